@@ -106,7 +106,7 @@ const shortName = (name: string, book: string): string => {
 /** Of a stored tape the file or folder that it was imported from, without the endings of its name. */
 const originOf = (given: Tape | OpenedTape): string | null =>
   'options' in given && given.tape.source.includes('/')
-    ? nameOf(given.tape.source).replace(/(?:\.(?:csv|log|jsonl?|ndjson|parquet|np[yz]))?(?:\.gz)?$/, '')
+    ? nameOf(given.tape.source).replace(/(?:\.(?:csv|log|jsonl?|ndjson|parquet|np[yz]))?(?:\.(?:gz|zst|lz4|zip))?$/, '')
     : null;
 const nameOf = (path: string): string => basename(path.replace(/\/+$/, '')) || path;
 /** Without the path before it and what would be right after it: the page has a line for it. */

@@ -2,6 +2,9 @@
 import { statSync } from 'node:fs';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
+import { mergedGaps } from '../model/session.ts';
+import type { Session } from '../model/session.ts';
+import { SessionRows } from './sessionRows.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
@@ -32,6 +35,8 @@ export type Recording = {
   readonly quotesOnly: boolean;
   /** Its rows: what comes first stands first at equal times, books before trades. */
   readonly streams: (reading: ImportReading) => readonly AsyncIterable<Chunk>[];
+  /** The hours that are taken; the others are gaps. Without one all are. */
+  readonly session?: Session;
   /** What was inferred and should be known, for people. */
   readonly notes: readonly string[];
 };
@@ -97,6 +102,7 @@ export async function importRecording(
     }
   };
   const before = end === undefined ? null : new RowsBefore(end);
+  const hours = recording.session === undefined ? null : new SessionRows(recording.session);
   let trades = 0;
   let from: Millis | null = null;
   let to: Millis | null = null;
@@ -124,13 +130,21 @@ export async function importRecording(
     const time = at[row]!;
     if (recording.depth > 0 && !inspection.take(what, side[row]!, time, price[row]!, amount[row]!, id[row]!)) return;
     if (what !== KIND.trade) bookPlace = here;
+    const opened = hours?.row(chunk.columns, row) ?? null;
+    if (opened === 'closed') return;
     if (before?.takes(chunk.columns, row) === true) return;
+    if (opened?.gap && opened.gap.to > since)
+      waiting = mergedGaps([...waiting, { ...opened.gap, from: Math.max(opened.gap.from, since) }]);
     if (from === null) waiting = mergedGaps([...waiting, ...(before?.gapTo(time) ?? [])]);
     tellGaps(time);
     if (from === null) {
       const book = what === KIND.clear ? null : before?.book();
-      for (let i = 0; i < (book?.length ?? 0); i++) out.row(book!, i);
+      if (book) out.all(book);
       from = time;
+    }
+    if (opened?.book) {
+      out.all(opened.book);
+      from = Math.min(from, opened.book.at[0]!);
     }
     out.row(chunk.columns, row);
     if (what === KIND.trade) trades++;
@@ -138,39 +152,16 @@ export async function importRecording(
   });
   inspection.end();
   const skipped = before?.rows ?? 0;
+  hours?.check(source);
   if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
     throw new WrongFile(`${source}: no book in the recording`);
   tellGaps(Infinity);
   out.flush();
+  const { symbol: book, tick, lot } = instrument;
   return {
-    source,
-    format,
-    book: instrument.symbol,
-    tick: instrument.tick,
-    lot: instrument.lot,
-    rows: out.rows,
-    trades,
-    skipped,
-    from,
-    to,
-    gaps,
-    dirt: findings.flaws,
-    notes,
+    ...{ source, format, book, tick, lot, rows: out.rows, trades, skipped, from, to, gaps },
+    ...{ dirt: findings.flaws, notes: [...notes, ...(hours?.notes ?? [])] },
   };
-}
-
-/** In order of time; those that overlap, of several streams, are one with what is said of each. */
-function mergedGaps(gaps: readonly Gap[]): readonly Gap[] {
-  const merged: Gap[] = [];
-  for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {
-    const last = merged.at(-1);
-    if (last === undefined || gap.from >= last.to) merged.push(gap);
-    else {
-      const why = last.why.split('; ').includes(gap.why) ? last.why : `${last.why}; ${gap.why}`;
-      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, gap.to), why };
-    }
-  }
-  return merged;
 }
 
 /** The rows of a recording that a tape is not gone on with, because it reaches as far itself. */
@@ -242,6 +233,10 @@ class Outlet {
     this.#held = n + 1;
     this.rows++;
     if (this.#held === OUTLET_ROWS) this.flush();
+  }
+
+  all(rows: Columns): void {
+    for (let i = 0; i < rows.length; i++) this.row(rows, i);
   }
 
   gap(gap: Gap): void {

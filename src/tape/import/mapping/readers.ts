@@ -3,7 +3,7 @@ import { amount } from '../../../core/index.ts';
 import type { Amount, DecimalText, Instrument, Millis, Price } from '../../../core/index.ts';
 import { KIND, SIDE } from '../../model/tape.ts';
 import type { SideCode } from '../../model/tape.ts';
-import { lotsOf, plainText, ticksOf, timesUnit } from '../digits.ts';
+import { lotsOf, plainText, ticksOf, timesUnit, withPoint } from '../digits.ts';
 import type { Findings } from '../findings.ts';
 import { shown } from '../lines.ts';
 import { Remembered } from '../remembered.ts';
@@ -18,8 +18,8 @@ export type RowReader = (cells: Cells, at: Millis, local: Millis, rows: RowBuffe
 type Numbers = { readonly price: (text: string) => Price; readonly lots: (text: string) => Amount };
 
 /** The columns that tell a time. */
-export const timeColumns = ({ column, hour }: Time): readonly string[] =>
-  hour === undefined ? column : [...column, hour];
+export const timeColumns = ({ column, hour, clock }: Time): readonly string[] =>
+  [...column, hour, clock].filter(name => name !== undefined);
 
 /** The columns that a table's reader asks for. */
 export function columnsOf(table: Table): readonly string[] {
@@ -28,7 +28,8 @@ export function columnsOf(table: Table): readonly string[] {
   const own = (): readonly string[] => {
     if (table.kind === 'quotes') return given([table.bid, table.ask, table.bidAmount, table.askAmount]);
     if (table.kind === 'books') return bookColumns(table).flat();
-    if (table.kind === 'levels') return given([table.side.column, table.price, table.amount, table.snapshot?.column]);
+    if (table.kind === 'levels')
+      return given([table.side.column, table.price, table.amount, table.snapshot?.column, table.removed?.column]);
     if (table.kind === 'orders') return [table.event.column, table.id, table.side.column, table.price, table.amount];
     return given([table.price, table.amount, table.id, table.side?.column]);
   };
@@ -39,7 +40,7 @@ export function columnsOf(table: Table): readonly string[] {
 export function readerOf(table: Table, instrument: Instrument, findings: Findings): RowReader {
   const plain = (text: string, unit: DecimalText) =>
     timesUnit(
-      plainText(text, () => undefined),
+      plainText(withPoint(text, table.decimal, table.thousands), () => undefined),
       unit,
     );
   const numbers: Numbers = {
@@ -99,7 +100,8 @@ function books(table: TableOf<'books'>, { price, lots }: Numbers): RowReader {
     for (const [i, side] of [SIDE.buy, SIDE.sell].entries()) {
       const of = cellsOf(cells, columns[i]!);
       for (let level = 0; level < of.length; level += 2)
-        if (of[level] !== '') rows.level(at, local, side, price(of[level]!), lots(of[level + 1]!));
+        if (of[level] !== '' && table.empty?.includes(of[level]!) !== true)
+          rows.level(at, local, side, price(of[level]!), lots(of[level + 1]!));
     }
   };
 }
@@ -115,7 +117,8 @@ function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
   let snapshotOf: Millis | null = null;
   return (cells, at, local, rows) => {
     const side = knownSide(table.side, cells);
-    const [ticks, left] = [price(cells(table.price)), lots(cells(table.amount))];
+    const isRemoved = table.removed?.words.includes(cells(table.removed.column)) === true;
+    const [ticks, left] = [price(cells(table.price)), isRemoved ? amount(0) : lots(cells(table.amount))];
     const isSnapshot = table.snapshot?.words.includes(cells(table.snapshot.column)) === true;
     if (isSnapshot && snapshotOf !== local) rows.clear(at, local);
     snapshotOf = isSnapshot ? local : null;
