@@ -30,6 +30,7 @@ export type LeftOut = { readonly path: string; readonly why: string };
 export async function findTapes(
   paths: readonly string[],
   progress: Progress,
+  session?: string,
 ): Promise<{ readonly found: readonly PlacedTape[]; readonly leftOut: readonly LeftOut[] }> {
   const found: PlacedTape[] = [];
   const leftOut: LeftOut[] = [];
@@ -39,7 +40,7 @@ export async function findTapes(
       try {
         for (const book of await booksIn(place)) {
           const given = await withProgress(progress, `reading ${nameOf(place)}`, onShare =>
-            opened(place, book, onShare),
+            opened(place, book, session, onShare),
           );
           const why = lacks(given);
           const full = `${nameOf(place)} ${book ?? ''}`.trim();
@@ -69,8 +70,13 @@ function placesIn(path: string): readonly string[] {
     : folders.sort();
 }
 
-async function opened(path: string, book: string | undefined, onShare: OnShare): Promise<Tape | OpenedTape> {
-  const options = book === undefined ? {} : { book };
+async function opened(
+  path: string,
+  book: string | undefined,
+  session: string | undefined,
+  onShare: OnShare,
+): Promise<Tape | OpenedTape> {
+  const options = { ...(book !== undefined && { book }), ...(session !== undefined && { session }) };
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options, onShare);
 }
 

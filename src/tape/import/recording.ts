@@ -4,7 +4,7 @@ import type { BookRules, DecimalText, Instrument, Millis } from '../../core/inde
 import { Inspection } from '../analysis/inspection.ts';
 import { mergedGaps } from '../model/session.ts';
 import type { Session } from '../model/session.ts';
-import { SessionRows } from './sessionRows.ts';
+import { SessionRows } from '../model/sessionRows.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
@@ -130,11 +130,14 @@ export async function importRecording(
     const time = at[row]!;
     if (recording.depth > 0 && !inspection.take(what, side[row]!, time, price[row]!, amount[row]!, id[row]!)) return;
     if (what !== KIND.trade) bookPlace = here;
-    const opened = hours?.row(chunk.columns, row) ?? null;
-    if (opened === 'closed') return;
+    const turn = hours?.row(chunk.columns, row) ?? null;
+    if (turn?.gap && turn.gap.to > since)
+      waiting = mergedGaps([...waiting, { ...turn.gap, from: Math.max(turn.gap.from, since) }]);
+    if (turn?.isTaken === false) {
+      if (turn.rows && from !== null) out.all(turn.rows);
+      return;
+    }
     if (before?.takes(chunk.columns, row) === true) return;
-    if (opened?.gap && opened.gap.to > since)
-      waiting = mergedGaps([...waiting, { ...opened.gap, from: Math.max(opened.gap.from, since) }]);
     if (from === null) waiting = mergedGaps([...waiting, ...(before?.gapTo(time) ?? [])]);
     tellGaps(time);
     if (from === null) {
@@ -142,9 +145,9 @@ export async function importRecording(
       if (book) out.all(book);
       from = time;
     }
-    if (opened?.book) {
-      out.all(opened.book);
-      from = Math.min(from, opened.book.at[0]!);
+    if (turn?.rows) {
+      out.all(turn.rows);
+      from = Math.min(from, turn.rows.at[0]!);
     }
     out.row(chunk.columns, row);
     if (what === KIND.trade) trades++;
@@ -152,7 +155,7 @@ export async function importRecording(
   });
   inspection.end();
   const skipped = before?.rows ?? 0;
-  hours?.check(source);
+  if (hours?.taken === 0) throw new WrongFile(`${source}: no row is in the session ${recording.session!.text}`);
   if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
     throw new WrongFile(`${source}: no book in the recording`);
   tellGaps(Infinity);
@@ -160,9 +163,15 @@ export async function importRecording(
   const { symbol: book, tick, lot } = instrument;
   return {
     ...{ source, format, book, tick, lot, rows: out.rows, trades, skipped, from, to, gaps },
-    ...{ dirt: findings.flaws, notes: [...notes, ...(hours?.notes ?? [])] },
+    ...{
+      dirt: findings.flaws,
+      notes: [...notes, ...(hours === null ? [] : [leftOut(hours.left, recording.session!)])],
+    },
   };
 }
+
+const leftOut = (rows: number, { text }: Session): string =>
+  `session ${text}: ${rows} rows outside it were left out; the time between is a gap`;
 
 /** The rows of a recording that a tape is not gone on with, because it reaches as far itself. */
 class RowsBefore {

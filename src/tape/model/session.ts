@@ -96,9 +96,12 @@ function at(zone: TimeZone, local: Millis): Millis {
   return high;
 }
 
+/** What a gap between sessions is told as. */
+export const closedWhy = ({ text }: Pick<Session, 'text'>): string => `outside the session ${text}`;
+
 /** The time between `from` and `to` in which the market is closed, as gaps. */
 export function closedHours(session: Session, from: Millis, to: Millis): readonly Gap[] {
-  const why = `outside the session ${session.text}`;
+  const why = closedWhy(session);
   const gaps: Gap[] = [];
   let end = from;
   for (const [start, stop] of [...openHours(session, from, to), [to, to] as const]) {
@@ -109,22 +112,22 @@ export function closedHours(session: Session, from: Millis, to: Millis): readonl
 }
 
 /**
- * A recording's gaps and the closed hours between its first and last time, ascending and apart. The first and last moment are inside a gap
- * if they are closed. Throws an Error if the market was never open.
+ * What a session leaves of a recording's span and gaps: from the first to the last time in it, and the closed hours between among the gaps. Throws an
+ * Error if the market was never open.
  */
-export function gapsOfSession(
-  gaps: readonly Gap[],
-  session: Session | undefined,
-  from: Millis,
-  to: Millis,
-): readonly Gap[] {
-  if (session === undefined) return gaps;
-  if (openHours(session, from, to).length === 0)
+export function spanInSession(
+  { from, to, gaps }: { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] },
+  session: Session,
+): { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] } {
+  const hours = openHours(session, from, to);
+  const [first, last] = [hours[0], hours.at(-1)];
+  if (first === undefined || last === undefined)
     throw new Error(
-      `--session ${session.text}: no time of the recording is in it; the recording is from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
+      `no time of the recording is in the session ${session.text}; it is from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
     );
-  // A moment is inside a gap only if it is after its beginning.
-  return mergedGaps([...gaps, ...closedHours(session, from - 1, to + 1)]);
+  const span = { from: first[0], to: last[1] };
+  const own = gaps.filter(gap => gap.to > span.from && gap.from < span.to);
+  return { ...span, gaps: mergedGaps([...own, ...closedHours(session, span.from, span.to)]) };
 }
 
 /** In order of time; those that overlap are one with what is said of each. */
