@@ -61,7 +61,10 @@ const tape = z
     name: name.optional(),
   })
   .refine(given => oneOf(given, ['path', 'flow']), 'expected path: of a recording, or flow: of the built-in market')
-  .refine(given => given.session === undefined || given.flow === undefined, 'expected no session: of the built-in market');
+  .refine(
+    given => given.session === undefined || given.flow === undefined,
+    'expected no session: of the built-in market',
+  );
 
 const bound = z
   .strictObject({ min: z.number().optional(), max: z.number().optional() })

@@ -97,7 +97,11 @@ function at(zone: TimeZone, local: Millis): Millis {
 }
 
 /** What a gap between sessions is told as. */
-export const closedWhy = ({ text }: Pick<Session, 'text'>): string => `outside the session ${text}`;
+export const closedWhy = ({ text }: Pick<Session, 'text'>): string => `${OUTSIDE}${text}`;
+const OUTSIDE = 'outside the session ';
+
+/** Whether a gap is the time in which a market is closed, and not what a recording lacks. */
+export const isClosed = ({ why }: Pick<Gap, 'why'>): boolean => why.startsWith(OUTSIDE);
 
 /** The time between `from` and `to` in which the market is closed, as gaps. */
 export function closedHours(session: Session, from: Millis, to: Millis): readonly Gap[] {
@@ -126,8 +130,14 @@ export function spanInSession(
       `no time of the recording is in the session ${session.text}; it is from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
     );
   const span = { from: first[0], to: last[1] };
-  const own = gaps.filter(gap => gap.to > span.from && gap.from < span.to);
-  return { ...span, gaps: mergedGaps([...own, ...closedHours(session, span.from, span.to)]) };
+  const own = gaps.flatMap(({ why, ...gap }) =>
+    hours.flatMap(([start, end]) => {
+      const part = { from: Math.max(gap.from, start), to: Math.min(gap.to, end), why };
+      return part.from < part.to ? [part] : [];
+    }),
+  );
+  const all = [...own, ...closedHours(session, span.from, span.to)];
+  return { ...span, gaps: all.sort((a, b) => a.from - b.from) };
 }
 
 /** In order of time; those that overlap are one with what is said of each. */
