@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
-import { mergedGaps } from '../model/session.ts';
+import { mergedGaps, openParts } from '../model/session.ts';
 import type { Session } from '../model/session.ts';
 import { SessionRows } from '../model/sessionRows.ts';
 import { KIND } from '../model/tape.ts';
@@ -90,17 +90,8 @@ export async function importRecording(
   const { instrument, source, format, notes } = recording;
   const since = end?.at ?? -Infinity;
   const findings = new Findings(since);
-  const gaps: Gap[] = [];
-  /** Told, but of a time that not all streams have come to: another may yet overlap it. */
-  let waiting: readonly Gap[] = [];
   const out = new Outlet(sink);
-  const tellGaps = (upTo: Millis): void => {
-    while (waiting[0] !== undefined && waiting[0].to <= upTo) {
-      gaps.push(waiting[0]);
-      out.gap(waiting[0]);
-      waiting = waiting.slice(1);
-    }
-  };
+  const gaps = new GapsInOrder(gap => out.gap(gap));
   const before = end === undefined ? null : new RowsBefore(end);
   const hours = recording.session === undefined ? null : new SessionRows(recording.session);
   let trades = 0;
@@ -119,7 +110,7 @@ export async function importRecording(
       const later = { ...gap, from: Math.max(gap.from, since) };
       // One that begins at the end of the tape may be on it already.
       if (gap.to > since && end?.gaps.some(({ from, to }) => from <= later.from && to >= later.to) !== true)
-        waiting = mergedGaps([...waiting, later]);
+        gaps.wait(recording.session ? openParts(later, recording.session) : [later]);
     },
     bytes: onBytes,
   });
@@ -131,15 +122,14 @@ export async function importRecording(
     if (recording.depth > 0 && !inspection.take(what, side[row]!, time, price[row]!, amount[row]!, id[row]!)) return;
     if (what !== KIND.trade) bookPlace = here;
     const turn = hours?.row(chunk.columns, row) ?? null;
-    if (turn?.gap && turn.gap.to > since)
-      waiting = mergedGaps([...waiting, { ...turn.gap, from: Math.max(turn.gap.from, since) }]);
+    if (turn?.gap && turn.gap.to > since) gaps.wait([{ ...turn.gap, from: Math.max(turn.gap.from, since) }]);
     if (turn?.isTaken === false) {
       if (turn.rows && from !== null) out.all(turn.rows);
       return;
     }
     if (before?.takes(chunk.columns, row) === true) return;
-    if (from === null) waiting = mergedGaps([...waiting, ...(before?.gapTo(time) ?? [])]);
-    tellGaps(time);
+    if (from === null) gaps.wait(before?.gapTo(time) ?? []);
+    gaps.tell(time);
     if (from === null) {
       const book = what === KIND.clear ? null : before?.book();
       if (book) out.all(book);
@@ -158,16 +148,40 @@ export async function importRecording(
   if (hours?.taken === 0) throw new WrongFile(`${source}: no row is in the session ${recording.session!.text}`);
   if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
     throw new WrongFile(`${source}: no book in the recording`);
-  tellGaps(Infinity);
+  gaps.tell(Infinity);
   out.flush();
   const { symbol: book, tick, lot } = instrument;
   return {
-    ...{ source, format, book, tick, lot, rows: out.rows, trades, skipped, from, to, gaps },
+    ...{ source, format, book, tick, lot, rows: out.rows, trades, skipped, from, to, gaps: gaps.told },
     ...{
       dirt: findings.flaws,
       notes: [...notes, ...(hours === null ? [] : [leftOut(hours.left, recording.session!)])],
     },
   };
+}
+
+/** Gaps are told when all streams have come to their end: until then another may yet overlap them. */
+class GapsInOrder {
+  readonly #tell: (gap: Gap) => void;
+  #waiting: readonly Gap[] = [];
+  readonly told: Gap[] = [];
+
+  constructor(tell: (gap: Gap) => void) {
+    this.#tell = tell;
+  }
+
+  wait(gaps: readonly Gap[]): void {
+    if (gaps.length > 0) this.#waiting = mergedGaps([...this.#waiting, ...gaps]);
+  }
+
+  tell(upTo: Millis): void {
+    if (this.#waiting.length === 0) return;
+    for (const gap of this.#waiting.filter(({ to }) => to <= upTo)) {
+      this.told.push(gap);
+      this.#tell(gap);
+    }
+    this.#waiting = this.#waiting.filter(({ to }) => !(to <= upTo));
+  }
 }
 
 const leftOut = (rows: number, { text }: Session): string =>

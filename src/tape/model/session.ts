@@ -123,22 +123,22 @@ export function spanInSession(
   { from, to, gaps }: { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] },
   session: Session,
 ): { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] } {
-  const hours = openHours(session, from, to);
+  // The last row counts, too.
+  const hours = openHours(session, from, to + 1);
   const [first, last] = [hours[0], hours.at(-1)];
   if (first === undefined || last === undefined)
     throw new Error(
       `no time of the recording is in the session ${session.text}; it is from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
     );
-  const span = { from: first[0], to: last[1] };
-  const own = gaps.flatMap(({ why, ...gap }) =>
-    hours.flatMap(([start, end]) => {
-      const part = { from: Math.max(gap.from, start), to: Math.min(gap.to, end), why };
-      return part.from < part.to ? [part] : [];
-    }),
-  );
+  const span = { from: first[0], to: Math.min(last[1], to) };
+  const own = gaps.flatMap(gap => openParts(gap, session)).filter(gap => gap.from < span.to);
   const all = [...own, ...closedHours(session, span.from, span.to)];
   return { ...span, gaps: all.sort((a, b) => a.from - b.from) };
 }
+
+/** What of a gap is in the hours of a session. */
+export const openParts = ({ from, to, why }: Gap, session: Session): readonly Gap[] =>
+  openHours(session, from, to).map(([start, end]) => ({ from: start, to: end, why }));
 
 /** In order of time; those that overlap are one with what is said of each. */
 export function mergedGaps(gaps: readonly Gap[]): readonly Gap[] {
