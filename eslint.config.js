@@ -10,7 +10,7 @@ const outsideWorld = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', 'node_modules/', '*.js', 'config/'] },
+  { ignores: ['website/', 'dist/', 'coverage/', 'node_modules/', '*.js', 'config/'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

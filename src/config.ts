@@ -29,6 +29,7 @@ export type {
   Timing,
   WebhookSettings,
 } from './config/schema.ts';
+export { pathOfText, placeOf, withSource } from './config/configSource.ts';
 export type { TakesEffect } from './config/takesEffect.ts';
 export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { AlertSecrets, Secrets } from './config/secrets.ts';

@@ -2,6 +2,11 @@
 import { z } from 'zod';
 import { decimalText } from '../../strategies/index.ts';
 
+/** A fee as a fraction; below 0 it is a rebate. */
+export const signedRate = z
+  .string()
+  .regex(/^-?0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0005", or "-0.0001" for a rebate');
+
 export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
 export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
 /** Whole milliseconds, both bounds included. */

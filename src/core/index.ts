@@ -2,6 +2,7 @@
 export * from './model/units.ts';
 export * from './model/bookName.ts';
 export * from './model/instrument.ts';
+export * from './marketdata/bookDamage.ts';
 export * from './ports/outcome.ts';
 export * from './ports/port.ts';
 export * from './ports/random.ts';

@@ -215,6 +215,8 @@ describe('orders', () => {
     expect(account.orderList([{ ...bare, type: 'market', status: 'completed' }])[0]).toMatchObject({
       originalAmount: '0',
     });
+    for (const field of ['original_amount', 'unfilled_amount', 'price'])
+      expect(() => account.orderList([{ ...order, [field]: undefined }])).toThrow(WireFault);
     expect(() => account.orderList([{ ...order, status: 'resting' }])).toThrow(WireFault);
   });
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../../config.ts';
+import { loadConfig, withSource } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { UsageError } from './usageError.ts';
 import { VENUES } from './venueRegistry.ts';
@@ -49,7 +49,7 @@ function checked(path: string): { readonly config: Config; readonly text: string
   const loaded = loadConfig(text, path, venues);
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
-  return { config: loaded.config, text };
+  return { config: withSource(loaded.config, path, text), text };
 }
 
 let warn: (line: string) => void = () => undefined;

@@ -5,12 +5,13 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
 import { modelsOf } from '../../app/backtest/backtest.ts';
+import type { VenueFees } from '../../app/backtest/backtest.ts';
 import { compare, TIERS } from '../../app/backtest/compare.ts';
 import type { TierName } from '../../app/backtest/compare.ts';
 import { describeComparison } from '../../app/backtest/describe.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { written } from '../../app/backtest/csvFiles.ts';
-import { decimalFlag, seedNumber, sessionHours, threadNumber, tradedTime } from '../terminal/flags.ts';
+import { decimalFlag, seedNumber, sessionHours, threadNumber, tradedTime, venueFees } from '../terminal/flags.ts';
 import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
 import { progressBar } from '../terminal/progressBar.ts';
@@ -20,6 +21,7 @@ type CompareFlags = {
   readonly config: readonly string[];
   readonly tape: readonly string[];
   readonly fees?: string;
+  readonly venueFees?: VenueFees;
   readonly models: string;
   readonly starts: number;
   readonly anyway: boolean;
@@ -40,7 +42,7 @@ type CompareFlags = {
 
 /** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
 export function addCompareCommand(program: Command): void {
-  sessionHours(tradedTime(program.command('compare')))
+  sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description(
       'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
     )
@@ -91,7 +93,8 @@ export function addCompareCommand(program: Command): void {
       const comparison = await compare({
         configs: config,
         paths: tape,
-        tiers: tiersOf(flags.fees ?? (config.length === 0 ? 'own,best,entry' : 'config'), config.length > 0),
+        tiers: tiersOf(flags.fees ?? tiersWithout(flags), config.length > 0),
+        ...(flags.venueFees && { venueFees: flags.venueFees }),
         models: modelsOf(flags.models),
         starts: flags.starts,
         anyway: flags.anyway,
@@ -122,6 +125,12 @@ function pageNames(out: string): { readonly html: string; readonly json: string 
   if (!/\.html?$/i.test(out))
     throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
   return { html: out, json: out.replace(/\.html?$/i, '.json') };
+}
+
+/** Fees of another exchange have no tiers. */
+function tiersWithout({ config, venueFees }: CompareFlags): string {
+  if (config.length > 0) return 'config';
+  return venueFees === undefined ? 'own,best,entry' : 'entry';
 }
 
 function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {

@@ -20,6 +20,7 @@ type ImportFlags = {
   readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
+  readonly sort?: number;
   readonly append: boolean;
   readonly json: boolean;
 };
@@ -90,6 +91,11 @@ export function addRecordCommands(program: Command): void {
       decimalFlag,
     )
     .option('--lot <decimal>', 'lot of the tape; without it 0.00000001', decimalFlag)
+    .option(
+      '--sort <duration>',
+      'time by which rows may come late and are put in their place, like 10m; without it rows more than a minute late are left out',
+      durationFlag,
+    )
     .option('--append', 'go on with the tape that is there: rows not newer than its last are left out', false)
     .option('--json', 'print the report as one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest, modelsOf, rowKindOf, withoutSeries } from '../../app/backtest/backtest.ts';
+import { backtest, modelsOf, rowKindOf, withoutSeries, withVenueFees } from '../../app/backtest/backtest.ts';
+import type { VenueFees } from '../../app/backtest/backtest.ts';
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../../app/backtest/calibrate.ts';
 import { describeBacktest } from '../../app/backtest/describe.ts';
@@ -20,6 +21,7 @@ import {
   tapeBook,
   threadNumber,
   tradedTime,
+  venueFees,
 } from '../terminal/flags.ts';
 import { withProgress } from '../../app/messages/progress.ts';
 import { progressBar } from '../terminal/progressBar.ts';
@@ -42,6 +44,7 @@ type BacktestFlags = {
   readonly models: string;
   readonly from?: string;
   readonly reference: readonly string[];
+  readonly venueFees?: VenueFees;
   readonly latencyMs: string;
   readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
@@ -82,7 +85,7 @@ export function addTapeCommands(program: Command): void {
 }
 
 function addBacktest(program: Command): void {
-  sessionHours(tradedTime(tapeBook(program.command('backtest'))))
+  sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest')))))
     .description('trade a recorded market with the very engine and strategy that run, under several fill models')
     .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
     .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
@@ -119,7 +122,7 @@ function addBacktest(program: Command): void {
       const { config, file, tape } = await chosenTape(options);
       const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
-        config,
+        config: withVenueFees(config, options.venueFees),
         configText: readFileSync(file, 'utf8'),
         version: version(),
         tape,

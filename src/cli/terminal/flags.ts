@@ -114,6 +114,22 @@ export function feesFlag(text: string): readonly number[] {
   return [...new Set(all)];
 }
 
+/** Maker and taker fee as fractions, like -0.0001,0.0005; below 0 is a rebate. */
+export function venueFeesFlag(text: string): { readonly maker: string; readonly taker: string } {
+  const [, maker, taker] = /^(-?0(?:\.\d{1,8})?),(-?0(?:\.\d{1,8})?)$/.exec(text) ?? [];
+  if (maker === undefined || taker === undefined)
+    throw new InvalidArgumentError('expected a maker and a taker fee as fractions, like -0.0001,0.0005.');
+  return { maker, taker };
+}
+
+/** The fees of another exchange for runs on recordings. */
+export const venueFees = (command: Command): Command =>
+  command.option(
+    '--venue-fees <maker,taker>',
+    'fees of another exchange as fractions, like -0.0001,0.0005; they go before backtest.fees',
+    venueFeesFlag,
+  );
+
 /** Whole ms from 50 to 60000, as `decideEveryMs` has it. */
 export function cadenceFlag(text: string): Millis {
   const n = Number(text);

@@ -8,7 +8,7 @@ import type { Millis, Side } from '../model/units.ts';
 export type RequoteTolerance = {
   /** An order this near to its wanted price, in basis points of it, keeps its place in the queue. */
   readonly priceBps: number;
-  /** An order with at least this share of the wanted amount left is kept. */
+  /** An order with at least this share of the wanted amount left, and as much less than twice of it, is kept. */
   readonly amountShare: number;
   /** An older order is replaced whatever its price. */
   readonly maxAgeMs: Millis;
@@ -242,9 +242,20 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
   const left = remaining(order);
   if (!(left >= level.amount * tolerance.amountShare && left <= level.amount * (2 - tolerance.amountShare)))
     return 'amount changed';
+  if (isMadeOtherwise(order, level) && !(Math.abs(order.amount - level.amount) <= OTHER_MAKEUP_SHARE * level.amount))
+    return 'amount changed';
   if (!(at - order.placedAt <= tolerance.maxAgeMs)) return 'too old';
   return null;
 }
+
+/**
+ * Levels that merge on one tick or part again jump by a whole level's amount: an order that was placed for others of them is kept only while its amount differs
+ * by less than this share. One that stands for the same levels follows their amounts within the tolerance.
+ */
+const OTHER_MAKEUP_SHARE = 0.1;
+
+const isMadeOtherwise = ({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean =>
+  placedFor !== undefined && (placedFor.index !== index || (placedFor.parts ?? 1) !== parts);
 
 /**
  * For each of the sorted `wants`, the index of its partner among the sorted `haves`, or -1: as many pairs as possible, then the least

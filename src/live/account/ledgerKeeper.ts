@@ -1,8 +1,9 @@
 /** Hands the ledger over to the journal: entries, balances, marker and live orders of one moment, when they have changed, and now and then for the losses. */
-import { sumOfProfits } from '../../core/index.ts';
+import { sumOfProfits, textOfMoney } from '../../core/index.ts';
 import type { Clock, Engine, LedgerEntry, Profit } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
+import type { StateUnits } from '../state/units.ts';
 import type { Reads } from './reads.ts';
 
 const KEEP_EVERY_MS = 60_000;
@@ -14,6 +15,7 @@ export class LedgerKeeper {
   readonly #clock: Clock;
   readonly #hedges: () => readonly HedgeRow[];
   readonly #transfers: () => readonly string[] | null;
+  readonly #units: StateUnits;
   #kept = { state: '', at: -Infinity };
   #entries: LedgerEntry[] = [];
 
@@ -22,6 +24,7 @@ export class LedgerKeeper {
     journal: Pick<Journal, 'keep' | 'leftovers'>,
     reads: Pick<Reads, 'taken'>,
     clock: Clock,
+    units: StateUnits,
     hedges: () => readonly HedgeRow[] = () => [],
     transfers: () => readonly string[] | null = () => null,
   ) {
@@ -32,6 +35,7 @@ export class LedgerKeeper {
     this.#journal = journal;
     this.#reads = reads;
     this.#clock = clock;
+    this.#units = units;
   }
 
   /**
@@ -40,7 +44,10 @@ export class LedgerKeeper {
    */
   keep(isLast = false): void {
     const { marker, tids } = this.#reads.taken;
-    const live = this.#engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
+    const live = this.#engine.unfinished.map(({ id, price, amount, filled, filledRest, oid }) => ({
+      ...{ id, filled, oid, price, amount },
+      ...(filledRest !== undefined && filledRest > 0n ? { rest: textOfMoney(filledRest) } : {}),
+    }));
     const hedges = this.#hedges();
     const last = hedges[hedges.length - 1];
     const transfers = this.#transfers();
@@ -51,7 +58,9 @@ export class LedgerKeeper {
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
     const { checked } = this.#engine.account;
-    this.#journal.keep({ ledger, marker, live, hedges, transfers, checked, profit: this.#profit() }, this.#entries);
+    const profit = this.#profit();
+    const units = this.#units;
+    this.#journal.keep({ ledger, marker, live, hedges, transfers, units, checked, profit }, this.#entries);
     this.#entries = [];
     this.#kept = { state, at: now };
   }

@@ -2,7 +2,7 @@
 import { amountFloor, OrderBook, priceFloor } from '../../core/index.ts';
 import type { Amount, EngineEvent, Exchange, Instrument, Millis, OwnTrade, Price } from '../../core/index.ts';
 import type { Failed } from '../failed.ts';
-import { writeLevels } from '../../marketdata/index.ts';
+import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGES_MAX = 50;
 
@@ -132,7 +132,7 @@ export class Reads {
     return { kind: 'balances', at: this.#time(), startedAt, balances: outcome.value };
   }
 
-  /** Null when the reply is older than what was read before, or has a number that does not fit. */
+  /** Null when the reply is older than what was read before; refused when a price in it cannot be used. */
   async book(instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.orderBook(this.#book, true);
@@ -140,7 +140,8 @@ export class Reads {
     const snapshot = outcome.value;
     if (snapshot.sequence < this.#sequence) return null;
     const book = new OrderBook();
-    if (!writeLevels(snapshot, instrument, book)) return null;
+    const unfit = writeLevels(snapshot, instrument, book);
+    if (unfit !== null) return damagedBook(unfit);
     this.#sequence = snapshot.sequence;
     return { kind: 'book', at: this.#time(), startedAt, book };
   }

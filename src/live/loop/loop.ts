@@ -3,6 +3,7 @@ import { approveByIds, sleep } from '../../core/index.ts';
 import type { Approved, Command, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
+import { unitsOfBook } from '../state/units.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { hedgerOf } from './hedgerOf.ts';
@@ -90,7 +91,15 @@ export class Loop {
       },
     });
     const known = () => this.#balances.known;
-    this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, hedges, known);
+    this.#keeper = new LedgerKeeper(
+      engine,
+      state.journal,
+      this.#reads,
+      clock,
+      unitsOfBook(start.rules.instrument),
+      hedges,
+      known,
+    );
     this.#sleep = new SleepWatch(clock);
     this.#hedger = hedgerOf(options, run, {
       balancesAt: () => this.#reads.balancesAt,

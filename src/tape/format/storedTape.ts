@@ -61,7 +61,10 @@ export type StoredTape = {
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
+  /** Levels a side that every day shows, in the books with the most of them; Infinity for whole books. */
   readonly depth: number;
+  /** Levels a side that the source can show. */
+  readonly statedDepth: number;
   readonly quotesOnly: boolean;
   /** The session that was asked for. */
   readonly session?: string;
@@ -103,12 +106,14 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
       throw new Error(`${folder}: lots of ${first.head.lot} on ${first.day}, of ${day.head.lot} on ${day.day}`);
     }
   }
+  const read = [...(from !== -Infinity && first.from > from ? dayBefore(folder, known, first, book) : []), ...days];
+  const stated = first.head.depth ?? Infinity;
   const missing = missingBetween(days);
   const gaps = [...days.flatMap(day => day.gaps), ...missing.gaps]
     .filter(gap => gap.to >= from && gap.from <= to)
     .sort((a, b) => a.from - b.from);
   const rules = rulesOf(days);
-  const blocks = blocksMet(days, { from, to, micros: false });
+  const blocks = blocksMet(read, { from, to, micros: false });
   const session = options.session === undefined ? null : sessionOf(options.session);
   const all = { from: Math.max(from, first.from), to: Math.min(to, days.at(-1)?.to ?? Infinity), gaps };
   const { gaps: told, ...bounds } = session === null ? all : spanInSession(all, session);
@@ -128,14 +133,18 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     ...bounds,
     gaps: told,
     flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws]),
-    depth: first.head.depth ?? Infinity,
+    depth: Math.min(
+      ...days.map(({ head, seenDepth }) => (head.depth === null ? Infinity : (seenDepth ?? Infinity))),
+      stated,
+    ),
+    statedDepth: stated,
     quotesOnly: first.head.quotesOnly,
     ...(session !== null && { session: session.text }),
     kinds: new Set(Object.values(KIND).filter(kind => (kinds & (1 << kind)) !== 0)),
     prices: rangeOf(blocks.map(({ low, high }) => ({ low, high }))),
     traded: rangeOf(blocks.map(({ tradedLow, tradedHigh }) => ({ low: tradedLow, high: tradedHigh }))),
-    chunks: ({ micros = false } = {}) => inHours(chunksHere(days, { from, to, micros }), micros),
-    chunksAhead: ({ micros = false } = {}) => inHours(chunksAhead({ days, from, to, micros }), micros),
+    chunks: ({ micros = false } = {}) => inHours(chunksHere(read, { from, to, micros }), micros),
+    chunksAhead: ({ micros = false } = {}) => inHours(chunksAhead({ days: read, from, to, micros }), micros),
     hash: () =>
       hashOf(
         { book, lot: first.head.lot, from, to, rules, gaps: told, ...(session && { session: session.text }) },
@@ -156,6 +165,19 @@ function* chunksInSession(
     if (tick !== null && tick !== under.instrument.tick) rows.forget();
     tick = under.instrument.tick;
     for (const piece of rowsInSession(rows, columns, BLOCK_ROWS)) yield { columns: piece, ...under };
+  }
+}
+
+/** The stored day that `day` continues, if it does: its last rows are the book until the first row of `day`. */
+function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
+  const name = all[all.indexOf(day.day) - 1];
+  if (name === undefined || name !== day.head.previous) return [];
+  try {
+    const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
+    return follows(before, day) && before.head.lot === day.head.lot ? [before] : [];
+  } catch {
+    // A day outside the window need not be readable: the book is then known from the first row on.
+    return [];
   }
 }
 

@@ -72,6 +72,11 @@ export class Findings {
     throw new WrongFile(`${this.#firstUnread}${more}`);
   }
 
+  /** Lines that said nothing that can be used. */
+  get unreadLines(): number {
+    return this.#unread;
+  }
+
   get flaws(): readonly DataFlaw[] {
     this.settle(Infinity);
     return [...this.#kinds].map(([what, { count, first, done }]) => ({

@@ -9,7 +9,7 @@ import { WrongFile } from './findings.ts';
 import type { Findings } from './findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
-import { shown, sourceOf } from './lines.ts';
+import { shown, sourceOf, unreadKind } from './lines.ts';
 import type { ImportReading } from './lines.ts';
 import { openEntry } from './packed.ts';
 import type { Recording } from './recording.ts';
@@ -89,7 +89,7 @@ const textOf = (double: number): string => String(Number(double.toPrecision(13))
 
 async function* events(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { findings } = reading;
-  const rows = new RowBuffer(findings);
+  const rows = new RowBuffer(findings, reading.sortMs);
   const reader = new EventReader(reading);
   for (const file of files) {
     let number = 0;
@@ -103,13 +103,12 @@ async function* events(files: readonly string[], reading: ImportReading): AsyncG
         } catch (error) {
           if (!(error instanceof RangeError)) throw error;
           rows.undo();
-          const what =
-            error instanceof OffGrid ? 'records off the grid of ticks or lots' : 'records that cannot be read';
-          findings.unread(file, number, what, error.message);
+          findings.unread(file, number, unreadKind('records', error), error.message);
         }
       }
       yield* rows.take();
     }
+    yield* rows.take(true);
     if (number === 0) throw new WrongFile(`${file}: no records`);
   }
   findings.check();

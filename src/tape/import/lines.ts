@@ -1,12 +1,12 @@
 /** Lines of text files, plain or packed, read in chunks and turned into rows: memory does not grow with the file. */
 import { dirname, join } from 'node:path';
-import type { Instrument } from '../../core/index.ts';
+import type { Instrument, Millis } from '../../core/index.ts';
 import type { Gap } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
 import { WrongFile } from './findings.ts';
 import type { Findings } from './findings.ts';
 import { bytesOf, unpackedName } from './packed.ts';
-import { RowBuffer } from './rows.ts';
+import { LateRow, RowBuffer } from './rows.ts';
 import type { Chunk } from './rows.ts';
 
 /** What every reader of a recording is handed. */
@@ -17,6 +17,8 @@ export type ImportReading = {
   readonly gap: (gap: Gap) => void;
   /** Tells how many bytes of the files were read since it was told last. */
   readonly bytes: (count: number) => void;
+  /** Rows that come late by at most this time are put in their place. Default: 0. */
+  readonly sortMs?: Millis | undefined;
 };
 
 /** Reads one line into rows. A RangeError or SyntaxError says that the line cannot be read, a WrongFile that the file cannot. */
@@ -32,7 +34,7 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Rows of files that follow each other in time. Lines that cannot be read are left out and counted; more than one in a hundred is a WrongFile. */
 export const rowsOfLines = (
   files: readonly string[],
-  reading: Pick<ImportReading, 'findings' | 'bytes'>,
+  reading: Pick<ImportReading, 'findings' | 'bytes' | 'sortMs'>,
   read: LineReader,
 ): AsyncGenerator<Chunk> =>
   rowsOf(
@@ -46,12 +48,12 @@ export const rowsOfLines = (
 /** As `rowsOfLines`, of lines that something else has taken apart; `numberOf` gives the number that people know an item by. */
 export async function* rowsOf<T>(
   files: readonly string[],
-  { findings }: Pick<ImportReading, 'findings'>,
+  { findings, sortMs }: Pick<ImportReading, 'findings' | 'sortMs'>,
   batches: (file: string) => AsyncIterable<readonly T[]>,
   numberOf: (item: T, count: number) => number,
   read: (line: T, number: number, rows: RowBuffer, file: string) => void,
 ): AsyncGenerator<Chunk> {
-  const rows = new RowBuffer(findings);
+  const rows = new RowBuffer(findings, sortMs);
   for (const file of files) {
     let count = 0;
     for await (const lines of batches(file)) {
@@ -65,14 +67,20 @@ export async function* rowsOf<T>(
           const why = unreadable(error);
           if (why === null) throw named(error, file, number);
           rows.undo();
-          const what = error instanceof OffGrid ? 'lines off the grid of ticks or lots' : 'lines that cannot be read';
-          findings.unread(file, number, what, why);
+          findings.unread(file, number, unreadKind('lines', error), why);
         }
       }
       yield* rows.take();
     }
+    yield* rows.take(true);
   }
   findings.check();
+}
+
+/** The kind of flaw of `lines` or `records` that are left out. */
+export function unreadKind(items: string, error: unknown): string {
+  if (error instanceof LateRow) return `${items} that come more than a minute late`;
+  return error instanceof OffGrid ? `${items} off the grid of ticks or lots` : `${items} that cannot be read`;
 }
 
 /** Why a line cannot be read; null when it is not the line's fault. */

@@ -59,6 +59,12 @@ export type TapeEnd = {
   readonly gaps: readonly Gap[];
 };
 
+export type ImportHow = {
+  readonly end?: TapeEnd | undefined;
+  /** Rows that come late by at most this time are put in their place. Default: 0. */
+  readonly sortMs?: Millis | undefined;
+};
+
 export type ImportReport = {
   readonly source: string;
   readonly format: string;
@@ -79,13 +85,13 @@ export type ImportReport = {
 
 /**
  * Rejects with a WrongFile of one line when the recording cannot be used. With `end` only rows that are newer than that are handed on, and the time
- * between is a gap where the recording does not reach back to it.
+ * between is a gap where the recording does not reach back to it. With `sortMs` rows that come late by at most this time are put in their place.
  */
 export async function importRecording(
   recording: Recording,
   sink: RecordingSink,
   onBytes: (count: number) => void = () => undefined,
-  end?: TapeEnd,
+  { end, sortMs }: ImportHow = {},
 ): Promise<ImportReport> {
   const { instrument, source, format, notes } = recording;
   const since = end?.at ?? -Infinity;
@@ -95,8 +101,7 @@ export async function importRecording(
   const before = end === undefined ? null : new RowsBefore(end);
   const hours = recording.session === undefined ? null : new SessionRows(recording.session);
   let trades = 0;
-  let from: Millis | null = null;
-  let to: Millis | null = null;
+  let [from, to]: [Millis | null, Millis | null] = [null, null];
   let here: Place | null = null;
   let bookPlace: Place | null = null;
   const inspection = new Inspection(recording.fromOrders, (what, done, isBook) => {
@@ -113,6 +118,7 @@ export async function importRecording(
         gaps.wait(recording.session ? openParts(later, recording.session) : [later]);
     },
     bytes: onBytes,
+    sortMs,
   });
   await mergeRows(streams, (chunk, row) => {
     const { kind, side, at, price, amount, id } = chunk.columns;

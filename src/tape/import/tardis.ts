@@ -91,11 +91,14 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
   return finder.grid();
 }
 
-/** A snapshot after a row that was none replaces the book. Rows before the first snapshot were buffered from before it: left out. */
+/**
+ * A snapshot replaces the book. Its rows share the time of receipt or the exchange time, and none of its levels comes a second time at another
+ * time. Rows before the first snapshot were buffered from before it: left out.
+ */
 function updates(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const silence = new Silence(reading, GAP_MS, 'row of the book');
-  let inSnapshot = false;
+  let snapshot: { readonly at: number; readonly local: number; readonly levels: Set<number> } | null = null;
   let begun = false;
   let before = '';
   return rowsOfLines(files, reading, (line, number, rows) => {
@@ -113,8 +116,17 @@ function updates(files: readonly string[], symbol: string, reading: ImportReadin
       findings.found('updates before the first snapshot', 'left out', rows.place);
       return;
     }
-    if (isSnapshot === 'true' && !inSnapshot) rows.clear(at, local);
-    inSnapshot = isSnapshot === 'true';
+    const level = code === SIDE.buy ? ticks : -1 - ticks;
+    const others = snapshot === null ? 2 : Number(local !== snapshot.local) + Number(at !== snapshot.at);
+    const isNext = others === 2 || (others === 1 && snapshot?.levels.has(level) === true);
+    if (isSnapshot === 'false') snapshot = null;
+    else if (isNext || snapshot === null) {
+      rows.clear(at, local);
+      snapshot = { at, local, levels: new Set([level]) };
+    } else {
+      snapshot.levels.add(level);
+      snapshot = { ...snapshot, at, local };
+    }
     begun = true;
     if (line === before) findings.found('rows that appear twice', 'kept; they set the same amount', rows.place);
     before = line;

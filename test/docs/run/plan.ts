@@ -59,7 +59,10 @@ const NEEDS: readonly (readonly [RegExp, RegExp, string])[] = [
   [/puntas calibrate$/, /never/, '--flow-seconds 1200'],
 ];
 
-/** Run by another check of `.ci/run`, which has to name it. */
+/** The lists of checks, and what runs them. */
+const LISTS: readonly string[] = ['run', 'full', 'runner.sh'];
+
+/** Run by another check of `.ci/run` or `.ci/full`, which has to name it. */
 const ELSEWHERE: readonly {
   readonly command: RegExp;
   readonly by: string;
@@ -73,7 +76,7 @@ const ELSEWHERE: readonly {
     names: /npm ci/,
     how: 'in a clean clone; the build is part of its `npm start`',
   },
-  { command: /^npm ci && npm test$|^npm test$/, by: 'test.sh', names: /npm test|vitest run/, how: 'as printed' },
+  { command: /^npm ci && npm test$|^npm test$/, by: 'test.sh', names: /npm test/, how: 'as printed' },
   { command: /^npm run test:long$/, by: 'long.sh', names: /test:long/, how: 'as printed' },
   { command: /^npm run lint$/, by: 'lint.sh', names: /npm run (?:--silent )?lint|eslint/, how: 'as printed' },
   { command: /^npm run planted/, by: 'planted.sh', names: /planted/, how: 'all of them' },
@@ -278,7 +281,7 @@ function plannedOf(command: Command): Planned {
   return { text: command.text, typed, places: [placeOf(command)], stays, shows: firstOf(SHOWS, typed) };
 }
 
-/** `script` gives the text of a script in `.ci`, or null where `.ci/run` does not run it. */
+/** `script` gives the text of a script in `.ci`, or null if neither `.ci/run` nor `.ci/full` runs it. */
 export function planOf(found: Found, script: (name: string) => string | null): Plan {
   const flaws: string[] = [];
   const sessions = new Map<string, Session>();
@@ -302,10 +305,10 @@ export function planOf(found: Found, script: (name: string) => string | null): P
       row.places.push(placeOf(command));
     } else if (other || check !== undefined) {
       const by = other?.by ?? check!;
-      const words = by === 'run' ? '' : script(by);
+      const words = LISTS.includes(by) ? '' : script(by);
       if (other) used.add(other.command);
       if (words === null)
-        flaws.push(`${placeOf(command)}: .ci/run does not run .ci/${by}, which should hold \`${text}\``);
+        flaws.push(`${placeOf(command)}: neither .ci/run nor .ci/full runs .ci/${by}, which should hold \`${text}\``);
       else if (other && !other.names.test(words)) flaws.push(`${placeOf(command)}: .ci/${by} does not run \`${text}\``);
       const row = elsewhere.get(text) ?? { text, by: `.ci/${by}`, how: other?.how ?? 'itself', places: [] };
       elsewhere.set(text, row);

@@ -104,6 +104,7 @@ describe('an intent', () => {
         hedges: [],
         transfers: null,
         profit: null,
+        units: null,
       });
     }
   });
@@ -209,7 +210,9 @@ function history(): { states: Set<string>; crashed: string; closed: string } {
   const states = new Set<string>();
   const keep = () => states.add(textOf(leftIn(folders.copyOf(dir))));
   const journal = opened(dir);
-  states.add(textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null, profit: null }));
+  states.add(
+    textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null, profit: null, units: null }),
+  );
   keep();
   for (let i = 1; i <= 12; i++) {
     journal.record(`i{"event":{"kind":"timer","at":${AT + i}}}`);

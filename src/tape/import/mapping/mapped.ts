@@ -6,8 +6,8 @@ import { sessionOf } from '../../model/session.ts';
 import { tapeRules } from '../../model/tapeRules.ts';
 import { WrongFile } from '../findings.ts';
 import type { Findings } from '../findings.ts';
-import { FINEST, inferredTick } from '../grid.ts';
-import { rowsOf } from '../lines.ts';
+import { inferredTick } from '../grid.ts';
+import { rowsOf, sourceOf } from '../lines.ts';
 import type { ImportReading } from '../lines.ts';
 import { filesAt, filesBelow } from '../parts.ts';
 import { unpackedName } from '../packed.ts';
@@ -18,6 +18,7 @@ import { mappingOf } from './mapping.ts';
 import type { Table, Time } from './mapping.ts';
 import { clockText, dateIn, timeReader } from '../times.ts';
 import { columnsOf, readerOf, timeColumns } from './readers.ts';
+import { StatedWords } from './statedWords.ts';
 import { rowBatches } from './tables.ts';
 import type { TableRow } from './tables.ts';
 
@@ -74,7 +75,7 @@ export async function mappedRecording(
   });
   const tick = given.tick ?? mapping.tick;
   if (tick !== undefined) return open(tick);
-  const found = await inferredTick(open(FINEST), onBytes);
+  const found = await inferredTick(open, onBytes);
   const recording = open(found);
   return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
 }
@@ -185,6 +186,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
   const seconds = table.silence ?? (table.kind === 'trades' ? Infinity : SILENCE_S);
   const silence = new Silence(reading, seconds * 1_000, table.kind === 'trades' ? 'trade' : 'row of the book');
   const where = Object.entries(table.where);
+  const stated = new StatedWords(table);
   const above =
     table.header === undefined && table.json === undefined && /\.(?:csv|tsv|txt)$/.test(unpackedName(files[0]!))
       ? 1
@@ -209,7 +211,9 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
         why: new RangeError('not as many cells as the header has, or no JSON where that is expected'),
       };
     const cells = (column: string): string => row[places.get(column)!]!;
+    stated.row(cells);
     if (where.some(([column, of]) => !of.includes(cells(column)))) return null;
+    stated.ownRow(cells);
     try {
       return { row, line, at: timeOf(cells, file) };
     } catch (error) {
@@ -218,7 +222,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
   };
   const batches = (file: string) =>
     table.sort === undefined ? timed(file) : sorted(timed(file), table.sort * 1_000, reading.findings, file);
-  return rowsOf<Item>(
+  const chunks = rowsOf<Item>(
     files,
     reading,
     batches,
@@ -231,6 +235,28 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
       silence.heard(at);
     },
   );
+  return checked(chunks, stated, reading.findings, files);
+}
+
+/** The chunks, and after the last of them the check of the words. Rows that cannot be read because of a word are refused by the words that are there. */
+async function* checked(
+  chunks: AsyncGenerator<Chunk>,
+  stated: StatedWords,
+  findings: Findings,
+  files: readonly string[],
+): AsyncGenerator<Chunk> {
+  const named = (why: string) => new WrongFile(`${sourceOf(files)}: ${why}`);
+  try {
+    yield* chunks;
+  } catch (error) {
+    const why = error instanceof WrongFile ? stated.failure(key => /^(side|event|unchanged)/.test(key)) : null;
+    throw why === null ? error : named(why);
+  }
+  try {
+    stated.check(findings);
+  } catch (error) {
+    throw error instanceof WrongFile ? named(error.message) : error;
+  }
 }
 
 /** A row with its time, or why it has none. */

@@ -3,12 +3,14 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { sessionOf } from '../../model/session.ts';
 import { timeZoneOf } from '../../model/timeZone.ts';
+import { plainText } from '../digits.ts';
 import { WrongFile } from '../findings.ts';
 
 const column = z.string().min(1);
 const decimal = z
   .union([z.string(), z.number()])
-  .transform(String)
+  // YAML reads 0.00000001 as a number, whose text is 1e-8.
+  .transform(value => (typeof value === 'number' ? plainText(String(value), () => undefined) : value))
   .pipe(z.string().regex(/^(?!0*\.?0*$)\d+(\.\d+)?$/, 'expected a decimal above 0'));
 const word = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const words = z.array(word).min(1);
@@ -27,6 +29,11 @@ const textFor = (read: (text: string) => unknown) =>
       context.addIssue((error as Error).message);
     }
   });
+const takerSide = side.extend({
+  /** Words of trades that have no taker. */
+  none: words.default([]),
+});
+const snapshot = z.strictObject({ column, words });
 
 const time = z.union([
   column.transform(name => ({ ...NO_TIME, column: [name] })),
@@ -111,16 +118,36 @@ const table = z.discriminatedUnion('kind', [
     /** Rows of levels that are gone, whatever their amount. */
     removed: z.strictObject({ column, words }).optional(),
     /** Rows that are part of a whole book: one, as long as they were received at one time. */
-    snapshot: z.strictObject({ column, words }).optional(),
+    snapshot: snapshot.optional(),
   }),
   z.strictObject({
     ...COMMON,
     kind: z.literal('orders'),
-    event: z.strictObject({ column, add: words, change: words.default([]), remove: words }),
+    event: z
+      .strictObject({
+        column,
+        add: words,
+        /** The amount is what is left of the order. */
+        change: words.default([]),
+        /** The amount is what went from the order, without an execution. */
+        reduce: words.default([]),
+        remove: words.default([]),
+        /** The amount is what was executed of the order. */
+        execute: words.default([]),
+        /** As `execute`, where another event takes the amount from the order and the trade has a row of its own. */
+        fill: words.default([]),
+        /** The book is empty. */
+        clear: words.default([]),
+      })
+      .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
+        message: 'expected words of remove, reduce or execute: something must take orders out of the book',
+      }),
     id: column,
     side,
     price: column,
     amount: column,
+    /** As of `levels`: orders of a whole book. */
+    snapshot: snapshot.optional(),
   }),
   z.strictObject({
     ...COMMON,
@@ -129,7 +156,7 @@ const table = z.discriminatedUnion('kind', [
     amount: column,
     id: column.optional(),
     /** The taker's. */
-    side: side.optional(),
+    side: takerSide.optional(),
   }),
 ]);
 
