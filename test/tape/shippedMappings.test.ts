@@ -26,7 +26,63 @@ const bids = levels('bid', 60_000, -1);
 const asks = levels('ask', 60_001, 1);
 const numbered = [...bids, ...asks];
 
+const frame = (local: string, channel: string, data: object): string => `${local} ${JSON.stringify({ channel, data })}`;
+const lobsterBook = (bid: number, ask: number): string =>
+  Array.from({ length: 10 }, (_, i) =>
+    i < 9 ? [ask + 100 * i, 10 + i, bid - 100 * i, 20 + i] : [9_999_999_999, 0, -9_999_999_999, 0],
+  ).join();
+
 const CASES: Readonly<Record<string, Case>> = {
+  'truefx.yaml': {
+    files: {
+      'usdjpy-ticks.csv': lines(
+        'timestamp,bid,ask',
+        '2013-01-01 22:02:35.907000+00:00,86.657,86.728',
+        '2013-01-01 22:02:35.913000+00:00,86.655,86.729',
+      ),
+    },
+    touch: [86_655, 86_729],
+    trades: [],
+  },
+  'hyperliquid-raw.yaml': {
+    files: {
+      'btcusd_20250126.gz': lines(
+        frame('1737918843893903000', 'l2Book', {
+          coin: 'BTC',
+          levels: [
+            [
+              { n: 5, px: '105055.0', sz: '3.03622' },
+              { n: 1, px: '105054.0', sz: '0.1428' },
+            ],
+            [{ n: 2, px: '105056.0', sz: '0.5' }],
+          ],
+          time: 1737918843542,
+        }),
+        frame('1737918844167767000', 'trades', [
+          { coin: 'BTC', px: '105056.0', side: 'B', sz: '0.00219', tid: 1, time: 1737918844000 },
+          { coin: 'BTC', px: '105055.0', side: 'A', sz: '0.001', tid: 2, time: 1737918844001 },
+        ]),
+      ),
+    },
+    touch: [105_055, 105_056],
+    trades: ['2025-01-26T19:14:04.000Z buy 105056 219000', '2025-01-26T19:14:04.001Z sell 105055 100000'],
+  },
+  'lobster.yaml': {
+    files: {
+      'X_2012-06-21_34200000_57600000_message_10.csv': lines(
+        '34200.004241176,1,16113575,18,5853300,1',
+        '34200.25,4,16113575,8,5853300,1',
+        '34201.5,5,0,3,5855000,-1',
+      ),
+      'X_2012-06-21_34200000_57600000_orderbook_10.csv': lines(
+        lobsterBook(5_853_300, 5_859_400),
+        lobsterBook(5_853_300, 5_859_400),
+        lobsterBook(5_853_200, 5_859_300),
+      ),
+    },
+    touch: [58_532, 58_593],
+    trades: ['2012-06-21T13:30:00.250Z sell 58533 8', '2012-06-21T13:30:01.500Z buy 58550 3'],
+  },
   'aster.yaml': {
     files: {
       'prices_ASTERUSDT.csv': lines('unix_timestamp,bid,ask', '1758600000.5,1.50001,1.50003'),
@@ -189,8 +245,31 @@ describe('a mapping of the docs', () => {
     }
   });
 
+  test('binance-parquet.yaml reads best prices and trades from Parquet, whose buyers are makers in words', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'puntas-binance-'));
+    try {
+      const database = await DuckDBInstance.create(':memory:');
+      const connection = await database.connect();
+      const quotes = `select timestamptz '2021-01-08 00:00:01.076+00' as timestamp, 0.066851 as ask_size, 39433.62 as ask, 0.0031 as bid_size, 39432.99 as bid`;
+      const trades = `select timestamptz '2021-01-08 00:00:02+00' as timestamp, 1 as trade_id, 39432.99::double as price, 0.00031099999999999997::double as quantity, 'True' as buyer_maker
+        union all select timestamptz '2021-01-08 00:00:03+00', 2, 39433.62, 0.5, 'False'`;
+      await connection.run(`copy (${quotes}) to '${dir}/btcusdt-quotes.parquet' (compression brotli)`);
+      await connection.run(`copy (${trades}) to '${dir}/btcusdt-trades.parquet' (compression brotli)`);
+      connection.closeSync();
+      database.closeSync();
+      const tape = await mappedRecording(dir, join(MAPPINGS, 'binance-parquet.yaml')).then(collectTape);
+      expect(touchOf(tape)).toEqual([3_943_299, 3_943_362]);
+      expect(tradesOf(tape)).toEqual([
+        '2021-01-08T00:00:02.000Z sell 3943299 31100',
+        '2021-01-08T00:00:03.000Z buy 3943362 50000000',
+      ]);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
   test('is one of these: none is shipped untried', () => {
-    expect([...Object.keys(CASES), 'orders.yaml'].sort()).toEqual(readdirSync(MAPPINGS).sort());
+    expect([...Object.keys(CASES), 'orders.yaml', 'binance-parquet.yaml'].sort()).toEqual(readdirSync(MAPPINGS).sort());
   });
 
   test('b3.yaml with the numbers of its first version stops, and says which words are there', async () => {

@@ -63,6 +63,8 @@ export type CompareOptions = {
   readonly latencyText: LatencyText;
   /** When trading begins and ends, in every recording; parameters come from all that is before `since`. */
   readonly time?: TradedTime;
+  /** Hours of every recording that count, as `--session` has them. */
+  readonly session?: string;
   readonly seed: number;
   readonly threads: number;
   readonly version: string;
@@ -73,7 +75,7 @@ export type CompareOptions = {
 export async function compare(options: CompareOptions): Promise<Comparison> {
   const { configs, models, riskPerHour, calibratedShare, latencyText, seed } = options;
   const given = configs.length === 0 ? null : givenSetups(configs).map(one => atFees(one, options));
-  const { found, leftOut } = await findTapes(options.paths, options.progress);
+  const { found, leftOut } = await findTapes(options.paths, options.progress, options.session);
   const prepared: Prepared[] = [];
   const unprepared: LeftOut[] = [];
   for (const { name, given: recorded } of found) {

@@ -11,7 +11,7 @@ import type { TierName } from '../../app/backtest/compare.ts';
 import { describeComparison } from '../../app/backtest/describe.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { written } from '../../app/backtest/csvFiles.ts';
-import { decimalFlag, seedNumber, threadNumber, tradedTime, venueFees } from '../terminal/flags.ts';
+import { decimalFlag, seedNumber, sessionHours, threadNumber, tradedTime, venueFees } from '../terminal/flags.ts';
 import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
 import { progressBar } from '../terminal/progressBar.ts';
@@ -34,6 +34,7 @@ type CompareFlags = {
   readonly fillLatencyMs?: string;
   readonly since?: number;
   readonly until?: number;
+  readonly session?: string;
   readonly seed: number;
   readonly threads?: number;
   readonly out?: string;
@@ -42,7 +43,7 @@ type CompareFlags = {
 
 /** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
 export function addCompareCommand(program: Command): void {
-  tradedTime(venueFees(program.command('compare')))
+  sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description(
       'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
     )
@@ -103,6 +104,7 @@ export function addCompareCommand(program: Command): void {
         latencies: latenciesOf(flags),
         latencyText: latencyText(flags),
         time: flags,
+        ...(flags.session !== undefined && { session: flags.session }),
         seed,
         threads: flags.threads ?? THREADS,
         version: version(),

@@ -16,6 +16,7 @@ import {
   feesFlag,
   recordedTime,
   seedNumber,
+  sessionHours,
   several,
   sweepFlag,
   tapeBook,
@@ -53,6 +54,7 @@ type BacktestFlags = {
   readonly latencySweep?: readonly number[] | true;
   readonly since?: number;
   readonly until?: number;
+  readonly session?: string;
   readonly threads?: number;
   readonly out?: string;
   readonly json: boolean;
@@ -61,6 +63,7 @@ type BacktestFlags = {
 type CalibrateFlags = {
   readonly tape?: string;
   readonly book?: string;
+  readonly session?: string;
   readonly flowSeconds: number;
   readonly seed: number;
   readonly fees?: readonly number[];
@@ -84,7 +87,7 @@ export function addTapeCommands(program: Command): void {
 }
 
 function addBacktest(program: Command): void {
-  tradedTime(venueFees(tapeBook(program.command('backtest'))))
+  sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest')))))
     .description('trade a recorded market with the very engine and strategy that run, under several fill models')
     .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
     .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
@@ -148,8 +151,7 @@ function addBacktest(program: Command): void {
 }
 
 function addCalibrate(program: Command): void {
-  program
-    .command('calibrate')
+  sessionHours(program.command('calibrate'))
     .description(
       'measure a recording: volatility, arrivals, what fills are worth by distance, and whether it pays to quote',
     )
@@ -176,15 +178,16 @@ function addCalibrate(program: Command): void {
     .option('--reference-age <seconds>', 'how old the reference is when it is quoted on', seedNumber, 1)
     .option('--json', 'print it as one JSON object', false)
     .option('--out <file>', 'write there instead of to stdout')
-    .action(async ({ tape, book, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
+    .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
+      if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
       const progress = progressBar();
       const market =
         tape === undefined
           ? await withProgress(progress, 'recording the flow', on =>
               recordFlow(book ?? 'btc_mxn', seed, flowSeconds, 0, on),
             )
-          : await tapeOf(tape, book);
+          : await tapeOf(tape, book, session);
       const latencies = latenciesOf(latency);
       const elsewhere = reference.length === 0 ? null : { tapes: await referenceTapes(reference), ageS: referenceAge };
       const asked = { cadenceMs, latencies, seed, json, feesBps: fees ?? null };
@@ -253,16 +256,20 @@ const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTape
 });
 
 /** A stored tape is opened, not read: it slides past. */
-async function chosenTape({ config, tape, book }: BacktestFlags) {
-  const stored = chosenStored(tape, config, book);
+async function chosenTape({ config, tape, book, session }: BacktestFlags) {
+  if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
+  const stored = chosenStored(tape, config, book, session);
   return (
     stored ??
     (await chosen({
       ...(config === undefined ? {} : { config }),
       ...(tape === undefined ? {} : { tape }),
       ...(book === undefined ? {} : { book }),
+      ...(session === undefined ? {} : { session }),
       speed: 1,
       isBacktest: true,
     }))
   );
 }
+
+const SESSION_ALONE = '--session is for a recording: name it with --tape; the built-in market never closes';

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isDecimalText } from '../../core/index.ts';
+import { sessionOf } from '../../tape/index.ts';
 import type { Millis } from '../../core/index.ts';
 
 /** Times real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on anything else, as all of these do. */
@@ -155,6 +156,23 @@ export const several = (text: string, before: readonly string[]): readonly strin
 /** Chooses the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
   command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
+
+/** Hours of a market, as they are written. */
+export function sessionFlag(text: string): string {
+  try {
+    return sessionOf(text).text;
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+}
+
+/** Chooses the hours of a recording that count. */
+export const sessionHours = (command: Command): Command =>
+  command.option(
+    '--session <hours>',
+    'count only these hours of the recording, like 09:30-16:00@America/New_York; without days Monday to Friday',
+    sessionFlag,
+  );
 
 /** When trading of a recording begins and ends. */
 export const tradedTime = (command: Command): Command =>

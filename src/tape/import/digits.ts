@@ -30,6 +30,20 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
   return `${padded.slice(0, shift)}.${padded.slice(shift)}`;
 }
 
+/** A number as some countries write it, with a point before its decimals: `1.234,5` is 1234.5 where thousands are apart by points. Throws a RangeError on other numbers. */
+export function withPoint(text: string, decimal: string, thousands: string | undefined): string {
+  if ((decimal === '.' && thousands === undefined) || text === '') return text;
+  const parts = text.split(decimal);
+  const groups = thousands === undefined ? [parts[0]!] : parts[0]!.split(thousands);
+  const isGrouped = groups.length === 1 || /^[+-]?\d{1,3}(?:_\d{3})+$/.test(groups.join('_'));
+  const number = [groups.join(''), ...parts.slice(1)];
+  if (!isGrouped || number.length > 2 || number.some(part => part.includes('.')))
+    throw new RangeError(
+      `expected a number with ${decimal} before its decimals${thousands === undefined ? '' : ` and ${JSON.stringify(thousands)} between thousands`}, found ${JSON.stringify(text.slice(0, 80))}`,
+    );
+  return number.join('.');
+}
+
 /** The product of two plain decimals, exactly. Throws a RangeError on text that is none. */
 export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   if (unit === '1') return text;

@@ -125,7 +125,7 @@ async function gridOf(
 /** Files of one instrument, in order of time; snapshots and updates of one book are two recordings of it. */
 async function tardisBooks({ dir, files }: Found): Promise<readonly BookChoice[]> {
   const byMarket = new Map<string, { symbol: string; files: { kind: string; path: string; from: number }[] }>();
-  for (const name of files.filter(file => /\.csv(\.gz)?$/.test(file))) {
+  for (const name of files.filter(file => /\.csv(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
     const path = join(dir, name);
     const file = tardisFile(await firstLines(path, 2));
     if (file === null) continue;
@@ -154,7 +154,7 @@ async function tardisBooks({ dir, files }: Found): Promise<readonly BookChoice[]
 
 async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly BookChoice[]> {
   const paths: string[] = [];
-  for (const name of files.filter(file => /\.(jsonl|ndjson|json)(\.gz)?$/.test(file))) {
+  for (const name of files.filter(file => /\.(jsonl|ndjson|json)(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
     const path = join(dir, name);
     // What cannot be read is for the format that it is of to refuse.
     const [first = ''] = await firstLines(path, 1).catch(() => []);
@@ -205,7 +205,7 @@ const SHAPES: readonly Shape[] = [
       booksOfParts(
         found,
         gemini,
-        /^gemini__([A-Za-z0-9]+)-([A-Za-z0-9]+)__(.+)__market-depth(\.csv(?:\.gz)?)$/,
+        /^gemini__([A-Za-z0-9]+)-([A-Za-z0-9]+)__(.+)__market-depth(\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
         ([base, quote, day, end]) => ({
           name: `${base}_${quote}`,
           ...CENT,
@@ -217,11 +217,16 @@ const SHAPES: readonly Shape[] = [
     format: 'bitstamp',
     looks: 'Bitstamp log of books, orders and trades (bitstamp_*.log)',
     books: found =>
-      booksOfParts(found, bitstamp, /^bitstamp_([a-z]{3})([a-z]{3})_.*\.log(?:\.gz)?$/, ([base, quote]) => ({
-        name: `${base}_${quote}`,
-        ...(quote === 'usd' && CENT),
-        trades: null,
-      })),
+      booksOfParts(
+        found,
+        bitstamp,
+        /^bitstamp_([a-z]{3})([a-z]{3})_.*\.log(?:\.(?:gz|zst|lz4|zip))?$/,
+        ([base, quote]) => ({
+          name: `${base}_${quote}`,
+          ...(quote === 'usd' && CENT),
+          trades: null,
+        }),
+      ),
   },
   {
     format: 'hyperliquid',
@@ -230,7 +235,7 @@ const SHAPES: readonly Shape[] = [
       booksOfParts(
         found,
         hyperliquid,
-        /^orderbooks_([A-Za-z0-9]+)([-_.].*)?(\.csv(?:\.gz)?)$/,
+        /^orderbooks_([A-Za-z0-9]+)([-_.].*)?(\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
         ([coin, part = '', end]) => {
           const tick = HYPERLIQUID_TICKS[coin!];
           return {
@@ -249,41 +254,56 @@ const SHAPES: readonly Shape[] = [
       ...(await booksOfParts(
         found,
         binance,
-        /^(?:spot|usdm|coinm)_([a-z0-9]+)(?:_perp)?_.*\.jsonl(?:\.gz)?$/,
+        /^(?:spot|usdm|coinm)_([a-z0-9]+)(?:_perp)?_.*\.jsonl(?:\.(?:gz|zst|lz4|zip))?$/,
         ([symbol]) => ({
           ...binanceBook(symbol!),
           ...(['btcusdt', 'ethusdt'].includes(symbol!) && CENT),
           trades: null,
         }),
       )),
-      ...(await booksOfParts(found, binance, /^([A-Z0-9]+)_(.+)_update(\.json(?:\.gz)?)$/, ([symbol, time, end]) => ({
-        ...binanceBook(symbol!),
-        before: `${symbol}_${time}_snapshot${end}`,
-        trades: `${symbol}_${time}_trades${end}`,
-      }))),
+      ...(await booksOfParts(
+        found,
+        binance,
+        /^([A-Z0-9]+)_(.+)_update(\.json(?:\.(?:gz|zst|lz4|zip))?)$/,
+        ([symbol, time, end]) => ({
+          ...binanceBook(symbol!),
+          before: `${symbol}_${time}_snapshot${end}`,
+          trades: `${symbol}_${time}_trades${end}`,
+        }),
+      )),
     ],
   },
   {
     format: 'standx',
     looks: 'StandX books and trades (orderbook_BTC-USD_*.csv, trades_BTC-USD_*.csv)',
     books: found =>
-      booksOfParts(found, standx, /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.gz)?)$/, ([base, quote, end]) => ({
-        name: `${base}_${quote}`.toLowerCase(),
-        // Depth is rounded to 0.1 by the venue while trades print to 0.01; the finer one keeps both exact.
-        ...(base === 'BTC' && CENT),
-        trades: `trades_${base}-${quote}_${end}`,
-      })),
+      booksOfParts(
+        found,
+        standx,
+        /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
+        ([base, quote, end]) => ({
+          name: `${base}_${quote}`.toLowerCase(),
+          // Depth is rounded to 0.1 by the venue while trades print to 0.01; the finer one keeps both exact.
+          ...(base === 'BTC' && CENT),
+          trades: `trades_${base}-${quote}_${end}`,
+        }),
+      ),
   },
   {
     format: 'bitso-bbo',
     looks: 'Bitso best bid and ask (btc_mxn_*_production.csv, *_sandbox.csv)',
     books: found =>
-      booksOfParts(found, bitsoBbo, /^([a-z]+_[a-z]+)_[\d-]+_(production|sandbox)\.csv(?:\.gz)?$/, ([book, where]) => ({
-        name: where === 'production' ? book! : `${book}-sandbox`,
-        symbol: book!,
-        // Production prices lie on the book's tick; the sandbox quotes finer than any published tick.
-        tick: book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01',
-        trades: null,
-      })),
+      booksOfParts(
+        found,
+        bitsoBbo,
+        /^([a-z]+_[a-z]+)_[\d-]+_(production|sandbox)\.csv(?:\.(?:gz|zst|lz4|zip))?$/,
+        ([book, where]) => ({
+          name: where === 'production' ? book! : `${book}-sandbox`,
+          symbol: book!,
+          // Production prices lie on the book's tick; the sandbox quotes finer than any published tick.
+          tick: book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01',
+          trades: null,
+        }),
+      ),
   },
 ];

@@ -1,9 +1,6 @@
 /** Reads hftbacktest's files of market data: npz (a zip of one npy) or npy, records of ev, exch_ts, local_ts, px, qty, order_id, ival, fval. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import yauzl from 'yauzl';
-import type { Entry, ZipFile } from 'yauzl';
 import type { Instrument } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
@@ -12,8 +9,9 @@ import { WrongFile } from './findings.ts';
 import type { Findings } from './findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
-import { checkUnpacked, shown, sourceOf, unreadKind } from './lines.ts';
+import { shown, sourceOf, unreadKind } from './lines.ts';
 import type { ImportReading } from './lines.ts';
+import { openEntry } from './packed.ts';
 import type { Recording } from './recording.ts';
 import { RowBuffer } from './rows.ts';
 import type { Chunk } from './rows.ts';
@@ -335,16 +333,6 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
 /** The array's bytes, and how many bytes of the file one of them stands for. */
 async function openArray(path: string): Promise<{ readonly stream: Readable; readonly share: number }> {
   if (path.endsWith('.npy')) return { stream: createReadStream(path), share: 1 };
-  const zip = await promisify<string, yauzl.Options, ZipFile>(yauzl.open)(path, { lazyEntries: true });
-  const entry = await new Promise<Entry>((resolve, reject) => {
-    zip.on('entry', (found: Entry) => (found.fileName.endsWith('.npy') ? resolve(found) : zip.readEntry()));
-    zip.on('end', () => reject(new WrongFile('no array in it')));
-    zip.on('error', reject);
-    zip.readEntry();
-  });
-  // yauzl ends the stream with an error when there is more than the entry says.
-  checkUnpacked(entry.uncompressedSize, entry.compressedSize);
-  const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
-  stream.on('close', () => zip.close());
+  const { entry, stream } = await openEntry(path, name => name.endsWith('.npy'));
   return { stream, share: entry.uncompressedSize === 0 ? 0 : entry.compressedSize / entry.uncompressedSize };
 }

@@ -2,7 +2,7 @@
 import { amount } from '../../../core/index.ts';
 import type { Amount, DecimalText, Instrument, Price } from '../../../core/index.ts';
 import { SIDE } from '../../model/tape.ts';
-import { lotsOf, plainText, ticksOf, timesUnit } from '../digits.ts';
+import { lotsOf, plainText, ticksOf, timesUnit, withPoint } from '../digits.ts';
 import type { Findings } from '../findings.ts';
 import { shown } from '../lines.ts';
 import { Remembered } from '../remembered.ts';
@@ -13,8 +13,8 @@ import { SnapshotRows } from './snapshotRows.ts';
 import type { Table, TableOf, Time } from './mapping.ts';
 
 /** The columns that tell a time. */
-export const timeColumns = ({ column, hour }: Time): readonly string[] =>
-  hour === undefined ? column : [...column, hour];
+export const timeColumns = ({ column, hour, clock }: Time): readonly string[] =>
+  [...column, hour, clock].filter(name => name !== undefined);
 
 /** The columns that a table's reader asks for. */
 export function columnsOf(table: Table): readonly string[] {
@@ -23,7 +23,8 @@ export function columnsOf(table: Table): readonly string[] {
   const own = (): readonly string[] => {
     if (table.kind === 'quotes') return given([table.bid, table.ask, table.bidAmount, table.askAmount]);
     if (table.kind === 'books') return bookColumns(table).flat();
-    if (table.kind === 'levels') return given([table.side.column, table.price, table.amount, table.snapshot?.column]);
+    if (table.kind === 'levels')
+      return given([table.side.column, table.price, table.amount, table.snapshot?.column, table.removed?.column]);
     if (table.kind === 'orders')
       return given([
         ...[table.event.column, table.id, table.side.column, table.price, table.amount],
@@ -38,7 +39,7 @@ export function columnsOf(table: Table): readonly string[] {
 export function readerOf(table: Table, instrument: Instrument, findings: Findings): RowReader {
   const plain = (text: string, unit: DecimalText) =>
     timesUnit(
-      plainText(text, () => undefined),
+      plainText(withPoint(text, table.decimal, table.thousands), () => undefined),
       unit,
     );
   const numbers: Numbers = {
@@ -98,7 +99,8 @@ function books(table: TableOf<'books'>, { price, lots }: Numbers): RowReader {
     for (const [i, side] of [SIDE.buy, SIDE.sell].entries()) {
       const of = cellsOf(cells, columns[i]!);
       for (let level = 0; level < of.length; level += 2)
-        if (of[level] !== '') rows.level(at, local, side, price(of[level]!), lots(of[level + 1]!));
+        if (of[level] !== '' && table.empty?.includes(of[level]!) !== true)
+          rows.level(at, local, side, price(of[level]!), lots(of[level + 1]!));
     }
   };
 }
@@ -114,7 +116,8 @@ function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
   const snapshot = new SnapshotRows(table.snapshot);
   return (cells, at, local, rows) => {
     const side = knownSide(table.side, cells);
-    const [ticks, left] = [price(cells(table.price)), lots(cells(table.amount))];
+    const isRemoved = table.removed?.words.includes(cells(table.removed.column)) === true;
+    const [ticks, left] = [price(cells(table.price)), isRemoved ? amount(0) : lots(cells(table.amount))];
     if (snapshot.begins(cells, local)) rows.clear(at, local);
     rows.level(at, local, side, ticks, left);
   };
