@@ -1,10 +1,19 @@
 #!/usr/bin/env node
 /** The command line: adds every command and turns every end into an exit code. */
 import { Command, CommanderError } from 'commander';
+import { smallLimitOf } from './app/wiring/processLimits.ts';
 import { closeToDebuggers, refuseUncheckedCertificates } from './app/wiring/safeProcess.ts';
 import { addCommands, guardsMoney } from './cli/commands/index.ts';
-import { outputLost, printError, settleOutput, writeError, writeOutput } from './cli/terminal/output.ts';
-import { guardTerminal } from './cli/terminal/terminal.ts';
+import {
+  outputLost,
+  outputTerminal,
+  errorTerminal,
+  printError,
+  settleOutput,
+  writeError,
+  writeOutput,
+} from './cli/terminal/output.ts';
+import { guardTerminal, printed } from './cli/terminal/terminal.ts';
 import { version } from './cli/terminal/version.ts';
 
 closeToDebuggers();
@@ -15,9 +24,10 @@ const program = new Command('puntas')
   .version(version())
   .exitOverride()
   .configureOutput({
-    writeOut: text => writeOutput(text),
+    writeOut: text => writeOutput(printed(text, outputTerminal())),
     writeErr: text => writeError(text),
-    outputError: (text, write) => write(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)\n`),
+    outputError: (text, write) =>
+      write(`${printed(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)`, errorTerminal())}\n`),
   });
 
 // What is written is for who runs it: state, keys and tapes tell of an account.
@@ -29,6 +39,14 @@ const asksOnly =
 
 // A pager may take any time; a command that places or cancels ends although nothing reads what it prints.
 const stuckMsMax = guardsMoney(args[0]) ? 2_000 : Infinity;
+
+// Before anything is loaded: with too few files nothing more can be, not even what makes sentences of errors.
+const tooSmall = asksOnly ? null : smallLimitOf(args[0]);
+if (tooSmall !== null) {
+  printError(tooSmall);
+  await settleOutput(stuckMsMax);
+  process.exit(2);
+}
 
 try {
   // For every command, those that speak to nobody too, so that none is forgotten; and before anything of theirs is loaded.

@@ -35,6 +35,7 @@ export type { OrderState } from './orders/orderStates.ts';
 export * from './orders/restoredOrder.ts';
 export * from './quoting/quoteReconciler.ts';
 export * from './accounting/position.ts';
+export * from './accounting/sinceOpening.ts';
 export * from './engine/reasons.ts';
 export type { BalanceCheck } from './accounting/reconciliation.ts';
 export * from './risk/regimes.ts';

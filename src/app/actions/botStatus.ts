@@ -1,19 +1,22 @@
 /** `puntas status`: whether a bot runs, what it quotes, holds and earned, how near each limit is, and who holds it back; from its state directory alone. */
 import { existsSync } from 'node:fs';
-import { textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import { pairOf, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Clock, Instrument, LimitUse, Millis, Order, Side, Snapshot } from '../../core/index.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
 import type { DiskTrouble } from '../../live/files/diskTrouble.ts';
 import { ordersSeenIn } from '../../live/safety/ordersSeen.ts';
 import type { OrdersSeen } from '../../live/safety/ordersSeen.ts';
-import { recordingsIn } from '../../live/recording/recordings.ts';
 import { actionsIn } from './actionJournal.ts';
 import type { ActionEntry } from './actionJournal.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { holdersOf, lifeOf } from '../inspect/botLife.ts';
 import type { BotLife, HeldBy } from '../inspect/botLife.ts';
-import { replayedMoment } from '../inspect/explain.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
+import { lastMoment, profitAt } from '../inspect/profitNow.ts';
+import type { ProfitNow } from '../inspect/profitNow.ts';
+import { shownProfit } from '../messages/shownProfit.ts';
+import type { PrintedProfit } from '../messages/shownProfit.ts';
+import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** As `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
@@ -27,6 +30,8 @@ export type BotStatus = {
   readonly disk: DiskTrouble | null;
   /** Empty: nothing does. */
   readonly heldBy: readonly HeldBy[];
+  /** Profit since the opening, with the run's part: the number of `puntas report`, the console and the metrics; `null` if none was kept. */
+  readonly profit: PrintedProfit | null;
   readonly run: RunStatus | null;
   /** Of `actions.jsonl`; null when nothing was ever done. */
   readonly lastAction: ActionEntry | null;
@@ -81,11 +86,11 @@ export type StatusLimit = {
 };
 
 /** Throws `UsageError` where there is no state. `onInput` as of `explain`. */
-export function botStatus(dir: string, clock: Pick<Clock, 'now'>, onInput?: (at: Millis) => void): BotStatus {
+export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis) => void): Promise<BotStatus> {
   if (!existsSync(dir))
     throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
   const at = clock.now();
-  const moment = recordingsIn(dir).length === 0 ? null : lastMoment(dir, onInput);
+  const moment = lastMoment(dir, onInput);
   const replayed = moment instanceof UsageError ? null : moment;
   const bot = lifeOf(dir, at);
   const recorded = replayed && runOf(replayed);
@@ -97,6 +102,7 @@ export function botStatus(dir: string, clock: Pick<Clock, 'now'>, onInput?: (at:
     openOrders,
     disk: diskProblem(dir),
     heldBy: holdersOf(dir, at),
+    profit: await profitOf(dir, clock, moment),
     run: recorded && (bot.state === 'silent' ? whileSilent(recorded, openOrders) : recorded),
     lastAction: actionsIn(dir).at(-1) ?? null,
     note: moment instanceof UsageError ? moment.message : (replayed?.difference ?? replayed?.note ?? null),
@@ -129,14 +135,16 @@ function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   return { ...run, regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes };
 }
 
-/** A recording that cannot be replayed keeps nobody from reading the rest. */
-function lastMoment(dir: string, onInput?: (at: Millis) => void): ReplayedMoment | UsageError {
-  try {
-    return replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
-  } catch (error) {
-    if (error instanceof UsageError) return error;
-    throw error;
-  }
+/** A state file that cannot be read keeps nobody from reading the rest. */
+async function profitOf(
+  dir: string,
+  clock: Clock,
+  moment: ReturnType<typeof lastMoment>,
+): Promise<PrintedProfit | null> {
+  const file = await ledgerFileIn(dir, clock).catch(() => null);
+  const profit: ProfitNow | null = profitAt(moment, file);
+  const book = file?.book ?? (moment === null || moment instanceof UsageError ? null : moment.setup.book);
+  return profit && shownProfit(profit.sinceOpening, profit.run, book === null ? '' : pairOf(book)[1]);
 }
 
 function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: ReplayedMoment): RunStatus {

@@ -1,8 +1,9 @@
 /** A bot's status for a person: at most fifteen rows of eighty columns where nothing is out of the ordinary. */
-import { shortDecimal } from '../../core/index.ts';
+import { moneyOf, shortDecimal } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { wrapped } from '../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
+import { profitSentenceOf, signedCents } from '../messages/shownProfit.ts';
 import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus.ts';
 
 const WIDTH = 80;
@@ -10,7 +11,7 @@ const NAME = 11;
 
 /** Lines without a newline at the end; `where` names the bot where it never ran. */
 export function botStatusText(of: BotStatus, where: string): string {
-  const { run, heldBy, lastAction, note, disk } = of;
+  const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;
   return [
     ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
@@ -20,17 +21,16 @@ export function botStatusText(of: BotStatus, where: string): string {
     ...(disk === null
       ? []
       : row('disk', `the disk of the state takes nothing (${disk}): figures and signs of life may be old`)),
+    ...(profit === null ? [] : row('profit', profitText(profit))),
     ...row('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
     ...(note === null ? [] : row('note', note)),
   ].join('\n');
 }
 
 function runRows(run: RunStatus): readonly string[] {
-  const { market, inventory, holdings, profit, fills } = run;
+  const { market, inventory, holdings, fills } = run;
   const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
   const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${plain(sum)} ${currency}`);
-  const { total, spread, inventory: ofInventory, fees, hedging, currency } = profit;
-  const parts = { spread, inventory: ofInventory, fees, hedging };
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
   return [
     ...row('quotes', `${bothText(run)}${why}`),
@@ -40,12 +40,7 @@ function runRows(run: RunStatus): readonly string[] {
       `${plain(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
     ),
     ...row('limits', limitsText(run.limits)),
-    ...row(
-      'profit',
-      `${cents(total)} ${currency} in this run with ${fills} fills: ${Object.entries(parts)
-        .map(([part, sum]) => `${part} ${cents(sum)}`)
-        .join(', ')}`,
-    ),
+    ...row('fills', `${fills} in this run`),
   ];
 }
 
@@ -127,5 +122,9 @@ function ago(ms: Millis): string {
 
 /** Decimal text without zeros that say nothing. */
 const plain = (text: string): string => shortDecimal(text);
-/** Exact text cut after two decimals, towards zero. */
-const cents = (text: string): string => text.replace(/(\.\d\d)\d+$/, '$1');
+
+/** The same sentence as in report, ledger and console, with its parts. */
+const profitText = (profit: NonNullable<BotStatus['profit']>): string =>
+  `${profitSentenceOf(profit)}: ${(['spread', 'inventory', 'fees', 'hedging'] as const)
+    .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)
+    .join(', ')}`;

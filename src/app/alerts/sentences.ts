@@ -2,19 +2,21 @@
 import { money, textOfMoney } from '../../core/index.ts';
 import type { Instrument, Money, Snapshot } from '../../core/index.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
+import { profitSentence } from '../messages/shownProfit.ts';
 import type { StopReport } from '../../live/loop/loopOptions.ts';
 
 /** What a day has brought, and the next one since: profit with its parts, fills, and how much of the time quotes were live since the start. */
 export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
   let before = first;
   return (now, { major, minor }) => {
-    const { profit, fills, uptime, inventory } = now;
+    const { profit, fills, uptime, inventory, sinceOpening, runProfit } = now;
     const since = before;
     before = now;
     const part = (name: keyof typeof profit) => textOfMoney(less(profit[name], since.profit[name]));
     const parts = (['spread', 'inventory', 'fees', 'hedging'] as const).map(name => `${name} ${part(name)}`);
     return [
-      `profit ${part('total')} ${minor} (${parts.join(', ')})`,
+      `profit of the day ${part('total')} ${minor} (${parts.join(', ')})`,
+      `profit ${profitSentence(sinceOpening, runProfit, minor)}`,
       `${fills - since.fills} fills`,
       `inventory ${textOfMoney(inventory)} ${major} from its target`,
       `live since the start: bids ${percent(uptime.bid)}, asks ${percent(uptime.ask)}`,

@@ -1,6 +1,8 @@
 /** The last line of a run: what was done and what came of it, as one JSON object. */
 import { money, textOfMoney } from '../../core/index.ts';
 import type { Instrument, Snapshot } from '../../core/index.ts';
+import { partsText, profitSentenceOf, shownProfit } from './shownProfit.ts';
+import type { PrintedProfit } from './shownProfit.ts';
 import type { StopReport } from '../../live/loop/loopOptions.ts';
 
 export type Summary = {
@@ -11,7 +13,9 @@ export type Summary = {
   readonly fills: number;
   /** Holdings at the end by currency, as decimal text. */
   readonly position: Readonly<Record<string, string>>;
-  /** In the minor currency, as decimal text; fees paid are negative, and the three parts add up to the total. */
+  /** Profit since the opening, and the part of the last run: the number of `puntas report` and `puntas status`. */
+  readonly profit: PrintedProfit;
+  /** Profit since the start of the process, in the minor currency, as decimal text; fees paid are negative, and the parts add up to the total. */
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
   /** Share of the time with at least one live quote, from the first moment when quoting was possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
@@ -55,13 +59,8 @@ export function summaryOf(
     position: Object.fromEntries(
       [instrument.major, instrument.minor].map(c => [c, textOfMoney(snapshot.holdings.get(c) ?? money(0n))]),
     ),
-    pnl: {
-      spread: textOfMoney(profit.spread),
-      inventory: textOfMoney(profit.inventory),
-      fees: textOfMoney(profit.fees),
-      hedging: textOfMoney(profit.hedging),
-      total: textOfMoney(profit.total),
-    },
+    profit: shownProfit(snapshot.sinceOpening, snapshot.runProfit, instrument.minor),
+    pnl: partsText(profit),
     uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
     requests: run.requests,
     openOrdersLeft: stop.left.length === 0 && stop.unread !== undefined ? null : stop.left.length,
@@ -81,7 +80,8 @@ export function describe(summary: Summary, resumeCommand: string): string {
       : [`PAPER, no money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
     `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, in doubt ${orders.unknown}`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
-    `profit ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
+    `profit ${profitSentenceOf(summary.profit)}`,
+    `since the start: ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
     ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (look, then lift it with: ${resumeCommand})`]),
     leftText(summary.openOrdersLeft),
     ledgerText(summary.ledgerMatches),

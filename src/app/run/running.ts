@@ -129,7 +129,7 @@ export class Running {
         logEvent(log, instrument, news, this.#resumeCommand);
         if (news.kind === 'count') this.#metrics?.order(news.side, news.event);
         if (news.kind === 'fill') this.#metrics?.fill(news.fill.side, volumeOf(news.fill, instrument));
-        if (news.kind === 'fill') this.#alerts?.raise('fill', fillText(news.fill, instrument));
+        if (news.kind === 'fill') this.#alerts?.raise('fill', fillText(news, instrument));
         this.#options.onNews?.(news, instrument);
       },
     });

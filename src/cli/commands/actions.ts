@@ -49,10 +49,10 @@ function addStatus(program: Command): void {
       ),
   )
     .option('--json', 'print one JSON object (docs/json.md)', false)
-    .action((options: Where & { json: boolean }) => {
+    .action(async (options: Where & { json: boolean }) => {
       const clock = realClock();
       const dir = folderOf(options);
-      const told = botStatus(dir, clock, progress(clock, writeError));
+      const told = await botStatus(dir, clock, progress(clock, writeError));
       print(options.json ? JSON.stringify(told) : botStatusText(told, dir));
     });
 }

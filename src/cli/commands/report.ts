@@ -6,6 +6,8 @@ import type { Command } from 'commander';
 import { written } from '../../app/backtest/csvFiles.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
 import { ledgerAt } from '../../app/inspect/exportLedger.ts';
+import { progress } from '../../app/inspect/explain.ts';
+import { lastMoment, profitAt } from '../../app/inspect/profitNow.ts';
 import { profitReport, reportJson, reportText } from '../../app/inspect/profitReport.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
@@ -40,7 +42,10 @@ export function addReportCommand(program: Command): void {
       const file = await ledgerAt(folderOf(where), clock);
       const asked = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       const book = where.config === undefined ? undefined : readConfig(where.config).book;
-      const report = profitReport(file, asked, clock.now(), book);
+      const dir = folderOf(where);
+      const onInput = progress(clock, line => process.stderr.write(line));
+      const current = profitAt(lastMoment(dir, onInput), file);
+      const report = profitReport(file, asked, clock.now(), book, current);
       const text = JSON.stringify(reportJson(report));
       if (out !== undefined) {
         const beside = out.replace(/\.html?$/i, '.json');

@@ -6,6 +6,9 @@ import { maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { errorTerminal, writeError } from './output.ts';
 import type { TerminalSize } from './output.ts';
+import { folded } from '../../app/messages/wrapped.ts';
+import { ownCommandName, withCommandName } from './commandName.ts';
+import { columnsOf } from './terminal.ts';
 
 /** In JSON: a backslash itself, which is none, or a control character other than tab and line end. */
 const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
@@ -26,7 +29,7 @@ export const lineRoom = (to: TerminalSize = errorTerminal()): number =>
 export function logger(level: string, secrets: readonly string[], to?: DestinationStream): Log {
   // A line is JSON: what it would unfold to on a terminal is written as escapes in it.
   const mask = (line: string): string =>
-    maskedText(line, secrets)
+    maskedText(withCommandName(line, JSON.stringify(ownCommandName).slice(1, -1)), secrets)
       .replace(CONTROL, sign => (sign === '\\\\' ? sign : '\ufffd'))
       .replace(RAW_CONTROL, '\ufffd');
   const options = {
@@ -54,7 +57,12 @@ function prettyLine(level: string): (line: string) => string {
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss.l',
     hideObject: level !== 'debug',
-    messageFormat: (line, key) => [line[key], line['stack']].filter(part => typeof part === 'string').join('\n'),
+    messageFormat: (line, key) =>
+      [line[key], line['stack']]
+        .filter(part => typeof part === 'string')
+        .flatMap(text => text.split('\n'))
+        .flatMap((row, i) => folded(row, columnsOf(errorTerminal()), i === 0 ? PREFIX.length + 1 : 0))
+        .join('\n'),
   });
 }
 

@@ -1,8 +1,8 @@
 /** Standard output and standard error of this process. Nothing else writes to them; no failure of theirs ends or blocks a command. */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
-import { shownLines } from '../../core/text/shownText.ts';
 import { OutputWriter } from './outputWriter.ts';
 import type { DescribeLoss } from './outputWriter.ts';
+import { printed } from './terminal.ts';
 
 /** Log lines that may wait while nothing reads them. */
 const LOG_BYTES_MAX = 1_000_000;
@@ -12,10 +12,10 @@ const stdout = writerOf(1, Infinity);
 const stderr = writerOf(2, LOG_BYTES_MAX);
 
 /** Prints one text with a line end on standard output; control characters other than tab and line end are replaced. Never throws. */
-export const print = (text: string): void => stdout().write(`${shownLines(text)}\n`);
+export const print = (text: string): void => stdout().write(`${printed(text, outputTerminal())}\n`);
 
 /** Prints one text with a line end on standard error; control characters other than tab and line end are replaced. Never throws. */
-export const printError = (text: string): void => stderr().write(`${shownLines(text)}\n`);
+export const printError = (text: string): void => stderr().write(`${printed(text, errorTerminal())}\n`);
 
 /** Writes a text as it is on standard output. Never throws. */
 export const writeOutput = (text: string): void => stdout().write(text);

@@ -3,6 +3,7 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Clock } from '../../../src/core/index.ts';
 import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
 import { HEARTBEAT_FILES } from '../../../src/live/safety/heartbeat.ts';
@@ -26,29 +27,38 @@ afterAll(async () => {
 });
 
 const BEAT_AT = 1_800_000_000_000;
+const clockAt = (at: number): Clock => ({
+  now: () => at,
+  elapsed: () => 0,
+  after: () => ({ stop: () => undefined }),
+});
 /** No process has such a number. */
 const NO_PROCESS = 2 ** 22 + 1;
 
 /** The recording is that of a bot with quotes; its heartbeat, and what others have seen, are as they are given. */
-function statusOf(state: string, agoMs: number, seen: { readonly afterMs: number; readonly count: number } | null) {
+async function statusOf(
+  state: string,
+  agoMs: number,
+  seen: { readonly afterMs: number; readonly count: number } | null,
+) {
   const file = join(world.stateDir, HEARTBEAT_FILES.bot);
   const process = { ...(beat['process'] as object), pid: NO_PROCESS };
   writeFileSync(file, JSON.stringify({ ...beat, state, process }));
   utimesSync(file, BEAT_AT / 1_000, BEAT_AT / 1_000);
   const at = BEAT_AT + (seen?.afterMs ?? -1e9);
   noteOrdersSeen(world.stateDir, { at, by: 'sentinel', count: seen?.count ?? 0 });
-  const status = botStatus(world.stateDir, { now: () => BEAT_AT + agoMs });
+  const status = await botStatus(world.stateDir, clockAt(BEAT_AT + agoMs));
   return { status, text: botStatusText(status, world.stateDir).replaceAll(/\s+/g, ' '), mtime: statSync(file).mtimeMs };
 }
 
-test('orders of a bot that shows no life are unknown, unless another process has looked since its last sign of life', () => {
-  fc.assert(
-    fc.property(
+test('orders of a bot that shows no life are unknown, unless another process has looked since its last sign of life', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.constantFrom('alive', 'kept out', 'stopped'),
       fc.integer({ min: 20_000, max: 86_400_000 }),
       fc.option(fc.record({ afterMs: fc.integer({ min: -60_000, max: 60_000 }), count: fc.nat(5) })),
-      (state, agoMs, seen) => {
-        const { status, text } = statusOf(state, agoMs, seen);
+      async (state, agoMs, seen) => {
+        const { status, text } = await statusOf(state, agoMs, seen);
         const { openOrders, run } = status;
         if (state === 'stopped') {
           expect(openOrders).toMatchObject({ count: 0, by: 'bot' });
@@ -73,8 +83,8 @@ test('orders of a bot that shows no life are unknown, unless another process has
   );
 });
 
-test('a disk that takes nothing is named, and a bot that shows no life on it is not called gone', () => {
-  const { status } = statusOf('alive', 60_000, null);
+test('a disk that takes nothing is named, and a bot that shows no life on it is not called gone', async () => {
+  const { status } = await statusOf('alive', 60_000, null);
   const text = botStatusText({ ...status, disk: 'no room' }, world.stateDir).replaceAll(/\s+/g, ' ');
   expect(text).toContain('the disk of its state takes nothing (no room), so it may run all the same');
   expect(text).toContain('disk the disk of the state takes nothing (no room)');

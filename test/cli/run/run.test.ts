@@ -27,6 +27,7 @@ describe('puntas run', () => {
       'orders',
       'fills',
       'position',
+      'profit',
       'pnl',
       'uptime',
       'requests',
