@@ -17,7 +17,7 @@ LONG=(
   "compare:tuned -- --data $DATA --only gemini"
   'hedge:comparison -- --seeds 1 --flow-seconds 600'
   "queue:models -- --tape $DATA/bitstamp-btcusd-2015-05-01-book-orders-trades"
-  'queue:overhead -- --rounds 1 --trials 2 --seconds 600'
+  'queue:overhead -- --rounds 1 --trials 16 --seconds 3600'
   'shipped:earnings -- --only grid'
   "tape:parity -- -c config/eth_usd.yaml --tape $DATA/gemini-ethusd-2021-07-01-l1-trades --speed 20 --seconds 20"
 )
