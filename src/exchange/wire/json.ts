@@ -15,13 +15,15 @@ const UNCHECKED_LENGTH = 16 * 1024;
 /** No answer of the exchange has more than six levels. */
 const LEVELS_MAX = 32;
 /** Objects, lists, members and elements: a whole book of 6,000 orders has about 60,000. */
-const PARTS_MAX = 150_000;
+const PARTS_MAX = 100_000;
+/** Numbers that a double would round: a page of trades has 100. */
+const LONG_NUMBERS_MAX = 10_000;
 /** Members of one object: what has thousands is a list. */
 const MEMBERS_MAX = 4_096;
 
 /**
  * Parses `text`; number tokens of over 15 characters become strings of the same characters. Throws SyntaxError where JSON.parse does, and for a long
- * text of more than 32 levels, 150,000 parts or 4,096 members of one object, which would hold up the caller.
+ * text of more than 32 levels, 100,000 parts, 4,096 members of one object or 10,000 numbers of more than 15 characters, which would hold up the caller.
  */
 export function parseExactJson(text: string): unknown {
   if (text.length > UNCHECKED_LENGTH) checkParts(text);
@@ -53,6 +55,7 @@ function checkParts(text: string): void {
 function quoteLongNumbers(text: string): string {
   const out: string[] = [];
   let copied = 0;
+  let found = 0;
   let i = 0;
   while (i < text.length) {
     const c = text.charCodeAt(i);
@@ -63,6 +66,7 @@ function quoteLongNumbers(text: string): string {
       while (i < text.length && isNumberPart(text.charCodeAt(i))) i++;
       // A number is never a key in JSON: left unquoted, so that it still fails to parse.
       if (i - start > EXACT_LENGTH && NUMBER.test(text.slice(start, i)) && !isKey(text, i)) {
+        if (++found > LONG_NUMBERS_MAX) throw new SyntaxError(`JSON of more than ${LONG_NUMBERS_MAX} long numbers`);
         out.push(text.slice(copied, start), '"', text.slice(start, i), '"');
         copied = i;
       }

@@ -76,7 +76,9 @@ export function flawOfParameters(
   for (const name of new URLSearchParams(search).keys()) {
     const isKnown = takes.query?.includes(name) === true;
     if (isKnown && seen.has(name)) return refused('0304', `${name} is given twice`);
-    if (!isKnown && method === 'DELETE' && NARROWING.has(name)) return refused('0304', `${name} narrows nothing here`);
+    // PHP writes lists as `oids[0]=…`.
+    if (!isKnown && method === 'DELETE' && NARROWING.has(name.split('[')[0]!))
+      return refused('0304', `${name} narrows nothing here`);
     if (!isKnown && switches.unknownParameters === '0304') return refused('0304', `${name} is unknown here`);
     seen.add(name);
   }

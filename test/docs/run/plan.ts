@@ -106,6 +106,7 @@ const ELSEWHERE: readonly {
     how: 'studies and workers on real servers, with other addresses',
   },
   { command: /^npm run flood:attacks$/, by: 'webhooks.sh', names: /flood:attacks/, how: 'as printed' },
+  { command: /^npm run flood:holds$/, by: 'webhooks.sh', names: /flood:holds/, how: 'as printed' },
   { command: /^npm run flood:hostile$/, by: 'webhooks.sh', names: /flood:hostile/, how: 'as printed' },
   {
     command: /^npm run golden\b/,
