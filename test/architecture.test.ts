@@ -19,6 +19,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
     'core',
     'marketdata',
     'yauzl',
+    'fzstd',
     'hyparquet-writer',
     'csv-parse',
     'hyparquet',

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { rowBatches } from '../../src/tape/import/mapping/tables.ts';
-import { textOfFloat32 } from '../../src/tape/import/parquet.ts';
+import { textOfFloat32 } from '../../src/tape/import/read/parquet.ts';
 import { openTape } from '../../src/tape/index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-parquet-'));
