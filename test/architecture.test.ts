@@ -20,6 +20,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
     'marketdata',
     'guard',
     'yauzl',
+    'fzstd',
     'hyparquet-writer',
     'csv-parse',
     'hyparquet',

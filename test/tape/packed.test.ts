@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import yazl from 'yazl';
-import { bytesOf, unpackedName } from '../../src/tape/import/packed.ts';
+import { unpackedBytes, unpackedName } from '../../src/tape/import/read/packed.ts';
 import { lineBatches } from '../../src/tape/import/lines.ts';
 import { openTape } from '../../src/tape/index.ts';
 
@@ -59,7 +59,7 @@ async function zip(path: string, files: Readonly<Record<string, Buffer>>): Promi
 
 async function unpacked(path: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of bytesOf(path, () => undefined)) pieces.push(piece);
+  for await (const piece of unpackedBytes(path, () => undefined)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 

@@ -1,8 +1,8 @@
 /** Times as files write them: what a form writes is read as the same moment, in every zone, also while the clocks change. */
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { Findings } from '../../src/tape/import/findings.ts';
-import { CLOCK_FORMS, clockText, DATE_FORMS, dateIn, timeReader } from '../../src/tape/import/times.ts';
+import { Findings } from '../../src/tape/import/read/findings.ts';
+import { CLOCK_FORMS, clockText, DATE_FORMS, dateIn, timeReader } from '../../src/tape/import/read/times.ts';
 import { timeZoneOf } from '../../src/tape/model/timeZone.ts';
 
 const pad = (value: number, digits = 2) => String(value).padStart(digits, '0');

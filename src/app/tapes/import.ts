@@ -10,6 +10,7 @@ import {
   LastDay,
   mappedRecording,
   openRecording,
+  sessionOf,
   TapeWriter,
 } from '../../tape/index.ts';
 import type { ImportReport, Recording, StoredTape } from '../../tape/index.ts';
@@ -30,6 +31,8 @@ export type ImportOptions = {
   readonly lot?: string;
   /** Time by which rows may come late and are put in their place; at most one hour. */
   readonly sort?: Millis;
+  /** Hours of the market: rows outside are left out. Goes before the mapping's. */
+  readonly session?: string;
   /** Goes on with the tape that is there; without one it makes one. */
   readonly append: boolean;
   readonly progress: Progress;
@@ -103,16 +106,18 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   }
 }
 
-const opened = (
-  { from, format, mapping }: ImportOptions,
+async function opened(
+  { from, format, mapping, session }: ImportOptions,
   given: Given,
   onBytes: (count: number) => void,
-): Recording | Promise<Recording> =>
-  mapping
-    ? mappedRecording(from, mapping, given, onBytes)
+): Promise<Recording> {
+  const recording = mapping
+    ? await mappedRecording(from, mapping, given, onBytes)
     : isStateFolder(from, format)
       ? stateRecording(from, given.book)
-      : openRecording(from, { ...given, ...(format && { format }) }, onBytes);
+      : await openRecording(from, { ...given, ...(format && { format }) }, onBytes);
+  return session === undefined ? recording : { ...recording, session: sessionOf(session) };
+}
 
 /** The recording, in ticks and lots of the tape that it goes on with. Throws `UsageError` where the two are not alike. */
 async function continuing(

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
 import { EXIT } from '../../app/messages/exits.ts';
-import { decimalFlag, durationFlag, sources } from '../terminal/flags.ts';
+import { decimalFlag, durationFlag, sessionHours, sources } from '../terminal/flags.ts';
 import { describeImport, importTape } from '../../app/tapes/import.ts';
 import { logger } from '../terminal/logger.ts';
 import { describeRecorded, record } from '../../app/tapes/record.ts';
@@ -78,8 +78,7 @@ export function addRecordCommands(program: Command): void {
       });
     });
 
-  program
-    .command('import')
+  sessionHours(program.command('import'))
     .description('make a tape of a recording of another program, or of what a bot saw (its state directory)')
     .requiredOption('--from <path>', 'file or folder of the recording')
     .requiredOption('--out <dir>', 'folder of the tape; must not hold the book yet, without --append')

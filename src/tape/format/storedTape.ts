@@ -14,7 +14,7 @@ import type { ScannedDay } from './scanDay.ts';
 import { KIND, TapeBuilder } from '../model/tape.ts';
 import { BLOCK_ROWS } from './rowsCodec.ts';
 import { sessionOf, spanInSession } from '../model/session.ts';
-import type { Session } from '../model/session.ts';
+import type { MarketSession } from '../model/session.ts';
 import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 import type { DataFlaw, Gap, Kind, Tape } from '../model/tape.ts';
 
@@ -156,7 +156,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
 /** The rows inside a session. Each chunk is in memory of its own. */
 function* chunksInSession(
   chunks: Generator<TapeChunk>,
-  session: Session,
+  session: MarketSession,
   micros: boolean,
 ): Generator<TapeChunk, void, undefined> {
   const rows = new SessionRows(session, micros ? 1_000 : 1);

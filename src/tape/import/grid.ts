@@ -3,7 +3,7 @@ import { LOT, MONEY_DECIMALS, price, textOfPrice, trimmedEnd, UNITS_MAX } from '
 import type { DecimalText } from '../../core/index.ts';
 import { KIND } from '../model/tape.ts';
 import { OFF_TICK, plainText } from './digits.ts';
-import { Findings, WrongFile } from './findings.ts';
+import { Findings, WrongFile } from './read/findings.ts';
 import type { Recording } from './recording.ts';
 
 export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };

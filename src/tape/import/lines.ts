@@ -3,11 +3,13 @@ import { dirname, join } from 'node:path';
 import type { Instrument, Millis } from '../../core/index.ts';
 import type { Gap } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
-import { WrongFile } from './findings.ts';
-import type { Findings } from './findings.ts';
-import { bytesOf, unpackedName } from './packed.ts';
+import { shown, WrongFile } from './read/findings.ts';
+import type { Findings } from './read/findings.ts';
+import { unpackedBytes, unpackedName } from './read/packed.ts';
 import { LateRow, RowBuffer } from './rows.ts';
 import type { Chunk } from './rows.ts';
+
+export { shown };
 
 /** What every reader of a recording is handed. */
 export type ImportReading = {
@@ -22,7 +24,7 @@ export type ImportReading = {
 };
 
 /** Reads one line into rows. A RangeError or SyntaxError says that the line cannot be read, a WrongFile that the file cannot. */
-export type LineReader = (line: string, number: number, rows: RowBuffer) => void;
+export type LineReader = (line: string, number: number, rows: RowBuffer, file: string) => void;
 
 /** A longer line is no text. */
 export const LINE_MAX = 8 * 1024 * 1024;
@@ -111,9 +113,6 @@ export function sourceOf(files: readonly string[]): string {
   return folder;
 }
 
-/** In quotes, escaped as in JSON, its first 80 characters: for messages of one line. */
-export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
-
 /**
  * The file's lines without their line ends, some at a time; an empty last line is left out. A .json file is one line. Rejects with a WrongFile that
  * begins with the path.
@@ -123,7 +122,7 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
   let rest = '';
   let isFirst = true;
   try {
-    for await (const chunk of bytesOf(path, onBytes)) {
+    for await (const chunk of unpackedBytes(path, onBytes)) {
       rest += chunk.toString('latin1', isFirst && BOM.equals(chunk.subarray(0, 3)) ? 3 : 0);
       isFirst = false;
       const lines = isOne ? [] : rest.split('\n');

@@ -3,12 +3,12 @@ import { statSync } from 'node:fs';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
 import { mergedGaps, openParts } from '../model/session.ts';
-import type { Session } from '../model/session.ts';
+import type { MarketSession } from '../model/session.ts';
 import { SessionRows } from '../model/sessionRows.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
-import { Findings, WrongFile } from './findings.ts';
+import { Findings, WrongFile } from './read/findings.ts';
 import type { ImportReading } from './lines.ts';
 import { mergeRows } from './rows.ts';
 import type { Chunk } from './rows.ts';
@@ -36,7 +36,7 @@ export type Recording = {
   /** Its rows: what comes first stands first at equal times, books before trades. */
   readonly streams: (reading: ImportReading) => readonly AsyncIterable<Chunk>[];
   /** The hours that are taken; the others are gaps. Without one all are. */
-  readonly session?: Session;
+  readonly session?: MarketSession;
   /** What was inferred and should be known, for people. */
   readonly notes: readonly string[];
 };
@@ -190,7 +190,7 @@ class GapsInOrder {
   }
 }
 
-const leftOut = (rows: number, { text }: Session): string =>
+const leftOut = (rows: number, { text }: MarketSession): string =>
   `session ${text}: ${rows} rows outside it were left out; the time between is a gap`;
 
 /** The rows of a recording that a tape is not gone on with, because it reaches as far itself. */

@@ -2,8 +2,8 @@
 import type { Amount, Millis, Price } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import type { Columns, Kind, SideCode } from '../model/tape.ts';
-import { WrongFile } from './findings.ts';
-import type { Findings } from './findings.ts';
+import { WrongFile } from './read/findings.ts';
+import type { Findings } from './read/findings.ts';
 
 /** Some rows of one file, times never going back from chunk to chunk. `line` is parallel to the columns. */
 export type Chunk = { readonly columns: Columns; readonly file: string; readonly line: Float64Array };

@@ -7,7 +7,7 @@ import type { TimeZone } from './timeZone.ts';
 /** One stretch of a day. Minutes since local midnight; `to` is beyond 1,440 if it ends on the next day. */
 type Hours = { readonly days: ReadonlySet<number>; readonly from: number; readonly to: number };
 
-export type Session = {
+export type MarketSession = {
   /** As it was written. */
   readonly text: string;
   readonly zone: TimeZone;
@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
  * Reads text such as `Mon-Fri 09:30-16:00@America/New_York`: days, hours and a zone. Several hours are separated by commas; without days they are
  * Monday to Friday. Hours that end before they begin end on the next day, as `Sun-Thu 18:00-17:00` does. Throws a RangeError on other text.
  */
-export function sessionOf(text: string): Session {
+export function sessionOf(text: string): MarketSession {
   const at = text.lastIndexOf('@');
   const parts = (at < 0 ? text : text.slice(0, at)).split(',');
   const expected = () => new RangeError(`expected a session like ${SESSION_EXAMPLE}, found ${JSON.stringify(text)}`);
@@ -59,7 +59,11 @@ function daysOf(text: string): readonly number[] | null {
 }
 
 /** The stretches between `from` and `to` in which the market is open, ascending and apart. */
-export function openHours({ zone, hours }: Session, from: Millis, to: Millis): readonly (readonly [Millis, Millis])[] {
+export function openHours(
+  { zone, hours }: MarketSession,
+  from: Millis,
+  to: Millis,
+): readonly (readonly [Millis, Millis])[] {
   const open: [Millis, Millis][] = [];
   // A stretch of the day before may reach into the first.
   const firstDay = Math.floor((from + zone.offsetAt(from)) / DAY_MS) - 2;
@@ -97,14 +101,14 @@ function at(zone: TimeZone, local: Millis): Millis {
 }
 
 /** What a gap between sessions is told as. */
-export const closedWhy = ({ text }: Pick<Session, 'text'>): string => `${OUTSIDE}${text}`;
+export const closedWhy = ({ text }: Pick<MarketSession, 'text'>): string => `${OUTSIDE}${text}`;
 const OUTSIDE = 'outside the session ';
 
 /** Whether a gap is the time in which a market is closed, and not what a recording lacks. */
 export const isClosed = ({ why }: Pick<Gap, 'why'>): boolean => why.startsWith(OUTSIDE);
 
 /** The time between `from` and `to` in which the market is closed, as gaps. */
-export function closedHours(session: Session, from: Millis, to: Millis): readonly Gap[] {
+export function closedHours(session: MarketSession, from: Millis, to: Millis): readonly Gap[] {
   const why = closedWhy(session);
   const gaps: Gap[] = [];
   let end = from;
@@ -121,7 +125,7 @@ export function closedHours(session: Session, from: Millis, to: Millis): readonl
  */
 export function spanInSession(
   { from, to, gaps }: { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] },
-  session: Session,
+  session: MarketSession,
 ): { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] } {
   // The last row counts, too.
   const hours = openHours(session, from, to + 1);
@@ -137,7 +141,7 @@ export function spanInSession(
 }
 
 /** What of a gap is in the hours of a session. */
-export const openParts = ({ from, to, why }: Gap, session: Session): readonly Gap[] =>
+export const openParts = ({ from, to, why }: Gap, session: MarketSession): readonly Gap[] =>
   openHours(session, from, to).map(([start, end]) => ({ from: start, to: end, why }));
 
 /** In order of time; those that overlap are one with what is said of each. */

@@ -1,7 +1,7 @@
 /** The rows of a recording inside a session. The book is empty when the market closes, and is told whole when it opens. */
 import type { Millis } from '../../core/index.ts';
 import { closedWhy, openHours } from './session.ts';
-import type { Session } from './session.ts';
+import type { MarketSession } from './session.ts';
 import { TapeBuilder } from './tape.ts';
 import type { Columns, Gap } from './tape.ts';
 import { TapeSnapshot } from './tapeSnapshot.ts';
@@ -14,7 +14,7 @@ const LEFT_OUT: SessionTurn = { isTaken: false, gap: null, rows: null };
 const WEEK_MS = 8 * 86_400_000;
 
 export class SessionRows {
-  readonly #session: Session;
+  readonly #session: MarketSession;
   /** Units of the rows' times in a millisecond. */
   readonly #unit: number;
   readonly #book = new TapeSnapshot();
@@ -26,7 +26,7 @@ export class SessionRows {
   taken = 0;
   left = 0;
 
-  constructor(session: Session, unit = 1) {
+  constructor(session: MarketSession, unit = 1) {
     this.#session = session;
     this.#unit = unit;
   }

@@ -8,6 +8,8 @@ import type { SideWords } from './mapping.ts';
 
 /** The cell of a column. */
 export type Cells = (column: string) => string;
+/** The cells of the columns that were asked for, in that order; null when the row has not as many cells as the header, or is not JSON. */
+export type TableRow = readonly string[] | null;
 /** Puts what a row says; a RangeError says that it cannot be read. */
 export type RowReader = (cells: Cells, at: Millis, local: Millis, rows: RowBuffer) => void;
 

@@ -1,7 +1,7 @@
 /** Rows of JSON: a line each, or elements of a list in a line; numbers stay the text that they are. */
 import { lineBatches } from '../lines.ts';
-import { unpackedName } from '../packed.ts';
-import type { TableRow } from './tables.ts';
+import { unpackedName } from '../read/packed.ts';
+import type { TableRow } from './cells.ts';
 
 /** How a table's lines are JSON. */
 export type JsonShape = {
@@ -11,6 +11,7 @@ export type JsonShape = {
   readonly before: readonly string[];
 };
 
+/** Whether a file is JSON by its name, packed or not. */
 export const isJson = (path: string): boolean => /\.(?:json|jsonl|ndjson)$/.test(unpackedName(path));
 
 /** As `rowBatches`. A column is a path in the row (`data.px`, `levels.0.1`); with a `/` before it, from the top of the line. `null`: no JSON. */

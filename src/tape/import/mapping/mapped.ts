@@ -5,23 +5,23 @@ import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument, Millis } from '../../../core/index.ts';
 import { sessionOf } from '../../model/session.ts';
 import { tapeRules } from '../../model/tapeRules.ts';
-import { WrongFile } from '../findings.ts';
-import type { Findings } from '../findings.ts';
+import { WrongFile } from '../read/findings.ts';
+import type { Findings } from '../read/findings.ts';
 import { inferredTick } from '../grid.ts';
 import { rowsOf, sourceOf } from '../lines.ts';
 import type { ImportReading } from '../lines.ts';
 import { filesAt, filesBelow } from '../parts.ts';
-import { unpackedName } from '../packed.ts';
+import { unpackedName } from '../read/packed.ts';
 import type { Recording } from '../recording.ts';
 import type { Chunk } from '../rows.ts';
 import { Silence } from '../silence.ts';
 import { mappingOf } from './mapping.ts';
 import type { Table, Time } from './mapping.ts';
-import { clockText, dateIn, timeReader } from '../times.ts';
+import { clockText, dateIn, timeReader } from '../read/times.ts';
 import { columnsOf, readerOf, timeColumns } from './readers.ts';
 import { StatedWords } from './statedWords.ts';
 import { rowBatches } from './tables.ts';
-import type { TableRow } from './tables.ts';
+import type { TableRow } from './cells.ts';
 
 /** What is said of the recording besides the mapping file, and goes before it. */
 export type GivenMapped = { readonly book?: string; readonly tick?: DecimalText; readonly lot?: DecimalText };

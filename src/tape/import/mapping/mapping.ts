@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { sessionOf } from '../../model/session.ts';
 import { timeZoneOf } from '../../model/timeZone.ts';
 import { plainText } from '../digits.ts';
-import { WrongFile } from '../findings.ts';
+import { WrongFile } from '../read/findings.ts';
 
 const column = z.string().min(1);
 const decimal = z

@@ -3,7 +3,7 @@ import { amount } from '../../../core/index.ts';
 import type { Amount, DecimalText, Instrument, Price } from '../../../core/index.ts';
 import { SIDE } from '../../model/tape.ts';
 import { lotsOf, plainText, ticksOf, timesUnit, withPoint } from '../digits.ts';
-import type { Findings } from '../findings.ts';
+import type { Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import { Remembered } from '../remembered.ts';
 import { knownSide, sideIn } from './cells.ts';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { KIND, SIDE } from '../../model/tape.ts';
 import type { SideCode } from '../../model/tape.ts';
-import { WrongFile } from '../findings.ts';
-import type { Findings } from '../findings.ts';
+import { WrongFile } from '../read/findings.ts';
+import type { Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import type { RowBuffer } from '../rows.ts';
 import type { TableOf } from './mapping.ts';

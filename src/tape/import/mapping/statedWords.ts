@@ -1,6 +1,6 @@
 /** Whether a table holds what its mapping states: words that match no row, and columns that hold nothing, are the mapping's mistake. */
-import { WrongFile } from '../findings.ts';
-import type { Findings } from '../findings.ts';
+import { WrongFile } from '../read/findings.ts';
+import type { Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import type { Table } from './mapping.ts';
 import type { Cells } from './cells.ts';

@@ -2,15 +2,13 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';
-import { WrongFile } from '../findings.ts';
+import { WrongFile } from '../read/findings.ts';
 import { LINE_MAX, reasonOf } from '../lines.ts';
-import { bytesOf } from '../packed.ts';
-import { parquetGroups } from '../parquet.ts';
+import { unpackedBytes } from '../read/packed.ts';
+import { parquetGroups } from '../read/parquet.ts';
+import type { TableRow } from './cells.ts';
 import { isJson, jsonRows } from './jsonRows.ts';
 import type { JsonShape } from './jsonRows.ts';
-
-/** The cells of the columns that were asked for, in that order; null when the row has not as many cells as the header, or is not JSON. */
-export type TableRow = readonly string[] | null;
 
 type Asked = {
   readonly columns: readonly string[];
@@ -78,7 +76,7 @@ async function* csvRows(
     max_record_size: LINE_MAX,
   });
   // What goes wrong in it also ends the parser, whose error is the one that is told.
-  const fed = pipeline(Readable.from(bytesOf(path, onBytes)), parser).catch(() => undefined);
+  const fed = pipeline(Readable.from(unpackedBytes(path, onBytes)), parser).catch(() => undefined);
   let places = header === undefined ? null : placesOf(columns, header);
   let width = header?.length ?? 0;
   let batch: TableRow[] = [];

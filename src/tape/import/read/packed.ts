@@ -27,7 +27,7 @@ export function checkUnpacked(unpacked: number, packed: number): void {
 }
 
 /** Some bytes at a time. `onBytes` hears how many more of the file itself were read. Rejects with an error whose message does not name the file. */
-export async function* bytesOf(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+export async function* unpackedBytes(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   if (path.endsWith('.zip')) {
     yield* zipped(path, onBytes);
     return;

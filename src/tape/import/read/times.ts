@@ -1,9 +1,9 @@
 /** Times as files write them: one table of forms, each with its dates and clocks, read exactly to the microsecond. */
-import type { Millis } from '../../core/index.ts';
-import { timeZoneOf } from '../model/timeZone.ts';
-import type { TimeZone } from '../model/timeZone.ts';
+import type { Millis } from '../../../core/index.ts';
+import { timeZoneOf } from '../../model/timeZone.ts';
+import type { TimeZone } from '../../model/timeZone.ts';
 import type { Findings } from './findings.ts';
-import { shown } from './lines.ts';
+import { shown } from './findings.ts';
 
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'text';
 /** Order of day and month where both are numbers. */

@@ -14,8 +14,7 @@ import type {
 } from 'hyparquet';
 import { compressors as packaged } from 'hyparquet-compressors';
 import { decompress } from 'fzstd';
-import { WrongFile } from './findings.ts';
-import { shown } from './lines.ts';
+import { shown, WrongFile } from './findings.ts';
 import { checkThrift, listOfThrift, numberOfThrift, thriftStruct } from './thrift.ts';
 
 /** Columns by their names, each as long as the others. */

@@ -35,6 +35,7 @@ export function thriftStruct(view: DataView, offset: number): { readonly value: 
 
 /** NaN for what is not a number. */
 export const numberOfThrift = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
+/** A nested struct; empty for what is none. */
 export const listOfThrift = (value: unknown): ThriftStruct => (Array.isArray(value) ? value : []);
 
 const FIELD_MAX = 64;
