@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Real processes, a wire that fails, kills at random moments, and the sentinel: the short form of `npm run chaos -- --kills 50`.
+# Usage: chaos.sh [KILLS [SENTINEL_ROUNDS]]. Real processes, a wire that fails, kills at random moments, and the sentinel.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-npm run --silent chaos -- --kills 8 --sentinel 1 --seed 7
+npm run --silent chaos -- --kills "${1:-8}" --sentinel "${2:-1}" --seed 7

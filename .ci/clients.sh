@@ -2,11 +2,7 @@
 # The requests of the exchange's official Python client against the embedded exchange as it ships: a real process, its delays and limits.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if ! bash .ci/packages.sh python3=python3; then
-  [[ ${CI:-} != true ]] || exit 1
-  echo 'skipped: python3 is not here'
-  exit 0
-fi
+bash .ci/packages.sh python3=python3
 npm run --silent build
 out=$(mktemp -d)
 node dist/src/main.js exchange --port 0 > "$out/exchange.json" 2> "$out/exchange.log" &

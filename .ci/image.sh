@@ -3,11 +3,7 @@
 # The base image stands in for the one that the Dockerfile names: Debian bookworm with Node 24 and npm from the npm registry.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if ! bash .ci/packages.sh buildah=buildah mmdebstrap=mmdebstrap; then
-  [[ ${CI:-} != true ]] || exit 1
-  echo 'skipped: buildah and mmdebstrap are not here'
-  exit 0
-fi
+bash .ci/packages.sh buildah=buildah mmdebstrap=mmdebstrap
 
 work=$(mktemp -d)
 canary="canary-$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')"

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
-# The program's longest tests, those of whole recordings and of many seeds; their counts are left in $PUNTAS_CI_OUT/tests-long.json.
+# Usage: long.sh [PROJECT]... Without one all of `npm run test:long`: the program's longest tests, whole recordings, many seeds. A project of
+# vitest.config.js runs by itself: `npx vitest run --project long`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out="${PUNTAS_CI_OUT:-$(mktemp -d)}/tests-long.json"
-rm -f "$out"
-npm run test:long -- --reporter=default --reporter=json --outputFile.json="$out"
-# A run that found no tests has proven nothing.
-node -e 'process.exit(JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).numPassedTests > 0 ? 0 : 1)' "$out"
+if [[ $# == 0 ]]; then bash .ci/vitest.sh npm run test:long --; else bash .ci/vitest.sh npx vitest run "${@/#/--project=}"; fi

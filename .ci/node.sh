@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Usage: node.sh MAJOR [OPTIONS]. Every test on another version of Node; vitest's options choose a part of them.
+# Usage: node.sh MAJOR [OPTIONS]. The tests on another version of Node; vitest's options choose a part of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(bash .ci/nodeBinary.sh "$1")
 export PATH="$folder:$PATH"
 echo "node $(node --version)"
-npx vitest run --reporter=dot "${@:2}"
+bash .ci/vitest.sh npx vitest run "${@:2}"

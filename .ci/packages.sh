@@ -1,6 +1,12 @@
 #!/usr/bin/env bash
-# Usage: packages.sh COMMAND=PACKAGE... Installs the Debian package of every command that is not there. Fails, saying why, where that cannot be done.
+# Usage: packages.sh COMMAND=PACKAGE... Installs the Debian package of every command that is missing. Where that is impossible it prints
+# the reason and exits with 77 (the check is skipped), or with 1 if CI=true.
 set -euo pipefail
+missing() {
+  [[ ${CI:-} != true ]] || { echo "not ok: $1"; exit 1; }
+  echo "skipped: $1"
+  exit 77
+}
 # One at a time: checks run beside each other.
 exec 9> "${TMPDIR:-/tmp}/puntas-packages.lock"
 flock 9
@@ -10,8 +16,7 @@ for pair in "$@"; do
 done
 [[ ${#wanted[@]} -gt 0 ]] || exit 0
 if [[ $(id -u) -ne 0 ]] || ! command -v apt-get > /dev/null; then
-  echo "missing: ${wanted[*]}; installing needs root and apt-get"
-  exit 1
+  missing "${wanted[*]} missing; installing needs root and apt-get"
 fi
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
@@ -23,5 +28,4 @@ for attempt in 1 2 3; do
   sleep $((attempt * 5))
 done
 tail -n 20 "$log"
-echo "apt-get could not install ${wanted[*]}"
-exit 1
+missing "apt-get could not install ${wanted[*]}"

@@ -33,6 +33,16 @@ export const currencyOf = (sum: string): string => SUM.exec(sum)?.[2] ?? '';
 export const tickLotsOf = (instrument: Instrument, sum: string): number =>
   Number(valueFloor(instrument, SUM.exec(sum)?.[1] ?? '0'));
 
+/** Of every strategy. */
+export const amountTolerance = z
+  .number()
+  .min(0)
+  .max(1)
+  .optional()
+  .describe(
+    'A live order is replaced when its unfilled amount differs from the wanted amount by more than this share of it, 0 to 1; 0 also replaces it after every fill. If omitted, 0.5. Orders of levels that merge on one tick or part again are replaced from a difference of 0.1.',
+  );
+
 /** Of every strategy here but the ladder, which has its own words for them. */
 export const levelParameters = {
   amount: aboveZero.describe('Amount of one order, in the major currency, as quoted decimal text.'),
@@ -48,6 +58,7 @@ export const levelParameters = {
     .max(86_400_000)
     .default(1_800_000)
     .describe('A live order older than this many ms is replaced even within the tolerance.'),
+  amountTolerance,
 };
 
 /** What tuning may vary of them. */
@@ -58,12 +69,15 @@ type Levels = {
   readonly levels: number;
   readonly refreshToleranceBps: number;
   readonly maxOrderAgeMs: number;
+  readonly amountTolerance?: number | undefined;
 };
 
 /** When the planner leaves a live order where it is. */
-export const toleranceOf = (p: Pick<Levels, 'refreshToleranceBps' | 'maxOrderAgeMs'>): RequoteTolerance => ({
+export const toleranceOf = (
+  p: Pick<Levels, 'refreshToleranceBps' | 'maxOrderAgeMs' | 'amountTolerance'>,
+): RequoteTolerance => ({
   priceBps: p.refreshToleranceBps,
-  amountShare: 0.5,
+  amountShare: 1 - (p.amountTolerance ?? 0.5),
   maxAgeMs: p.maxOrderAgeMs,
 });
 

@@ -76,7 +76,7 @@ export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centr
 export function unknownIn(view: View): string | null {
   if (!(view.mid > 0 && view.mid < Infinity)) return 'the fair value is not known';
   if (!Number.isFinite(view.position)) return 'the inventory is not known';
-  if (!(view.makerRate >= 0 && view.makerRate < Infinity)) return 'the maker fee is not known';
+  if (!(Math.abs(view.makerRate) < 1e8)) return 'the maker fee is not known';
   return null;
 }
 

@@ -36,6 +36,12 @@ export class Absence {
     return this.#noBid || this.#noAsk || this.#bid > 0 || this.#ask > 0;
   }
 
+  /** Up to then the market was closed: nothing is missing. */
+  skip(at: Millis): void {
+    this.#lookedAt = at;
+    this.#noBid = this.#noAsk = false;
+  }
+
   look(at: Millis, hasBid: boolean, hasAsk: boolean): void {
     const passed = at - this.#lookedAt;
     this.#lookedAt = at;

@@ -9,7 +9,8 @@ import {
   price as ticksOf,
 } from '../../src/core/index.ts';
 import type { Instrument, MarkoutCurve, Millis, Money, Profit, Side } from '../../src/core/index.ts';
-import type { Gap } from '../../src/tape/index.ts';
+import { isClosed, SpreadHours } from '../../src/tape/index.ts';
+import type { Gap, WideHours } from '../../src/tape/index.ts';
 import { Absence } from './absence.ts';
 import type { Missing } from './absence.ts';
 import { Buckets } from './buckets.ts';
@@ -73,6 +74,8 @@ export type Collected = {
   readonly positionTime: TimeByValue;
   readonly positionMeanLots: number;
   readonly spreads: { readonly marketBps: number | null; readonly oursBps: number | null };
+  /** Hours of the day whose spread is far beyond that of the others. */
+  readonly wideHours: WideHours | null;
   /** Shares of looks at which a bid, an ask, and both rested at the exchange. */
   readonly quoted: { readonly bid: number; readonly ask: number; readonly both: number };
   /** In any minute. */
@@ -127,6 +130,8 @@ export class Collector implements Watcher {
   readonly #position: Position;
   readonly #fees: Fees;
   readonly #gaps: GapIterator;
+  readonly #closed: GapIterator;
+  readonly #spreadHours = new SpreadHours();
   readonly #markouts = new Markouts({
     onMarkout: (horizon, bps, value, at) => {
       if (horizon === 60) this.#series.put('kept60', at, (bps * value) / 10_000);
@@ -166,6 +171,7 @@ export class Collector implements Watcher {
     this.#position = new Position(instrument, opening);
     this.#fees = new Fees(instrument, fees);
     this.#gaps = new GapIterator(gaps);
+    this.#closed = new GapIterator(gaps.filter(isClosed));
     this.#series = new Buckets(from, LOOK_MS, SERIES);
     this.#returns = new Returns(from);
     this.#positionTime = new TimeByValue(1);
@@ -294,6 +300,7 @@ export class Collector implements Watcher {
         marketBps: this.#marketLooks > 0 ? this.#market / this.#marketLooks : null,
         oursBps: this.#oursLooks > 0 ? this.#ours / this.#oursLooks : null,
       },
+      wideHours: this.#spreadHours.wide(),
       quoted: { bid: this.#bidLooks / looks, ask: this.#askLooks / looks, both: this.#bothLooks / looks },
       requestsMost: this.#requestsMost,
       requestsAllowed: this.#options.budget.perMinute,
@@ -351,6 +358,8 @@ export class Collector implements Watcher {
     columns.position[stretch] = held;
     series.putIn(stretch, 'positionLeast', held);
     series.putIn(stretch, 'positionMost', held);
+    // No quote is due while the market is closed.
+    if (this.#closed.isIn(at)) return this.#absence.skip(at);
     const hasBid = ownBid !== NO_BID;
     const hasAsk = ownAsk !== NO_ASK;
     this.#absence.look(at, hasBid, hasAsk);
@@ -373,6 +382,7 @@ export class Collector implements Watcher {
     columns.middle[stretch] = midTicks * this.#tick;
     const marketBps = (width * 10_000) / midTicks;
     this.#market += marketBps;
+    this.#spreadHours.put(at, marketBps);
     this.#marketLooks++;
     columns.marketBps[stretch]! += marketBps;
     columns.marketLooks[stretch]! += 1;

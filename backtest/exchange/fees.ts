@@ -1,5 +1,5 @@
 /** Fees inside a replay: on the currency received, at the tier that the volume of the last 30 days gives. */
-import { money, moneyOf, moneyOfAmount, moneyOfValue, rateCeil, valueOf } from '../../src/core/index.ts';
+import { money, moneyOf, moneyOfAmount, moneyOfValue, signedRateCeil, valueOf } from '../../src/core/index.ts';
 import type { AccountTier, Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../../src/core/index.ts';
 
 export type FeeOptions = {
@@ -13,7 +13,7 @@ export type FeeOptions = {
 export type Pace = { readonly volume30d: number; readonly tier: number; readonly makerBps: number };
 
 /** The tier's maker fee in bps, rounded up to the exchange's smallest part of one. */
-export const makerBpsOf = ({ maker }: FeeTier): number => rateCeil(maker) / 1e4;
+export const makerBpsOf = ({ maker }: FeeTier): number => signedRateCeil(maker) / 1e4;
 
 /** Who goes on trading like this: `traded` in the minor currency in `seconds`. Approximate. `tiers` as of `FeeOptions`, at least one. */
 export function paceOf(traded: number, seconds: number, tiers: readonly FeeTier[]): Pace {
@@ -29,6 +29,13 @@ const DAYS = 30;
 const SMALLEST = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 
+/** To whole units; also of numbers below 0, which BigInt division would round towards it. */
+function halfUp(value: bigint, unit: bigint): bigint {
+  const raised = value + unit / 2n;
+  const whole = raised / unit;
+  return raised < 0n && whole * unit !== raised ? whole - 1n : whole;
+}
+
 export class Fees {
   readonly #instrument: Instrument;
   readonly #tiers: readonly { readonly below: Money; readonly maker: number; readonly taker: number }[];
@@ -43,8 +50,8 @@ export class Fees {
     this.#base = moneyOf(volume30d);
     this.#tiers = tiers.map(({ volume, maker, taker }) => ({
       below: moneyOf(volume),
-      maker: rateCeil(maker),
-      taker: rateCeil(taker),
+      maker: signedRateCeil(maker),
+      taker: signedRateCeil(taker),
     }));
     this.#choose();
   }
@@ -69,7 +76,7 @@ export class Fees {
     return this.#tiers[this.#index]!.taker;
   }
 
-  /** One execution: what was paid or received in each currency, and the fee, rounded half up at eight decimals. */
+  /** One execution: what was paid or received in each currency, and the fee, rounded half up at eight decimals; below 0 for a rebate. */
   fill(
     side: Side,
     price: Price,
@@ -81,7 +88,7 @@ export class Fees {
     const minor = money(value - (value % SMALLEST));
     const scaled = (side === 'buy' ? major : minor) * BigInt(takes ? this.takerRate : this.makerRate);
     const unit = RATE_ONE * SMALLEST;
-    return { major, minor, fee: money(((scaled + unit / 2n) / unit) * SMALLEST) };
+    return { major, minor, fee: money(halfUp(scaled, unit) * SMALLEST) };
   }
 
   /** Counts a traded volume; true when it, or what it made expire, changed the tier. */

@@ -1,6 +1,7 @@
 /** What fills are worth by distance: virtual orders on both sides of a recorded market, pegged anew at a bot's own cadence and latency at each of several distances. */
 import { blockBootstrap, randomOf } from '../../src/core/index.ts';
 import type { BootstrapInterval, Millis, Random } from '../../src/core/index.ts';
+import { wideHoursOf, wideHoursText } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { constantLatency } from '../rows/latency.ts';
 import type { Latency } from '../rows/latency.ts';
@@ -89,7 +90,9 @@ export function distanceProfileOf(tape: Tape, options: ProfileOptions = {}): Dis
   };
 }
 
-function limitsOf({ quotesOnly, depth }: Tape, hasTrades: boolean): readonly string[] {
+function limitsOf(tape: Tape, hasTrades: boolean): readonly string[] {
+  const { quotesOnly, depth } = tape;
+  const wide = wideHoursOf(tape);
   return [
     ...(hasTrades
       ? []
@@ -104,6 +107,7 @@ function limitsOf({ quotesOnly, depth }: Tape, hasTrades: boolean): readonly str
           'It shows the touch alone: queues behind it are guessed to be as long as the touch, until the touch comes there.',
         ]
       : []),
+    ...(wide === null ? [] : [wideHoursText(wide)]),
   ];
 }
 

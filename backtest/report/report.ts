@@ -1,7 +1,7 @@
 /** What came of a backtest, as plain numbers and text for JSON, and its fills and orders as lines of CSV. */
 import { approximately, money, textOfMoney } from '../../src/core/index.ts';
 import type { Instrument, MarkoutCurve, Money, Side } from '../../src/core/index.ts';
-import type { DataFlaw, Gap } from '../../src/tape/index.ts';
+import type { DataFlaw, Gap, WideHours } from '../../src/tape/index.ts';
 import type { Missing } from '../collect/absence.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
@@ -111,6 +111,8 @@ export type ReplayReport = Headline & {
   readonly hours: readonly Period[];
   /** Means over time of the best ask less the best bid; null when there never were both. */
   readonly spreadBps: { readonly market: number | null; readonly ours: number | null };
+  /** Hours of the day whose spread is far beyond that of the others; absent where there are none. */
+  readonly wideHours?: WideHours;
   readonly requests: ReplayResult['requests'] & { readonly mostPerMinute: number; readonly allowedPerMinute: number };
   readonly refusedPostOnly: number;
   readonly markouts: readonly MarkoutCurve[];
@@ -237,6 +239,7 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
       market: shortOrNull(collected.spreads.marketBps),
       ours: shortOrNull(collected.spreads.oursBps),
     },
+    ...(collected.wideHours !== null && { wideHours: collected.wideHours }),
     requests: {
       ...result.requests,
       mostPerMinute: collected.requestsMost,

@@ -1,4 +1,5 @@
 /** A backtest in a few plain sentences: whether it made money, under which fill model, what that rests on, and what speaks against it. */
+import { isClosed, wideHoursText } from '../../src/tape/index.ts';
 import { durationText, minuteText, sumText } from './digits.ts';
 import { AFTER_SECONDS } from './headline.ts';
 import { excludesZero } from './interval.ts';
@@ -164,7 +165,9 @@ const QUOTED_LEAST = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const { models, tape, latencyMs, fillLatencyMs, warmUpFrom } = report;
-  const gapSeconds = tape.gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
+  const secondsOf = (gaps: typeof tape.gaps): number => gaps.reduce((sum, gap) => sum + (gap.to - gap.from) / 1000, 0);
+  const gapSeconds = secondsOf(tape.gaps.filter(gap => !isClosed(gap)));
+  const closed = tape.gaps.filter(isClosed);
   const pessimistic = models.find(({ model }) => model === 'pessimistic');
   const same = pessimistic !== undefined && main.model === 'expected' && isSame(pessimistic, main);
   return [
@@ -177,6 +180,12 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
       : []),
     ...(main.recorded.ghosts > 0
       ? [`${main.recorded.ghosts} recorded levels were left out: executions went through them, and they stayed.`]
+      : []),
+    ...(main.wideHours === undefined ? [] : [wideHoursText(main.wideHours)]),
+    ...(closed.length > 0
+      ? [
+          `The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}: nothing of that time counts.`,
+        ]
       : []),
     ...(gapSeconds > 0 ? [`The recording misses ${durationText(gapSeconds)}.`] : []),
     ...(warmUpFrom === undefined ? [] : [warmUpText(warmUpFrom, main)]),

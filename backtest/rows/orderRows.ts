@@ -2,43 +2,48 @@
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
-import { FLAG, RowBuilder } from './rows.ts';
-import type { MarketRows } from './rows.ts';
+import { Ghosts } from './ghosts.ts';
+import { BUY, FLAG, RowBuilder, SELL, windowOfRange } from './rows.ts';
+import type { MarketRows, SideIndex } from './rows.ts';
+import { TickBook } from './tickBook.ts';
+import { TradeRows } from './tradeRows.ts';
 
 type Resting = { readonly side: number; readonly tick: number; lots: number; born: number };
+type Taker = { readonly side: number; readonly tick: number; readonly lots: number; readonly since: number };
+/** An order that was taken out of the book because executions went through it and it stayed. */
+type GhostOrder = { readonly side: number; readonly tick: number; readonly lots: number };
 
 /**
  * An order that shrinks, or goes with nothing left, was executed where it rested: told as a trade of the other side, before the level
  * that it changed. The tape's own trade rows, if it has any, confirm that, and are left out. An order that comes in at, or moves to, a price that trades is the taker
- * of what follows; what is left of it rests from the next trade row on at which it crosses nothing. Orders that rested before the tape
- * are taken up at the first row, as far as later rows tell of them. `feed`: least time from the exchange to us.
+ * of what follows; what is left of it rests from the next trade row on at which it crosses nothing. One of which nothing is executed, and one that
+ * still crosses a second later, rests as it is recorded: the book is then crossed. Orders that executions go through and that stay are taken
+ * out, as levels are. Orders that rested before the tape are taken up at the first row, as far as later rows tell of them. `feed`: least time
+ * from the exchange to us.
  */
 export function rowsOfOrders(columns: Columns, feed: Travel): MarketRows {
   return new OrderRows(columns, feed).build();
 }
 
-/** A trade is told at most so many rows after the orders that it met, */
-const SAME_MATCH_ROWS = 12;
-/** or before them, in a recording of the stream, which tells orders only: at most so long, and this many trades in one sweep. */
-const EARLY_MS = 1_000;
-const EARLY_MAX = 512;
+/** A taker that still crosses so long after it last took rests as it is recorded. */
+const TAKES_MS = 1_000;
 
 class OrderRows {
   readonly #columns: Columns;
   readonly #feed: Travel;
   readonly #rows = new RowBuilder();
   readonly #resting = new Map<number, Resting>();
-  readonly #takers = new Map<number, { readonly side: number; readonly tick: number; readonly lots: number }>();
+  readonly #takers = new Map<number, Taker>();
+  /** The book that the orders add up to, as levels are: what crosses hides, and what is left behind is found. */
+  readonly #book: TickBook;
+  readonly #base: number;
+  readonly #ghosts: Ghosts;
+  readonly #ghostOrders = new Map<number, GhostOrder>();
   readonly #bids = new Map<number, number>();
   readonly #asks = new Map<number, number>();
-  readonly #hasTrades: boolean;
   /** Where levels are told too, a `clear` is of them. */
   readonly #hasLevels: boolean;
-  readonly #told = new Set<number>();
-  /** Rows of trades of which no order has told yet. */
-  #early: number[] = [];
-  #bid: number | null = null;
-  #ask: number | null = null;
+  readonly #trades: TradeRows;
   readonly #born: number[] = [];
   readonly #gone: number[] = [];
   readonly #executed: number[] = [];
@@ -46,14 +51,19 @@ class OrderRows {
   constructor(columns: Columns, feed: Travel) {
     this.#columns = columns;
     this.#feed = feed;
-    this.#hasTrades = columns.kind.includes(KIND.trade);
+    this.#trades = new TradeRows(columns);
     this.#hasLevels = columns.kind.includes(KIND.level);
+    const { base, places } = windowOfOrders(columns);
+    this.#base = base;
+    this.#book = new TickBook({ places });
+    this.#ghosts = new Ghosts(this.#book);
   }
 
   build(): MarketRows {
     const { kind, length } = this.#columns;
     if (length > 0) this.#takeUp();
     for (let row = 0; row < length; row++) {
+      if (this.#takers.size > 0) this.#endTakers(row);
       if (kind[row] === KIND.trade) this.#onTrade(row);
       else if (kind[row] === KIND.clear && !this.#hasLevels) this.#onClear(row);
       else if (kind[row] === KIND.add) this.#onAdd(row);
@@ -76,25 +86,14 @@ class OrderRows {
       seen.add(id[row]!);
       if (kind[row] === KIND.add) continue;
       const wasMet = kind[row] === KIND.change || amount[row] === 0;
-      const lots = amount[row]! + (wasMet ? this.#tradedAfter(row) : 0);
+      const lots = amount[row]! + (wasMet ? this.#trades.amountAfter(row) : 0);
       if (lots > 0) this.#rest(0, id[row]!, side[row]!, price[row]!, lots, -1);
     }
   }
 
-  /** Lots of the trade that made the order of a row shrink; 0 when none follows at its price. */
-  #tradedAfter(row: number): number {
-    const { kind, price, amount, length } = this.#columns;
-    for (let next = row + 1; next < Math.min(length, row + SAME_MATCH_ROWS); next++) {
-      if (kind[next] === KIND.trade && price[next] === price[row]) return amount[next]!;
-    }
-    return 0;
-  }
-
   #onTrade(row: number): void {
     this.#restTakers(row);
-    if (this.#hasLevels || this.#told.has(row)) return;
-    this.#early.push(row);
-    if (this.#early.length > EARLY_MAX) this.#early = this.#early.slice(-EARLY_MAX / 2);
+    this.#traded(row, this.#columns.price[row]!);
   }
 
   /** A book begins anew: after a gap, or where two recordings meet. */
@@ -107,6 +106,9 @@ class OrderRows {
   #onAdd(row: number): void {
     const { side, price, amount, id } = this.#columns;
     if (this.#resting.has(id[row]!) || amount[row] === 0) return;
+    const ghost = this.#ghostOrders.get(id[row]!);
+    if (ghost !== undefined && ghost.tick === price[row] && ghost.lots === amount[row]) return;
+    this.#ghostOrders.delete(id[row]!);
     this.#enter(row, id[row]!, side[row]!, price[row]!, amount[row]!);
   }
 
@@ -116,40 +118,53 @@ class OrderRows {
     const taker = this.#takers.get(name);
     if (taker) {
       if (kind[row] === KIND.remove) this.#takers.delete(name);
-      else this.#takers.set(name, { side: taker.side, tick: price[row]!, lots: amount[row]! });
+      else
+        this.#takers.set(name, {
+          side: taker.side,
+          tick: price[row]!,
+          lots: amount[row]!,
+          since: this.#columns.at[row]!,
+        });
       return;
     }
-    const order = this.#resting.get(name);
+    const order = this.#resting.get(name) ?? this.#backFromGhosts(row);
     if (!order) return;
     const moved = kind[row] === KIND.change && price[row] !== order.tick;
     const left = kind[row] === KIND.remove || moved ? 0 : amount[row]!;
     const met = !moved && (kind[row] === KIND.change ? left < order.lots : amount[row] === 0);
-    this.#shrink(row, order, left, met && this.#isTold(row, order.tick, order.lots - left));
+    this.#shrink(row, order, left, met && this.#isExecuted(row, order, order.lots - left));
     if (moved || left === 0) this.#resting.delete(name);
     if (moved) this.#enter(row, name, order.side, price[row]!, amount[row]!);
   }
 
   /** Rests, or takes when it stands at or through a price of the other side. */
   #enter(row: number, id: number, side: number, tick: number, lots: number): void {
-    if (this.#crosses(side, tick)) this.#takers.set(id, { side, tick, lots });
+    if (this.#crosses(side, tick) && this.#takes(row, id, side, tick))
+      this.#takers.set(id, { side, tick, lots, since: this.#columns.at[row]! });
     else this.#rest(row, id, side, tick, lots, this.#rows.length);
   }
 
-  /** A trade row tells of each execution at its maker's price; an order that shrank with none was itself the taker. */
-  #isTold(row: number, tick: number, lots: number): boolean {
-    if (!this.#hasTrades) return true;
-    const { kind, at, price, amount, length } = this.#columns;
-    for (let next = row + 1; next < Math.min(length, row + SAME_MATCH_ROWS); next++) {
-      if (kind[next] !== KIND.trade || price[next] !== tick || amount[next] !== lots || this.#told.has(next)) continue;
-      this.#told.add(next);
-      return true;
+  /** Whether rows soon after the order that comes at `row` show that it took: its own, those of orders that it reaches, or trades. */
+  #takes(row: number, name: number, side: number, tick: number): boolean {
+    const { kind, side: sides, at, price, amount, id, length } = this.#columns;
+    const reaches = (other: number): boolean => (side === SIDE.buy ? other <= tick : other >= tick);
+    for (let next = row + 1; next < length && at[next]! <= at[row]! + TAKES_MS; next++) {
+      const what = kind[next]!;
+      if (what === KIND.trade) {
+        if (reaches(price[next]!) && (sides[next] === side || sides[next] === SIDE.unknown)) return true;
+      } else if (what === KIND.change || what === KIND.remove) {
+        if (id[next] === name) return true;
+        const other = this.#resting.get(id[next]!);
+        if (other === undefined || other.side === side || !reaches(other.tick)) continue;
+        if (what === KIND.remove ? amount[next] === 0 : amount[next]! < other.lots) return true;
+      }
     }
-    const place = this.#early.findIndex(
-      before => price[before] === tick && amount[before] === lots && at[row]! - at[before]! <= EARLY_MS,
-    );
-    if (place < 0) return false;
-    this.#early.splice(place, 1);
-    return true;
+    return false;
+  }
+
+  /** A trade row tells of each execution at its maker's price; an order that shrank with none was itself the taker. */
+  #isExecuted(row: number, { tick, side }: Resting, lots: number): boolean {
+    return this.#trades.isEmpty || this.#trades.take(row, tick, lots, side);
   }
 
   /** A taker that was not met whole rests, once nothing is left that it crosses. */
@@ -161,6 +176,45 @@ class OrderRows {
     }
   }
 
+  /** A taker that still crosses a second after it last took rests as it is recorded. */
+  #endTakers(row: number): void {
+    const at = this.#columns.at[row]!;
+    for (const [id, { side, tick, lots, since }] of this.#takers) {
+      if (at - since <= TAKES_MS) continue;
+      this.#takers.delete(id);
+      this.#rest(row, id, side, tick, lots, this.#rows.length);
+    }
+  }
+
+  /** An execution was at a price: orders that it went through before, and that stayed, are taken out. */
+  #traded(row: number, tick: number): void {
+    const place = tick - this.#base;
+    if (!(place > 0 && place < this.#book.last)) return;
+    for (const ghost of this.#ghosts.traded(this.#columns.at[row]!, place, true))
+      this.#takeOut(row, ghost.side === SELL ? SIDE.sell : SIDE.buy, ghost.place + this.#base);
+  }
+
+  #takeOut(row: number, side: number, tick: number): void {
+    const found = [...this.#resting].filter(([, order]) => order.side === side && order.tick === tick);
+    for (const [i, [id, order]] of found.entries()) {
+      const { lots } = order;
+      this.#resting.delete(id);
+      this.#ghostOrders.set(id, { side, tick, lots });
+      this.#shrink(row, order, 0, false, this.#rows.length, i === found.length - 1 ? FLAG.ghost : 0);
+    }
+  }
+
+  /** A row is about an order that was taken out. One that is canceled is only forgotten; otherwise it was there after all. */
+  #backFromGhosts(row: number): Resting | undefined {
+    const { kind, amount, id } = this.#columns;
+    const ghost = this.#ghostOrders.get(id[row]!);
+    if (ghost === undefined) return undefined;
+    this.#ghostOrders.delete(id[row]!);
+    if (kind[row] === KIND.remove && amount[row]! > 0) return undefined;
+    this.#rest(row, id[row]!, ghost.side, ghost.tick, ghost.lots, this.#rows.length);
+    return this.#resting.get(id[row]!);
+  }
+
   #rest(row: number, id: number, side: number, tick: number, lots: number, born: number): void {
     const order: Resting = { side, tick, lots: 0, born };
     this.#resting.set(id, order);
@@ -168,7 +222,7 @@ class OrderRows {
   }
 
   /** To `lots`; one that grew goes to the end of the queue, as if it came with this row. */
-  #shrink(row: number, order: Resting, lots: number, executed: boolean, born = this.#rows.length): void {
+  #shrink(row: number, order: Resting, lots: number, executed: boolean, born = this.#rows.length, flags = 0): void {
     const less = order.lots - lots;
     if (less === 0) return;
     const sell = order.side === SIDE.sell;
@@ -176,31 +230,30 @@ class OrderRows {
     const level = this.#setLevel(sell, order.tick, less);
     if (less < 0) order.born = born;
     order.lots = lots;
-    this.#add(row, order.tick, level, sell ? FLAG.sell : 0, order.born, less, executed ? 1 : 0);
+    const crossed = this.#ghosts.isCrossed ? FLAG.crossed : 0;
+    this.#add(row, order.tick, level, (sell ? FLAG.sell : 0) | crossed | flags, order.born, less, executed ? 1 : 0);
+    if (executed && this.#trades.isEmpty) this.#traded(row, order.tick);
   }
 
   #setLevel(sell: boolean, tick: number, less: number): number {
     const levels = sell ? this.#asks : this.#bids;
-    const level = (levels.get(tick) ?? 0) - less;
-    if (level > 0) {
-      levels.set(tick, level);
-      if (sell) this.#ask = this.#ask === null ? null : Math.min(this.#ask, tick);
-      else this.#bid = this.#bid === null ? null : Math.max(this.#bid, tick);
-    } else {
-      levels.delete(tick);
-      if (sell && tick === this.#ask) this.#ask = null;
-      if (!sell && tick === this.#bid) this.#bid = null;
+    const level = Math.max(0, (levels.get(tick) ?? 0) - less);
+    if (level > 0) levels.set(tick, level);
+    else levels.delete(tick);
+    const place = tick - this.#base;
+    if (place > 0 && place < this.#book.last) {
+      const side: SideIndex = sell ? SELL : BUY;
+      const before = sell ? this.#book.setAsk(place, level) : this.#book.setBid(place, level);
+      this.#ghosts.told({ side, place }, before, level);
     }
-    return Math.max(0, level);
+    return level;
   }
 
+  /** At or through the best price of the other side, as far as it is not hidden by what crosses it. */
   #crosses(side: number, tick: number): boolean {
-    if (side === SIDE.buy) {
-      this.#ask ??= Math.min(Infinity, ...this.#asks.keys());
-      return tick >= this.#ask;
-    }
-    this.#bid ??= Math.max(-Infinity, ...this.#bids.keys());
-    return tick <= this.#bid;
+    const { bid, ask, last } = this.#book;
+    const place = tick - this.#base;
+    return side === SIDE.buy ? ask < last && place >= ask : bid > 0 && place <= bid;
   }
 
   #add(row: number, tick: number, lots: number, flags: number, born: number, gone: number, executed: number): void {
@@ -210,4 +263,21 @@ class OrderRows {
     this.#gone.push(gone);
     this.#executed.push(executed);
   }
+}
+
+/** All prices of orders and trades where they fit in a window; otherwise those around what was executed. */
+function windowOfOrders({ kind, price, amount, length }: Columns): Pick<MarketRows, 'base' | 'places'> {
+  const all = { low: Infinity, high: -Infinity };
+  const traded = { low: Infinity, high: -Infinity };
+  for (let row = 0; row < length; row++) {
+    const what = kind[row]!;
+    if (what === KIND.clear || what === KIND.level) continue;
+    const isExecuted = what === KIND.trade || (what === KIND.remove && amount[row] === 0);
+    for (const range of isExecuted ? [all, traded] : [all]) {
+      range.low = Math.min(range.low, price[row]!);
+      range.high = Math.max(range.high, price[row]!);
+    }
+  }
+  if (!(all.low <= all.high)) return windowOfRange({ low: 0, high: 0 }, null);
+  return windowOfRange(all, traded.low <= traded.high ? traded : null);
 }

@@ -1,7 +1,8 @@
 /** What a look at several books came to, as plain numbers and text for JSON: each book judged at the account's fee, best first. */
 import { randomOf } from '../../src/core/index.ts';
 import type { FeeTier, Millis } from '../../src/core/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { wideHoursOf } from '../../src/tape/index.ts';
+import type { Tape, WideHours } from '../../src/tape/index.ts';
 import { distanceProfileOf } from '../profile/distanceProfile.ts';
 import type { DistancePoint } from '../profile/distanceProfile.ts';
 import { quoteVerdictOf } from '../profile/verdict.ts';
@@ -30,6 +31,8 @@ export type Scouting = {
 
 /** Values are in units of the minor currency, approximate. */
 export type ScoutedBook = Omit<MarketSeen, 'takerValue'> & {
+  /** Hours of the day whose spread is far beyond that of the others; absent where there are none. */
+  readonly wideHours?: WideHours;
   /** Short, and none else's. */
   readonly name: string;
   readonly book: string;
@@ -111,6 +114,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
   const at = distanceOf(verdict);
   const { columns } = tape;
   const [from, to] = [columns.at[0] ?? 0, columns.at[columns.length - 1] ?? 0];
+  const wide = wideHoursOf(tape);
   const point = curve.find(({ distanceBps }) => distanceBps === at);
   return {
     ...{ name, book, major, minor, from, to, rate: null, feeBps, verdict, curve },
@@ -119,6 +123,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
     capital: takerValue === null ? null : 2 * ORDERS_A_SIDE * takerValue,
     reached: point === undefined ? null : reachedTier(point.valuePerHour, options),
     limits: profile.limits,
+    ...(wide !== null && { wideHours: wide }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What a look at several books says in plain sentences, and its numbers as short text. */
 import { durationText, gainText, sumText } from '../report/digits.ts';
+import { wideHoursText } from '../../src/tape/index.ts';
 import { distanceOf } from './scouting.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 
@@ -44,6 +45,9 @@ export function scoutWords(scouting: Scouting): readonly string[] {
     `${seenText(scouting)} ${feesText(scouting)}`,
     ...paying(scouting).flatMap(book => tierText(book, scouting.currency) ?? []),
     ...unrated(scouting),
+    ...books.flatMap(({ name, wideHours }) =>
+      wideHours === undefined ? [] : [`${name}: ${wideHoursText(wideHours)}`],
+    ),
   ];
 }
 

@@ -1,12 +1,21 @@
 /** The keys of backtests: what no tape tells. */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
-import { millis } from './values.ts';
+import { millis, signedRate } from './values.ts';
 
 const share = (fallback: number) => z.number().min(0).max(1).default(fallback);
 const bps = (fallback: number) => z.int().min(0).max(5_000).default(fallback);
 
 export const backtestKeys = z.strictObject({
+  fees: z
+    .strictObject({
+      maker: signedRate.describe('Maker fee.'),
+      taker: signedRate.describe('Taker fee.'),
+    })
+    .optional()
+    .describe(
+      'Fees of the recorded exchange as fractions; a negative fee is a rebate. If omitted, the fee tiers of this exchange apply.',
+    ),
   desk: z
     .strictObject({
       spreadBps: bps(20).describe(

@@ -1,6 +1,12 @@
 /** Kinds of values that several keys of the YAML have, with what is said when one is wrong. */
+import { trimmedEnd } from '../core/index.ts';
 import { z } from 'zod';
 import { decimalText } from '../../strategies/index.ts';
+
+/** A fee as a fraction; below 0 it is a rebate. */
+export const signedRate = z
+  .string()
+  .regex(/^-?0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0005", or "-0.0001" for a rebate');
 
 export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
 export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
@@ -44,8 +50,8 @@ function refusal(text: string, protocols: RegExp, example: string): string {
   if (!URL.canParse(text)) return expected;
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /[?#]/.test(text) || !protocols.test(url.protocol)) return expected;
-  if (url.protocol === 'https:' || url.protocol === 'wss:') return `${expected}; write ${text.replace(/\/+$/, '')}`;
-  const encrypted = text.replace(/^(http|ws):/i, '$1s:').replace(/\/+$/, '');
+  if (url.protocol === 'https:' || url.protocol === 'wss:') return `${expected}; write ${trimmedEnd(text, '/')}`;
+  const encrypted = trimmedEnd(text.replace(/^(http|ws):/i, '$1s:'), '/');
   return `expected an encrypted address, except on this machine (127.0.0.1, localhost, [::1]); write ${encrypted}`;
 }
 

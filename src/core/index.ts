@@ -2,6 +2,7 @@
 export * from './model/units.ts';
 export * from './model/bookName.ts';
 export * from './model/instrument.ts';
+export * from './marketdata/bookDamage.ts';
 export * from './ports/outcome.ts';
 export * from './ports/port.ts';
 export * from './ports/random.ts';
@@ -11,6 +12,7 @@ export * from './model/book.ts';
 export * from './model/crossRate.ts';
 export * from './engine/decisions.ts';
 export * from './text/errorText.ts';
+export * from './model/trimmedEnd.ts';
 export * from './engine/event.ts';
 export * from './accounting/accountEvents.ts';
 export * from './accounting/feeTier.ts';

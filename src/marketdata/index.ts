@@ -1,6 +1,6 @@
 /** The door of the market data's supervisor: one book of an exchange, from stream and polls, and its public trades without a hole. */
 export { ClockOffset } from './clockOffset.ts';
-export { levelsOf, writeLevels } from './polledBook.ts';
+export { damagedBook, levelsOf, writeLevels } from './polledBook.ts';
 export { MarketDataSupervisor } from './supervisor.ts';
 export type {
   BookSource,

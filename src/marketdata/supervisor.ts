@@ -2,6 +2,7 @@
 import type { BookDiff, BookSnapshot, Millis, StreamNews, Timer } from '../core/index.ts';
 import { ClockOffset } from './clockOffset.ts';
 import { SequenceReset } from './sequenceReset.ts';
+import { damagedBook, passedOver } from './polledBook.ts';
 import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook } from './supervisorTypes.ts';
 
 /** Whole books cost public budget and are large: one in five seconds, and each time less often until a stream has been good for a minute. */
@@ -17,12 +18,7 @@ const CONFIRM_WITHIN_MS = 1_000;
 const BEHIND = 'its book is behind the polled one';
 const ANEW = 'the exchange counts its books anew';
 
-const PASSED_OVER: UnreadBook = {
-  kind: 'refused',
-  code: 'passed over',
-  message: 'the book is older than the last one, or a number in it does not fit',
-  status: 200,
-};
+const OLDER = passedOver('the book is older than the last one');
 const TRADES_UNREAD: UnreadBook = { kind: 'unknown', reason: 'the trades before it could not be read to their end' };
 
 const NO_STEPS: SteppedBook = {
@@ -197,7 +193,8 @@ export class MarketDataSupervisor {
     const isPrompt = this.#isPrompt(book.updatedAt);
     if (this.#countsAnew(book)) return;
     if (!isPrompt || book.sequence < this.#newest) return;
-    if (!user.takeBook(book, false)) return user.onUnread(PASSED_OVER);
+    const unfit = user.takeBook(book, false);
+    if (unfit !== null) return user.onUnread(damagedBook(unfit));
     this.#newest = book.sequence;
     this.#heard();
     user.onBook(Math.min(time(), this.clockOffset.ours(book.updatedAt)), 'stream');
@@ -341,10 +338,9 @@ export class MarketDataSupervisor {
     // The stream may have overtaken the answer: then it says nothing about now.
     if (stepped !== null && stepped > snapshot.sequence) return;
     const shows = stepped === null || !this.#waits;
-    if (snapshot.sequence < this.#newest || (shows && !user.takeBook(snapshot, whole))) {
-      user.onUnread(PASSED_OVER);
-      return;
-    }
+    if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);
+    const unfit = shows ? user.takeBook(snapshot, whole) : null;
+    if (unfit !== null) return user.onUnread(damagedBook(unfit));
     // However lately the stream was heard: this book is ahead of it, and has our orders in it.
     this.#freshAt = -Infinity;
     this.#newest = snapshot.sequence;

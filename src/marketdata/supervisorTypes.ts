@@ -42,8 +42,8 @@ export type MarketDataUser = {
    * `time`: when the poll began that says so, which is how old its word is; null when the stream itself does.
    */
   readonly onCurrent: (was: BookSource, polledAt: Millis | null) => void;
-  /** Takes a book by levels, or `whole` by orders, that is newer than all before. False, with nothing taken, when a number in it does not fit. */
-  readonly takeBook: (book: BookSnapshot, whole: boolean) => boolean;
+  /** Takes a book by levels, or `whole` by orders, that is newer than all before. Returns why nothing was taken, `null` if it was. */
+  readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
   /** The book just taken is the book of now. `startedAt`, by `time`: our orders that were in the book then are in it. */
   readonly onBook: (startedAt: Millis, source: BookSource) => void;
   /** Something was missed: the book is not known until the next of the two above. */

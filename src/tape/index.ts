@@ -2,6 +2,9 @@
 export * from './model/tape.ts';
 export { RecordedBook, RecordedSide } from './model/recordedBook.ts';
 export { booksIn, isStoredTape, openTape } from './format/open.ts';
+export { isClosed, sessionOf } from './model/session.ts';
+export { SpreadHours, wideHoursOf, wideHoursText } from './analysis/spreadHours.ts';
+export type { WideHours } from './analysis/spreadHours.ts';
 export { describeFlaw, describeTape, finishTape } from './analysis/finish.ts';
 export { findRecording, formats } from './import/find.ts';
 export { openRecording } from './import/mapping/here.ts';

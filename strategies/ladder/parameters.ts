@@ -1,7 +1,7 @@
 /** The ladder's parameters as they stand in the YAML: one schema, from which checks, defaults, documentation and types come. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
-import { aboveZero, bps, decimalText } from '../parameters.ts';
+import { amountTolerance, aboveZero, bps, decimalText } from '../parameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
 
 /** The parameters of a ladder. One bps is 0.01 % of the reference price. */
@@ -45,6 +45,7 @@ export const ladderParameters = z
       .max(86_400_000)
       .default(1_800_000)
       .describe('A live order older than this many ms is replaced even within the tolerance.'),
+    amountTolerance,
     skew: z
       .strictObject({
         priceBpsAtLimit: bps

@@ -1,5 +1,5 @@
 /** The ladder: several levels on each side of a reference price, leaning against inventory. */
-import { amountFloor, bestOf, priceCeil, priceFloor, withStep } from '../../src/core/index.ts';
+import { amountFloor, bestOf, moneyOf, priceCeil, priceFloor, withStep } from '../../src/core/index.ts';
 import type { Amount, AmountStep, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
@@ -116,7 +116,9 @@ function onGrid(p: LadderParameters, instrument: Instrument): OnGrid {
     }),
     names,
     referenceName: `reference: ${p.reference}`,
-    sizeRange: p.skew.sizeRange === undefined ? Infinity : amountFloor(instrument, p.skew.sizeRange),
+    // A ratio: a range below one lot is no reason for an amount that is no number.
+    sizeRange:
+      p.skew.sizeRange === undefined ? Infinity : Number(moneyOf(p.skew.sizeRange)) / Number(instrument.lotMoney),
     overlooked: amountFloor(instrument, p.optimization.depthAmount),
     ceiling: p.priceCeiling === undefined ? Infinity : priceFloor(instrument, p.priceCeiling),
     floor: p.priceFloor === undefined ? 0 : priceCeil(instrument, p.priceFloor),

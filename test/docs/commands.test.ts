@@ -15,7 +15,7 @@ const flawsOf = (page: string): readonly string[] => {
   return planOf(foundOn('a.md', page), () => '').flaws.filter(flaw => !none.includes(flaw));
 };
 
-test('every command of every page is run, held by a check of .ci/run, or left out with a reason, and no reason is left over', () => {
+test('every command of every page is run, held by a check of .ci/run or .ci/full, or left out with a reason, and no reason is left over', () => {
   expect(planIn(ROOT).flaws).toEqual([]);
   expect(screensOf(everythingIn(ROOT).others).flaws).toEqual([]);
   expect(fragmentsOf(everythingIn(ROOT).yaml).length).toBeGreaterThan(8);
@@ -42,7 +42,9 @@ test('a command with a word that nothing stands for, and one that no other check
   expect(flawsOf('`puntas check --book BOOK`')).toEqual([
     'a.md:1: `puntas check --book BOOK`: nothing stands for BOOK',
   ]);
-  expect(planOf(foundOn('a.md', '`.ci/nothing.sh`'), () => null).flaws[0]).toContain('does not run .ci/nothing.sh');
+  expect(planOf(foundOn('a.md', '`.ci/nothing.sh`'), () => null).flaws[0]).toContain(
+    'neither .ci/run nor .ci/full runs .ci/nothing.sh',
+  );
   expect(planOf(foundOn('a.md', '`npm test`'), () => 'true').flaws[0]).toContain('does not run `npm test`');
 });
 

@@ -64,7 +64,7 @@ function supervised(changes: Partial<MarketDataSupervisorOptions> = {}) {
         void told.push(`stream ${steps.at}${polledAt === null ? '' : `, says a poll of ${polledAt}`}`),
       takeBook: ({ sequence }) => {
         told.push(`book ${sequence}`);
-        return true;
+        return null;
       },
       onBook: (startedAt, source) => void told.push(`${source} of ${startedAt}`),
       onLost: reason => void told.push(`lost: ${reason}`),

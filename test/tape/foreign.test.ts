@@ -159,11 +159,20 @@ describe('Tardis files', () => {
     });
   });
 
-  it('of another instrument in the same file are refused by line', async () => {
+  it('of two instruments in one file are two books', async () => {
     const [row] = timed([{ wait: 0, way: 0, side: SIDE.buy, ticks: 5, lots: 1 }]);
     const text = [L2, l2Row(true, row!), l2Row(true, row!).replace('ETHUSD', 'BTCUSD')].join('\n');
     await expect(withFolder({ 'x.csv': text }, dir => report(dir))).rejects.toThrow(
-      /x\.csv: line 3: expected rows of ETHUSD, found "BTCUSD"/,
+      /holds several books; choose one of: eth_usd, btc_usd$/,
+    );
+  });
+
+  it('of another instrument far down in the file of one are refused by line', async () => {
+    const [row] = timed([{ wait: 0, way: 0, side: SIDE.buy, ticks: 5, lots: 1 }]);
+    const one = l2Row(true, row!);
+    const text = [L2, ...Array<string>(1_500).fill(one), one.replace('ETHUSD', 'BTCUSD')].join('\n');
+    await expect(withFolder({ 'x.csv': text }, dir => report(dir))).rejects.toThrow(
+      /x\.csv: line 1502: expected rows of ETHUSD, found "BTCUSD"/,
     );
   });
 

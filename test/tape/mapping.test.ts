@@ -55,6 +55,7 @@ type Case = {
     readonly price: string;
     readonly amount: string;
     readonly buys: string;
+    readonly sells: string;
     readonly once?: string;
   };
   /** Trades that stand before the first book are on no tape with books. */
@@ -82,6 +83,7 @@ const CASES: readonly Case[] = [
       price: ticks('price', 0.00001),
       amount: lots('quantity'),
       buys: "side = 'buy'",
+      sells: "side = 'sell'",
     },
   },
   {
@@ -100,7 +102,8 @@ const CASES: readonly Case[] = [
       at: iso('network_received_time'),
       price: ticks('md_entry_px', 0.01),
       amount: lots('md_entry_size'),
-      buys: "aggressor = '4'",
+      buys: "aggressor = '4.0'",
+      sells: "aggressor = '3.0'",
     },
     gapsMin: 1,
   },
@@ -120,6 +123,7 @@ const CASES: readonly Case[] = [
       price: ticks('price', 1),
       amount: lots('size'),
       buys: "side = 'BUY'",
+      sells: "side = 'SELL'",
       once: 'id',
     },
     gapsMin: 4,
@@ -142,6 +146,7 @@ const CASES: readonly Case[] = [
       price: 'price::hugeint // 100',
       amount: lots('size'),
       buys: 'false',
+      sells: 'false',
     },
     gapsMin: 1,
   })),
@@ -178,6 +183,7 @@ const CASES: readonly Case[] = [
       price: ticks('price', 0.01),
       amount: lots('amount'),
       buys: "maker_side = 'sell'",
+      sells: "maker_side = 'buy'",
     },
   },
   {
@@ -189,23 +195,31 @@ const CASES: readonly Case[] = [
       price: ticks('price', 0.01),
       amount: lots('volume'),
       buys: "side = 'sell'",
+      sells: "side = 'buy'",
     },
   },
 ];
 
-type Rows = { readonly count: number; readonly ticks: bigint; readonly value: bigint; readonly buys: number };
+type Rows = {
+  readonly count: number;
+  readonly ticks: bigint;
+  readonly value: bigint;
+  readonly buys: number;
+  readonly sells: number;
+};
 
-/** Of the trades: how many, the sum of ticks and of ticks times lots, how many bought. */
+/** Of the trades: how many, the sum of ticks and of ticks times lots, how many bought and sold. */
 function tradesOf({ columns: { length, kind, side, price, amount } }: Tape): Rows {
-  let [count, ticks, value, buys] = [0, 0n, 0n, 0];
+  let [count, ticks, value, buys, sells] = [0, 0n, 0n, 0, 0];
   for (let i = 0; i < length; i++) {
     if (kind[i] !== KIND.trade) continue;
     count++;
     ticks += BigInt(price[i]!);
     value += BigInt(price[i]!) * BigInt(amount[i]!);
     if (side[i] === SIDE.buy) buys++;
+    if (side[i] === SIDE.sell) sells++;
   }
-  return { count, ticks, value, buys };
+  return { count, ticks, value, buys, sells };
 }
 
 /** The best bid and ask at each of the times, which rise: after the last row of the book that is not later; null for an empty side. */
@@ -265,17 +279,20 @@ describe('a mapping file gives the tape that DuckDB reads from the same files', 
           }
         }
         if (trades) {
-          const { at, price, amount, buys, once } = trades;
-          const rows = `(select ${once === undefined ? '' : `distinct on (${once})`} ${at} as t, ${price} as ticks, ${amount} as lots, ${buys} as buys from ${source(trades)})`;
-          const [[count, ticksSum, value, bought] = []] = await query(
-            `select count(*), sum(ticks)::hugeint::varchar, sum(ticks * lots)::hugeint::varchar, count(*) filter (buys) from ${rows} where t >= ${from}`,
+          const { at, price, amount, buys, sells, once } = trades;
+          const rows = `(select ${once === undefined ? '' : `distinct on (${once})`} ${at} as t, ${price} as ticks, ${amount} as lots, ${buys} as buys, ${sells} as sells from ${source(trades)})`;
+          const [[count, ticksSum, value, bought, sold] = []] = await query(
+            `select count(*), sum(ticks)::hugeint::varchar, sum(ticks * lots)::hugeint::varchar, count(*) filter (buys), count(*) filter (sells) from ${rows} where t >= ${from}`,
           );
           expect(tradesOf(tape)).toEqual({
             count: Number(count),
             ticks: BigInt(String(ticksSum)),
             value: BigInt(String(value)),
             buys: Number(bought),
+            sells: Number(sold),
           });
+          // A recording that has sides has both: words that match no row would be equal by being none.
+          if (buys !== 'false') expect(Number(bought) > 0 && Number(sold) > 0).toBe(true);
         }
       },
       PATIENCE_MS,

@@ -177,7 +177,7 @@ function worldOf(seed: number, epoch = Date.parse('2026-11-21T12:00:00Z')) {
   };
 }
 
-type Entry = { readonly price: string; readonly amount: string };
+type Entry = { readonly price: string; readonly amount: string | null };
 const inUnits = ({ bids, asks }: { readonly bids: readonly Entry[]; readonly asks: readonly Entry[] }): Levels => {
   const side = (entries: readonly Entry[]) =>
     entries.map(({ price, amount }) => [Number(price) / 10, Math.round(Number(amount) * 1e8)]);

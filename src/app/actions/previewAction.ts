@@ -1,5 +1,6 @@
 /** What an action would do, before it is done: the bot's recording is replayed to its end, and the engine of the replay is asked. */
 import type { Clock, EngineEvent, Millis, Preview } from '../../core/index.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
@@ -25,8 +26,8 @@ export async function previewAction(
   const checked = checkedAsk(ask, clock.now());
   const dir = stateDirOf(bot);
   if (checked.action === 'reload') {
-    const { by, id, reason } = checked;
-    const asked = { config: fileOf(bot), state: dir, paper: false, preview: true, ...{ by, id, reason } };
+    const { by, id, reason, digest } = checked;
+    const asked = { config: fileOf(bot), state: dir, digest, paper: false, preview: true, ...{ by, id, reason } };
     return { lines: (await askReload(asked, clock)).lines };
   }
   const now = clock.now();
@@ -105,7 +106,7 @@ function eventOf({ action, reason }: ActionAsk, dir: string, at: Millis, now: Mi
     case 'flatten':
       return { kind: 'reduce', at, reason };
     case 'resume':
-      return { kind: pauseAt(latchIn(dir), now) === null ? 'resume' : 'pause over', at };
+      return { kind: pauseAt(latchIn(dir), botClockIn(dir).at(now)) === null ? 'resume' : 'pause over', at };
     case 'cancel':
     case 'reload':
       return null;

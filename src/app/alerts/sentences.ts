@@ -1,6 +1,7 @@
 /** What a person is told of a day, and of the end of a bot: one sentence each. */
 import { money, textOfMoney } from '../../core/index.ts';
 import type { Instrument, Money, Snapshot } from '../../core/index.ts';
+import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import { profitSentence } from '../messages/shownProfit.ts';
 import type { StopReport } from '../../live/loop/loopOptions.ts';
 
@@ -24,12 +25,14 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
 }
 
 /** How a bot ended, with each order that may be left. */
-export function lastWordOf(why: string, { left, failure, ledgerMatches }: StopReport): string {
+export function lastWordOf(why: string, report: StopReport): string {
+  const { failure, ledgerMatches } = report;
   return [
     `stopped (${why})`,
     ...(failure === null ? [] : [`something broke: ${failure}`]),
-    left.length === 0 ? 'no order of ours is left' : `not verified to be gone: ${left.join(', ')}`,
-    ...(ledgerMatches ? [] : ['the ledger differs from the balances']),
+    isAllGone(report) ? 'no order of ours is left' : `not verified to be gone: ${unverified(report).join(', ')}`,
+    ...(ledgerMatches === false ? ['the ledger differs from the balances'] : []),
+    ...(ledgerMatches === null ? ['the ledger was not compared with the balances, which could not be read'] : []),
   ].join('; ');
 }
 

@@ -1,7 +1,7 @@
 /** The backtest command: one tape, the configured bot, several fill models side by side; the report of all. */
 import { createHash } from 'node:crypto';
 import { mainOf, MODEL_NAMES, recordFlow, sweptLatency } from '../../../backtest/index.ts';
-import type { BacktestReport, ModelName, ReplayReport } from '../../../backtest/index.ts';
+import type { BacktestReport, ModelName, ReplayOptions, ReplayReport } from '../../../backtest/index.ts';
 import type { Config } from '../../config.ts';
 import { moneyOf, textOfMoney } from '../../core/index.ts';
 import type { Instrument, Money } from '../../core/index.ts';
@@ -171,18 +171,34 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
   }
 }
 
+/** Fees that the configuration states for its backtests: one tier for any volume. `null` where it states none. */
+export function ownFees({ backtest: { fees } }: Config): ReplayOptions['fees'] | null {
+  return fees === undefined ? null : { tiers: [{ volume: ANY_VOLUME, ...fees }], volume30d: '0' };
+}
+
+/** Maker and taker fee of another exchange, as fractions in decimal text. */
+export type VenueFees = { readonly maker: string; readonly taker: string };
+
+/** The configuration with these fees for its backtests. */
+export const withVenueFees = (config: Config, fees: VenueFees | undefined): Config =>
+  fees === undefined ? config : { ...config, backtest: { ...config.backtest, fees } };
+
+/** Above what anybody trades in a month. */
+const ANY_VOLUME = '999999999999999';
+
 /** What the embedded exchange would open with; for a remote one enough for the limits, at the entry tier. */
 export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number) {
   const { exchange, limits, inventory } = config;
+  const own = ownFees(config);
   const { tiers } = feesOf(instrument.minor);
   if (exchange.kind === 'embedded')
-    return { fees: { tiers, volume30d: exchange.volume30d }, balances: exchange.balances };
+    return { fees: own ?? { tiers, volume30d: exchange.volume30d }, balances: exchange.balances };
   const positionMax = moneyOf(limits.positionMax);
   const major = (inventory.target === undefined ? positionMax : moneyOf(inventory.target)) + positionMax;
   const minor = (2n * positionMax * BigInt(firstTicks) * instrument.tickMoney) / 10n ** 18n;
   const text = (sum: bigint): string => textOfMoney(sum as Money);
   return {
-    fees: { tiers, volume30d: '0' },
+    fees: own ?? { tiers, volume30d: '0' },
     balances: { [instrument.major]: text(major), [instrument.minor]: text(minor) },
   };
 }

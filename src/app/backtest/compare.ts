@@ -18,7 +18,8 @@ import type { FeeTier } from '../../core/index.ts';
 import { feesOf } from '../../sandbox/index.ts';
 import { calibrationOf, imbalanceOf, KIND, loadStoredTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import { replayedFlaws, simulatedAccountOf } from './backtest.ts';
+import { ownFees, replayedFlaws, simulatedAccountOf, withVenueFees } from './backtest.ts';
+import type { VenueFees } from './backtest.ts';
 import { recordedRoutes, routeBooks } from './hedgeRoutes.ts';
 import type { Latencies } from './backtestModel.ts';
 import { modelRunner } from './backtestThreads.ts';
@@ -47,6 +48,8 @@ export type CompareOptions = {
   readonly configs: readonly string[];
   readonly paths: readonly string[];
   readonly tiers: readonly TierName[];
+  /** Fees of another exchange, which take the place of every tier. */
+  readonly venueFees?: VenueFees;
   /** Runs also what the first part of a recording says not to quote. */
   readonly anyway: boolean;
   /** Of each run at the first tier, evenly over an hour; 1: no others. */
@@ -60,6 +63,8 @@ export type CompareOptions = {
   readonly latencyText: LatencyText;
   /** When trading begins and ends, in every recording; parameters come from all that is before `since`. */
   readonly time?: TradedTime;
+  /** Hours of every recording that count, as `--session` has them. */
+  readonly session?: string;
   readonly seed: number;
   readonly threads: number;
   readonly version: string;
@@ -69,8 +74,8 @@ export type CompareOptions = {
 /** Throws `UsageError` for what a person must change. */
 export async function compare(options: CompareOptions): Promise<Comparison> {
   const { configs, models, riskPerHour, calibratedShare, latencyText, seed } = options;
-  const given = configs.length === 0 ? null : givenSetups(configs);
-  const { found, leftOut } = await findTapes(options.paths, options.progress);
+  const given = configs.length === 0 ? null : givenSetups(configs).map(one => atFees(one, options));
+  const { found, leftOut } = await findTapes(options.paths, options.progress, options.session);
   const prepared: Prepared[] = [];
   const unprepared: LeftOut[] = [];
   for (const { name, given: recorded } of found) {
@@ -152,10 +157,12 @@ function derived({ name, given }: FoundTape, options: CompareOptions, onShare: O
     if (tier === undefined) return [];
     const advice = verdicts?.at(makerBpsOf(tier));
     const declined = advice === undefined ? null : declines(advice, makerBpsOf(tier));
-    const setups = derivedSetups(typeof why === 'string' ? why : terms, tier.maker, advice);
+    const setups = derivedSetups(typeof why === 'string' ? why : terms, tier.maker, advice).map(one =>
+      atFees(one, options),
+    );
     return setups.map(setup => declinedOr(plan(setup, tierName, market, tier), declined, options.anyway));
   };
-  const fees = scheduleOf(market.instrument.minor).map(makerBpsOf);
+  const fees = scheduleOf(market.instrument.minor, options).map(makerBpsOf);
   return {
     ...{ name, given, market, planAt },
     from: first.until,
@@ -203,7 +210,8 @@ function plan(
       declined: null,
     };
   const account = simulatedAccountOf(config, instrument, firstTicks);
-  const fees: ReplayOptions['fees'] = tier === undefined ? account.fees : { tiers: [tier], volume30d: '0' };
+  const fees: ReplayOptions['fees'] =
+    tier === undefined || ownFees(config) !== null ? account.fees : { tiers: [tier], volume30d: '0' };
   const { makerRate } = new Fees(instrument, fees);
   const planned = { setup, tier: name, feeBps: makerRate / 1e4, declined: null };
   const elsewhere = elsewhereIn(config, all, span);
@@ -297,14 +305,14 @@ async function runTape(
   const { instrument, span, rows } = market;
   const { source, gaps: all, flaws } = 'options' in given ? given.tape : given;
   const gaps = all.filter(gap => gap.to > from);
-  const schedule = scheduleOf(instrument.minor);
+  const schedule = scheduleOf(instrument.minor, options);
   const bots = planAt('best', schedule.at(-1)).length;
   const replays = new Replays({
     shared: { instrument, gaps, seed, latencies, from, to: span.to },
     ...{ rows, models, runner, onProgress },
     expected: bots * (tiers.length * models.length + options.starts),
   });
-  const planned = (await Promise.all(tiers.map(tier => plannedAt(tier, prepared, replays)))).flat();
+  const planned = (await Promise.all(tiers.map(tier => plannedAt(tier, prepared, schedule, replays)))).flat();
   const reports = await replays.underModels(planned);
   const staggered = await staggeredOf(planned, reports, { from, to: span.to }, options, replays);
   return {
@@ -325,10 +333,18 @@ async function runTape(
   };
 }
 
-const scheduleOf = (minor: string): readonly FeeTier[] => feesOf(minor).tiers;
+const atFees = (setup: Setup, { venueFees }: CompareOptions): Setup =>
+  setup.config === null ? setup : { ...setup, config: withVenueFees(setup.config, venueFees) };
 
-function plannedAt(name: TierName, { market, planAt }: Prepared, replays: Replays): Promise<readonly Planned[]> {
-  const schedule = scheduleOf(market.instrument.minor);
+const scheduleOf = (minor: string, { venueFees }: CompareOptions): readonly FeeTier[] =>
+  venueFees === undefined ? feesOf(minor).tiers : [{ volume: '0', ...venueFees }];
+
+function plannedAt(
+  name: TierName,
+  { planAt }: Prepared,
+  schedule: readonly FeeTier[],
+  replays: Replays,
+): Promise<readonly Planned[]> {
   if (name === 'own') return replays.atOwnTier(schedule, tier => planAt(name, schedule[tier]));
   const tier = { entry: schedule[0], best: schedule.at(-1), config: undefined }[name];
   return Promise.resolve(planAt(name, tier));

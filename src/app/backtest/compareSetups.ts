@@ -1,6 +1,6 @@
 /** The bots of a comparison: the given configurations, or every strategy with parameters that follow from one risk and from what a recording shows. */
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { basename } from 'node:path';
-import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { Measured } from '../../../backtest/index.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import type { MarketTerms, StrategyName } from '../../../strategies/index.ts';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
-import { rateCeil } from '../../core/index.ts';
+import { signedRateCeil } from '../../core/index.ts';
 import type { Instrument } from '../../core/index.ts';
 import { readConfig } from '../wiring/configFile.ts';
 import type { QuoteAdvice } from './compareVerdicts.ts';
@@ -32,7 +32,7 @@ export function givenSetups(files: readonly string[]): readonly Setup[] {
   return files.map((file, i) => {
     const config = readConfig(file);
     const name = names.indexOf(names[i]!) === i ? names[i]! : file;
-    return { name, strategy: config.strategy.name, text: readFileSync(file, 'utf8'), config, notRun: null };
+    return { name, strategy: config.strategy.name, text: readRegularFile(file, TEXT_FILE), config, notRun: null };
   });
 }
 
@@ -68,7 +68,7 @@ export const termsOf = (
 export function derivedSetups(terms: MarketTerms | string, makerFee: string, advice?: QuoteAdvice): readonly Setup[] {
   return (Object.keys(strategies) as StrategyName[]).map((name): Setup => {
     if (typeof terms === 'string') return { name, strategy: name, text: null, config: null, notRun: terms };
-    const parameters = strategies[name].fromMarket(advised(terms, advice), rateCeil(makerFee) / 1e4);
+    const parameters = strategies[name].fromMarket(advised(terms, advice), signedRateCeil(makerFee) / 1e4);
     if (typeof parameters === 'string') return { name, strategy: name, text: null, config: null, notRun: parameters };
     const text = stringify(configOf(terms, { name, ...parameters }));
     const loaded = loadConfig(text, name);

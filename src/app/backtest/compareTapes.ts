@@ -30,6 +30,7 @@ export type LeftOut = { readonly path: string; readonly why: string };
 export async function findTapes(
   paths: readonly string[],
   progress: Progress,
+  session?: string,
 ): Promise<{ readonly found: readonly PlacedTape[]; readonly leftOut: readonly LeftOut[] }> {
   const found: PlacedTape[] = [];
   const leftOut: LeftOut[] = [];
@@ -39,7 +40,7 @@ export async function findTapes(
       try {
         for (const book of await booksIn(place)) {
           const given = await withProgress(progress, `reading ${nameOf(place)}`, onShare =>
-            opened(place, book, onShare),
+            opened(place, book, session, onShare),
           );
           const why = lacks(given);
           const full = `${nameOf(place)} ${book ?? ''}`.trim();
@@ -69,8 +70,13 @@ function placesIn(path: string): readonly string[] {
     : folders.sort();
 }
 
-async function opened(path: string, book: string | undefined, onShare: OnShare): Promise<Tape | OpenedTape> {
-  const options = book === undefined ? {} : { book };
+async function opened(
+  path: string,
+  book: string | undefined,
+  session: string | undefined,
+  onShare: OnShare,
+): Promise<Tape | OpenedTape> {
+  const options = { ...(book !== undefined && { book }), ...(session !== undefined && { session }) };
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options, onShare);
 }
 
@@ -100,14 +106,17 @@ export function firstPart(
 
 /** What stands before the first date, without the book: "bitstamp btc_usd" of bitstamp-btcusd-2015-05-01-books. */
 const shortName = (name: string, book: string): string => {
-  const words = name.replace(/-\d.*$/, '').replace(new RegExp(`-${book.replaceAll('_', '')}$`), '');
+  const dated = name.search(/-\d/);
+  const undated = dated < 0 ? name : name.slice(0, dated);
+  const end = `-${book.replaceAll('_', '')}`;
+  const words = undated.endsWith(end) ? undated.slice(0, -end.length) : undated;
   return `${words} ${book}`.trim();
 };
 /** Of a stored tape the file or folder that it was imported from, without the endings of its name. */
 const originOf = (given: Tape | OpenedTape): string | null =>
   'options' in given && given.tape.source.includes('/')
-    ? nameOf(given.tape.source).replace(/(?:\.(?:csv|log|jsonl?|ndjson|parquet|np[yz]))?(?:\.gz)?$/, '')
+    ? nameOf(given.tape.source).replace(/(?:\.(?:csv|log|jsonl?|ndjson|parquet|np[yz]))?(?:\.(?:gz|zst|lz4|zip))?$/, '')
     : null;
-const nameOf = (path: string): string => basename(path.replace(/\/+$/, '')) || path;
+const nameOf = (path: string): string => basename(path) || path;
 /** Without the path before it and what would be right after it: the page has a line for it. */
 const firstClause = (text: string, path: string): string => text.replace(`${path}: `, '').split(';')[0] ?? text;

@@ -9,6 +9,7 @@ import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { checkedBy, checkedReason } from '../messages/reason.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { ledgerAt } from './exportLedger.ts';
 import { partsText, profitSentence, shownProfit } from '../messages/shownProfit.ts';
@@ -83,16 +84,20 @@ export type AdjustAsk = {
 
 /** Leaves a booking for the bot. Says what will become of it. */
 export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
-  const { reason } = ask;
+  const reason = checkedReason(ask.reason, { what: 'what happened' });
+  const by = checkedBy(ask.by ?? ownName());
   const currency = ask.currency.toLowerCase();
   if (!existsSync(join(dir, STATE_FILE)))
     throw new UsageError(`${dir}: no ${STATE_FILE} there; expected the state directory of a bot`);
   if (!/^[a-z0-9]{1,20}$/.test(currency))
     throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
-  if (reason.trim().length < 4)
-    throw new UsageError('--reason: say in a few words what happened, for those who read it later');
   const amount = amountOf(ask.amount);
-  adjustmentsIn(dir).put({ id: randomUUID(), at, currency, amount, reason: reason.trim(), by: ask.by ?? ownName() });
+  const box = adjustmentsIn(dir);
+  const isWaiting = box
+    .waiting()
+    .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
+  // The same command repeated after it was killed books once.
+  if (!isWaiting) box.put({ id: randomUUID(), at, currency, amount, reason, by });
   return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 

@@ -20,8 +20,10 @@ export type Summary = {
   /** Share of the time with at least one live quote, from the first moment when quoting was possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
-  readonly openOrdersLeft: number;
-  readonly ledgerMatches: boolean;
+  /** Orders that may be open; `null` if none is known and the open orders could not be read. */
+  readonly openOrdersLeft: number | null;
+  /** `null` if the balances could not be read. */
+  readonly ledgerMatches: boolean | null;
   /** Why trading is halted; absent when it is not. */
   readonly halted?: string;
   /** Present when nothing of this was real. */
@@ -61,7 +63,7 @@ export function summaryOf(
     pnl: partsText(profit),
     uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
     requests: run.requests,
-    openOrdersLeft: stop.left.length,
+    openOrdersLeft: stop.left.length === 0 && stop.unread !== undefined ? null : stop.left.length,
     ledgerMatches: stop.ledgerMatches,
     ...(run.halted === null ? {} : { halted: run.halted }),
     ...(run.paper === undefined ? {} : { paper: { follows: run.paper.follows, fills: run.paper.fills } }),
@@ -81,11 +83,19 @@ export function describe(summary: Summary, resumeCommand: string): string {
     `profit ${profitSentenceOf(summary.profit)}`,
     `since the start: ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
     ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (look, then lift it with: ${resumeCommand})`]),
-    summary.openOrdersLeft === 0
-      ? 'no order of ours is left'
-      : `${summary.openOrdersLeft} orders could not be verified to be gone`,
-    summary.ledgerMatches ? 'the ledger equals the balances to the last digit' : 'THE LEDGER DIFFERS FROM THE BALANCES',
+    leftText(summary.openOrdersLeft),
+    ledgerText(summary.ledgerMatches),
   ].join('\n');
+}
+
+function leftText(count: number | null): string {
+  if (count === null) return 'open orders could not be read: orders may be left';
+  return count === 0 ? 'no order of ours is left' : `${count} orders could not be verified to be gone`;
+}
+
+function ledgerText(matches: boolean | null): string {
+  if (matches === null) return 'the ledger was not compared with the balances, which could not be read';
+  return matches ? 'the ledger equals the balances to the last digit' : 'THE LEDGER DIFFERS FROM THE BALANCES';
 }
 
 const round = (share: number): number => Number(share.toFixed(4));

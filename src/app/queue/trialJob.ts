@@ -42,7 +42,7 @@ const recorded = z.union([
       driftBpsPerHour: z.number().min(-5_000).max(5_000),
     }),
   }),
-  z.strictObject({ files: sha256 }),
+  z.strictObject({ files: sha256, session: z.string().max(1_000).optional() }),
 ]);
 
 /** What all trials of a study are run on. */

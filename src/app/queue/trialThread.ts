@@ -65,7 +65,7 @@ async function opened(setting: QueuedSetting, paths: FetchedPaths): Promise<read
   const latencies = latenciesFrom(setting.latencies[0]!);
   const tapes = [];
   for (const { name, recorded, tuned } of setting.tapes) {
-    const from = 'files' in recorded ? { path: paths[recorded.files]! } : recorded;
+    const from = 'files' in recorded ? { path: paths[recorded.files]!, session: recorded.session } : recorded;
     const given = await recordingOf(book, from, (_, done) => Promise.resolve(done(() => undefined)));
     same(name, digestOfRecording(given, latencies, seed), tuned.digest);
     tapes.push({ name, given, tuned });

@@ -90,7 +90,11 @@ async function settingOf(
   const queued: QueuedSetting['tapes'] = [];
   for (const { name, from, tuned } of tapes)
     if (tuned !== null)
-      queued.push({ name, tuned, recorded: 'flow' in from ? from : { files: await stored(from.path) } });
+      queued.push({
+        ...{ name, tuned },
+        recorded:
+          'flow' in from ? from : { files: await stored(from.path), ...(from.session && { session: from.session }) },
+      });
   const references: QueuedSetting['references'] = {};
   for (const [book, path] of Object.entries(referencePaths(study)))
     references[book] = { files: await stored(path), digest: digestOfTape(opened.get(book)!) };

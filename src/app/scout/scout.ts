@@ -71,8 +71,12 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
 }
 
 /** Measures recordings: files or folders, or folders of those. Rejects with `UsageError` where none can be. */
-export async function scoutRecordings(command: ScoutCommand, paths: readonly string[]): Promise<Scouted> {
-  const { found, leftOut } = await findTapes(paths, command.progress);
+export async function scoutRecordings(
+  command: ScoutCommand,
+  paths: readonly string[],
+  session?: string,
+): Promise<Scouted> {
+  const { found, leftOut } = await findTapes(paths, command.progress, session);
   const { books } = command;
   const wanted = found.filter(tape => books === null || books.includes(bookOf(tape)));
   if (wanted.length === 0) {

@@ -10,10 +10,12 @@ import {
   LastDay,
   mappedRecording,
   openRecording,
+  sessionOf,
   TapeWriter,
 } from '../../tape/index.ts';
 import type { ImportReport, Recording, StoredTape } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
+import type { Millis } from '../../core/index.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
 import type { Progress } from '../messages/progress.ts';
 import { UsageError } from '../wiring/usageError.ts';
@@ -27,6 +29,10 @@ export type ImportOptions = {
   readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
+  /** Time by which rows may come late and are put in their place; at most one hour. */
+  readonly sort?: Millis;
+  /** Hours of the market: rows outside are left out. Goes before the mapping's. */
+  readonly session?: string;
   /** Goes on with the tape that is there; without one it makes one. */
   readonly append: boolean;
   readonly progress: Progress;
@@ -46,11 +52,16 @@ export type ImportResult = ImportReport & {
 /** Begins the name of the folder in which an import is made; one that was killed leaves it behind. */
 const UNFINISHED = '.unfinished-import-';
 
+/** Rows of so long are held in memory. */
+const SORT_MAX_MS = 3_600_000;
+
 type Given = { readonly book?: string; readonly tick?: string; readonly lot?: string };
 
 /** Throws `UsageError` for what a person must change; then the folder is as it was. */
 export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
+  if (options.sort !== undefined && !(options.sort <= SORT_MAX_MS))
+    throw new UsageError(`--sort: expected at most 1h, found ${options.sort / 1_000} s`);
   const bar = bytesShown(options.progress);
   const { from, out, book, tick, lot } = options;
   const unfinished: string[] = [];
@@ -73,7 +84,7 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
     const lastDay = before === null ? null : new LastDay(out, work, name);
     bar.begin('reading', bytesToRead(recording));
     const since = before && lastDay ? Math.max(before.to, lastDay.start) : null;
-    const report = await written(recording, work, before, since, bar.add);
+    const report = await written(recording, work, before, since, options.sort, bar.add);
     if (lastDay === null) renameSync(join(work, `book=${name}`), folder);
     else if (report.rows > 0) lastDay.putBack();
     const stored = openStoredTape(out, { book: name });
@@ -95,16 +106,18 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   }
 }
 
-const opened = (
-  { from, format, mapping }: ImportOptions,
+async function opened(
+  { from, format, mapping, session }: ImportOptions,
   given: Given,
   onBytes: (count: number) => void,
-): Recording | Promise<Recording> =>
-  mapping
-    ? mappedRecording(from, mapping, given, onBytes)
+): Promise<Recording> {
+  const recording = mapping
+    ? await mappedRecording(from, mapping, given, onBytes)
     : isStateFolder(from, format)
       ? stateRecording(from, given.book)
-      : openRecording(from, { ...given, ...(format && { format }) }, onBytes);
+      : await openRecording(from, { ...given, ...(format && { format }) }, onBytes);
+  return session === undefined ? recording : { ...recording, session: sessionOf(session) };
+}
 
 /** The recording, in ticks and lots of the tape that it goes on with. Throws `UsageError` where the two are not alike. */
 async function continuing(
@@ -114,7 +127,7 @@ async function continuing(
   given: Given,
   onBytes: (count: number) => void,
 ): Promise<Recording> {
-  const { dir, book, lot, depth, quotesOnly } = tape;
+  const { dir, book, lot, statedDepth: depth, quotesOnly } = tape;
   const { tickSize: tick } = rulesNow(tape);
   for (const [flag, asked, has] of [
     ['--tick', given.tick, tick],
@@ -129,7 +142,7 @@ async function continuing(
   const recording = fits ? found : await opened(options, { ...given, book, tick, lot }, onBytes);
   if (recording.depth === depth && recording.quotesOnly === quotesOnly) return recording;
   throw new UsageError(
-    `${dir} holds ${shapeOf(tape)} of ${book}, ${recording.source} ${shapeOf(recording)}: they are no one tape; choose another --out`,
+    `${dir} holds ${shapeOf({ depth, quotesOnly })} of ${book}, ${recording.source} ${shapeOf(recording)}: they are no one tape; choose another --out`,
   );
 }
 
@@ -150,6 +163,7 @@ async function written(
   dir: string,
   before: StoredTape | null,
   since: number | null,
+  sortMs: Millis | undefined,
   onBytes: (count: number) => void,
 ): Promise<ImportReport> {
   const { instrument, depth, quotesOnly } = recording;
@@ -164,7 +178,10 @@ async function written(
   });
   try {
     const end = since === null ? undefined : { at: since, shows: writer.shows.bind(writer), gaps: before?.gaps ?? [] };
-    const report = await importRecording(recording, writer, onBytes, end);
+    const report = await importRecording(recording, writer, onBytes, {
+      end,
+      sortMs,
+    });
     writer.flaws(report.dirt);
     return report;
   } finally {

@@ -133,7 +133,16 @@ function openRecording(
   const stream = url === undefined ? undefined : venueOf(config).marketStream?.({ ...of, url });
   const writer = openWriter(out, rules, addresses.restUrl, stream ? Infinity : client.limits.depth);
   for (const line of writer.mended) log(line);
-  const common = { exchange: client, clock, sink: writer, rules, resumedFrom: writer.resumedFrom, log, onBroken };
+  const common = {
+    exchange: client,
+    clock,
+    sink: writer,
+    rules,
+    lot: writer.lot,
+    resumedFrom: writer.resumedFrom,
+    log,
+    onBroken,
+  };
   if (writer.resumedFrom !== null)
     log(`${book}: going on with the tape that ends at ${new Date(writer.resumedFrom).toISOString()}`);
   const everyMs = roundMs(books, config);

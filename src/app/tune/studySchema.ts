@@ -1,6 +1,7 @@
 /** The keys of a study's YAML, with their defaults and bounds. Nothing that is not here is accepted. */
 import { z } from 'zod';
 import { MODEL_NAMES } from '../../../backtest/index.ts';
+import { sessionOf } from '../../tape/index.ts';
 import { MEASURE_NAMES } from './measures.ts';
 
 const path = z.string().min(1).max(4_096);
@@ -40,6 +41,16 @@ const parameter = z
 const tape = z
   .strictObject({
     path: path.optional(),
+    session: z
+      .string()
+      .superRefine((text, context) => {
+        try {
+          sessionOf(text);
+        } catch (error) {
+          context.addIssue((error as Error).message);
+        }
+      })
+      .optional(),
     flow: z
       .strictObject({
         seconds: z.int().min(60).max(2_592_000),
@@ -49,7 +60,11 @@ const tape = z
       .optional(),
     name: name.optional(),
   })
-  .refine(given => oneOf(given, ['path', 'flow']), 'expected path: of a recording, or flow: of the built-in market');
+  .refine(given => oneOf(given, ['path', 'flow']), 'expected path: of a recording, or flow: of the built-in market')
+  .refine(
+    given => given.session === undefined || given.flow === undefined,
+    'expected no session: of the built-in market',
+  );
 
 const bound = z
   .strictObject({ min: z.number().optional(), max: z.number().optional() })

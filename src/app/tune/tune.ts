@@ -1,6 +1,8 @@
 /** `puntas tune`: a study from its YAML to what it came to, and the one look at its holdout. */
 import { paretoFront, verdictOn } from '../../../backtest/index.ts';
 import type { HeldOut, Tuning } from '../../../backtest/index.ts';
+import { withVenueFees } from '../backtest/backtest.ts';
+import type { VenueFees } from '../backtest/backtest.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
 import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
@@ -31,6 +33,8 @@ export type TuneOptions = {
   readonly registry: string;
   readonly openHoldout: boolean;
   readonly threads: number;
+  /** Fees of another exchange for all of its runs. */
+  readonly venueFees?: VenueFees;
   /** Who runs the trials instead of threads of this process; absent or null: they do. */
   readonly elsewhere?: (study: StudySetup) => Promise<TrialExecutor | null>;
   readonly version: string;
@@ -57,7 +61,7 @@ export type Tuned = { readonly tuning: Tuning; readonly yaml: ((to: string) => s
 /** Runs what is missing of the study, then judges it. Rejects with `UsageError` for what a person must change, and where the law of the holdout forbids it. */
 export async function tune(options: TuneOptions): Promise<Tuned> {
   const { version, by, now, progress } = options;
-  const study = readStudy(options.file);
+  const study = atFees(readStudy(options.file), options.venueFees);
   const latencies = studyLatencies(study);
   const tapes = await tuneTapes(study, latencies[0]!, progress);
   const hours = hoursOf(study, tapes, version);
@@ -94,6 +98,13 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
     registry.close();
     await executor?.end();
   }
+}
+
+/** The study with these fees in its configuration, and in every configuration that is made of it. */
+function atFees(study: Study, fees: VenueFees | undefined): Study {
+  if (fees === undefined) return study;
+  const backtest = { ...(study.base['backtest'] as Readonly<Record<string, unknown>> | undefined), fees };
+  return { ...study, config: withVenueFees(study.config, fees), base: { ...study.base, backtest } };
 }
 
 function studyLatencies({ keys, file }: Study): readonly Latencies[] {

@@ -28,7 +28,7 @@ export type TuneTape = {
 };
 
 export type RecordedFrom =
-  | { readonly path: string }
+  | { readonly path: string; readonly session?: string | undefined }
   | { readonly flow: { readonly seed: number; readonly seconds: number; readonly driftBpsPerHour: number } };
 
 /** A part of a tape that every trial is run on, begun without inventory. */
@@ -69,8 +69,8 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
   return tapes;
 }
 
-const fromOf = ({ file }: Study, { path, flow }: StudyKeys['tapes'][number]): RecordedFrom =>
-  flow === undefined ? { path: resolve(dirname(file), path ?? '') } : { flow };
+const fromOf = ({ file }: Study, { path, session, flow }: StudyKeys['tapes'][number]): RecordedFrom =>
+  flow === undefined ? { path: resolve(dirname(file), path ?? ''), ...(session && { session }) } : { flow };
 
 async function opened(
   { file, config: { book } }: Study,
@@ -98,10 +98,11 @@ export async function recordingOf(book: string, from: RecordedFrom, shown: Shown
     const { seed, seconds, driftBpsPerHour: drift } = from.flow;
     return shown('flow', onShare => recordFlow(book, seed, seconds, drift, onShare));
   }
-  const { path } = from;
+  const { path, session } = from;
+  const options = { book, ...(session !== undefined && { session }) };
   return isStoredTape(path)
-    ? { tape: openStoredTape(path, { book }), options: { book } }
-    : shown('reading', onShare => openTape(path, { book }, onShare));
+    ? { tape: openStoredTape(path, options), options }
+    : shown('reading', onShare => openTape(path, options, onShare));
 }
 
 /** Of the content of a recording, however it is stored. */

@@ -3,9 +3,11 @@ import {
   amountFloor,
   describeTier,
   Engine,
+  isDecimalText,
   money,
   moneyOf,
   randomOf,
+  TooLarge,
   valueFloor,
   withNextTier,
   withRfqReference,
@@ -26,7 +28,7 @@ import type {
   Transport,
   VenueClient,
 } from '../../core/index.ts';
-import { edgeProblem, externalReferenceOf } from '../../config.ts';
+import { edgeProblem, externalReferenceOf, pathOfText, placeOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import { durableNonces } from '../../live/state/durableNonces.ts';
@@ -140,13 +142,59 @@ export function referenceOf(config: Config): (ReferenceOptions & { close(): Prom
   return { legs, everyMs, feeds, close };
 }
 
-/** The engine of one run. Throws `UsageError` when the spreads cannot earn the account's fees. */
+/**
+ * The engine of one run. Throws `UsageError` when the spreads cannot earn the account's fees, and when a price or an amount of the configuration cannot be
+ * counted in the book's units.
+ */
 export function engineOf(
   config: Config,
   rules: Rules,
   run: number,
   onNews?: (news: EngineNews) => void,
   isTraced = false,
+): Engine {
+  const small = belowOneLot(config, rules.instrument);
+  if (small !== null) throw new UsageError(small);
+  try {
+    return madeEngine(config, rules, run, onNews, isTraced);
+  } catch (error) {
+    const path = error instanceof TooLarge ? pathOfText(config, error.text) : null;
+    if (!(error instanceof TooLarge) || path === null) throw error;
+    const { text, largest, unit } = error;
+    throw new UsageError(
+      `${placeOf(config, path)}: expected at most ${largest}, the largest number that ${config.book} is counted to in units of ${unit}, found ${text}`,
+    );
+  }
+}
+
+/** Amounts that would be read as nothing if they were below one lot. */
+const AMOUNTS: readonly (readonly string[])[] = [
+  ['strategy', 'amount'],
+  ['strategy', 'levelAmountStep'],
+  ['strategy', 'optimization', 'depthAmount'],
+  ['limits', 'positionMax'],
+  ['pull', 'print', 'amount'],
+  ['regimes', 'wide', 'depthMin'],
+];
+
+/** Returns which amount of the configuration is above zero and below one lot of the book, in a line with its place; `null` if none is. */
+function belowOneLot(config: Config, instrument: Instrument): string | null {
+  for (const path of AMOUNTS) {
+    const text = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);
+    if (!isDecimalText(text)) continue;
+    const amount = moneyOf(text);
+    if (amount > 0n && amount < instrument.lotMoney)
+      return `${placeOf(config, path)}: expected at least ${instrument.lot}, one lot of ${instrument.symbol}, found ${text}: it would count as none`;
+  }
+  return null;
+}
+
+function madeEngine(
+  config: Config,
+  rules: Rules,
+  run: number,
+  onNews: ((news: EngineNews) => void) | undefined,
+  isTraced: boolean,
 ): Engine {
   const { instrument } = rules;
   const tooNear = edgeProblem(config, rules.makerRate);

@@ -1,8 +1,8 @@
 /** Finds, reads and checks the configuration of a command. Everything wrong is one line each, and ends the command with code 2; old names of keys are warned of. */
-import { readFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../../config.ts';
+import { loadConfig, withSource } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { UsageError } from './usageError.ts';
 import { VENUES } from './venueRegistry.ts';
@@ -12,7 +12,7 @@ export function shippedConfig(name: string): string {
   for (const up of ['../../../config/', '../../../../config/']) {
     const path = fileURLToPath(new URL(`${up}${name}.yaml`, import.meta.url));
     try {
-      readFileSync(path);
+      readRegularFile(path, TEXT_FILE);
       return path;
     } catch {
       continue;
@@ -38,7 +38,7 @@ export const readShipped = (name: string): Config => checked(shippedConfig(name)
 function checked(path: string): { readonly config: Config; readonly text: string } {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegularFile(path, TEXT_FILE);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     throw new UsageError(
@@ -49,7 +49,7 @@ function checked(path: string): { readonly config: Config; readonly text: string
   const loaded = loadConfig(text, path, venues);
   for (const warning of loaded.warnings) warnOnce(warning);
   if (!loaded.ok) throw new UsageError(loaded.errors);
-  return { config: loaded.config, text };
+  return { config: withSource(loaded.config, path, text), text };
 }
 
 let warn: (line: string) => void = () => undefined;

@@ -1,5 +1,5 @@
 /** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
-import { pairOf, priceAcross, Secret } from '../../core/index.ts';
+import { lotOf, moneyOf, pairOf, priceAcross, Secret } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { externalReferenceOf } from '../../config.ts';
 import type { Config } from '../../config.ts';
@@ -72,7 +72,7 @@ export function openBox(
       // A recording has its own.
       ...(tape !== null && { feedDelayMinMs: 0, feedDelayMaxMs: 0 }),
     },
-    ...(tape === null ? {} : { books: [tape.rules] }),
+    ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),
     ...(options.deliveries && { deliveries: options.deliveries }),
   });
   const [, group] = pairOf(book);
@@ -174,4 +174,9 @@ function flowOf(book: string, seed: number): Market {
     );
   }
   return seededFlow({ seed, profile });
+}
+
+/** A tape may count finer than its rules ask for: its amounts stay exact. */
+function countedIn({ instrument: { lot }, rules }: Tape): { readonly lot?: string } {
+  return moneyOf(lot) < moneyOf(lotOf(rules)) ? { lot } : {};
 }

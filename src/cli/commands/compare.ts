@@ -5,21 +5,24 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../../../backtest/index.ts';
 import { modelsOf } from '../../app/backtest/backtest.ts';
+import type { VenueFees } from '../../app/backtest/backtest.ts';
 import { compare, TIERS } from '../../app/backtest/compare.ts';
 import type { TierName } from '../../app/backtest/compare.ts';
 import { describeComparison } from '../../app/backtest/describe.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { written } from '../../app/backtest/csvFiles.ts';
-import { decimalFlag, seedNumber, threadNumber, tradedTime } from '../terminal/flags.ts';
+import { decimalFlag, seedNumber, sessionHours, threadNumber, tradedTime, venueFees } from '../terminal/flags.ts';
 import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { version } from '../terminal/version.ts';
+import { print } from '../terminal/output.ts';
 
 type CompareFlags = {
   readonly config: readonly string[];
   readonly tape: readonly string[];
   readonly fees?: string;
+  readonly venueFees?: VenueFees;
   readonly models: string;
   readonly starts: number;
   readonly anyway: boolean;
@@ -31,6 +34,7 @@ type CompareFlags = {
   readonly fillLatencyMs?: string;
   readonly since?: number;
   readonly until?: number;
+  readonly session?: string;
   readonly seed: number;
   readonly threads?: number;
   readonly out?: string;
@@ -39,7 +43,7 @@ type CompareFlags = {
 
 /** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
 export function addCompareCommand(program: Command): void {
-  tradedTime(program.command('compare'))
+  sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description(
       'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
     )
@@ -90,7 +94,8 @@ export function addCompareCommand(program: Command): void {
       const comparison = await compare({
         configs: config,
         paths: tape,
-        tiers: tiersOf(flags.fees ?? (config.length === 0 ? 'own,best,entry' : 'config'), config.length > 0),
+        tiers: tiersOf(flags.fees ?? tiersWithout(flags), config.length > 0),
+        ...(flags.venueFees && { venueFees: flags.venueFees }),
         models: modelsOf(flags.models),
         starts: flags.starts,
         anyway: flags.anyway,
@@ -99,6 +104,7 @@ export function addCompareCommand(program: Command): void {
         latencies: latenciesOf(flags),
         latencyText: latencyText(flags),
         time: flags,
+        ...(flags.session !== undefined && { session: flags.session }),
         seed,
         threads: flags.threads ?? THREADS,
         version: version(),
@@ -110,7 +116,7 @@ export function addCompareCommand(program: Command): void {
         written(page.html, () => writeFileSync(page.html, comparisonPage(comparison, pageParts())));
       }
       const where = page === null ? '' : `\npage: ${page.html}`;
-      console.log(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describeComparison(comparison)}${where}`);
+      print(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describeComparison(comparison)}${where}`);
     });
 }
 
@@ -120,6 +126,12 @@ function pageNames(out: string): { readonly html: string; readonly json: string 
   if (!/\.html?$/i.test(out))
     throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
   return { html: out, json: out.replace(/\.html?$/i, '.json') };
+}
+
+/** Fees of another exchange have no tiers. */
+function tiersWithout({ config, venueFees }: CompareFlags): string {
+  if (config.length > 0) return 'config';
+  return venueFees === undefined ? 'own,best,entry' : 'entry';
 }
 
 function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {

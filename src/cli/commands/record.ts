@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
 import { EXIT } from '../../app/messages/exits.ts';
-import { decimalFlag, durationFlag, sources } from '../terminal/flags.ts';
+import { decimalFlag, durationFlag, sessionHours, sources } from '../terminal/flags.ts';
 import { describeImport, importTape } from '../../app/tapes/import.ts';
 import { logger } from '../terminal/logger.ts';
 import { describeRecorded, record } from '../../app/tapes/record.ts';
@@ -11,6 +11,7 @@ import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { chosen, withMarketOf } from './source.ts';
 import type { Source } from './source.ts';
+import { errorTerminal, print, writeError } from '../terminal/output.ts';
 
 type ImportFlags = {
   readonly from: string;
@@ -20,6 +21,7 @@ type ImportFlags = {
   readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
+  readonly sort?: number;
   readonly append: boolean;
   readonly json: boolean;
 };
@@ -51,7 +53,7 @@ export function addRecordCommands(program: Command): void {
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
       await withMarketOf(config, tape, options, clock, async (addresses, seed) => {
-        const isTerminal = process.stderr.isTTY;
+        const isTerminal = errorTerminal().isTTY === true;
         const recorded = await record({
           config,
           addresses,
@@ -60,7 +62,7 @@ export function addRecordCommands(program: Command): void {
           clock,
           seed,
           log: line => {
-            if (isTerminal) process.stderr.write('\u001b[2K\r');
+            if (isTerminal) writeError('\u001b[2K\r');
             log.info({}, line);
           },
           onProgress: progressLine(isTerminal, line => log.info({}, line)),
@@ -69,15 +71,14 @@ export function addRecordCommands(program: Command): void {
             if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
           },
         });
-        if (isTerminal) process.stderr.write('\n');
+        if (isTerminal) writeError('\n');
         if (recorded.failure !== null) log.error({}, `ended because something broke: ${recorded.failure}`);
-        console.log(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
+        print(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
         process.exitCode = recorded.failure === null ? EXIT.clean : EXIT.broken;
       });
     });
 
-  program
-    .command('import')
+  sessionHours(program.command('import'))
     .description('make a tape of a recording of another program, or of what a bot saw (its state directory)')
     .requiredOption('--from <path>', 'file or folder of the recording')
     .requiredOption('--out <dir>', 'folder of the tape; must not hold the book yet, without --append')
@@ -90,6 +91,11 @@ export function addRecordCommands(program: Command): void {
       decimalFlag,
     )
     .option('--lot <decimal>', 'lot of the tape; without it 0.00000001', decimalFlag)
+    .option(
+      '--sort <duration>',
+      'time by which rows may come late and are put in their place, like 10m; without it rows more than a minute late are left out',
+      durationFlag,
+    )
     .option('--append', 'go on with the tape that is there: rows not newer than its last are left out', false)
     .option('--json', 'print the report as one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {
@@ -98,7 +104,7 @@ export function addRecordCommands(program: Command): void {
         ...(format === 'auto' ? {} : { format }),
         progress: progressBar(),
       });
-      console.log(json ? JSON.stringify(report) : describeImport(report));
+      print(json ? JSON.stringify(report) : describeImport(report));
     });
 }
 
@@ -106,7 +112,7 @@ export function addRecordCommands(program: Command): void {
 function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
   let seen = 0;
   return line => {
-    if (isTerminal) process.stderr.write(`\u001b[2K\r${line.slice(0, Math.max(60, process.stderr.columns) - 1)}`);
+    if (isTerminal) writeError(`\u001b[2K\r${line.slice(0, Math.max(60, errorTerminal().columns ?? 0) - 1)}`);
     else if (++seen % LOGGED_EVERY === 0) log(line);
   };
 }

@@ -15,6 +15,7 @@ import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
+import { print } from '../terminal/output.ts';
 
 type ReportFlags = Where & {
   readonly from?: number;
@@ -52,7 +53,7 @@ export function addReportCommand(program: Command): void {
         written(beside, () => writeFileSync(beside, `${text}\n`));
         written(out, () => writeFileSync(out, profitPage(report, pageParts())));
       }
-      console.log(json ? text : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'));
+      print(json ? text : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'));
     });
 }
 

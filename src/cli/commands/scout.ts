@@ -14,16 +14,18 @@ import { EXIT } from '../../app/messages/exits.ts';
 import { readConfig, readShipped } from '../../app/wiring/configFile.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
-import { durationFlag, seedNumber, speed } from '../terminal/flags.ts';
+import { durationFlag, seedNumber, sessionHours, speed } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { withMarketOf } from './source.ts';
+import { print } from '../terminal/output.ts';
 
 type ScoutFlags = {
   readonly config?: string;
   readonly tape?: readonly string[];
+  readonly session?: string;
   readonly books?: readonly string[];
   readonly for: number;
   readonly fees: FeesAsked;
@@ -39,8 +41,7 @@ const HOUR_MS = 3_600_000;
 
 /** `scout` ends in 0 also where nothing pays, and when it was stopped. Rejects with `UsageError` on flags, configurations, recordings and an exchange that cannot be read. */
 export function addScoutCommand(program: Command): void {
-  program
-    .command('scout')
+  sessionHours(program.command('scout'))
     .description(
       "look at the public market of every book for a while, and rank the books by what quoting would earn there at this account's fee, or say that nothing pays; needs no key",
     )
@@ -83,9 +84,9 @@ export function addScoutCommand(program: Command): void {
       }
       const text = yaml === undefined ? null : scoutConfig(scouted, config);
       if (yaml !== undefined && text !== null) written(yaml, () => writeFileSync(yaml, text));
-      if (flags.json) console.log(JSON.stringify(scouting));
+      if (flags.json) print(JSON.stringify(scouting));
       else
-        console.log(
+        print(
           [
             describeScouting(scouting),
             ...(out === undefined ? [] : [`page: ${out}`]),
@@ -102,7 +103,9 @@ async function look(
   config: ReturnType<typeof readConfig>,
   signals: ReturnType<typeof signalsToStop>,
 ): Promise<Scouted> {
-  const { books = null, fees, latencyMs, tape } = flags;
+  const { books = null, fees, latencyMs, tape, session } = flags;
+  if (session !== undefined && tape === undefined)
+    throw new UsageError('--session is for recordings: name them with --tape');
   let isStopped = false;
   const command = (seed: number): ScoutCommand => ({
     ...{ config, books, fees, latencyMs, seed, version: version(), progress: progressBar() },
@@ -113,6 +116,7 @@ async function look(
     return scoutRecordings(
       command(flags.seed ?? 1),
       tape.map(path => resolve(path)),
+      session,
     );
   }
   const clock = realClock(flags.speed);

@@ -21,6 +21,8 @@ export type Source = {
   readonly speed: number;
   readonly seed?: number;
   readonly paper?: boolean;
+  /** Hours of the recording that count. */
+  readonly session?: string;
 };
 
 /**
@@ -42,7 +44,7 @@ export async function chosen(
   if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
     throw new UsageError('--tape is for the embedded exchange; this configuration has a remote one');
-  const tape = await tapeOf(dir, bookOf(given, options.book));
+  const tape = await tapeOf(dir, bookOf(given, options.book), options.session);
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
 
@@ -58,11 +60,12 @@ export function chosenStored(
   dir: string | undefined,
   path: string | undefined,
   book: string | undefined,
+  session: string | undefined,
 ): { config: Config; file: string; tape: OpenedTape } | null {
   if (dir === undefined || !isStoredTape(dir)) return null;
   const given = path === undefined ? null : readConfig(path);
   const name = bookOf(given, book);
-  const options = name === undefined ? {} : { book: name };
+  const options = { ...(name !== undefined && { book: name }), ...(session !== undefined && { session }) };
   try {
     const tape = openStoredTape(dir, options);
     const shipped = nameFor(tape.book);
@@ -76,9 +79,9 @@ export function chosenStored(
 const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
 /** One book of a recording. Every error rejects as `UsageError`; one of several books names --book. */
-export const tapeOf = (dir: string, book?: string): Promise<Tape> =>
+export const tapeOf = (dir: string, book?: string, session?: string): Promise<Tape> =>
   withProgress(progressBar(), `reading ${dir}`, onShare =>
-    openTape(dir, book === undefined ? {} : { book }, onShare),
+    openTape(dir, { ...(book !== undefined && { book }), ...(session !== undefined && { session }) }, onShare),
   ).catch((error: unknown) => {
     throw wrongTape(error);
   });

@@ -1,9 +1,11 @@
 /** The commands on recordings: backtest, calibrate, tape, export. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest, modelsOf, rowKindOf, withoutSeries } from '../../app/backtest/backtest.ts';
+import { backtest, modelsOf, rowKindOf, withoutSeries, withVenueFees } from '../../app/backtest/backtest.ts';
+import type { VenueFees } from '../../app/backtest/backtest.ts';
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { calibrate } from '../../app/backtest/calibrate.ts';
 import { describeBacktest } from '../../app/backtest/describe.ts';
@@ -14,11 +16,13 @@ import {
   feesFlag,
   recordedTime,
   seedNumber,
+  sessionHours,
   several,
   sweepFlag,
   tapeBook,
   threadNumber,
   tradedTime,
+  venueFees,
 } from '../terminal/flags.ts';
 import { withProgress } from '../../app/messages/progress.ts';
 import { progressBar } from '../terminal/progressBar.ts';
@@ -30,6 +34,7 @@ import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
+import { print, writeOutput } from '../terminal/output.ts';
 
 type BacktestFlags = {
   readonly config?: string;
@@ -41,6 +46,7 @@ type BacktestFlags = {
   readonly models: string;
   readonly from?: string;
   readonly reference: readonly string[];
+  readonly venueFees?: VenueFees;
   readonly latencyMs: string;
   readonly cancelLatencyMs?: string;
   readonly feedLatencyMs: string;
@@ -48,6 +54,7 @@ type BacktestFlags = {
   readonly latencySweep?: readonly number[] | true;
   readonly since?: number;
   readonly until?: number;
+  readonly session?: string;
   readonly threads?: number;
   readonly out?: string;
   readonly json: boolean;
@@ -56,6 +63,7 @@ type BacktestFlags = {
 type CalibrateFlags = {
   readonly tape?: string;
   readonly book?: string;
+  readonly session?: string;
   readonly flowSeconds: number;
   readonly seed: number;
   readonly fees?: readonly number[];
@@ -79,7 +87,7 @@ export function addTapeCommands(program: Command): void {
 }
 
 function addBacktest(program: Command): void {
-  tradedTime(tapeBook(program.command('backtest')))
+  sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest')))))
     .description('trade a recorded market with the very engine and strategy that run, under several fill models')
     .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
     .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
@@ -116,8 +124,8 @@ function addBacktest(program: Command): void {
       const { config, file, tape } = await chosenTape(options);
       const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
-        config,
-        configText: readFileSync(file, 'utf8'),
+        config: withVenueFees(config, options.venueFees),
+        configText: readRegularFile(file, TEXT_FILE),
         version: version(),
         tape,
         seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),
@@ -138,13 +146,12 @@ function addBacktest(program: Command): void {
       });
       if (files) writeReport(files, report);
       const page = files ? `\nreport: ${files.page}` : '';
-      console.log(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
+      print(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
     });
 }
 
 function addCalibrate(program: Command): void {
-  program
-    .command('calibrate')
+  sessionHours(program.command('calibrate'))
     .description(
       'measure a recording: volatility, arrivals, what fills are worth by distance, and whether it pays to quote',
     )
@@ -171,20 +178,21 @@ function addCalibrate(program: Command): void {
     .option('--reference-age <seconds>', 'how old the reference is when it is quoted on', seedNumber, 1)
     .option('--json', 'print it as one JSON object', false)
     .option('--out <file>', 'write there instead of to stdout')
-    .action(async ({ tape, book, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
+    .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
+      if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
       const progress = progressBar();
       const market =
         tape === undefined
           ? await withProgress(progress, 'recording the flow', on =>
               recordFlow(book ?? 'btc_mxn', seed, flowSeconds, 0, on),
             )
-          : await tapeOf(tape, book);
+          : await tapeOf(tape, book, session);
       const latencies = latenciesOf(latency);
       const elsewhere = reference.length === 0 ? null : { tapes: await referenceTapes(reference), ageS: referenceAge };
       const asked = { cadenceMs, latencies, seed, json, feesBps: fees ?? null };
       const text = await calibrate(market, progress, asked, elsewhere);
-      if (out === undefined) process.stdout.write(text);
+      if (out === undefined) writeOutput(text);
       else writeFileSync(out, text);
     });
 }
@@ -194,7 +202,7 @@ function addStored(program: Command): void {
     .argument('<dir>', 'folder of the tape')
     .option('--json', 'print it as one JSON object', false)
     .action(async (dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
-      console.log(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
+      print(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
     });
 
   stored(program.command('export'))
@@ -209,10 +217,10 @@ function addStored(program: Command): void {
       if (tape === undefined) {
         if (rows === undefined) throw new UsageError('--rows: say fills or ledger, or name a tape with --tape');
         const where = { ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
-        console.log(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
+        print(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || rows !== undefined)
         throw new UsageError('--tape: a tape, or the state of a bot, not both');
-      else console.log(await exportStored(tape, storedOptions(flags), out, progressBar()));
+      else print(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
 }
 
@@ -248,16 +256,20 @@ const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTape
 });
 
 /** A stored tape is opened, not read: it slides past. */
-async function chosenTape({ config, tape, book }: BacktestFlags) {
-  const stored = chosenStored(tape, config, book);
+async function chosenTape({ config, tape, book, session }: BacktestFlags) {
+  if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
+  const stored = chosenStored(tape, config, book, session);
   return (
     stored ??
     (await chosen({
       ...(config === undefined ? {} : { config }),
       ...(tape === undefined ? {} : { tape }),
       ...(book === undefined ? {} : { book }),
+      ...(session === undefined ? {} : { session }),
       speed: 1,
       isBacktest: true,
     }))
   );
 }
+
+const SESSION_ALONE = '--session is for a recording: name it with --tape; the built-in market never closes';

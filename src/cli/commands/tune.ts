@@ -7,22 +7,25 @@ import { tuningPage } from '../../../backtest/index.ts';
 import { written } from '../../app/backtest/csvFiles.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
 import { EXIT } from '../../app/messages/exits.ts';
+import type { VenueFees } from '../../app/backtest/backtest.ts';
 import { tune } from '../../app/tune/tune.ts';
 import type { Tuned } from '../../app/tune/tune.ts';
 import { describeTuning } from '../../app/tune/tuneText.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
-import { threadNumber } from '../terminal/flags.ts';
+import { threadNumber, venueFees } from '../terminal/flags.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { queueFlags } from '../terminal/queueFlags.ts';
+import { print, printError } from '../terminal/output.ts';
 
 type TuneFlags = {
   readonly config: string;
   readonly registry: string;
   readonly openHoldout: boolean;
   readonly threads: number;
+  readonly venueFees?: VenueFees;
   readonly queue?: string;
   readonly tapes?: string;
   readonly out?: string;
@@ -33,8 +36,7 @@ type TuneFlags = {
 
 /** `tune` ends in 0 also where nothing is better than not trading. Rejects with `UsageError` on flags, studies, recordings, and where the law of the holdout forbids it. */
 export function addTuneCommand(program: Command): void {
-  program
-    .command('tune')
+  venueFees(program.command('tune'))
     .description(
       'look for the parameters of a configuration on recordings, judge what was found out of sample and by the number of all trials ever made on them, and write it as a configuration with its evidence; goes on where it was killed',
     )
@@ -81,16 +83,24 @@ export function addTuneCommand(program: Command): void {
           ? []
           : [text === null ? `${file} was not written: nothing is better than not trading` : `configuration: ${file}`]),
       ];
-      console.log(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
+      print(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
     });
 }
 
 /** Here, or by the workers of a queue, which is connected before anything is read. */
-async function tuned({ config, registry, openHoldout, threads, queue: address, tapes }: TuneFlags): Promise<Tuned> {
+async function tuned({
+  config,
+  registry,
+  openHoldout,
+  threads,
+  queue: address,
+  tapes,
+  venueFees: fees,
+}: TuneFlags): Promise<Tuned> {
   if (tapes !== undefined && address === undefined) throw new UsageError('--tapes is for --queue URL: name it');
   const clock = realClock();
   const shared = { version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() };
-  const options = { file: config, registry, openHoldout, threads, ...shared };
+  const options = { file: config, registry, openHoldout, threads, ...(fees && { venueFees: fees }), ...shared };
   if (address === undefined) return tune(options);
   const [{ openTrialQueue }, { place, store }] = await Promise.all([
     import('../../app/queue/trialsOnQueue.ts'),
@@ -98,7 +108,7 @@ async function tuned({ config, registry, openHoldout, threads, queue: address, t
   ]);
   const stop = new AbortController();
   signalsToStop('leaving; what waits in the queue is thrown away after a day', EXIT.broken).tell(() => stop.abort());
-  const tell = (line: string): void => console.error(line);
+  const tell = (line: string): void => printError(line);
   const queue = await openTrialQueue({ ...shared, place, store, tell, stop: stop.signal });
   try {
     return await tune({ ...options, elsewhere: setup => queue.executor(setup) });

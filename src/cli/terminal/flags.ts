@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isDecimalText } from '../../core/index.ts';
+import { sessionOf } from '../../tape/index.ts';
 import type { Millis } from '../../core/index.ts';
 
 /** Times real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on anything else, as all of these do. */
@@ -62,14 +63,14 @@ export function sizeFlag(text: string): number {
   return bytes;
 }
 
-/** A moment of the past, once it is known what time it is. */
-export type Moment = (now: Millis) => Millis;
+/** A moment of the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
+export type Moment = (now: Millis, speed?: number) => Millis;
 
 /** ISO 8601 (UTC without a zone), or so long ago; the result is in ms since 1970. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
-    return now => now - ago;
+    return (now, speed = 1) => now - ago * speed;
   }
   const at = isoTime(text);
   if (Number.isNaN(at))
@@ -113,6 +114,22 @@ export function feesFlag(text: string): readonly number[] {
   return [...new Set(all)];
 }
 
+/** Maker and taker fee as fractions, like -0.0001,0.0005; below 0 is a rebate. */
+export function venueFeesFlag(text: string): { readonly maker: string; readonly taker: string } {
+  const [, maker, taker] = /^(-?0(?:\.\d{1,8})?),(-?0(?:\.\d{1,8})?)$/.exec(text) ?? [];
+  if (maker === undefined || taker === undefined)
+    throw new InvalidArgumentError('expected a maker and a taker fee as fractions, like -0.0001,0.0005.');
+  return { maker, taker };
+}
+
+/** The fees of another exchange for runs on recordings. */
+export const venueFees = (command: Command): Command =>
+  command.option(
+    '--venue-fees <maker,taker>',
+    'fees of another exchange as fractions, like -0.0001,0.0005; they go before backtest.fees',
+    venueFeesFlag,
+  );
+
 /** Whole ms from 50 to 60000, as `decideEveryMs` has it. */
 export function cadenceFlag(text: string): Millis {
   const n = Number(text);
@@ -127,12 +144,35 @@ export function decimalFlag(text: string): string {
   return text;
 }
 
+/** Eight to 64 hex digits: a SHA-256, or its beginning. */
+export function digestFlag(text: string): string {
+  if (!/^[0-9a-f]{8,64}$/i.test(text)) throw new InvalidArgumentError('expected 8 to 64 hex digits of a SHA-256.');
+  return text.toLowerCase();
+}
+
 /** Of a flag that may be there several times: all of them, in order. */
 export const several = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 /** Chooses the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
   command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
+
+/** Hours of a market, as they are written. */
+export function sessionFlag(text: string): string {
+  try {
+    return sessionOf(text).text;
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+}
+
+/** Chooses the hours of a recording that count. */
+export const sessionHours = (command: Command): Command =>
+  command.option(
+    '--session <hours>',
+    'count only these hours of the recording, like 09:30-16:00@America/New_York; without days Monday to Friday',
+    sessionFlag,
+  );
 
 /** When trading of a recording begins and ends. */
 export const tradedTime = (command: Command): Command =>

@@ -1,4 +1,4 @@
-/** Everything that a command prints goes through here: texts of an exchange or of a recording reach the terminal as text, and command nothing there. */
+/** Keeps what libraries print by `console` from commanding a terminal. Commands print through `output.ts`, which does the same. */
 import { shownLines } from '../../core/text/shownText.ts';
 import { foldedText } from '../../app/messages/wrapped.ts';
 import { ownCommandName, withCommandName } from './commandName.ts';

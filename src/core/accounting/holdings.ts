@@ -93,6 +93,8 @@ export class Holdings {
 
   /** The first read opens the ledger; later ones are kept to be compared with it. */
   read(balances: readonly Balance[], at: Millis): void {
+    // A currency that this reading does not name is unknown, whatever an earlier one said.
+    this.#reported.clear();
     for (const { currency, total } of balances) this.#reported.set(currency, moneyOf(total));
     if (this.#isOpen) return;
     const changes = [...this.#reported].map(([currency, amount]): Change => ({ cause: 'opening', currency, amount }));

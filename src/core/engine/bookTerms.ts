@@ -29,7 +29,8 @@ export class BookTerms {
 
   /** Fees were read, which nothing is quoted without. */
   get hasFees(): boolean {
-    return this.makerRate >= 0;
+    // A rebate is a fee below 0; NaN is none.
+    return Math.abs(this.makerRate) < 1e8;
   }
 
   /** True when what can be quoted may have changed by it. */

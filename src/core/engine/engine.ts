@@ -14,7 +14,7 @@ import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
 import type { Booked } from '../accounting/holdings.ts';
 import { Inventory } from '../accounting/inventory.ts';
 import { HourEnds } from '../accounting/sinceOpening.ts';
-import { amountExact, priceExact, priceFloor } from '../model/instrument.ts';
+import { priceExact, priceFloor } from '../model/instrument.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
 import { MarketView } from './marketView.ts';
@@ -38,7 +38,7 @@ import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
 import type { LastFill, Quote, View } from '../quoting/strategy.ts';
-import { money } from '../model/units.ts';
+import { money, moneyOf } from '../model/units.ts';
 import type { Amount, Millis, Side } from '../model/units.ts';
 
 const NOTHING: readonly Approved<Command>[] = [];
@@ -140,6 +140,10 @@ export class Engine {
       case 'placed':
       case 'canceled':
         this.#readAccount(event);
+        break;
+      case 'balances unread':
+        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: event.reason });
+        this.#dirty = true;
         break;
       case 'conversion':
         this.#account.convert(event);
@@ -343,6 +347,7 @@ export class Engine {
   #readAccount(event: AccountEvent): void {
     switch (event.kind) {
       case 'balances':
+        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: null });
         this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
         break;
       case 'trades':
@@ -459,9 +464,9 @@ export class Engine {
     const before = this.#inventory.profitOfTrading();
     const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
     if (fill.id === null) return;
-    const lots = amountExact(this.#rules.instrument, trade.major);
-    if (lots === null) throw new RangeError(`trade ${trade.tid} is off the lot grid: ${trade.major}`);
-    this.#orders.filled(fill.id, trade.oid, lots, at);
+    const [major, { lotMoney }] = [moneyOf(trade.major), this.#rules.instrument];
+    const lots = Number(major / lotMoney) as Amount;
+    this.#orders.filled(fill.id, trade.oid, lots, at, money(major % lotMoney));
     this.#fills++;
     this.#risk.killSwitch?.fill(at);
     this.#lastFill[trade.side] = { at, side: trade.side, price };

@@ -60,6 +60,8 @@ export type EngineEvent =
     }
   /** The exchange lists the book no more, until rules are read again. */
   | { readonly kind: 'book removed'; readonly at: Millis }
+  /** The balances could not be read for a while, although the exchange answers. Ends with the next `balances`. */
+  | { readonly kind: 'balances unread'; readonly at: Millis; readonly reason: string }
   /** The book's rules and our rates (parts of 10^-8), first or changed. */
   | {
       readonly kind: 'rules';

@@ -116,7 +116,8 @@ export class Quoter {
     const verdict = approvePlace(command, { ...riskContext, orders: orders.live });
     if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
     ids.take();
-    orders.intend(id, level.side, level.price, level.amount, at, { level: level.index + 1 });
+    const placedFor = { index: level.index, parts: level.parts ?? 1 };
+    orders.intend(id, level.side, level.price, level.amount, at, { level: level.index + 1, placedFor });
     orders.sent(id);
     this.postOnlyBackoff.placed(id, level.side);
     adverseSelection?.placed(id, level.index);

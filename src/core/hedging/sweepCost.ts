@@ -39,7 +39,7 @@ export function sweepCost(
     ? [depth.bidPrices, depth.bidAmounts, depth.bids]
     : [depth.askPrices, depth.askAmounts, depth.asks];
   const not = (why: string) => ({ way: 'book', not: why }) as const;
-  if (!(takerRate >= 0 && takerRate < RATE_ONE)) return not("the taker's fee is not known");
+  if (!(Math.abs(takerRate) < RATE_ONE)) return not("the taker's fee is not known");
   const worst = worstTicks(Number(mid) / Number(instrument.tickMoney), sells, takerRate, bounds);
   let lots = Math.min(Number((sells ? amount : -amount) / instrument.lotMoney), instrument.amountMax, bounds.room);
   let price = 0;

@@ -1,9 +1,10 @@
 /** The market's book order by order, from a whole snapshot and the steps after it (public facts 12.6), without orders of ours, and our places in its queues. */
 import type { OrderBook } from '../model/book.ts';
-import { amountFloor, priceCeil, priceFloor } from '../model/instrument.ts';
+import { shownAmount, shownSum, UNITS_MAX } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order } from '../orders/orders.ts';
 import type { BookDiff, BookSnapshot, OrderChange } from '../ports/port.ts';
+import { damageWithinDepth, levelTick } from './bookDamage.ts';
 import { StepSequence } from './stepSequence.ts';
 import type { L3Step } from './stepSequence.ts';
 import type { Amount, DecimalText, Price, Side } from '../model/units.ts';
@@ -20,8 +21,8 @@ export type L3BookOptions = {
   readonly onOwn?: (oid: string, change: 'filled' | 'gone') => void;
 };
 
-/** `too old`: steps between it and those held are missing. `no ids`: it is not a whole book. `too large`: more orders than are kept. */
-export type Seeding = 'live' | 'too old' | 'no ids' | 'too large';
+/** `too old`: steps between it and those held are missing. `no ids`: it is not a whole book. `too large`: more orders than are kept. `damaged`: the price of an order near the other side cannot be read. */
+export type Seeding = 'live' | 'too old' | 'no ids' | 'too large' | 'damaged';
 
 /** Orders of one book. */
 export const L3_ORDERS_MAX = 500_000;
@@ -41,8 +42,8 @@ type Entry = {
   /** Number of its arrival: those at its price with a smaller one are before it. */
   readonly born: number;
 };
-/** `others`: lots that are not ours. The queue is in order of arrival. */
-type Level = { others: number; readonly queue: Set<Entry> };
+/** `others`: lots that are not ours, at most 2^53 - 1 (`isCapped`). The queue is in order of arrival. */
+type Level = { others: number; isCapped: boolean; readonly queue: Set<Entry> };
 
 export class L3Book {
   readonly #options: L3BookOptions;
@@ -93,7 +94,7 @@ export class L3Book {
   lotsUpTo(side: Side, price: Price, arrival: number): number {
     let lots = 0;
     for (const entry of this.#levels[side].get(price)?.queue ?? []) {
-      if (entry.own === 'no' && entry.born <= arrival) lots += entry.lots;
+      if (entry.own === 'no' && entry.born <= arrival) lots = shownSum(lots, entry.lots);
     }
     return lots;
   }
@@ -115,6 +116,7 @@ export class L3Book {
     if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
     if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';
     if (![...snapshot.bids, ...snapshot.asks].every(entry => entry.oid !== undefined)) return 'no ids';
+    if (damageWithinDepth(snapshot, this.#options.instrument) !== null) return 'damaged';
     this.#shown = false;
     this.#former = this.#entries;
     this.#entries = new Map();
@@ -189,11 +191,11 @@ export class L3Book {
     let lots = 0;
     for (const [other, { queue }] of this.#levels[side]) {
       if (side === 'buy' ? other <= price : other >= price) continue;
-      for (const entry of queue) if (entry.own === 'no') lots += entry.lots;
+      for (const entry of queue) if (entry.own === 'no') lots = shownSum(lots, entry.lots);
     }
     for (const entry of this.#levels[side].get(price)!.queue) {
       if (isReached(entry)) break;
-      if (entry.own === 'no') lots += entry.lots;
+      if (entry.own === 'no') lots = shownSum(lots, entry.lots);
     }
     return lots as Amount;
   }
@@ -213,12 +215,13 @@ export class L3Book {
     if (entry.own !== 'no') this.#options.onOwn?.(entry.oid, change.filled ? 'filled' : 'gone');
   }
 
-  /** Sets an order to what it is now. Only one that became smaller keeps its place; what cannot be counted is left out. */
-  #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText): void {
+  /** Sets an order to what it is now. Only one that became smaller keeps its place; a price that cannot be counted is left out. */
+  #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText | null): void {
     const before = this.#entries.get(oid);
     const price = this.#ticksOf(side, priceText);
-    const lots = this.#lotsOf(amountText);
-    const counts = price !== null && price > 0 && lots !== null && lots > 0;
+    // An amount that cannot be read leaves that of a known order as it was.
+    const lots = amountText === null && before ? before.lots : shownAmount(this.#options.instrument, amountText);
+    const counts = price !== null && lots > 0;
     if (before && counts && before.side === side && before.price === price && lots <= before.lots) {
       const less = before.lots - lots;
       if (less === 0) return;
@@ -235,7 +238,7 @@ export class L3Book {
     const levels = this.#levels[side];
     const level = levels.get(price);
     if (level) level.queue.add(entry);
-    else levels.set(price, { others: 0, queue: new Set([entry]) });
+    else levels.set(price, { others: 0, isCapped: false, queue: new Set([entry]) });
     if (own === 'no') this.#addToLevel(entry, lots);
     else this.#ours.add(entry);
   }
@@ -250,16 +253,17 @@ export class L3Book {
   #remove(entry: Entry): void {
     this.#entries.delete(entry.oid);
     this.#ours.delete(entry);
-    if (entry.own === 'no') this.#addToLevel(entry, -entry.lots);
     const levels = this.#levels[entry.side];
     const level = levels.get(entry.price)!;
     level.queue.delete(entry);
+    if (entry.own === 'no') this.#addToLevel(entry, -entry.lots);
     if (level.queue.size === 0) levels.delete(entry.price);
   }
 
   #addToLevel({ side, price }: Entry, lots: number): void {
     const level = this.#levels[side].get(price)!;
     level.others += lots;
+    if (level.isCapped || level.others > UNITS_MAX) countAgain(level);
     if (this.#shown) this.#options.book.set(side, price, level.others as Amount);
   }
 
@@ -304,15 +308,23 @@ export class L3Book {
     return true;
   }
 
-  /** Off the tick grid, as orders from before a change of the tick are, a price is moved towards the other side: nothing is quoted through it. */
+  /** `null` for a price that no tick stands for: no order at it can matter to the bot's. */
   #ticksOf(side: Side, price: DecimalText): Price | null {
-    const { instrument } = this.#options;
-    return counted(() => (side === 'buy' ? priceCeil(instrument, price) : priceFloor(instrument, price)));
+    try {
+      return levelTick(this.#options.instrument, side, price);
+    } catch (error) {
+      if (error instanceof RangeError) return null;
+      throw error;
+    }
   }
+}
 
-  #lotsOf(amount: DecimalText): Amount | null {
-    return counted(() => amountFloor(this.#options.instrument, amount));
-  }
+/** A running sum above 2^53 lots is not exact: it is made of the orders themselves until it is below again. */
+function countAgain(level: Level): void {
+  let lots = 0;
+  for (const entry of level.queue) if (entry.own === 'no') lots += entry.lots;
+  level.isCapped = lots > UNITS_MAX;
+  level.others = level.isCapped ? UNITS_MAX : lots;
 }
 
 /** Adds one as the newest, also one that is known: what is told again and again still lives. Forgets the older half when there are too many. */
@@ -321,14 +333,4 @@ function remember(known: Set<string>, one: string): void {
   known.add(one);
   if (known.size <= OWN_MAX) return;
   for (const old of [...known].slice(0, -OWN_MAX / 2)) known.delete(old);
-}
-
-/** Null for a number past 2^53 units: no order of that size can matter to ours. */
-function counted<T>(count: () => T): T | null {
-  try {
-    return count();
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
 }

@@ -6,8 +6,9 @@ import type { Amount, DecimalText, Money, Price, Side, Value } from './units.ts'
 
 const Exact = Decimal.clone({ precision: 80, toExpNeg: -60, toExpPos: 60 });
 
-/** Amounts on this exchange have eight decimals in every currency; no lot step is published (public captures). */
+/** Finest unit of amounts: the exchange writes eight decimals in every currency and publishes no lot step (public captures). */
 export const LOT: DecimalText = '0.00000001';
+const LOT_DECIMALS = 8;
 
 /** One row of `available_books`, as text. */
 export type BookRules = {
@@ -43,14 +44,29 @@ export type Instrument = {
   readonly tickLotMoney: Money;
 };
 
+/**
+ * Returns the unit in which amounts of a book are counted: `LOT`, or the finest coarser power of ten in which the announced maximum amount is
+ * below 2^53 units. It divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as `instrumentOf` does.
+ */
+export function lotOf(rules: BookRules): DecimalText {
+  const [tick, minimum, maximum] = [
+    ruleOf(rules, 'tick_size', rules.tickSize),
+    ruleOf(rules, 'minimum_amount', rules.minimumAmount),
+    ruleOf(rules, 'maximum_amount', rules.maximumAmount),
+  ];
+  let decimals = Math.min(LOT_DECIMALS, Math.max(0, MONEY_DECIMALS - tick.dp()));
+  while (decimals > minimum.dp() && maximum.mul(new Exact(10).pow(decimals)).gt(UNITS_MAX)) decimals--;
+  return new Exact(10).pow(-decimals).toFixed();
+}
+
+function ruleOf({ book }: BookRules, field: string, text: string): Decimal {
+  if (isDecimalText(text)) return new Exact(text);
+  throw new RangeError(`book ${book}: ${field} must be decimal text, found ${JSON.stringify(text)}`);
+}
+
 /** Builds the instrument of one row. Throws a one-line RangeError that names the book, the field, what was found and what was expected. */
-export function instrumentOf(rules: BookRules, lot: DecimalText = LOT): Instrument {
-  const decimal = (field: string, text: string): Decimal => {
-    if (!isDecimalText(text)) {
-      throw new RangeError(`book ${rules.book}: ${field} must be decimal text, found ${JSON.stringify(text)}`);
-    }
-    return new Exact(text);
-  };
+export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)): Instrument {
+  const decimal = (field: string, text: string): Decimal => ruleOf(rules, field, text);
   const [major, minor] = pairOf(rules.book);
   const tick = decimal('tick_size', rules.tickSize);
   const step = decimal('lot', lot);
@@ -66,7 +82,7 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = LOT): Instrume
     if (Number.isSafeInteger(integer)) return integer;
     // A maximum beyond what we can count is as good as 2^53 - 1; a minimum beyond it leaves nothing to trade.
     if (up) throw new RangeError(`book ${rules.book}: ${field} ${text} is more than 2^53 units of ${unit.toFixed()}`);
-    return Number.MAX_SAFE_INTEGER;
+    return UNITS_MAX;
   };
   const tickLots = (field: string, text: string, up: boolean): Value => {
     const quotient = decimal(field, text).div(tick.mul(step));
@@ -93,10 +109,19 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = LOT): Instrume
   };
 }
 
+/** Largest count of ticks or lots: whole numbers above it are not exact. */
+export const UNITS_MAX = Number.MAX_SAFE_INTEGER;
+
 type Rounding = 'exact' | 'floor' | 'ceil';
 
-/** Whole units of `unit` in `text`. Fast for up to 15 digits, exact for any; null when `exact` was asked and there is a remainder. */
-function unitsOf(text: string, unit: DecimalText, unitDecimals: number, rounding: Rounding): number | null {
+/** Whole units of `unit` in `text`. Fast for up to 15 digits, exact for any; null when `exact` was asked and there is a remainder. `otherwise` is the result above 2^53 - 1 units; without it they throw `TooLarge`. */
+function unitsOf(
+  text: string,
+  unit: DecimalText,
+  unitDecimals: number,
+  rounding: Rounding,
+  otherwise?: number,
+): number | null {
   if (!isDecimalText(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);
   const fast = scaledInteger(text, unitDecimals);
   const unitScaled = scaledInteger(unit, unitDecimals);
@@ -109,8 +134,26 @@ function unitsOf(text: string, unit: DecimalText, unitDecimals: number, rounding
   const quotient = new Exact(text).div(unit);
   if (rounding === 'exact' && !quotient.isInteger()) return null;
   const integer = (rounding === 'ceil' ? quotient.ceil() : quotient.floor()).toNumber();
-  if (!Number.isSafeInteger(integer)) throw new RangeError(`${text} is more than 2^53 units of ${unit}`);
-  return integer;
+  if (Number.isSafeInteger(integer)) return integer;
+  if (otherwise === undefined) throw new TooLarge(text, unit);
+  return otherwise;
+}
+
+/** A decimal that has more than 2^53 ticks or lots. */
+export class TooLarge extends RangeError {
+  readonly text: DecimalText;
+  readonly unit: DecimalText;
+  constructor(text: DecimalText, unit: DecimalText) {
+    super(`${text} is more than 2^53 units of ${unit}`);
+    this.name = 'TooLarge';
+    this.text = text;
+    this.unit = unit;
+  }
+
+  /** Largest number that is counted in this unit. */
+  get largest(): DecimalText {
+    return new Exact(UNITS_MAX).mul(this.unit).toFixed();
+  }
 }
 
 /** `text` times 10^decimals when that is an integer of at most 15 digits, else -1. */
@@ -155,6 +198,21 @@ export const amountExact = (i: Instrument, text: DecimalText): Amount | null =>
 export const amountFloor = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'floor') as Amount;
 
+/** As `amountFloor`, rounded up. */
+export const amountCeil = (i: Instrument, text: DecimalText): Amount =>
+  unitsOf(text, i.lot, i.amountDecimals, 'ceil') as Amount;
+/**
+ * Lots of an amount that is only shown, such as that of a public order: rounded down, at least one lot where it is above zero, and 2^53 - 1 lots
+ * where it has more. `null` is an amount that cannot be read: one lot, because the order is there. Throws a RangeError on text that is not decimal.
+ */
+export function shownAmount(i: Instrument, text: DecimalText | null): Amount {
+  if (text === null) return 1 as Amount;
+  const lots = unitsOf(text, i.lot, i.amountDecimals, 'floor', UNITS_MAX) as Amount;
+  return lots === 0 && /[1-9]/.test(text) ? (1 as Amount) : lots;
+}
+/** Sum of amounts that are only shown, at most 2^53 - 1 lots. */
+export const shownSum = (a: number, b: number): Amount => Math.min(a + b, UNITS_MAX) as Amount;
+
 /** Price in the minor currency, with the tick's decimals. Throws a RangeError on ticks that are not whole or below 0. */
 export const textOfPrice = (i: Instrument, ticks: Price): DecimalText => textOfUnits(ticks, i.tick, i.priceDecimals);
 /** Amount in the major currency, with the lot's decimals. Throws as `textOfPrice` does. */
@@ -187,6 +245,14 @@ export const moneyOfAmount = (i: Instrument, lots: Amount): Money => (BigInt(lot
 export function rateCeil(text: DecimalText): number {
   if (!isDecimalText(text)) throw new RangeError(`expected a rate like "0.0065", found ${JSON.stringify(text)}`);
   return new Exact(text).mul(1e8).ceil().toNumber();
+}
+
+/** As `rateCeil`, of a rate that may be below 0: a rebate. */
+export function signedRateCeil(text: DecimalText): number {
+  if (!isDecimalText(text.replace(/^-/, '')))
+    throw new RangeError(`expected a rate like "0.0065" or "-0.0001", found ${JSON.stringify(text)}`);
+  // Adding 0 makes 0 of -0.
+  return new Exact(text).mul(1e8).ceil().toNumber() + 0;
 }
 
 /**

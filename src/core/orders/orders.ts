@@ -3,10 +3,10 @@ import { FinishedOrders } from './finishedOrders.ts';
 import { nextState } from './orderStates.ts';
 import type { OrderInput, OrderState } from './orderStates.ts';
 import type { RestoredOrder } from './restoredOrder.ts';
-import { amountFloor, type Instrument } from '../model/instrument.ts';
+import { amountCeil, amountFloor, type Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport } from '../ports/port.ts';
-import type { Amount, Millis, Price, Side } from '../model/units.ts';
+import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
 /** Why an order is over. */
 export type Ending = 'filled' | 'canceled' | 'refused' | 'vanished' | 'never arrived';
@@ -20,18 +20,26 @@ export type Order = {
   readonly placedAt: Millis;
   /** Sum of the fills applied, in lots. */
   readonly filled: Amount;
+  /** What the trades applied come to beyond whole lots: an exchange may trade in finer amounts than the book's lot. */
+  readonly filledRest?: Money;
   readonly state: OrderState;
   readonly ending: Ending | null;
   readonly oid: string | null;
   /** It never rests in the book: it trades when it arrives, or is gone. */
   readonly takes?: boolean;
+  /** Wanted level that it was placed for; absent for an order of an earlier run. */
+  readonly placedFor?: LevelMakeup;
   /** Which of the wanted levels it was placed for, from 1, best first; absent where that is not known. */
   readonly level?: number;
 };
 
+/** Which of the strategy's levels a wanted level is made of: the first of them, and how many (absent: one). */
+export type LevelMakeup = { readonly index: number; readonly parts?: number };
+
 type Live = {
   -readonly [K in keyof Order]: Order[K];
 } & {
+  filledRest: Money;
   /** Fills that the exchange told of when the order was adopted; their trades may come again one by one. */
   toldFilled: Amount;
   /** Sum of the trades applied; `filled` is the larger of the two, so that nothing is counted twice. */
@@ -82,6 +90,8 @@ export type OrderNews =
       readonly order: Order;
     }
   | { readonly kind: 'ended'; readonly order: Order; readonly ending: Ending };
+
+const NOTHING = 0n as Money;
 
 export class Orders {
   readonly #instrument: Instrument;
@@ -139,7 +149,7 @@ export class Orders {
     price: Price,
     amount: Amount,
     at: Millis,
-    more: Pick<Order, 'takes' | 'level'> = {},
+    more: Pick<Order, 'takes' | 'level' | 'placedFor'> = {},
   ): Order {
     if (this.#live.has(id) || this.#finished.has(id)) throw new Error(`origin id ${id} was used before`);
     const order: Live = {
@@ -168,7 +178,9 @@ export class Orders {
       emptyCancels: 0,
       emptyTradeReads: 0,
       endedAs: 0,
+      filledRest: NOTHING,
     };
+    if (more.placedFor !== undefined) order.placedFor = more.placedFor;
     this.#live.set(id, order);
     this.#liveList = null;
     return order;
@@ -181,6 +193,7 @@ export class Orders {
     order.answeredAt = at;
     order.filled = left.filled;
     order.traded = left.filled;
+    order.filledRest = left.filledRest ?? NOTHING;
     if (left.oid !== null) this.#learnOid(order, left.oid);
     this.#move(order, 'lose');
     this.#news({ kind: 'unknown', order });
@@ -303,14 +316,14 @@ export class Orders {
     }
   }
 
-  /** One execution. Fills always win: they are applied in any state. False when the order is not ours or not remembered. */
-  filled(id: string | null, oid: string, lots: Amount, at?: Millis): boolean {
+  /** One execution of `lots` and `rest`, which is below one lot. Fills always win: they are applied in any state. False when the order is not ours or not remembered. */
+  filled(id: string | null, oid: string, lots: Amount, at?: Millis, rest: Money = NOTHING): boolean {
     const order = (id === null ? undefined : (this.#live.get(id) ?? this.#finished.get(id))) ?? this.#byOid.get(oid);
     if (!order) return false;
     const late = order.state === 'done';
     this.#learnOid(order, oid);
     const wasUnknown = order.state === 'unknown';
-    order.traded += lots;
+    order.traded += lots + (rest === 0n ? 0 : this.#wholeOf(order, rest));
     if (!(order.traded <= order.amount)) throw new Error(`order ${order.id} was filled beyond its amount`);
     order.filled = Math.max(order.toldFilled, order.traded) as Amount;
     if (late) this.#news({ kind: 'late fill', order });
@@ -323,6 +336,14 @@ export class Orders {
       this.#settleIfExplained(order);
     }
     return true;
+  }
+
+  /** Adds what is below one lot to that of earlier trades; returns the whole lots in it. */
+  #wholeOf(order: Live, rest: Money): number {
+    const { lotMoney } = this.#instrument;
+    const sum = order.filledRest + rest;
+    order.filledRest = (sum % lotMoney) as Money;
+    return Number(sum / lotMoney);
   }
 
   /** An order that carries our prefix but that this run did not place: taken in, so that it is counted and canceled. */
@@ -483,7 +504,7 @@ export class Orders {
     const { originalAmount, unfilledAmount } = report;
     // Most orders end without a fill.
     if (originalAmount === unfilledAmount) return 0 as Amount;
-    const lots = amountFloor(this.#instrument, originalAmount) - amountFloor(this.#instrument, unfilledAmount);
+    const lots = amountFloor(this.#instrument, originalAmount) - amountCeil(this.#instrument, unfilledAmount);
     return Math.min(order.amount, lots) as Amount;
   }
 

@@ -1,6 +1,6 @@
 /** Orders of this bot's name that this run did not place: left over from an earlier one, or another process's. */
 import type { HaltReason } from '../model/halts.ts';
-import { amountFloor, worstPrice } from '../model/instrument.ts';
+import { amountCeil, amountFloor, worstPrice } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Order, Orders } from './orders.ts';
 import type { OriginIds } from './originIds.ts';
@@ -40,7 +40,7 @@ export class OrphanOrders {
       orphans++;
       const price = worstPrice(instrument, report.side, report.price);
       const original = amountFloor(instrument, report.originalAmount);
-      const filled = (original - amountFloor(instrument, report.unfilledAmount)) as Amount;
+      const filled = (original - amountCeil(instrument, report.unfilledAmount)) as Amount;
       adopted(this.#orders.adopt({ ...report, originId }, price, original, filled, at));
     }
     if (!this.#duplicates.saw(orphans, at)) return halt;

@@ -1,5 +1,5 @@
 /** What a run is told of the orders that earlier ones left. */
-import type { Amount, Millis, Price, Side } from '../model/units.ts';
+import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
 /** An order of an earlier run whose end was not recorded: it may live. */
 export type RestoredOrder = {
@@ -9,6 +9,8 @@ export type RestoredOrder = {
   readonly amount: Amount;
   /** What the restored ledger already has of it, in lots. */
   readonly filled: Amount;
+  /** What it has beyond `filled`, below one lot; absent: nothing. */
+  readonly filledRest?: Money;
   readonly oid: string | null;
   readonly at: Millis;
 };

@@ -43,7 +43,15 @@ export interface Random {
 }
 
 /** One level of an aggregated book, or one order of a whole book (then with `oid`). */
-export type BookEntry = { readonly price: DecimalText; readonly amount: DecimalText; readonly oid?: string };
+export type BookEntry = {
+  readonly price: DecimalText;
+  /** `null` if it cannot be read. */
+  readonly amount: DecimalText | null;
+  readonly oid?: string;
+};
+
+/** The first row of a side whose price cannot be read, or that breaks the order of the rows: it is behind the first `after` entries. */
+export type SideDamage = { readonly after: number; readonly why: string };
 
 export type BookSnapshot = {
   readonly book: string;
@@ -53,6 +61,8 @@ export type BookSnapshot = {
   /** Best first. */
   readonly bids: readonly BookEntry[];
   readonly asks: readonly BookEntry[];
+  /** Absent where every price was read. Rows behind a damaged one are kept while their order proves their place. */
+  readonly damage?: { readonly bids?: SideDamage; readonly asks?: SideDamage };
 };
 
 export type FeeTier = { readonly volume: DecimalText; readonly maker: DecimalText; readonly taker: DecimalText };
@@ -316,7 +326,8 @@ export type OrderChange =
       readonly oid: string;
       readonly side: Side;
       readonly price: DecimalText;
-      readonly amount: DecimalText;
+      /** `null` if it cannot be read. */
+      readonly amount: DecimalText | null;
     }
   /** Filled or canceled: it is in the book no more. */
   | { readonly kind: 'gone'; readonly oid: string; readonly filled: boolean };

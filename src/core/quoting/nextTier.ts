@@ -11,7 +11,7 @@ export function withNextTier(counts: boolean, strategy: Strategy): Strategy {
   return {
     ...strategy,
     quote: view => {
-      const worth = Math.min(view.tierWorth ?? 0, view.makerRate);
+      const worth = Math.min(view.tierWorth ?? 0, Math.max(0, view.makerRate));
       if (!(worth > 0)) return strategy.quote(view);
       const quote = strategy.quote({ ...view, makerRate: view.makerRate - worth });
       const shown = (level: Level): Level => ({ ...level, why: level.why.flatMap(step => split(step, view, worth)) });

@@ -13,6 +13,8 @@ export type NormalizedLevel = {
   readonly side: Side;
   /** Which of the strategy's levels on this side it is, 0 the first; of merged ones that whose price it has. */
   readonly index: number;
+  /** How many of the strategy's levels it is made of; absent: one. */
+  readonly parts?: number;
   readonly price: Price;
   readonly amount: Amount;
   /** The strategy's steps and ours after them; they add up to the price. */
@@ -80,7 +82,8 @@ function normalizeSide(
     }
     const before = out.length > first ? out[out.length - 1]! : undefined;
     if (before?.price === price) {
-      out[out.length - 1] = { ...before, amount: cut(instrument, price, before.amount + asked, side, index, refusals) };
+      const both = cut(instrument, price, before.amount + asked, side, index, refusals);
+      out[out.length - 1] = { ...before, amount: both, parts: (before.parts ?? 1) + 1 };
       refusals.push({ side, index, reason: 'merged into the next level' });
       continue;
     }
@@ -89,7 +92,11 @@ function normalizeSide(
     if (small === null) {
       const { amounts } = level;
       const why = withRounding(level, price);
-      out.push(amounts ? { side, index, price, amount, why, amounts } : { side, index, price, amount, why });
+      const parts = waiting === null ? null : waiting.length + 1;
+      const made: NormalizedLevel = amounts
+        ? { side, index, price, amount, why, amounts }
+        : { side, index, price, amount, why };
+      out.push(parts === null ? made : { ...made, parts });
       carried = 0;
       if (waiting !== null)
         for (const { index: merged } of waiting)

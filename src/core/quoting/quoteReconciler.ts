@@ -8,7 +8,7 @@ import type { Millis, Side } from '../model/units.ts';
 export type RequoteTolerance = {
   /** An order this near to its wanted price, in basis points of it, keeps its place in the queue. */
   readonly priceBps: number;
-  /** An order with at least this share of the wanted amount left is kept. */
+  /** An order with at least this share of the wanted amount left, and as much less than twice of it, is kept. */
   readonly amountShare: number;
   /** An older order is replaced whatever its price. */
   readonly maxAgeMs: Millis;
@@ -242,8 +242,23 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
   const left = remaining(order);
   if (!(left >= level.amount * tolerance.amountShare && left <= level.amount * (2 - tolerance.amountShare)))
     return 'amount changed';
+  if (isMadeOtherwise(order, level) && !(Math.abs(order.amount - level.amount) <= OTHER_MAKEUP_SHARE * level.amount))
+    return 'amount changed';
   if (!(at - order.placedAt <= tolerance.maxAgeMs)) return 'too old';
   return null;
+}
+
+/**
+ * Levels that merge on one tick or part again jump by a whole level's amount: an order that was placed for others of them is kept only while its amount differs
+ * by less than this share. One that stands for the same levels follows their amounts within the tolerance.
+ */
+const OTHER_MAKEUP_SHARE = 0.1;
+
+/** Either of the two is made of several levels, and not both of the same. */
+function isMadeOtherwise({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean {
+  if (placedFor === undefined) return false;
+  const { index: first, parts: count = 1 } = placedFor;
+  return count !== parts || (parts > 1 && first !== index);
 }
 
 /**

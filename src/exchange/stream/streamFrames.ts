@@ -1,4 +1,5 @@
 /** Reads the frames of the stream, as strictly as every reply: exact values or a WireFault that names the field (public facts 12). */
+import { isDecimalText } from '../../core/index.ts';
 import type { BookDiff, OrderChange, Side, StreamTrade } from '../../core/index.ts';
 import { parseExactJson } from '../wire/json.ts';
 import * as wire from '../wire/wire.ts';
@@ -63,7 +64,14 @@ function change(of: Row): OrderChange {
   const oid = id(of, 'o');
   const status = wire.text(of, 's');
   if (status !== 'open') return { kind: 'gone', oid, filled: status === 'completed' };
-  return { kind: 'open', oid, side: side(of), price: wire.decimal(of, 'r'), amount: wire.decimal(of, 'a') };
+  const amount = of['a'];
+  return {
+    kind: 'open',
+    oid,
+    side: side(of),
+    price: wire.decimal(of, 'r'),
+    amount: isDecimalText(amount) ? amount : null,
+  };
 }
 
 function trades(of: Row): StreamFrame {

@@ -1,5 +1,5 @@
 /** Reads the replies of the public endpoints. */
-import { moneyOf, textOfMoney } from '../../core/index.ts';
+import { isDecimalText, moneyOf, textOfMoney } from '../../core/index.ts';
 import type {
   AvailableBook,
   BookEntry,
@@ -9,6 +9,8 @@ import type {
   Millis,
   Money,
   PublicTrade,
+  SideDamage,
+  UnreadableRow,
 } from '../../core/index.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
@@ -42,25 +44,9 @@ export type Candle = {
   readonly vwap?: string;
 };
 
-/**
- * A row whose rules cannot be read is left out, as a book that stopped trading is: the others must not fall with it.
- * No readable row among several is a fault.
- */
-export function availableBooks(payload: unknown): readonly AvailableBook[] {
-  const rows = wire.list(payload, element => element);
-  let problem: wire.WireFault | undefined;
-  const books = rows.flatMap(element => {
-    try {
-      return [availableBook(wire.row(element))];
-    } catch (error) {
-      if (!(error instanceof wire.WireFault)) throw error;
-      problem ??= error;
-      return [];
-    }
-  });
-  if (books.length === 0 && problem) throw problem;
-  return books;
-}
+/** Rules and fees of every book (rest-api 2.7). */
+export const availableBooks = (payload: unknown, unreadable?: UnreadableRow[]): readonly AvailableBook[] =>
+  wire.rows(payload, element => availableBook(wire.row(element)), unreadable);
 
 function availableBook(of: Row): AvailableBook {
   const fees = wire.optional(of, 'fees', (from, field) => wire.row(from[field], field));
@@ -117,17 +103,26 @@ export function hundredth(field: string, percent: DecimalText): DecimalText {
   return textOfMoney((atto / 100n) as Money);
 }
 
-/** A book of another symbol than `book` is a fault, and so is a side whose best price does not come first. */
+/**
+ * Reads each row by itself: an amount that cannot be read is `null`, and the first row of a side whose price cannot be read, that is of another book
+ * or that breaks the order of the rows is its damage. Throws a WireFault on another shape, and on a side of which no row can be read.
+ */
 export const orderBook =
   (book: string) =>
   (payload: unknown): BookSnapshot => {
     const of = wire.row(payload);
+    const [bids, asks] = [
+      bookSide(of, 'bids', book, (better, worse) => better >= worse),
+      bookSide(of, 'asks', book, (better, worse) => better <= worse),
+    ];
+    const damage = wire.present({ bids: bids.damage, asks: asks.damage });
     return {
       book,
       sequence: wire.integer(of, 'sequence'),
       updatedAt: wire.time(of, 'updated_at'),
-      bids: bookSide(of, 'bids', book, (better, worse) => better >= worse),
-      asks: bookSide(of, 'asks', book, (better, worse) => better <= worse),
+      bids: bids.entries,
+      asks: asks.entries,
+      ...(bids.damage || asks.damage ? { damage } : {}),
     };
   };
 
@@ -136,38 +131,66 @@ function bookSide(
   of: Row,
   field: string,
   book: string,
-  ordered: (better: number, worse: number) => boolean,
-): readonly BookEntry[] {
-  let before: number | undefined;
-  return wire.list(
-    of[field],
-    element => {
-      const entry = wire.row(element, field);
-      const price = wire.decimal(entry, 'price');
-      const amount = wire.decimal(entry, 'amount');
-      if (entry['book'] !== undefined && entry['book'] !== book) throw wire.fault('book', book, entry['book']);
-      if (before !== undefined && !ordered(before, Number(price))) throw wire.fault(field, 'best price first', price);
-      before = Number(price);
-      const oid = wire.optional(entry, 'oid', wire.filled);
-      return oid === undefined ? { price, amount } : { price, amount, oid };
-    },
-    field,
-  );
+  isOrdered: (better: number, worse: number) => boolean,
+): { readonly entries: readonly BookEntry[]; readonly damage: SideDamage | undefined } {
+  const entries: BookEntry[] = [];
+  let damage: SideDamage | undefined;
+  const rows = wire.list(of[field], element => element, field);
+  for (const [n, element] of rows.entries()) {
+    const why = (problem: string): string => `row ${n + 1} of ${field}: ${problem}`;
+    let entry: BookEntry;
+    try {
+      entry = bookEntry(element, field, book);
+    } catch (error) {
+      if (!(error instanceof wire.WireFault)) throw error;
+      damage ??= { after: entries.length, why: why(error.message) };
+      continue;
+    }
+    const before = entries.at(-1);
+    if (before !== undefined && !isOrdered(Number(before.price), Number(entry.price))) {
+      // Either of the two may be the wrong one: neither proves where it is, nor where the rows behind it are.
+      entries.pop();
+      damage ??= {
+        after: entries.length,
+        why: why(`expected best price first, found ${entry.price} after ${before.price}`),
+      };
+      damage = { ...damage, after: Math.min(damage.after, entries.length) };
+      break;
+    }
+    entries.push(entry);
+  }
+  // Nothing of the side was read: the reply is not this book's.
+  if (entries.length === 0 && damage !== undefined) throw new wire.WireFault(damage.why);
+  return { entries, damage };
+}
+
+function bookEntry(element: unknown, field: string, book: string): BookEntry {
+  const of = wire.row(element, field);
+  if (of['book'] !== undefined && of['book'] !== book) throw wire.fault('book', book, of['book']);
+  const price = wire.decimal(of, 'price');
+  const { amount, oid } = of;
+  return {
+    price,
+    amount: isDecimalText(amount) ? amount : null,
+    ...(typeof oid === 'string' && oid !== '' ? { oid } : {}),
+  };
 }
 
 /** rest-api 2.3, in the order of the reply; an unknown book has none (public-facts 4.4). Throws a WireFault on another shape. */
-export const publicTrades = (payload: unknown): readonly PublicTrade[] =>
-  wire.list(payload, element => {
-    const of = wire.row(element);
-    return {
-      book: wire.filled(of, 'book'),
-      tid: wire.integer(of, 'tid').toString(),
-      createdAt: wire.time(of, 'created_at'),
-      price: wire.decimal(of, 'price'),
-      amount: wire.decimal(of, 'amount'),
-      makerSide: wire.side(of, 'maker_side'),
-    };
-  });
+export const publicTrades = (payload: unknown, unreadable?: UnreadableRow[]): readonly PublicTrade[] =>
+  wire.rows(payload, publicTrade, unreadable);
+
+function publicTrade(element: unknown): PublicTrade {
+  const of = wire.row(element);
+  return {
+    book: wire.filled(of, 'book'),
+    tid: wire.integer(of, 'tid').toString(),
+    createdAt: wire.time(of, 'created_at'),
+    price: wire.decimal(of, 'price'),
+    amount: wire.decimal(of, 'amount'),
+    makerSide: wire.side(of, 'maker_side'),
+  };
+}
 
 /** Of one book (public-facts 4.2). A price of zero is left out, as one that is missing or null. Throws a WireFault on another shape. */
 export function ticker(payload: unknown): Ticker {
@@ -195,25 +218,28 @@ const priceIn = (of: Row, field: string): DecimalText | undefined => someOf(wire
 const someOf = (figure: string | undefined): string | undefined =>
   figure !== undefined && /[1-9]/.test(figure) ? figure : undefined;
 
-/** Of every book, when none was asked for (public-facts 4.2). One that cannot be read is a WireFault for all. */
-export const tickers = (payload: unknown): readonly Ticker[] => wire.list(payload, ticker);
+/** Of every book, when none was asked for (public-facts 4.2). */
+export const tickers = (payload: unknown, unreadable?: UnreadableRow[]): readonly Ticker[] =>
+  wire.rows(payload, ticker, unreadable);
 
 /** Undocumented; as clients read it (public facts 4.5), with times in ms since 1970. Throws a WireFault on another shape. */
-export const candles = (payload: unknown): readonly Candle[] =>
-  wire.list(payload, element => {
-    const of = wire.row(element);
-    return {
-      from: wire.count(of, 'bucket_start_time'),
-      open: wire.decimal(of, 'first_rate'),
-      close: wire.decimal(of, 'last_rate'),
-      low: wire.decimal(of, 'min_rate'),
-      high: wire.decimal(of, 'max_rate'),
-      trades: wire.count(of, 'trade_count'),
-      volume: wire.decimal(of, 'volume'),
-      ...wire.present({
-        firstTradeAt: wire.optional(of, 'first_trade_time', wire.count),
-        lastTradeAt: wire.optional(of, 'last_trade_time', wire.count),
-        vwap: wire.optional(of, 'vwap', wire.figure),
-      }),
-    };
-  });
+export const candles = (payload: unknown, unreadable?: UnreadableRow[]): readonly Candle[] =>
+  wire.rows(payload, candle, unreadable);
+
+function candle(element: unknown): Candle {
+  const of = wire.row(element);
+  return {
+    from: wire.count(of, 'bucket_start_time'),
+    open: wire.decimal(of, 'first_rate'),
+    close: wire.decimal(of, 'last_rate'),
+    low: wire.decimal(of, 'min_rate'),
+    high: wire.decimal(of, 'max_rate'),
+    trades: wire.count(of, 'trade_count'),
+    volume: wire.decimal(of, 'volume'),
+    ...wire.present({
+      firstTradeAt: wire.optional(of, 'first_trade_time', wire.count),
+      lastTradeAt: wire.optional(of, 'last_trade_time', wire.count),
+      vwap: wire.optional(of, 'vwap', wire.figure),
+    }),
+  };
+}

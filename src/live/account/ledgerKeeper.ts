@@ -1,7 +1,9 @@
 /** Hands the ledger over to the journal: entries, balances, marker and live orders of one moment, when they have changed, and now and then for the losses. */
+import { textOfMoney } from '../../core/index.ts';
 import type { Clock, Engine, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
+import type { StateUnits } from '../state/units.ts';
 import type { Reads } from './reads.ts';
 
 const KEEP_EVERY_MS = 60_000;
@@ -13,6 +15,7 @@ export class LedgerKeeper {
   readonly #clock: Clock;
   readonly #hedges: () => readonly HedgeRow[];
   readonly #transfers: () => readonly string[] | null;
+  readonly #units: StateUnits;
   #kept = { state: '', at: -Infinity };
   #entries: LedgerEntry[] = [];
   #hours: ProfitSinceOpening[] = [];
@@ -22,6 +25,7 @@ export class LedgerKeeper {
     journal: Pick<Journal, 'keep'>,
     reads: Pick<Reads, 'taken'>,
     clock: Clock,
+    { tick, lot }: StateUnits,
     hedges: () => readonly HedgeRow[] = () => [],
     transfers: () => readonly string[] | null = () => null,
   ) {
@@ -33,6 +37,7 @@ export class LedgerKeeper {
     this.#journal = journal;
     this.#reads = reads;
     this.#clock = clock;
+    this.#units = { tick, lot };
   }
 
   /**
@@ -41,7 +46,10 @@ export class LedgerKeeper {
    */
   keep(isLast = false): void {
     const { marker, tids } = this.#reads.taken;
-    const live = this.#engine.unfinished.map(({ id, filled, oid }) => ({ id, filled, oid }));
+    const live = this.#engine.unfinished.map(({ id, price, amount, filled, filledRest, oid }) => ({
+      ...{ id, filled, oid, price, amount },
+      ...(filledRest !== undefined && filledRest > 0n ? { rest: textOfMoney(filledRest) } : {}),
+    }));
     const hedges = this.#hedges();
     const last = hedges[hedges.length - 1];
     const transfers = this.#transfers();
@@ -54,7 +62,8 @@ export class LedgerKeeper {
     if (ledger === null) return;
     const { checked } = this.#engine.account;
     const profit = ledger.profit?.profit ?? null;
-    this.#journal.keep({ ledger, marker, live, hedges, transfers, checked, profit }, this.#entries, this.#hours);
+    const units = this.#units;
+    this.#journal.keep({ ledger, marker, live, hedges, transfers, units, checked, profit }, this.#entries, this.#hours);
     [this.#entries, this.#hours] = [[], []];
     this.#kept = { state, at: now };
   }

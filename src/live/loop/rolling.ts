@@ -2,13 +2,12 @@
  * One run after the other in one process: when a run is long enough, or the next one is to be configured otherwise, it ends as a stop would, and the
  * next begins as a restart would, with a number, an engine and a recording of its own. Every recording can be replayed from its beginning.
  */
-import { sleep, textOfPrice, worstPrice } from '../../core/index.ts';
-import type { Instrument, MarketStream, Millis, Order } from '../../core/index.ts';
+import { sleep } from '../../core/index.ts';
+import type { MarketStream, Millis, Order } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { ExchangeSide, StopReport } from './loopOptions.ts';
 import { readRules } from './opening.ts';
 import type { Rules } from '../rules.ts';
-import { isOtherGrid } from './rulesChange.ts';
 import { openSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
 
@@ -42,6 +41,8 @@ export type Reloaded =
       readonly ms: Millis;
       /** Origin ids of the run before that could not be verified to be gone: the next one looks for them. */
       readonly left: readonly string[];
+      /** As in `StopReport`. */
+      readonly unread?: string;
     }
   | { readonly kind: 'kept'; readonly why: string };
 
@@ -228,9 +229,9 @@ export class Rolling {
           : 'ends for another configuration';
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}: the next one takes over`);
     this.#ended = await ended.stop();
-    const { failure, left } = this.#ended;
+    const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
-    const taken = await this.#openNext(known, ended);
+    const taken = await this.#openNext(known);
     if (this.#session === ended) return;
     this.#options.roll.onRolled?.(ended, this.#journal);
     this.#ended = null;
@@ -239,11 +240,12 @@ export class Rolling {
     const ms = clock.elapsed() - from;
     log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} goes on`);
     // One that came while the run was opened waits for the next.
-    if (taken !== null) this.#answer({ kind: 'taken', run: this.#journal.run, ms, left });
+    if (taken !== null)
+      this.#answer({ kind: 'taken', run: this.#journal.run, ms, left, ...(unread === undefined ? {} : { unread }) });
   }
 
   /** Tries until the next run has begun, or all is to end. A new configuration has one try: then the one that was takes over again. The one that was taken, or null. */
-  async #openNext(known: Rules, ended: Session): Promise<Asked | null> {
+  async #openNext(known: Rules): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
     const { bot, clock, log, venue } = before.options;
     let rules: Rules | null = known;
@@ -255,8 +257,11 @@ export class Rolling {
       try {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
         const next = rules ?? (await readRules(venue.exchange, bot.book));
-        const journal = onGridOf(this.#journal, ended.rules.instrument, next.instrument);
-        this.#session = await sessionOf({ ...options, rules: next, state: { ...options.state, journal } });
+        this.#session = await sessionOf({
+          ...options,
+          rules: next,
+          state: { ...options.state, journal: this.#journal },
+        });
         this.#options = options;
         return asked;
       } catch (error) {
@@ -284,16 +289,6 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 /** The next run finds it at the exchange, or its end. One that never arrived, or went without a word, it would have to wait for once more. */
 const isFound = ({ state, ending }: Order): boolean =>
   state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
-
-/** What the last run left, with its prices on the grid of the next one, at their worst for us. */
-function onGridOf(journal: Journal, from: Instrument, to: Instrument): Journal {
-  if (!isOtherGrid(from, to)) return journal;
-  const orders = journal.leftovers.orders.map(order => ({
-    ...order,
-    price: worstPrice(to, order.side, textOfPrice(from, order.price)),
-  }));
-  return { ...journal, leftovers: { ...journal.leftovers, orders } };
-}
 
 /** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
 export async function openRolling(options: RollingOptions): Promise<Rolling> {

@@ -176,11 +176,11 @@ export class Follower {
     };
   }
 
-  /** False, with nothing shown, when a number does not fit. */
-  #show(snapshot: BookSnapshot, isWhole: boolean): boolean {
+  /** Returns why nothing was shown, `null` if the book was. */
+  #show(snapshot: BookSnapshot, isWhole: boolean): string | null {
     const { exchange, instrument, sink } = this.#options;
     const levels = levelsOf(snapshot, instrument);
-    if (levels === null) return false;
+    if (typeof levels === 'string') return levels;
     const reach = (side: Side, all: number): Price => {
       const prices = levels.filter(([of]) => of === side).map(([, price]) => price);
       if (isWhole || prices.length < exchange.limits.depth) return all as Price;
@@ -189,6 +189,6 @@ export class Follower {
     sink.clear({ buy: reach('buy', 0), sell: reach('sell', Infinity) });
     for (const [side, price, lots] of levels) sink.set(side, price, lots);
     sink.flush();
-    return true;
+    return null;
   }
 }

@@ -144,10 +144,10 @@ export class MarketData {
     };
   }
 
-  #takeBook(book: BookSnapshot): boolean {
-    if (!writeLevels(book, this.#options.instrument(), this.#book)) return false;
-    this.#feed.hide();
-    return true;
+  #takeBook(book: BookSnapshot): string | null {
+    const unfit = writeLevels(book, this.#options.instrument(), this.#book);
+    if (unfit === null) this.#feed.hide();
+    return unfit;
   }
 
   #lost(reason: string, was: BookSource): void {

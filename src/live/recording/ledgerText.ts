@@ -120,8 +120,19 @@ export function entryOf(source: string, at: Millis, text: string): LedgerEntry {
 export type LedgerCheckpoint = {
   readonly ledger: RestoredLedger;
   readonly marker: string | undefined;
-  readonly live: readonly { readonly id: string; readonly filled: Amount; readonly oid: string | null }[];
+  readonly live: readonly {
+    readonly id: string;
+    readonly filled: Amount;
+    readonly oid: string | null;
+    /** As the order is counted in the units of the mark; absent in marks of an older Puntas: as it was written. */
+    readonly price?: number;
+    readonly amount?: number;
+    /** Filled beyond whole lots, in the major currency; absent: nothing. */
+    readonly rest?: string;
+  }[];
   readonly hedges?: readonly HedgeRow[];
+  /** Tick and lot of all prices and amounts; null in marks of an older Puntas. */
+  readonly units?: { readonly tick: string; readonly lot: string } | null;
   /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
   readonly transfers?: readonly string[] | null;
   /** The last comparison with the exchange's balances: for those who look. */
@@ -145,6 +156,7 @@ export const textOfCheckpoint = ({
   live,
   hedges = [],
   transfers = null,
+  units = null,
   ...rest
 }: LedgerCheckpoint): string => {
   const { checked = null, profit = null } = rest;
@@ -154,6 +166,7 @@ export const textOfCheckpoint = ({
     live,
     hedges,
     transfers,
+    ...(units === null ? {} : { units }),
     checked: checked && {
       at: checked.at,
       reported: written(checked.reported),
@@ -165,13 +178,14 @@ export const textOfCheckpoint = ({
 
 /** The way back; what an older Puntas did not write is null, or no hedges. Throws on damaged JSON or sums. */
 export function checkpointOf(text: string): Required<LedgerCheckpoint> {
-  const { ledger, marker, live, hedges, transfers, checked, profit } = JSON.parse(text) as WrittenMark;
+  const { ledger, marker, live, hedges, transfers, units, checked, profit } = JSON.parse(text) as WrittenMark;
   return {
     ledger: ledgerOf(ledger),
     marker: marker ?? undefined,
     live,
     hedges: hedges ?? [],
     transfers: transfers ?? null,
+    units: units ?? null,
     checked: checked
       ? { at: checked.at, reported: read(checked.reported), differences: read(checked.differences) }
       : null,

@@ -1,7 +1,7 @@
 /** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One folder, one process, one bot. */
 import { join } from 'node:path';
 import type Database from 'libsql';
-import { NO_PROFIT } from '../../core/index.ts';
+import { moneyOf, NO_PROFIT } from '../../core/index.ts';
 import type {
   Amount,
   LedgerEntry,
@@ -26,6 +26,7 @@ import { GAP } from '../recording/recording.ts';
 import { forgetOld, recorderIn, recordingsIn } from '../recording/recordings.ts';
 import type { RunRecorder } from '../recording/recordings.ts';
 import { claimStateDir } from '../files/stateDir.ts';
+import type { StateUnits } from './units.ts';
 import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';
 import { sumOf } from './sums.ts';
 
@@ -41,6 +42,8 @@ export type Leftovers = {
   readonly hedges: readonly HedgeRow[];
   /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
   readonly transfers: readonly string[] | null;
+  /** Tick and lot of all prices and amounts here; null where an older Puntas kept none. */
+  readonly units: StateUnits | null;
 };
 
 export type Journal = {
@@ -320,19 +323,20 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     .prepare('SELECT id, side, price, amount, at FROM intents WHERE account = ? AND ending IS NULL ORDER BY at, id')
     .all(account) as IntentRow[];
   return {
-    orders: open.map(({ id, side, price, amount, at }) => ({
-      id,
-      side,
-      price: price as Price,
-      amount: amount as Amount,
-      filled: known.get(id)?.filled ?? (0 as Amount),
-      oid: known.get(id)?.oid ?? null,
-      at,
-    })),
+    orders: open.map(({ id, side, price, amount, at }) => {
+      const mine = known.get(id);
+      const { filled = 0 as Amount, oid = null, rest } = mine ?? {};
+      const [ticks, lots] = [mine?.price ?? price, mine?.amount ?? amount];
+      return {
+        ...{ id, side, price: ticks as Price, amount: lots as Amount, filled, oid, at },
+        ...(rest === undefined ? {} : { filledRest: moneyOf(rest) }),
+      };
+    }),
     ledger: mark === null ? null : withProfit(mark),
     marker: mark?.marker,
     hedges: mark?.hedges ?? [],
     transfers: mark?.transfers ?? null,
+    units: mark?.units ?? null,
   };
 }
 

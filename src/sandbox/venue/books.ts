@@ -1,5 +1,5 @@
 /** The books that the embedded exchange opens with, and the fee tiers of each quote group. */
-import type { BookRules, FeeTier } from '../../core/index.ts';
+import type { BookRules, DecimalText, FeeTier } from '../../core/index.ts';
 
 export type FeeSchedule = {
   /** Currency that the 30-day volume is counted in; books quoted in usd and usdt share one. */
@@ -7,7 +7,11 @@ export type FeeSchedule = {
   readonly tiers: readonly FeeTier[];
 };
 
-export type BookSetup = BookRules & { readonly fees?: FeeSchedule };
+export type BookSetup = BookRules & {
+  readonly fees?: FeeSchedule;
+  /** Unit in which amounts are counted, for a market that was recorded in it. Default: that of the rules. */
+  readonly lot?: DecimalText;
+};
 
 /** The last tier's upper bound on the wire (public-facts 4.1). */
 export const NO_BOUND = '9999999999';

@@ -88,9 +88,10 @@ export class Venue implements BookHost {
   /** Lists a book; one of that name must not be listed. */
   openBook(setup: BookSetup): VenueBook {
     if (this.books.has(setup.book)) throw new RangeError(`book ${setup.book} is listed already`);
+    const { lot, ...rules } = setup;
     const fees = setup.fees ?? feesOf(setup.book.split('_')[1] ?? '');
     const salt = this.#ids.integer(0, 2 ** 31 - 1);
-    const book = new VenueBook(this, setup, fees, salt, FIRST_SEQUENCE + this.#ids.integer(0, 100_000_000));
+    const book = new VenueBook(this, rules, fees, salt, FIRST_SEQUENCE + this.#ids.integer(0, 100_000_000), lot);
     this.books.set(setup.book, book);
     this.#tiers.set(setup.book, tiersOf(setup.book, fees.tiers));
     return book;

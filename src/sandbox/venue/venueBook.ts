@@ -1,7 +1,18 @@
 /** One book of the embedded exchange: it takes orders through the matching engine, and tells what came of them. */
 import type { MarketFeed } from '../markets/market.ts';
-import { instrumentOf, moneyOf, opposite } from '../../core/index.ts';
-import type { Amount, BookRules, Clock, Instrument, Millis, Money, Price, Side, Value } from '../../core/index.ts';
+import { instrumentOf, lotOf, money, moneyOf, opposite, textOfMoney, UNITS_MAX } from '../../core/index.ts';
+import type {
+  Amount,
+  BookRules,
+  DecimalText,
+  Clock,
+  Instrument,
+  Millis,
+  Money,
+  Price,
+  Side,
+  Value,
+} from '../../core/index.ts';
 import type { FeeSchedule } from './books.ts';
 import { COMMANDS_MAX, EngineQueue } from '../matching/engineQueue.ts';
 import { HOUSE, MatchingBook, ORDERS_MAX } from '../matching/matching.ts';
@@ -85,7 +96,7 @@ const TIME_IN_FORCE: Readonly<Record<VenueOrder['timeInForce'], EngineTimeInForc
 const RATE_ONE = 100_000_000n;
 
 export class VenueBook implements ExecutionSink {
-  /** As they are announced now. The engine counts in the ticks that the book was opened with. */
+  /** As they are announced now. The engine counts in the ticks and lots that the book was opened with. */
   rules: BookRules;
   instrument: Instrument;
   fees: FeeSchedule;
@@ -112,10 +123,18 @@ export class VenueBook implements ExecutionSink {
   #changes: BookChange[] = [];
   #trades: BookTrade[] = [];
 
-  constructor(host: BookHost, rules: BookRules, fees: FeeSchedule, salt: number, firstSequence: number) {
+  /** `lot`: unit of amounts; that of the rules if `null`. */
+  constructor(
+    host: BookHost,
+    rules: BookRules,
+    fees: FeeSchedule,
+    salt: number,
+    firstSequence: number,
+    lot: DecimalText | null = null,
+  ) {
     this.#host = host;
     this.rules = rules;
-    this.instrument = instrumentOf(rules);
+    this.instrument = instrumentOf(rules, lot ?? lotOf(rules));
     this.fees = fees;
     this.#salt = salt;
     this.engine = new MatchingBook(this, firstSequence);
@@ -130,16 +149,21 @@ export class VenueBook implements ExecutionSink {
 
   /**
    * Announces other rules and fees from now on; what rests stays where it is. Throws a RangeError when they are no rules, or when the tick is
-   * no multiple of the one that the book was opened with.
+   * no multiple of the one that the book was opened with, or when its lots cannot count the maximum amount.
    */
   change(rules: BookRules, fees: FeeSchedule): void {
     instrumentOf(rules);
-    const { tick, tickMoney } = this.instrument;
+    const { tick, tickMoney, lot, lotMoney } = this.instrument;
     if (moneyOf(rules.tickSize) % tickMoney !== 0n)
       throw new RangeError(
         `tick_size: expected a multiple of ${tick}, with which ${rules.book} was opened, found ${rules.tickSize}`,
       );
-    this.instrument = instrumentOf({ ...rules, tickSize: tick });
+    const largest = money(BigInt(UNITS_MAX) * lotMoney);
+    if (moneyOf(rules.maximumAmount) > largest)
+      throw new RangeError(
+        `maximum_amount: expected at most ${textOfMoney(largest)}, because ${rules.book} was opened with amounts in units of ${lot}, found ${rules.maximumAmount}; open the exchange with a book of this maximum`,
+      );
+    this.instrument = instrumentOf({ ...rules, tickSize: tick }, lot);
     this.rules = rules;
     this.fees = fees;
   }

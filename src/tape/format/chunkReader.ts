@@ -27,6 +27,8 @@ export class ChunkReader {
   readonly #unit: number;
   readonly #options: ReadOptions;
   readonly #tickSizes: readonly string[];
+  /** Opening snapshots that repeat the book at the end of the day before. */
+  readonly #continued: ReadonlySet<ScannedBlock>;
   #next = 0;
   #file: FrameFile | null = null;
   /** What the beginning in the middle has made, and the rules it is under. */
@@ -39,9 +41,9 @@ export class ChunkReader {
     this.#unit = options.micros ? 1000 : 1;
     this.#tickSizes = days.flatMap(day => day.rules.map(({ rules }) => rules.tickSize));
     const all = stepsOf(days, options);
-    const begin = all.findIndex(({ block }) => !block.isSnapshot && block.to >= options.from);
-    const { from } = options;
-    if (from === -Infinity || begin < 0) {
+    this.#continued = new Set(days.flatMap((day, i) => (follows(days[i - 1], day) ? opening(day.blocks) : [])));
+    const begin = beginOf(all, options.from);
+    if (begin === null) {
       this.#steps = all.filter(isWanted(days, all));
       return;
     }
@@ -94,7 +96,7 @@ export class ChunkReader {
       const rows = firstRows(buffers, this.#read(step.block, buffers, 0));
       let begin = 0;
       while (begin < rows.length && (step.block.isSnapshot || rows.at[begin]! < first)) begin++;
-      if (step.block.isSnapshot) at = Math.max(at, rows.at[0] ?? at);
+      if (step.block.isSnapshot && !this.#continued.has(step.block)) at = Math.max(at, rows.at[0] ?? at);
       snapshot.applyRows(rows, 0, begin);
       if (step !== steps.at(-1)) continue;
       let end = begin;
@@ -126,16 +128,21 @@ export class ChunkReader {
 /** What a reader of these days meets; a beginning in the middle brings a snapshot, with its `clear`. */
 export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
   const all = stepsOf(days, options);
-  const begin = Math.max(
-    0,
-    all.findIndex(({ block }) => block.to >= options.from),
-  );
+  const begin = beginOf(all, options.from);
   const wanted = isWanted(days, all);
-  const from = options.from === -Infinity ? 0 : leadOf(all, begin);
+  if (begin === null) return all.filter(wanted).map(({ block }) => block);
+  const lead = leadOf(all, begin);
   return all
-    .slice(from)
-    .filter((step, i) => i + from <= begin || wanted(step))
+    .slice(lead)
+    .filter((step, i) => i + lead <= begin || wanted(step))
     .map(({ block }) => block);
+}
+
+/** Index of the step in which `from` lies: the last step if `from` is later than every row. `null` if reading starts with the first row. */
+function beginOf(all: readonly Step[], from: Millis): number | null {
+  if (from === -Infinity || all.length === 0) return null;
+  const found = all.findIndex(({ block }) => !block.isSnapshot && block.to >= from);
+  return found < 0 ? all.length - 1 : found;
 }
 
 function stepsOf(days: readonly ScannedDay[], { to, snapshots = true }: ReadOptions): Step[] {
@@ -168,9 +175,12 @@ function opening(blocks: readonly ScannedBlock[]): readonly ScannedBlock[] {
   return end < 0 ? blocks : blocks.slice(0, end);
 }
 
+/** The path up to its last separator, that included. */
+const directoryOf = (path = ''): string => path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+
 /** Where to begin reading to know the book at a step: the last snapshot before it, or the first block of its day. */
 function leadOf(all: readonly Step[], begin: number): number {
-  const path = (i: number) => all[i]?.block.path.replace(/[^/\\]*$/, '');
+  const path = (i: number) => directoryOf(all[i]?.block.path);
   let lead = begin;
   while (lead > 0 && path(lead - 1) === path(begin)) {
     lead--;

@@ -5,19 +5,37 @@ import { collectTape } from '../import/collect.ts';
 import { bytesToRead } from '../import/recording.ts';
 import { booksAt, openRecording } from '../import/mapping/here.ts';
 import { loadStoredTape, openStoredTape } from './storedTape.ts';
+import type { StoredTapeOptions } from './storedTape.ts';
+import { BLOCK_ROWS } from './rowsCodec.ts';
+import { sessionOf, spanInSession } from '../model/session.ts';
+import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
+import { TapeBuilder } from '../model/tape.ts';
 import type { Tape } from '../model/tape.ts';
 
 /** Loads one book. `onShare` hears now and then how much is behind, from 0 to 1. Rejects with an Error of one line that says what is wrong and what would be right. */
 export async function openTape(
   path: string,
-  options: { readonly book?: string } = {},
+  { session, ...options }: Pick<StoredTapeOptions, 'book' | 'session'> = {},
   onShare: (share: number) => void = () => undefined,
 ): Promise<Tape> {
-  if (isStoredTape(path)) return loadStoredTape(openStoredTape(path, options), onShare);
+  if (isStoredTape(path))
+    return loadStoredTape(openStoredTape(path, { ...options, ...(session && { session }) }), onShare);
   const recording = await openRecording(path, options);
   const all = bytesToRead(recording);
   let done = 0;
-  return collectTape(recording, bytes => onShare(Math.min(1, (done += bytes) / all)));
+  const tape = await collectTape(recording, bytes => onShare(Math.min(1, (done += bytes) / all)));
+  return session === undefined ? tape : tapeInSession(tape, session);
+}
+
+/** A tape's rows inside a session. Throws an Error if there are none. */
+export function tapeInSession(tape: Tape, text: string): Tape {
+  const session = sessionOf(text);
+  const { columns, gaps } = tape;
+  const [from, to] = [columns.at[0] ?? Infinity, columns.at[columns.length - 1] ?? -Infinity];
+  const builder = new TapeBuilder();
+  const rows = new SessionRows(session);
+  for (const piece of rowsInSession(rows, columns, BLOCK_ROWS)) builder.append(piece);
+  return { ...tape, columns: builder.columns(), gaps: spanInSession({ from, to, gaps }, session).gaps, session: text };
 }
 
 /** Names by which the books of a stored tape or a recording are opened; undefined stands for one that only a person can name. Rejects where there is none. */

@@ -26,7 +26,11 @@ export type RecoveredDay = {
   readonly mended: readonly string[];
 };
 
-type Expected = { readonly book: string; readonly lot: DecimalText; readonly rules: BookRules };
+type Expected = {
+  readonly book: string;
+  /** Absent: any. */ readonly lot?: DecimalText | undefined;
+  readonly rules: BookRules;
+};
 
 /** Applies every row to `snapshot` and leaves the rows that are in no sealed block in `pending`. */
 export function recoverDay(
@@ -110,7 +114,7 @@ function eachFrame(path: string, mended: string[], call: (file: FrameFile, frame
 
 function checkedHead(head: Head, { book, lot }: Expected, path: string): Head {
   if (head.book !== book) throw new Error(`${path}: is a tape of ${head.book}, expected ${book}`);
-  if (head.lot !== lot)
+  if (lot !== undefined && head.lot !== lot)
     throw new Error(`${path}: has lots of ${head.lot}, expected ${lot}; record into another folder`);
   return head;
 }

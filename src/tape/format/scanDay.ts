@@ -29,6 +29,8 @@ export type ScannedDay = {
   readonly from: Millis;
   readonly to: Millis;
   readonly closed: boolean;
+  /** Levels a side that its whole books show; `null` where its writer did not say. */
+  readonly seenDepth: number | null;
   /** Of all rows, as the writer summed them up; null where it could not. */
   readonly hash: string | null;
   readonly blocks: readonly ScannedBlock[];
@@ -59,6 +61,7 @@ class DayScan {
   #to = -Infinity;
   #closed = false;
   #hash: string | null = null;
+  #seenDepth: number | null = null;
   #lost: string | null = null;
   readonly #blocks: ScannedBlock[] = [];
   readonly #rules: { at: Millis; rules: BookRules }[] = [];
@@ -153,14 +156,17 @@ class DayScan {
 
   #record(file: FrameFile, frame: Frame): void {
     const value = file.json(frame) as Readonly<Record<string, unknown>>;
-    const { at, rules, entries, hash } = value;
+    const { at, rules, entries, hash, depth = null } = value;
+    const isDepth = depth === null || (Number.isSafeInteger(depth) && (depth as number) > 0);
     const gap = frame.tag === TAG.gap ? gapOf(value) : null;
     const flaws = frame.tag === TAG.flaws ? flawsOf(entries) : null;
     if (frame.tag === TAG.rules && typeof at === 'number' && isRules(rules)) this.#rules.push({ at, rules });
     else if (gap !== null) this.#gaps.push(gap);
     else if (flaws !== null) for (const entry of flaws) this.#flaws.push(entry);
-    else if (frame.tag === TAG.end && typeof hash === 'string' && /^[0-9a-f]{1,128}$/.test(hash)) this.#hash = hash;
-    else throw new Error(`${file.path}: ${frame.tag} at byte ${frame.at} does not say what it should`);
+    else if (frame.tag === TAG.end && isDepth && typeof hash === 'string' && /^[0-9a-f]{1,128}$/.test(hash)) {
+      this.#hash = hash;
+      this.#seenDepth = depth as number | null;
+    } else throw new Error(`${file.path}: ${frame.tag} at byte ${frame.at} does not say what it should`);
   }
 
   result(path: string): ScannedDay {
@@ -178,6 +184,7 @@ class DayScan {
       from: this.#blocks.find(block => !block.isSnapshot)?.from ?? Infinity,
       to: this.#to,
       closed: this.#closed,
+      seenDepth: this.#closed ? this.#seenDepth : null,
       hash: whole ? this.#hash : null,
       blocks: this.#blocks,
       rules: this.#rules,

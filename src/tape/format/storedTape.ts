@@ -12,6 +12,10 @@ import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
 import { scanDay } from './scanDay.ts';
 import type { ScannedDay } from './scanDay.ts';
 import { KIND, TapeBuilder } from '../model/tape.ts';
+import { BLOCK_ROWS } from './rowsCodec.ts';
+import { sessionOf, spanInSession } from '../model/session.ts';
+import type { MarketSession } from '../model/session.ts';
+import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 import type { DataFlaw, Gap, Kind, Tape } from '../model/tape.ts';
 
 export type StoredTapeOptions = {
@@ -22,6 +26,8 @@ export type StoredTapeOptions = {
   readonly to?: Millis;
   /** What to do about a block whose bytes are wrong: refuse (default), or leave it out, make a gap of it and go on with the next snapshot of the book. */
   readonly damaged?: 'refuse' | 'skip';
+  /** Hours of the market, such as `09:30-16:00@America/New_York`: rows outside are left out, and the time between is a gap. */
+  readonly session?: string;
 };
 
 export type StoredDay = {
@@ -55,8 +61,13 @@ export type StoredTape = {
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
+  /** Levels a side that every day shows, in the books with the most of them; Infinity for whole books. */
   readonly depth: number;
+  /** Levels a side that the source can show. */
+  readonly statedDepth: number;
   readonly quotesOnly: boolean;
+  /** The session that was asked for. */
+  readonly session?: string;
   readonly kinds: ReadonlySet<Kind>;
   /** Lowest and highest price in ticks, of all rows and of trades; null where there is none. Of whole blocks: they may be a little wide of the bounds. */
   readonly prices: PriceRange | null;
@@ -80,28 +91,34 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   const book = chosenBook(dir, options.book);
   const { from = -Infinity, to = Infinity, damaged = 'refuse' } = options;
   const folder = bookFolder(dir, book);
-  const all = partitions(folder, 'day=');
-  if (all.length === 0) throw new Error(`${folder}: holds no days`);
-  const wanted = all.filter(day => startOfDay(day) + DAY_MS > from && startOfDay(day) <= to);
+  const known = partitions(folder, 'day=');
+  if (known.length === 0) throw new Error(`${folder}: holds no days`);
+  const wanted = known.filter(day => startOfDay(day) + DAY_MS > from && startOfDay(day) <= to);
   const scanned = wanted.map(day => scanDay(join(folder, `day=${day}`), { book, day, skip: damaged === 'skip' }));
   const days = scanned.filter(day => day.rows > 0);
   const [first] = days;
   if (!first && from === -Infinity && to === Infinity)
-    throw new Error(`${folder}: holds no rows: nothing was recorded but the days ${all[0]} to ${all.at(-1)}`);
+    throw new Error(`${folder}: holds no rows: nothing was recorded but the days ${known[0]} to ${known.at(-1)}`);
   if (!first)
-    throw new Error(`${folder}: no rows between the times asked for; it has the days ${all[0]} to ${all.at(-1)}`);
+    throw new Error(`${folder}: no rows between the times asked for; it has the days ${known[0]} to ${known.at(-1)}`);
   for (const day of days) {
     if (day.head.lot !== first.head.lot) {
       throw new Error(`${folder}: lots of ${first.head.lot} on ${first.day}, of ${day.head.lot} on ${day.day}`);
     }
   }
+  const read = [...(from !== -Infinity && first.from > from ? dayBefore(folder, known, first, book) : []), ...days];
+  const stated = first.head.depth ?? Infinity;
   const missing = missingBetween(days);
   const gaps = [...days.flatMap(day => day.gaps), ...missing.gaps]
     .filter(gap => gap.to >= from && gap.from <= to)
     .sort((a, b) => a.from - b.from);
   const rules = rulesOf(days);
-  const blocks = blocksMet(days, { from, to, micros: false });
-  const bounds = { from: Math.max(from, first.from), to: Math.min(to, days.at(-1)?.to ?? Infinity) };
+  const blocks = blocksMet(read, { from, to, micros: false });
+  const session = options.session === undefined ? null : sessionOf(options.session);
+  const all = { from: Math.max(from, first.from), to: Math.min(to, days.at(-1)?.to ?? Infinity), gaps };
+  const { gaps: told, ...bounds } = session === null ? all : spanInSession(all, session);
+  const inHours = (chunks: Generator<TapeChunk>, micros: boolean) =>
+    session === null ? chunks : chunksInSession(chunks, session, micros);
   const kinds = blocks.reduce((bits, block) => bits | block.kinds, from === -Infinity ? 0 : 1 << KIND.clear);
   return {
     dir,
@@ -114,17 +131,54 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
     rows: days.reduce((sum, day) => sum + day.rows, 0),
     bytes: days.reduce((sum, day) => sum + day.bytes, 0),
     ...bounds,
-    gaps,
+    gaps: told,
     flaws: summed([...days.flatMap(day => day.flaws), ...missing.flaws]),
-    depth: first.head.depth ?? Infinity,
+    depth: Math.min(
+      ...days.map(({ head, seenDepth }) => (head.depth === null ? Infinity : (seenDepth ?? Infinity))),
+      stated,
+    ),
+    statedDepth: stated,
     quotesOnly: first.head.quotesOnly,
+    ...(session !== null && { session: session.text }),
     kinds: new Set(Object.values(KIND).filter(kind => (kinds & (1 << kind)) !== 0)),
     prices: rangeOf(blocks.map(({ low, high }) => ({ low, high }))),
     traded: rangeOf(blocks.map(({ tradedLow, tradedHigh }) => ({ low: tradedLow, high: tradedHigh }))),
-    chunks: ({ micros = false } = {}) => chunksHere(days, { from, to, micros }),
-    chunksAhead: ({ micros = false } = {}) => chunksAhead({ days, from, to, micros }),
-    hash: () => hashOf({ book, lot: first.head.lot, from, to, rules, gaps }, days),
+    chunks: ({ micros = false } = {}) => inHours(chunksHere(read, { from, to, micros }), micros),
+    chunksAhead: ({ micros = false } = {}) => inHours(chunksAhead({ days: read, from, to, micros }), micros),
+    hash: () =>
+      hashOf(
+        { book, lot: first.head.lot, from, to, rules, gaps: told, ...(session && { session: session.text }) },
+        days,
+      ),
   };
+}
+
+/** The rows inside a session. Each chunk is in memory of its own. */
+function* chunksInSession(
+  chunks: Generator<TapeChunk>,
+  session: MarketSession,
+  micros: boolean,
+): Generator<TapeChunk, void, undefined> {
+  const rows = new SessionRows(session, micros ? 1_000 : 1);
+  let tick: DecimalText | null = null;
+  for (const { columns, ...under } of chunks) {
+    if (tick !== null && tick !== under.instrument.tick) rows.forget();
+    tick = under.instrument.tick;
+    for (const piece of rowsInSession(rows, columns, BLOCK_ROWS)) yield { columns: piece, ...under };
+  }
+}
+
+/** The stored day that `day` continues, if it does: its last rows are the book until the first row of `day`. */
+function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
+  const name = all[all.indexOf(day.day) - 1];
+  if (name === undefined || name !== day.head.previous) return [];
+  try {
+    const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
+    return follows(before, day) && before.head.lot === day.head.lot ? [before] : [];
+  } catch {
+    // A day outside the window need not be readable: the book is then known from the first row on.
+    return [];
+  }
 }
 
 function chosenBook(dir: string, asked: string | undefined): string {
@@ -220,8 +274,18 @@ export function loadStoredTape(stored: StoredTape, onShare: (share: number) => v
     read += columns.length;
     onShare(Math.min(1, read / stored.rows));
   }
-  const { source, instrument, rules, gaps, flaws, depth, quotesOnly } = stored;
+  const { source, instrument, rules, gaps, flaws, depth, quotesOnly, session } = stored;
   const [first] = rules;
   if (!first) throw new Error(`${stored.dir}: has no rules`);
-  return { source, instrument, rules: first.rules, columns: builder.columns(), gaps, flaws, depth, quotesOnly };
+  return {
+    source,
+    instrument,
+    rules: first.rules,
+    columns: builder.columns(),
+    gaps,
+    flaws,
+    depth,
+    quotesOnly,
+    ...(session !== undefined && { session }),
+  };
 }

@@ -2,7 +2,7 @@
 import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOT } from '../../core/index.ts';
+import { lotOf } from '../../core/index.ts';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
@@ -25,6 +25,7 @@ import { frameOf, jsonFrame, TAG } from './frames.ts';
 import { recoverDay } from './recoverDay.ts';
 import { BLOCK_ROWS, columnBuffers, encodeRows, firstRows } from './rowsCodec.ts';
 import { RowSink } from '../model/rowSink.ts';
+import { SeenDepth } from '../model/seenDepth.ts';
 import { KIND } from '../model/tape.ts';
 import type { DataFlaw, Gap, Kind, SideCode } from '../model/tape.ts';
 
@@ -36,7 +37,7 @@ export type TapeWriterOptions = {
   readonly lot?: DecimalText;
   /** Where the rows come from, for people. */
   readonly source: string;
-  /** Levels a side that are shown; Infinity (default) for a whole book. */
+  /** Levels a side that the source can show; Infinity (default) for a whole book. The day says how many it did show. */
   readonly depth?: number;
   readonly quotesOnly?: boolean;
   /** Rows of a sealed block: fewer make shorter pauses (some 0.7 ms a thousand), more a smaller file. Default and most 65,536. */
@@ -57,6 +58,8 @@ export class TapeWriter extends RowSink {
   readonly #blockRows: number;
   readonly #pending = columnBuffers(BLOCK_ROWS);
   readonly #snapshot = new TapeSnapshot();
+  /** Of the day that is written; `null` for whole books. */
+  #seen: SeenDepth | null = null;
   #rules: BookRules;
   #day: OpenDay | null = null;
   #dayEnd = -Infinity;
@@ -72,22 +75,24 @@ export class TapeWriter extends RowSink {
   constructor(options: TapeWriterOptions) {
     super();
     this.#options = options;
+    this.#seen = this.#newSeen();
     this.#blockRows = Math.min(BLOCK_ROWS, Math.max(1, options.blockRows ?? BLOCK_ROWS));
     this.#rules = plainRules(options.rules);
+    this.lot = options.lot ?? lotOf(options.rules);
     const last = partitions(bookFolder(options.dir, options.rules.book), 'day=').at(-1);
     if (last === undefined) {
       this.mended = [];
       this.resumedFrom = null;
       return;
     }
-    const lot = options.lot ?? LOT;
     const folder = dayFolder(options.dir, options.rules.book, last);
-    const expected = { book: options.rules.book, lot, rules: this.#rules };
+    const expected = { book: options.rules.book, lot: options.lot, rules: this.#rules };
     const found = recoverDay(folder, expected, this.#snapshot, this.#pending);
     this.mended = found.mended;
     this.resumedFrom = Number.isFinite(found.lastAt) ? found.lastAt : null;
     this.#lastAt = found.lastAt;
     if (found.head === null) return;
+    this.lot = found.head.lot;
     this.#day = { name: last, ...openDay(folder), rows: found.sealed, hash: found.hash, done: found.done };
     this.#dayEnd = startOfDay(last) + DAY_MS;
     this.#count = found.pending;
@@ -96,6 +101,9 @@ export class TapeWriter extends RowSink {
     this.#rules = found.rules;
     if (!sameRules(now, found.rules)) this.rulesChanged(now, this.#lastAt);
   }
+
+  /** Lot that amounts are counted in: the tape's, where it goes on with one. */
+  readonly lot: DecimalText;
 
   /** Rows appended by this writer. */
   get rows(): number {
@@ -207,6 +215,7 @@ export class TapeWriter extends RowSink {
     to.id[n] = kind >= KIND.trade ? id + 0 : 0;
     this.#lastAt = time;
     this.#snapshot.apply(kind, side, price, amount, id);
+    this.#seen?.take(kind, side, time, price, amount);
     this.#count = n + 1;
     this.#rows++;
     if (this.#count >= this.#blockRows) this.#seal();
@@ -218,7 +227,7 @@ export class TapeWriter extends RowSink {
     if (this.#day !== null && at < this.#dayEnd) return;
     const previous = this.#day?.name ?? null;
     this.#closeDay();
-    const { dir, rules, lot, source, depth = Infinity, quotesOnly = false } = this.#options;
+    const { dir, rules, source, depth = Infinity, quotesOnly = false } = this.#options;
     const day = dayOf(at);
     const folder = dayFolder(dir, rules.book, day);
     mkdirSync(folder, { recursive: true });
@@ -230,7 +239,7 @@ export class TapeWriter extends RowSink {
       book: rules.book,
       day,
       previous,
-      lot: lot ?? LOT,
+      lot: this.lot,
       source,
       depth: depth === Infinity ? null : depth,
       quotesOnly,
@@ -241,6 +250,10 @@ export class TapeWriter extends RowSink {
     this.#writeSnapshot(at);
     fdatasyncSync(this.#day.file);
     for (const name of [folder, bookFolder(dir, rules.book), dir]) syncFolder(name);
+  }
+
+  #newSeen(): SeenDepth | null {
+    return (this.#options.depth ?? Infinity) === Infinity ? null : new SeenDepth();
   }
 
   #seal(): void {
@@ -281,7 +294,10 @@ export class TapeWriter extends RowSink {
     const day = this.#day;
     if (day === null) return;
     this.#seal();
-    if (!day.done) this.#write(jsonFrame(TAG.end, { rows: day.rows, hash: day.hash.digest() }));
+    const depth = this.#seen?.levels ?? null;
+    const seen = depth === null ? {} : { depth };
+    if (!day.done) this.#write(jsonFrame(TAG.end, { rows: day.rows, hash: day.hash.digest(), ...seen }));
+    this.#seen = this.#newSeen();
     fdatasyncSync(day.file);
     closeSync(day.file);
     closeSync(day.tail);
@@ -329,9 +345,9 @@ function appended(fd: number, size: number, frame: Buffer, folder: string): numb
   return size + frame.length;
 }
 
-function syncFolder(path: string): void {
-  if (!existsSync(path)) return;
-  const fd = openSync(path, 'r');
+function syncFolder(folder: string): void {
+  if (!existsSync(folder)) return;
+  const fd = openSync(folder, 'r');
   try {
     fsyncSync(fd);
   } finally {

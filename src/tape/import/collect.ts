@@ -1,5 +1,6 @@
 /** A recording as a tape in memory. */
 import { amount, price } from '../../core/index.ts';
+import { SeenDepth } from '../model/seenDepth.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { KIND, TapeBuilder } from '../model/tape.ts';
 import type { Columns, Gap, SideCode, Tape } from '../model/tape.ts';
@@ -13,11 +14,13 @@ import type { Recording } from './recording.ts';
 export async function collectTape(recording: Recording, onBytes?: (count: number) => void): Promise<Tape> {
   const builder = new TapeBuilder();
   const gaps: Gap[] = [];
+  const seen = new SeenDepth();
   const append = ({ length, kind, side, at, local, ...of }: Columns): void => {
     for (let row = 0; row < length; row++) {
       const what = kind[row];
       const [time, received, code] = [at[row]!, local[row]!, side[row]! as SideCode];
       const [ticks, lots, id] = [price(of.price[row]!), amount(of.amount[row]!), of.id[row]!];
+      seen.take(what!, code, time, ticks, lots);
       if (what === KIND.clear) builder.clear(time, received);
       else if (what === KIND.level) builder.level(time, received, code, ticks, lots);
       else if (what === KIND.trade) builder.trade(time, received, code, ticks, lots, id);
@@ -27,7 +30,8 @@ export async function collectTape(recording: Recording, onBytes?: (count: number
   };
   const sink = { append, gap: (gap: Gap) => void gaps.push(gap) };
   const { dirt: flaws } = await importRecording(recording, sink, onBytes);
-  const { instrument, source, depth, quotesOnly } = recording;
+  const { instrument, source, quotesOnly } = recording;
+  const depth = recording.depth === Infinity ? Infinity : Math.min(recording.depth, seen.levels ?? Infinity);
   const { rules } = recording.rules
     ? { rules: recording.rules }
     : tapeRules(instrument.symbol, instrument.tick, instrument.lot);

@@ -1,5 +1,5 @@
 /** From the numbers as recordings print them to whole ticks and lots: exactly, or not at all. */
-import { amountExact, priceExact } from '../../core/index.ts';
+import { amountExact, priceExact, TooLarge, UNITS_MAX } from '../../core/index.ts';
 import type { Amount, DecimalText, Instrument, Price } from '../../core/index.ts';
 
 const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
@@ -30,6 +30,20 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
   return `${padded.slice(0, shift)}.${padded.slice(shift)}`;
 }
 
+/** A number as some countries write it, with a point before its decimals: `1.234,5` is 1234.5 where thousands are apart by points. Throws a RangeError on other numbers. */
+export function withPoint(text: string, decimal: string, thousands: string | undefined): string {
+  if ((decimal === '.' && thousands === undefined) || text === '') return text;
+  const parts = text.split(decimal);
+  const groups = thousands === undefined ? [parts[0]!] : parts[0]!.split(thousands);
+  const isGrouped = groups.length === 1 || /^[+-]?\d{1,3}(?:_\d{3})+$/.test(groups.join('_'));
+  const number = [groups.join(''), ...parts.slice(1)];
+  if (!isGrouped || number.length > 2 || number.some(part => part.includes('.')))
+    throw new RangeError(
+      `expected a number with ${decimal} before its decimals${thousands === undefined ? '' : ` and ${JSON.stringify(thousands)} between thousands`}, found ${JSON.stringify(text.slice(0, 80))}`,
+    );
+  return number.join('.');
+}
+
 /** The product of two plain decimals, exactly. Throws a RangeError on text that is none. */
 export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   if (unit === '1') return text;
@@ -40,6 +54,9 @@ export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
+/** Says of a price that it lies off the grid. */
+export const OFF_TICK = "'s tick ";
+
 /** A number that is no whole multiple of its tick or lot. */
 export class OffGrid extends RangeError {}
 
@@ -47,14 +64,28 @@ export class OffGrid extends RangeError {}
 export function ticksOf(instrument: Instrument, text: DecimalText): Price {
   const ticks = priceExact(instrument, text);
   if (ticks === null)
-    throw new OffGrid(`price ${text} is not a multiple of ${instrument.symbol}'s tick ${instrument.tick}`);
+    throw new OffGrid(`price ${text} is not a multiple of ${instrument.symbol}${OFF_TICK}${instrument.tick}`);
   return ticks;
 }
 
-/** Whole lots; throws when the amount lies off the grid, naming it. */
+/** Whole lots; throws when the amount lies off the grid, naming it, and when it is too large for its lot, naming one that is not. */
 export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
-  const lots = amountExact(instrument, text);
+  let lots: Amount | null;
+  try {
+    lots = amountExact(instrument, text);
+  } catch (error) {
+    if (error instanceof TooLarge) throw new RangeError(`amount ${error.message}${coarserLot(text)}`);
+    throw error;
+  }
   if (lots === null)
     throw new OffGrid(`amount ${text} is not a multiple of ${instrument.symbol}'s lot ${instrument.lot}`);
   return lots;
+}
+
+/** A lot that counts this amount with all its decimals, as advice; empty if there is none. */
+function coarserLot(text: DecimalText): string {
+  const fraction = (text.split('.')[1] ?? '').replace(/0+$/, '');
+  const digits = BigInt((text.split('.')[0] ?? '') + fraction);
+  if (digits > BigInt(UNITS_MAX)) return '';
+  return `; say a coarser lot, like --lot ${fraction === '' ? '1' : `0.${'0'.repeat(fraction.length - 1)}1`}`;
 }

@@ -7,7 +7,7 @@ import { binance } from './binance.ts';
 import { bitsoBbo } from './bitsoBbo.ts';
 import { bitsoReplies, surveyReplies } from './bitsoReplies.ts';
 import { bitstamp } from './bitstamp.ts';
-import { WrongFile } from './findings.ts';
+import { WrongFile } from './read/findings.ts';
 import { gemini } from './gemini.ts';
 import type { Grid } from './grid.ts';
 import { hftbacktest, hftbacktestGrid, isHftbacktest, tellsOrders } from './hftbacktest.ts';
@@ -17,7 +17,7 @@ import { bookNameOf, booksOfParts, filesAt, filesBelow, INFERRED } from './parts
 import type { BookChoice, Found, Given } from './parts.ts';
 import type { Recording } from './recording.ts';
 import { standx } from './standx.ts';
-import { tardis, tardisFile, tardisGrid } from './tardis.ts';
+import { isGrouped, symbolsIn, tardis, tardisFile, tardisGrid } from './tardis.ts';
 import type { TardisFiles } from './tardis.ts';
 
 type FormatChoice = BookChoice & { readonly format: string };
@@ -76,12 +76,17 @@ async function choicesAt(
   );
 }
 
+/** A group of options has thousands. */
+const NAMES_SHOWN = 30;
+
 function chosenOf(
   path: string,
   choices: readonly FormatChoice[],
   book: string | undefined,
 ): { readonly choice: BookChoice; readonly book: string } {
-  const names = [...new Set(choices.map(({ name, called }) => name ?? called ?? '?'))].join(', ');
+  const all = [...new Set(choices.map(({ name, called }) => name ?? called ?? '?'))];
+  const more = all.length > NAMES_SHOWN ? ` and ${all.length - NAMES_SHOWN} more` : '';
+  const names = `${all.slice(0, NAMES_SHOWN).join(', ')}${more}`;
   const [only, other] = choices;
   if (book === undefined) {
     if (other !== undefined && names === only?.name) throw twice(path, choices, names);
@@ -93,6 +98,13 @@ function chosenOf(
       );
     return { choice: only, book: only.name };
   }
+  const [named, symbol] = book.split('=');
+  if (symbol !== undefined) {
+    const [chosen, twin] = choices.filter(({ called }) => called === symbol);
+    if (twin !== undefined) throw twice(path, choices, symbol);
+    if (chosen === undefined) throw new Error(`${path}: holds no ${symbol}; it has: ${names}`);
+    return { choice: chosen, book: named! };
+  }
   const same = choices.filter(({ name, called }) => (name ?? called) === book);
   if (same.length > 1) throw twice(path, same, book);
   const choice =
@@ -100,6 +112,8 @@ function chosenOf(
     choices.find(({ called }) => called === book) ??
     (other === undefined && only !== undefined && (only.name === null || only.called !== undefined) ? only : undefined);
   if (choice === undefined) throw new Error(`${path}: holds no book ${book}; it has: ${names}`);
+  if (choice.called === book && choice.name === null && !/^[a-z0-9]+_[a-z0-9]+$/.test(book))
+    throw new Error(`${path}: ${book} does not say its two currencies; say them too, like --book btc_usd=${book}`);
   return { choice, book: choice.called === book ? (choice.name ?? book) : book };
 }
 
@@ -122,17 +136,23 @@ async function gridOf(
   };
 }
 
-/** Files of one instrument, in order of time; snapshots and updates of one book are two recordings of it. */
-async function tardisBooks({ dir, files }: Found): Promise<readonly BookChoice[]> {
-  const byMarket = new Map<string, { symbol: string; files: { kind: string; path: string; from: number }[] }>();
-  for (const name of files.filter(file => /\.csv(\.gz)?$/.test(file))) {
+type TardisPart = { readonly kind: string; readonly path: string; readonly from: number; readonly isGrouped: boolean };
+
+/** Files of one instrument, in order of time, and those of a group of them; snapshots, updates and quotes of one book are several recordings of it. */
+async function tardisBooks({ dir, files, onBytes }: Found): Promise<readonly BookChoice[]> {
+  const byMarket = new Map<string, { symbol: string; files: TardisPart[] }>();
+  for (const name of files.filter(file => /\.csv(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
     const path = join(dir, name);
     const file = tardisFile(await firstLines(path, 2));
     if (file === null) continue;
-    const key = `${file.exchange} ${file.symbol}`;
-    const market = byMarket.get(key) ?? { symbol: file.symbol, files: [] };
-    market.files.push({ kind: file.kind, path, from: file.from });
-    byMarket.set(key, market);
+    const grouped = await isGrouped(path);
+    const symbols = grouped ? await symbolsIn(path, onBytes) : new Map([[file.symbol, file.from]]);
+    for (const [symbol, from] of symbols) {
+      const key = `${file.exchange} ${symbol}`;
+      const market = byMarket.get(key) ?? { symbol, files: [] };
+      market.files.push({ kind: file.kind, path, from, isGrouped: grouped });
+      byMarket.set(key, market);
+    }
   }
   return [...byMarket.values()].flatMap(({ symbol, files: of }) => {
     const pathsOf = (kind: string) =>
@@ -140,12 +160,13 @@ async function tardisBooks({ dir, files }: Found): Promise<readonly BookChoice[]
         .filter(file => file.kind === kind)
         .sort((a, b) => a.from - b.from)
         .map(({ path }) => path);
-    // Updates tell more than snapshots of 25 levels.
-    const kind = of.some(file => file.kind === 'incremental_book_L2') ? 'incremental_book_L2' : 'book_snapshot';
-    const set: TardisFiles = { kind, books: pathsOf(kind), trades: pathsOf('trades'), symbol };
-    if (set.books.length === 0) return [];
-    const open: BookChoice['open'] = async (book, given, onBytes) => {
-      const { grid, notes } = await gridOf(given, () => tardisGrid(set, onBytes));
+    // Updates tell more than snapshots of 25 levels, and those more than quotes.
+    const kind = (['incremental_book_L2', 'book_snapshot', 'quotes'] as const).find(one => pathsOf(one).length > 0);
+    if (kind === undefined) return [];
+    const grouped = new Set(of.filter(file => file.isGrouped).map(({ path }) => path));
+    const set: TardisFiles = { kind, books: pathsOf(kind), trades: pathsOf('trades'), symbol, grouped };
+    const open: BookChoice['open'] = async (book, given, onRead) => {
+      const { grid, notes } = await gridOf(given, () => tardisGrid(set, onRead));
       return tardis(set, tapeRules(book, grid.tick, grid.lot).instrument, notes);
     };
     return [{ name: bookNameOf(symbol), called: symbol, open }];
@@ -154,7 +175,7 @@ async function tardisBooks({ dir, files }: Found): Promise<readonly BookChoice[]
 
 async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly BookChoice[]> {
   const paths: string[] = [];
-  for (const name of files.filter(file => /\.(jsonl|ndjson|json)(\.gz)?$/.test(file))) {
+  for (const name of files.filter(file => /\.(jsonl|ndjson|json)(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
     const path = join(dir, name);
     // What cannot be read is for the format that it is of to refuse.
     const [first = ''] = await firstLines(path, 1).catch(() => []);
@@ -194,7 +215,7 @@ const SHAPES: readonly Shape[] = [
   },
   {
     format: 'tardis',
-    looks: 'Tardis incremental_book_L2, book_snapshot_25 and trades (*.csv, by their headers)',
+    looks: 'Tardis incremental_book_L2, book_snapshot_25, quotes and trades (*.csv, by their headers)',
     books: tardisBooks,
   },
   { format: 'hftbacktest', looks: 'hftbacktest event arrays (*.npz, *.npy)', books: hftbacktestBooks },
@@ -205,7 +226,7 @@ const SHAPES: readonly Shape[] = [
       booksOfParts(
         found,
         gemini,
-        /^gemini__(\w+)-(\w+)__(.+)__market-depth(\.csv(?:\.gz)?)$/,
+        /^gemini__([A-Za-z0-9]+)-([A-Za-z0-9]+)__(.+)__market-depth(\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
         ([base, quote, day, end]) => ({
           name: `${base}_${quote}`,
           ...CENT,
@@ -217,11 +238,16 @@ const SHAPES: readonly Shape[] = [
     format: 'bitstamp',
     looks: 'Bitstamp log of books, orders and trades (bitstamp_*.log)',
     books: found =>
-      booksOfParts(found, bitstamp, /^bitstamp_([a-z]{3})([a-z]{3})_.*\.log(?:\.gz)?$/, ([base, quote]) => ({
-        name: `${base}_${quote}`,
-        ...(quote === 'usd' && CENT),
-        trades: null,
-      })),
+      booksOfParts(
+        found,
+        bitstamp,
+        /^bitstamp_([a-z]{3})([a-z]{3})_.*\.log(?:\.(?:gz|zst|lz4|zip))?$/,
+        ([base, quote]) => ({
+          name: `${base}_${quote}`,
+          ...(quote === 'usd' && CENT),
+          trades: null,
+        }),
+      ),
   },
   {
     format: 'hyperliquid',
@@ -230,7 +256,7 @@ const SHAPES: readonly Shape[] = [
       booksOfParts(
         found,
         hyperliquid,
-        /^orderbooks_([A-Za-z0-9]+)([-_.].*)?(\.csv(?:\.gz)?)$/,
+        /^orderbooks_([A-Za-z0-9]+)([-_.].*)?(\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
         ([coin, part = '', end]) => {
           const tick = HYPERLIQUID_TICKS[coin!];
           return {
@@ -249,41 +275,56 @@ const SHAPES: readonly Shape[] = [
       ...(await booksOfParts(
         found,
         binance,
-        /^(?:spot|usdm|coinm)_([a-z0-9]+)(?:_perp)?_.*\.jsonl(?:\.gz)?$/,
+        /^(?:spot|usdm|coinm)_([a-z0-9]+)(?:_perp)?_.*\.jsonl(?:\.(?:gz|zst|lz4|zip))?$/,
         ([symbol]) => ({
           ...binanceBook(symbol!),
           ...(['btcusdt', 'ethusdt'].includes(symbol!) && CENT),
           trades: null,
         }),
       )),
-      ...(await booksOfParts(found, binance, /^([A-Z0-9]+)_(.+)_update(\.json(?:\.gz)?)$/, ([symbol, time, end]) => ({
-        ...binanceBook(symbol!),
-        before: `${symbol}_${time}_snapshot${end}`,
-        trades: `${symbol}_${time}_trades${end}`,
-      }))),
+      ...(await booksOfParts(
+        found,
+        binance,
+        /^([A-Z0-9]+)_(.+)_update(\.json(?:\.(?:gz|zst|lz4|zip))?)$/,
+        ([symbol, time, end]) => ({
+          ...binanceBook(symbol!),
+          before: `${symbol}_${time}_snapshot${end}`,
+          trades: `${symbol}_${time}_trades${end}`,
+        }),
+      )),
     ],
   },
   {
     format: 'standx',
     looks: 'StandX books and trades (orderbook_BTC-USD_*.csv, trades_BTC-USD_*.csv)',
     books: found =>
-      booksOfParts(found, standx, /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.gz)?)$/, ([base, quote, end]) => ({
-        name: `${base}_${quote}`.toLowerCase(),
-        // Depth is rounded to 0.1 by the venue while trades print to 0.01; the finer one keeps both exact.
-        ...(base === 'BTC' && CENT),
-        trades: `trades_${base}-${quote}_${end}`,
-      })),
+      booksOfParts(
+        found,
+        standx,
+        /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
+        ([base, quote, end]) => ({
+          name: `${base}_${quote}`.toLowerCase(),
+          // Depth is rounded to 0.1 by the venue while trades print to 0.01; the finer one keeps both exact.
+          ...(base === 'BTC' && CENT),
+          trades: `trades_${base}-${quote}_${end}`,
+        }),
+      ),
   },
   {
     format: 'bitso-bbo',
     looks: 'Bitso best bid and ask (btc_mxn_*_production.csv, *_sandbox.csv)',
     books: found =>
-      booksOfParts(found, bitsoBbo, /^([a-z]+_[a-z]+)_[\d-]+_(production|sandbox)\.csv(?:\.gz)?$/, ([book, where]) => ({
-        name: where === 'production' ? book! : `${book}-sandbox`,
-        symbol: book!,
-        // Production prices lie on the book's tick; the sandbox quotes finer than any published tick.
-        tick: book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01',
-        trades: null,
-      })),
+      booksOfParts(
+        found,
+        bitsoBbo,
+        /^([a-z]+_[a-z]+)_[\d-]+_(production|sandbox)\.csv(?:\.(?:gz|zst|lz4|zip))?$/,
+        ([book, where]) => ({
+          name: where === 'production' ? book! : `${book}-sandbox`,
+          symbol: book!,
+          // Production prices lie on the book's tick; the sandbox quotes finer than any published tick.
+          tick: book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01',
+          trades: null,
+        }),
+      ),
   },
 ];

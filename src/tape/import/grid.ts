@@ -1,9 +1,9 @@
 /** The tick and lot of a recording that does not say them: inferred from every price and amount in it. */
-import { LOT, price, textOfPrice } from '../../core/index.ts';
+import { LOT, MONEY_DECIMALS, price, textOfPrice, trimmedEnd, UNITS_MAX } from '../../core/index.ts';
 import type { DecimalText } from '../../core/index.ts';
 import { KIND } from '../model/tape.ts';
-import { plainText } from './digits.ts';
-import { Findings } from './findings.ts';
+import { OFF_TICK, plainText } from './digits.ts';
+import { Findings, WrongFile } from './read/findings.ts';
 import type { Recording } from './recording.ts';
 
 export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };
@@ -12,22 +12,54 @@ export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };
 const PRICES_MIN = 1_000;
 const DECIMALS_MAX = 12;
 
-/** Reads a recording that was opened with a tick finer than any, 10^-8, and finds the tick that its prices have. Rejects as its reader does. */
-export async function inferredTick(finest: Recording, onBytes: (count: number) => void): Promise<DecimalText> {
+/** Ticks with which a recording is read to find its own, coarsest first: large prices cannot be counted in the finest. */
+const FINEST: readonly DecimalText[] = ['0.00000001', '0.0000000001', '0.000000000001'];
+
+/**
+ * Finds the tick that the prices of a recording have, at least 10^-12. `open` opens the recording with a tick; it throws a RangeError for one that does not
+ * go with the lot. Rejects as its reader does.
+ */
+export async function inferredTick(
+  open: (tick: DecimalText) => Recording,
+  onBytes: (count: number) => void,
+): Promise<DecimalText> {
+  let best: { readonly tick: DecimalText; readonly unread: number } | null = null;
+  let failure: unknown;
+  for (const finest of FINEST) {
+    try {
+      const found = await tickIn(open(finest), onBytes);
+      if (best === null || found.unread < best.unread) best = found;
+      if (found.unread === 0) break;
+    } catch (error) {
+      // The first that is not of the tick says what a person can change.
+      if (failure === undefined || isOffTick(failure)) failure = error;
+      if (!(error instanceof WrongFile || error instanceof RangeError)) throw error;
+    }
+  }
+  if (best === null) throw failure;
+  return best.tick;
+}
+
+const isOffTick = (error: unknown): boolean => error instanceof Error && error.message.includes(OFF_TICK);
+
+/** `unread`: lines that this tick left out. */
+async function tickIn(
+  finest: Recording,
+  onBytes: (count: number) => void,
+): Promise<{ readonly tick: DecimalText; readonly unread: number }> {
   const { instrument } = finest;
   const finder = new GridFinder();
-  const reading = { instrument, findings: new Findings(), gap: () => undefined, bytes: onBytes };
+  const findings = new Findings();
+  const reading = { instrument, findings, gap: () => undefined, bytes: onBytes };
   for (const stream of finest.streams(reading)) {
     for await (const { columns } of stream) {
       for (let row = 0; row < columns.length; row++)
         if (columns.kind[row] !== KIND.clear) finder.price(textOfPrice(instrument, price(columns.price[row]!)));
     }
   }
-  return finder.grid().tick;
+  findings.check();
+  return { tick: finder.grid().tick, unread: findings.unreadLines };
 }
-
-/** The tick with which a recording is opened for `inferredTick`. */
-export const FINEST: DecimalText = '0.00000001';
 
 /** Prices and amounts go in as text. */
 export class GridFinder {
@@ -35,6 +67,7 @@ export class GridFinder {
   #decimals = 0;
   #divisor = 0;
   #lotDecimals = 0;
+  #amountMax = 0;
 
   price(text: string): void {
     const plain = plainText(text, () => undefined);
@@ -53,12 +86,14 @@ export class GridFinder {
   amount(text: string): void {
     const plain = plainText(text, () => undefined);
     this.#lotDecimals = Math.max(this.#lotDecimals, decimalsOf(plain));
+    this.#amountMax = Math.max(this.#amountMax, Number(plain));
   }
 
-  /** The largest of 1, 2, 5, 10, 20, … that divides all prices; their last decimal where there are few. The lot is 10^-8 unless amounts are finer. */
+  /** The largest of 1, 2, 5, 10, 20, … that divides all prices; their last decimal where there are few. The lot is 10^-8, finer where amounts are, coarser where the largest would not fit. */
   grid(): Grid {
     const tick = this.#count < PRICES_MIN ? 1 : niceDivisor(this.#divisor);
-    const lotDecimals = Math.max(this.#lotDecimals, decimalsOf(LOT));
+    let lotDecimals = Math.max(this.#lotDecimals, Math.min(decimalsOf(LOT), MONEY_DECIMALS - this.#decimals));
+    while (lotDecimals > this.#lotDecimals && this.#amountMax * 10 ** lotDecimals > UNITS_MAX) lotDecimals--;
     return { tick: scaledText(tick, this.#decimals), lot: scaledText(1, lotDecimals) };
   }
 
@@ -91,6 +126,6 @@ function niceDivisor(of: number): number {
 function scaledText(units: number, decimals: number): DecimalText {
   const digits = String(units).padStart(decimals + 1, '0');
   if (decimals === 0) return digits;
-  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  const fraction = trimmedEnd(digits.slice(-decimals), '0');
   return fraction === '' ? digits.slice(0, -decimals) : `${digits.slice(0, -decimals)}.${fraction}`;
 }

@@ -1,19 +1,17 @@
 /** Reads hftbacktest's files of market data: npz (a zip of one npy) or npy, records of ev, exch_ts, local_ts, px, qty, order_id, ival, fval. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import yauzl from 'yauzl';
-import type { Entry, ZipFile } from 'yauzl';
 import type { Instrument } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
-import { WrongFile } from './findings.ts';
-import type { Findings } from './findings.ts';
+import { WrongFile } from './read/findings.ts';
+import type { Findings } from './read/findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
-import { checkUnpacked, shown, sourceOf } from './lines.ts';
+import { shown, sourceOf, unreadKind } from './lines.ts';
 import type { ImportReading } from './lines.ts';
+import { openEntry } from './read/packed.ts';
 import type { Recording } from './recording.ts';
 import { RowBuffer } from './rows.ts';
 import type { Chunk } from './rows.ts';
@@ -91,7 +89,7 @@ const textOf = (double: number): string => String(Number(double.toPrecision(13))
 
 async function* events(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { findings } = reading;
-  const rows = new RowBuffer(findings);
+  const rows = new RowBuffer(findings, reading.sortMs);
   const reader = new EventReader(reading);
   for (const file of files) {
     let number = 0;
@@ -105,13 +103,12 @@ async function* events(files: readonly string[], reading: ImportReading): AsyncG
         } catch (error) {
           if (!(error instanceof RangeError)) throw error;
           rows.undo();
-          const what =
-            error instanceof OffGrid ? 'records off the grid of ticks or lots' : 'records that cannot be read';
-          findings.unread(file, number, what, error.message);
+          findings.unread(file, number, unreadKind('records', error), error.message);
         }
       }
       yield* rows.take();
     }
+    yield* rows.take(true);
     if (number === 0) throw new WrongFile(`${file}: no records`);
   }
   findings.check();
@@ -336,16 +333,6 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
 /** The array's bytes, and how many bytes of the file one of them stands for. */
 async function openArray(path: string): Promise<{ readonly stream: Readable; readonly share: number }> {
   if (path.endsWith('.npy')) return { stream: createReadStream(path), share: 1 };
-  const zip = await promisify<string, yauzl.Options, ZipFile>(yauzl.open)(path, { lazyEntries: true });
-  const entry = await new Promise<Entry>((resolve, reject) => {
-    zip.on('entry', (found: Entry) => (found.fileName.endsWith('.npy') ? resolve(found) : zip.readEntry()));
-    zip.on('end', () => reject(new WrongFile('no array in it')));
-    zip.on('error', reject);
-    zip.readEntry();
-  });
-  // yauzl ends the stream with an error when there is more than the entry says.
-  checkUnpacked(entry.uncompressedSize, entry.compressedSize);
-  const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
-  stream.on('close', () => zip.close());
+  const { entry, stream } = await openEntry(path, name => name.endsWith('.npy'));
   return { stream, share: entry.uncompressedSize === 0 ? 0 : entry.compressedSize / entry.uncompressedSize };
 }

@@ -1,16 +1,15 @@
-/** Lines of text files, plain or gzipped, read in chunks and turned into rows: memory does not grow with the file. */
-import { createReadStream } from 'node:fs';
-import type { ReadStream } from 'node:fs';
+/** Lines of text files, plain or packed, read in chunks and turned into rows: memory does not grow with the file. */
 import { dirname, join } from 'node:path';
-import { createGunzip } from 'node:zlib';
-import type { Readable } from 'node:stream';
-import type { Instrument } from '../../core/index.ts';
+import type { Instrument, Millis } from '../../core/index.ts';
 import type { Gap } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
-import { WrongFile } from './findings.ts';
-import type { Findings } from './findings.ts';
-import { RowBuffer } from './rows.ts';
+import { shown, WrongFile } from './read/findings.ts';
+import type { Findings } from './read/findings.ts';
+import { unpackedBytes, unpackedName } from './read/packed.ts';
+import { LateRow, RowBuffer } from './rows.ts';
 import type { Chunk } from './rows.ts';
+
+export { shown };
 
 /** What every reader of a recording is handed. */
 export type ImportReading = {
@@ -20,35 +19,24 @@ export type ImportReading = {
   readonly gap: (gap: Gap) => void;
   /** Tells how many bytes of the files were read since it was told last. */
   readonly bytes: (count: number) => void;
+  /** Rows that come late by at most this time are put in their place. Default: 0. */
+  readonly sortMs?: Millis | undefined;
 };
 
 /** Reads one line into rows. A RangeError or SyntaxError says that the line cannot be read, a WrongFile that the file cannot. */
-export type LineReader = (line: string, number: number, rows: RowBuffer) => void;
+export type LineReader = (line: string, number: number, rows: RowBuffer, file: string) => void;
 
 /** A longer line is no text. */
 export const LINE_MAX = 8 * 1024 * 1024;
 /** A .json file is read at once, as one list: of a busy book's hour tens of megabytes. */
 const LIST_MAX = 128 * 1024 * 1024;
-const CHUNK_BYTES = 256 * 1024;
 /** The mark of UTF-8 that some programs put before everything. */
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** Recordings pack to a twentieth, at most a hundredth. A file that unpacks to more than this many times its size, and is not small, is made to do that. */
-const UNPACKS_MAX = 250;
-const SMALL_BYTES = 64 * 1024 * 1024;
-
-/** Throws a WrongFile when so many bytes out of so many packed ones are no recording. */
-export function checkUnpacked(unpacked: number, packed: number): void {
-  if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
-    throw new WrongFile(
-      `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes out of ${packed}: that is no recording, and not read`,
-    );
-}
 
 /** Rows of files that follow each other in time. Lines that cannot be read are left out and counted; more than one in a hundred is a WrongFile. */
 export const rowsOfLines = (
   files: readonly string[],
-  reading: Pick<ImportReading, 'findings' | 'bytes'>,
+  reading: Pick<ImportReading, 'findings' | 'bytes' | 'sortMs'>,
   read: LineReader,
 ): AsyncGenerator<Chunk> =>
   rowsOf(
@@ -62,12 +50,12 @@ export const rowsOfLines = (
 /** As `rowsOfLines`, of lines that something else has taken apart; `numberOf` gives the number that people know an item by. */
 export async function* rowsOf<T>(
   files: readonly string[],
-  { findings }: Pick<ImportReading, 'findings'>,
+  { findings, sortMs }: Pick<ImportReading, 'findings' | 'sortMs'>,
   batches: (file: string) => AsyncIterable<readonly T[]>,
   numberOf: (item: T, count: number) => number,
   read: (line: T, number: number, rows: RowBuffer, file: string) => void,
 ): AsyncGenerator<Chunk> {
-  const rows = new RowBuffer(findings);
+  const rows = new RowBuffer(findings, sortMs);
   for (const file of files) {
     let count = 0;
     for await (const lines of batches(file)) {
@@ -81,14 +69,20 @@ export async function* rowsOf<T>(
           const why = unreadable(error);
           if (why === null) throw named(error, file, number);
           rows.undo();
-          const what = error instanceof OffGrid ? 'lines off the grid of ticks or lots' : 'lines that cannot be read';
-          findings.unread(file, number, what, why);
+          findings.unread(file, number, unreadKind('lines', error), why);
         }
       }
       yield* rows.take();
     }
+    yield* rows.take(true);
   }
   findings.check();
+}
+
+/** The kind of flaw of `lines` or `records` that are left out. */
+export function unreadKind(items: string, error: unknown): string {
+  if (error instanceof LateRow) return `${items} that come more than a minute late`;
+  return error instanceof OffGrid ? `${items} off the grid of ticks or lots` : `${items} that cannot be read`;
 }
 
 /** Why a line cannot be read; null when it is not the line's fault. */
@@ -119,27 +113,18 @@ export function sourceOf(files: readonly string[]): string {
   return folder;
 }
 
-/** In quotes, escaped as in JSON, its first 80 characters: for messages of one line. */
-export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
-
 /**
  * The file's lines without their line ends, some at a time; an empty last line is left out. A .json file is one line. Rejects with a WrongFile that
  * begins with the path.
  */
 export async function* lineBatches(path: string, onBytes: (count: number) => void): AsyncGenerator<readonly string[]> {
-  const isOne = /\.json(\.gz)?$/.test(path);
+  const isOne = unpackedName(path).endsWith('.json');
   let rest = '';
-  let told = 0;
-  let unpacked = 0;
-  const { text, file } = openText(path);
+  let isFirst = true;
   try {
-    for await (const chunk of text) {
-      onBytes(file.bytesRead - told);
-      told = file.bytesRead;
-      unpacked += (chunk as Buffer).length;
-      checkUnpacked(unpacked, file.bytesRead);
-      const isFirst = unpacked === (chunk as Buffer).length;
-      rest += (chunk as Buffer).toString('latin1', isFirst && BOM.equals((chunk as Buffer).subarray(0, 3)) ? 3 : 0);
+    for await (const chunk of unpackedBytes(path, onBytes)) {
+      rest += chunk.toString('latin1', isFirst && BOM.equals(chunk.subarray(0, 3)) ? 3 : 0);
+      isFirst = false;
       const lines = isOne ? [] : rest.split('\n');
       rest = lines.pop() ?? rest;
       if (isOne && rest.length > LIST_MAX)
@@ -176,16 +161,4 @@ export function reasonOf(error: unknown): string {
   if (code === 'Z_BUF_ERROR') return 'the compressed file ends early: it was cut off';
   if (code === 'Z_DATA_ERROR') return `the compressed file is damaged (${String((error as Error).message)})`;
   return error instanceof Error ? error.message : String(error);
-}
-
-/** The bytes of a file, gunzipped where its name says so, and the file itself. */
-export function openText(path: string): { readonly text: Readable; readonly file: ReadStream } {
-  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  if (!path.endsWith('.gz')) return { text: file, file };
-  const unzipped = createGunzip({ chunkSize: CHUNK_BYTES });
-  // pipe() does not pass errors on; without this a missing file would hang the reader.
-  file.on('error', error => unzipped.destroy(error));
-  // Nor does it close the file of a reader that stops early.
-  unzipped.on('close', () => file.destroy());
-  return { text: file.pipe(unzipped), file };
 }

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument } from '../../core/index.ts';
 import { tapeRules } from '../model/tapeRules.ts';
-import { FINEST, inferredTick } from './grid.ts';
+import { inferredTick } from './grid.ts';
 import { firstLines } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 
@@ -134,7 +134,9 @@ async function opened(
   onBytes: (count: number) => void,
 ): Promise<Recording> {
   const tick =
-    given.tick ?? known ?? (await inferredTick(reader(files, tapeRules(name, FINEST, given.lot).instrument), onBytes));
+    given.tick ??
+    known ??
+    (await inferredTick(finest => reader(files, tapeRules(name, finest, given.lot).instrument), onBytes));
   const recording = reader(files, tapeRules(name, tick, given.lot).instrument);
   const inferred = given.tick === undefined && known === undefined ? [INFERRED(tick)] : [];
   return { ...recording, notes: [...recording.notes, ...inferred, ...notes] };

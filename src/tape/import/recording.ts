@@ -2,10 +2,13 @@
 import { statSync } from 'node:fs';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
+import { mergedGaps, openParts } from '../model/session.ts';
+import type { MarketSession } from '../model/session.ts';
+import { SessionRows } from '../model/sessionRows.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
-import { Findings, WrongFile } from './findings.ts';
+import { Findings, WrongFile } from './read/findings.ts';
 import type { ImportReading } from './lines.ts';
 import { mergeRows } from './rows.ts';
 import type { Chunk } from './rows.ts';
@@ -32,6 +35,8 @@ export type Recording = {
   readonly quotesOnly: boolean;
   /** Its rows: what comes first stands first at equal times, books before trades. */
   readonly streams: (reading: ImportReading) => readonly AsyncIterable<Chunk>[];
+  /** The hours that are taken; the others are gaps. Without one all are. */
+  readonly session?: MarketSession;
   /** What was inferred and should be known, for people. */
   readonly notes: readonly string[];
 };
@@ -54,6 +59,12 @@ export type TapeEnd = {
   readonly gaps: readonly Gap[];
 };
 
+export type ImportHow = {
+  readonly end?: TapeEnd | undefined;
+  /** Rows that come late by at most this time are put in their place. Default: 0. */
+  readonly sortMs?: Millis | undefined;
+};
+
 export type ImportReport = {
   readonly source: string;
   readonly format: string;
@@ -74,32 +85,23 @@ export type ImportReport = {
 
 /**
  * Rejects with a WrongFile of one line when the recording cannot be used. With `end` only rows that are newer than that are handed on, and the time
- * between is a gap where the recording does not reach back to it.
+ * between is a gap where the recording does not reach back to it. With `sortMs` rows that come late by at most this time are put in their place.
  */
 export async function importRecording(
   recording: Recording,
   sink: RecordingSink,
   onBytes: (count: number) => void = () => undefined,
-  end?: TapeEnd,
+  { end, sortMs }: ImportHow = {},
 ): Promise<ImportReport> {
   const { instrument, source, format, notes } = recording;
   const since = end?.at ?? -Infinity;
   const findings = new Findings(since);
-  const gaps: Gap[] = [];
-  /** Told, but of a time that not all streams have come to: another may yet overlap it. */
-  let waiting: readonly Gap[] = [];
   const out = new Outlet(sink);
-  const tellGaps = (upTo: Millis): void => {
-    while (waiting[0] !== undefined && waiting[0].to <= upTo) {
-      gaps.push(waiting[0]);
-      out.gap(waiting[0]);
-      waiting = waiting.slice(1);
-    }
-  };
+  const gaps = new GapsInOrder(gap => out.gap(gap));
   const before = end === undefined ? null : new RowsBefore(end);
+  const hours = recording.session === undefined ? null : new SessionRows(recording.session);
   let trades = 0;
-  let from: Millis | null = null;
-  let to: Millis | null = null;
+  let [from, to]: [Millis | null, Millis | null] = [null, null];
   let here: Place | null = null;
   let bookPlace: Place | null = null;
   const inspection = new Inspection(recording.fromOrders, (what, done, isBook) => {
@@ -113,9 +115,10 @@ export async function importRecording(
       const later = { ...gap, from: Math.max(gap.from, since) };
       // One that begins at the end of the tape may be on it already.
       if (gap.to > since && end?.gaps.some(({ from, to }) => from <= later.from && to >= later.to) !== true)
-        waiting = mergedGaps([...waiting, later]);
+        gaps.wait(recording.session ? openParts(later, recording.session) : [later]);
     },
     bytes: onBytes,
+    sortMs,
   });
   await mergeRows(streams, (chunk, row) => {
     const { kind, side, at, price, amount, id } = chunk.columns;
@@ -124,13 +127,23 @@ export async function importRecording(
     const time = at[row]!;
     if (recording.depth > 0 && !inspection.take(what, side[row]!, time, price[row]!, amount[row]!, id[row]!)) return;
     if (what !== KIND.trade) bookPlace = here;
+    const turn = hours?.row(chunk.columns, row) ?? null;
+    if (turn?.gap && turn.gap.to > since) gaps.wait([{ ...turn.gap, from: Math.max(turn.gap.from, since) }]);
+    if (turn?.isTaken === false) {
+      if (turn.rows && from !== null) out.all(turn.rows);
+      return;
+    }
     if (before?.takes(chunk.columns, row) === true) return;
-    if (from === null) waiting = mergedGaps([...waiting, ...(before?.gapTo(time) ?? [])]);
-    tellGaps(time);
+    if (from === null) gaps.wait(before?.gapTo(time) ?? []);
+    gaps.tell(time);
     if (from === null) {
       const book = what === KIND.clear ? null : before?.book();
-      for (let i = 0; i < (book?.length ?? 0); i++) out.row(book!, i);
+      if (book) out.all(book);
       from = time;
+    }
+    if (turn?.rows) {
+      out.all(turn.rows);
+      from = Math.min(from, turn.rows.at[0]!);
     }
     out.row(chunk.columns, row);
     if (what === KIND.trade) trades++;
@@ -138,40 +151,47 @@ export async function importRecording(
   });
   inspection.end();
   const skipped = before?.rows ?? 0;
+  if (hours?.taken === 0) throw new WrongFile(`${source}: no row is in the session ${recording.session!.text}`);
   if (out.rows + skipped === 0 || (recording.depth > 0 && !inspection.begun))
     throw new WrongFile(`${source}: no book in the recording`);
-  tellGaps(Infinity);
+  gaps.tell(Infinity);
   out.flush();
+  const { symbol: book, tick, lot } = instrument;
   return {
-    source,
-    format,
-    book: instrument.symbol,
-    tick: instrument.tick,
-    lot: instrument.lot,
-    rows: out.rows,
-    trades,
-    skipped,
-    from,
-    to,
-    gaps,
-    dirt: findings.flaws,
-    notes,
+    ...{ source, format, book, tick, lot, rows: out.rows, trades, skipped, from, to, gaps: gaps.told },
+    ...{
+      dirt: findings.flaws,
+      notes: [...notes, ...(hours === null ? [] : [leftOut(hours.left, recording.session!)])],
+    },
   };
 }
 
-/** In order of time; those that overlap, of several streams, are one with what is said of each. */
-function mergedGaps(gaps: readonly Gap[]): readonly Gap[] {
-  const merged: Gap[] = [];
-  for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {
-    const last = merged.at(-1);
-    if (last === undefined || gap.from >= last.to) merged.push(gap);
-    else {
-      const why = last.why.split('; ').includes(gap.why) ? last.why : `${last.why}; ${gap.why}`;
-      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, gap.to), why };
-    }
+/** Gaps are told when all streams have come to their end: until then another may yet overlap them. */
+class GapsInOrder {
+  readonly #tell: (gap: Gap) => void;
+  #waiting: readonly Gap[] = [];
+  readonly told: Gap[] = [];
+
+  constructor(tell: (gap: Gap) => void) {
+    this.#tell = tell;
   }
-  return merged;
+
+  wait(gaps: readonly Gap[]): void {
+    if (gaps.length > 0) this.#waiting = mergedGaps([...this.#waiting, ...gaps]);
+  }
+
+  tell(upTo: Millis): void {
+    if (this.#waiting.length === 0) return;
+    for (const gap of this.#waiting.filter(({ to }) => to <= upTo)) {
+      this.told.push(gap);
+      this.#tell(gap);
+    }
+    this.#waiting = this.#waiting.filter(({ to }) => !(to <= upTo));
+  }
 }
+
+const leftOut = (rows: number, { text }: MarketSession): string =>
+  `session ${text}: ${rows} rows outside it were left out; the time between is a gap`;
 
 /** The rows of a recording that a tape is not gone on with, because it reaches as far itself. */
 class RowsBefore {
@@ -242,6 +262,10 @@ class Outlet {
     this.#held = n + 1;
     this.rows++;
     if (this.#held === OUTLET_ROWS) this.flush();
+  }
+
+  all(rows: Columns): void {
+    for (let i = 0; i < rows.length; i++) this.row(rows, i);
   }
 
   gap(gap: Gap): void {

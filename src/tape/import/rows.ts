@@ -2,25 +2,33 @@
 import type { Amount, Millis, Price } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import type { Columns, Kind, SideCode } from '../model/tape.ts';
-import { WrongFile } from './findings.ts';
-import type { Findings } from './findings.ts';
+import { WrongFile } from './read/findings.ts';
+import type { Findings } from './read/findings.ts';
 
 /** Some rows of one file, times never going back from chunk to chunk. `line` is parallel to the columns. */
 export type Chunk = { readonly columns: Columns; readonly file: string; readonly line: Float64Array };
 
-/** A file whose times jump back by more than this is not sorted; setting all that follows to one time would bend it. */
+/** A row that comes later than this is not set to the time before it: that would be another market. */
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
 /** A snapshot of a book of 100,000 orders is one line. */
 const ROWS_MAX = 8_000_000;
 
+/** A row whose time lies more than a minute before the row above, and before every row that `sortMs` can still move. */
+export class LateRow extends RangeError {}
+
 /** Collects the rows of some lines; a line that turns out to be unreadable can be taken back. */
 export class RowBuffer {
   readonly #findings: Findings;
+  readonly #sortMs: Millis;
   #file = '';
   #number = 0;
   #start = { n: 0, last: -Infinity };
   #last = -Infinity;
+  /** Rows up to this time have been handed on. */
+  #handedOn = -Infinity;
+  /** Rows before this one are in order of time. */
+  #sorted = 0;
   #backLine = -1;
   #lastFile = '';
   #n = 0;
@@ -33,13 +41,16 @@ export class RowBuffer {
   #id = new Float64Array(FIRST_ROWS);
   #line = new Float64Array(FIRST_ROWS);
 
-  constructor(findings: Findings) {
+  /** `sortMs`: rows that come late by at most this time are put in their place. Default: 0. */
+  constructor(findings: Findings, sortMs: Millis = 0) {
     this.#findings = findings;
+    this.#sortMs = sortMs;
   }
 
   /** The rows that follow come from this line. A chunk has rows of one file only: take what there is before the next. */
   begin(file: string, line: number): void {
     this.#findings.settle(this.#last);
+    this.#sort();
     this.#file = file;
     this.#number = line;
     this.#start = { n: this.#n, last: this.#last };
@@ -48,6 +59,7 @@ export class RowBuffer {
   /** Takes back the rows of the line that was begun last. */
   undo(): void {
     this.#n = this.#start.n;
+    this.#sorted = this.#n;
     this.#last = this.#start.last;
   }
 
@@ -91,27 +103,44 @@ export class RowBuffer {
     this.#n = n + 1;
   }
 
-  /** The rows since the last time, if any; the buffer is empty afterwards. */
-  *take(): Generator<Chunk> {
+  /** The rows since the last time, if any. Rows that later ones may still come before are held until `isEnd`, which says that the file has no more. */
+  *take(isEnd = false): Generator<Chunk> {
     this.#findings.settle(this.#last);
+    this.#sort();
     const n = this.#n;
-    if (n === 0) return;
-    this.#n = 0;
-    this.#start = { n: 0, last: this.#last };
-    yield {
+    let ready = n;
+    if (!isEnd && this.#sortMs > 0) ready = this.#placeAfter(this.#last - this.#sortMs, n);
+    if (ready === 0) return;
+    const columns = {
+      kind: this.#kind,
+      side: this.#side,
+      at: this.#at,
+      local: this.#local,
+      price: this.#price,
+      amount: this.#amount,
+      id: this.#id,
+    };
+    const { kind, side, at, local, price, amount, id } = columns;
+    this.#handedOn = at[ready - 1]!;
+    const chunk: Chunk = {
       file: this.#file,
-      line: this.#line.slice(0, n),
+      line: this.#line.slice(0, ready),
       columns: {
-        length: n,
-        kind: this.#kind.slice(0, n),
-        side: this.#side.slice(0, n),
-        at: this.#at.slice(0, n),
-        local: this.#local.slice(0, n),
-        price: this.#price.slice(0, n),
-        amount: this.#amount.slice(0, n),
-        id: this.#id.slice(0, n),
+        length: ready,
+        kind: kind.slice(0, ready),
+        side: side.slice(0, ready),
+        at: at.slice(0, ready),
+        local: local.slice(0, ready),
+        price: price.slice(0, ready),
+        amount: amount.slice(0, ready),
+        id: id.slice(0, ready),
       },
     };
+    for (const column of [kind, side, at, local, price, amount, id, this.#line]) column.copyWithin(0, ready, n);
+    this.#n = n - ready;
+    this.#sorted = this.#n;
+    this.#start = { n: this.#n, last: this.#last };
+    yield chunk;
   }
 
   #forward(at: Millis): Millis {
@@ -120,21 +149,51 @@ export class RowBuffer {
       this.#lastFile = this.#file;
       return (this.#last = at);
     }
-    if (last - at > BACK_MAX_MS) {
+    const isSorted = last - at <= this.#sortMs;
+    if (last - at > BACK_MAX_MS && !isSorted) {
       const seconds = ((last - at) / 1000).toFixed(1);
       if (this.#lastFile !== this.#file)
         throw new WrongFile(
           `${this.#file}: begins ${seconds} s before ${this.#lastFile} ends: two recordings of one time; take one of them away`,
         );
-      throw new WrongFile(
-        `${this.#file}: line ${this.#number}: the time goes back by ${seconds} s; sort the rows by exchange time first`,
-      );
+      throw new LateRow(`the time goes back by ${seconds} s; sort the rows by exchange time first, or say --sort 10m`);
     }
     if (this.#backLine !== this.#number) {
-      this.#findings.found('times going backwards', 'set to the time before', this.place);
+      if (isSorted) this.#findings.found('rows out of order', 'sorted by time', this.place);
+      else this.#findings.found('times going backwards', 'set to the time before', this.place);
       this.#backLine = this.#number;
     }
-    return last;
+    return this.#sortMs > 0 ? Math.max(at, this.#handedOn) : last;
+  }
+
+  /** Puts the rows of the line that was read last in their places. Rows of one time stay in the order in which they came. */
+  #sort(): void {
+    if (this.#sortMs > 0)
+      for (let row = Math.max(1, this.#sorted); row < this.#n; row++) {
+        const at = this.#at[row]!;
+        if (at < this.#at[row - 1]!) this.#move(row, this.#placeAfter(at, row));
+      }
+    this.#sorted = this.#n;
+  }
+
+  /** The first of the first `count` rows, which are in order, that is later than `at`. */
+  #placeAfter(at: Millis, count: number): number {
+    let [low, high] = [0, count];
+    while (low < high) {
+      const pivot = (low + high) >> 1;
+      if (this.#at[pivot]! <= at) low = pivot + 1;
+      else high = pivot;
+    }
+    return low;
+  }
+
+  #move(from: number, to: number): void {
+    const columns = [this.#kind, this.#side, this.#at, this.#local, this.#price, this.#amount, this.#id, this.#line];
+    for (const column of columns) {
+      const value = column[from]!;
+      column.copyWithin(to + 1, to, from);
+      column[to] = value;
+    }
   }
 
   #grow(): void {

@@ -1,12 +1,12 @@
-/** Reads Tardis CSV files (docs.tardis.dev, "Downloadable CSV files"): incremental_book_L2, book_snapshot_25 and 5, trades; times in microseconds. */
+/** Reads Tardis CSV files (docs.tardis.dev, "Downloadable CSV files"): incremental_book_L2, book_snapshot_25 and 5, quotes and book_ticker, trades, of one instrument or of a group; times in microseconds. */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
-import { WrongFile } from './findings.ts';
+import { WrongFile } from './read/findings.ts';
 import { GridFinder } from './grid.ts';
 import type { Grid } from './grid.ts';
-import { expectHeader, lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';
+import { expectHeader, firstLines, lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';
 import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { Remembered } from './remembered.ts';
@@ -16,10 +16,12 @@ import { Silence } from './silence.ts';
 const L2_HEADER = 'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount';
 const TRADES_HEADER = 'exchange,symbol,timestamp,local_timestamp,id,side,price,amount';
 const SNAPSHOT_HEADER = /^exchange,symbol,timestamp,local_timestamp,asks\[0\]\.price,asks\[0\]\.amount,bids\[0\]/;
+/** Of quotes and of book_ticker. */
+const QUOTES_HEADER = 'exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount';
 /** Between two rows of one book; the busiest venues' files have rows every few milliseconds, the quietest books' every few minutes. */
 const GAP_MS = 10 * 60_000;
 
-export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'trades';
+export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'quotes' | 'trades';
 
 /** What a file holds, by its first two lines, `from` in microseconds since 1970; null when it is no Tardis file. */
 export function tardisFile(
@@ -33,7 +35,9 @@ export function tardisFile(
         ? 'trades'
         : SNAPSHOT_HEADER.test(header)
           ? 'book_snapshot'
-          : null;
+          : header === QUOTES_HEADER
+            ? 'quotes'
+            : null;
   const [exchange, symbol, from] = row.split(',');
   if (kind === null || exchange === undefined || symbol === undefined || !(Number(from) > 0)) return null;
   return { kind, exchange, symbol, from: Number(from) };
@@ -41,11 +45,45 @@ export function tardisFile(
 
 /** Files in order of time; books of one kind. */
 export type TardisFiles = {
-  readonly kind: 'incremental_book_L2' | 'book_snapshot';
+  readonly kind: Exclude<TardisKind, 'trades'>;
   readonly books: readonly string[];
   readonly trades: readonly string[];
   readonly symbol: string;
+  /** Files that hold other instruments, too: their rows are passed over. */
+  readonly grouped: ReadonlySet<string>;
 };
+
+/** Names that Tardis gives to all instruments of a kind, in place of a symbol. */
+const GROUP = /_(?:SPOT|PERPETUALS|FUTURES|OPTIONS|COMBOS)\.csv/;
+/** An exchange has some hundred thousand options. */
+const SYMBOLS_MAX = 1_000_000;
+const HEAD_LINES = 1_000;
+
+/** Whether a file holds several instruments, by its name or its first lines. Rejects as `lineBatches`. */
+export async function isGrouped(path: string): Promise<boolean> {
+  if (GROUP.test(path)) return true;
+  const [, ...rows] = await firstLines(path, HEAD_LINES);
+  return new Set(rows.map(symbolOf).filter(symbol => symbol !== '')).size > 1;
+}
+
+/** The instruments of a file, with the first time of each in microseconds. Rejects as `lineBatches`. */
+export async function symbolsIn(path: string, onBytes: (count: number) => void): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  let isHeader = true;
+  for await (const lines of lineBatches(path, onBytes))
+    for (const line of lines) {
+      if (isHeader) isHeader = false;
+      else {
+        const symbol = symbolOf(line);
+        if (symbol === '' || found.has(symbol)) continue;
+        if (found.size >= SYMBOLS_MAX) throw new WrongFile(`${path}: holds more than ${SYMBOLS_MAX} instruments`);
+        found.set(symbol, Number(line.split(',', 3)[2]));
+      }
+    }
+  return found;
+}
+
+const symbolOf = (line: string): string => line.split(',', 2)[1] ?? '';
 
 /** Microseconds become ms with three decimals. Over 10 minutes without a row of the book are a gap. No trades: said in the notes. */
 export function tardis(files: TardisFiles, instrument: Instrument, notes: readonly string[]): Recording {
@@ -57,29 +95,44 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
     passes: 1,
     instrument,
     fromOrders: false,
-    depth: kind === 'book_snapshot' ? 25 : Infinity,
+    depth: kind === 'book_snapshot' ? 25 : kind === 'quotes' ? 1 : Infinity,
     quotesOnly: false,
     notes: trades.length === 0 ? [...notes, 'no trades beside the books: a replay will fill little'] : notes,
     streams: reading => [
-      kind === 'book_snapshot' ? snapshots(books, files.symbol, reading) : updates(books, files.symbol, reading),
-      tradeRows(trades, files.symbol, reading),
+      kind === 'book_snapshot'
+        ? snapshots(books, files, reading)
+        : kind === 'quotes'
+          ? quotes(books, files, reading)
+          : updates(books, files, reading),
+      tradeRows(trades, files, reading),
     ],
   };
 }
+
+/** The instrument that is read. */
+type Own = Pick<TardisFiles, 'symbol' | 'grouped'>;
+const isOther = (line: string, file: string, { symbol, grouped }: Own): boolean =>
+  grouped.has(file) && symbolOf(line) !== symbol;
 
 /** Looks at every price and amount of the books and trades. Rejects as `lineBatches`. */
 export async function tardisGrid(files: TardisFiles, onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
   for (const file of [...files.books, ...files.trades]) {
-    let first = true;
+    let [first, isQuotes] = [true, false];
     for await (const lines of lineBatches(file, onBytes)) {
       for (const line of lines) {
         if (first) {
+          isQuotes = line === QUOTES_HEADER;
           first = false;
           continue;
         }
+        if (isOther(line, file, files)) continue;
         const cells = line.split(',');
-        const from = cells.length === 8 ? 6 : 4;
+        if (isQuotes) {
+          const [, , , , askAmount = '', ask = '', bid = '', bidAmount = ''] = cells;
+          cells.splice(4, 4, ask, askAmount, bid, bidAmount);
+        }
+        const from = cells.length === 8 && !isQuotes ? 6 : 4;
         for (let i = from; i + 1 < cells.length; i += 2) {
           if (cells[i] === '' || !/^[\d.eE+-]+$/.test(cells[i]!)) continue;
           finder.price(cells[i]!);
@@ -91,16 +144,20 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
   return finder.grid();
 }
 
-/** A snapshot after a row that was none replaces the book. Rows before the first snapshot were buffered from before it: left out. */
-function updates(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
+/**
+ * A snapshot replaces the book. Its rows share the time of receipt or the exchange time, and none of its levels comes a second time at another
+ * time. Rows before the first snapshot were buffered from before it: left out.
+ */
+function updates(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const silence = new Silence(reading, GAP_MS, 'row of the book');
-  let inSnapshot = false;
+  let snapshot: { readonly at: number; readonly local: number; readonly levels: Set<number> } | null = null;
   let begun = false;
   let before = '';
-  return rowsOfLines(files, reading, (line, number, rows) => {
+  return rowsOfLines(files, reading, (line, number, rows, file) => {
     if (number === 1) return expectHeader(line, L2_HEADER);
-    const cells = fields(line, 8, symbol);
+    if (isOther(line, file, own)) return;
+    const cells = fields(line, 8, own.symbol);
     const [, , , , isSnapshot, side, price, size] = cells;
     const [at, local] = timesOf(cells);
     if (isSnapshot !== 'true' && isSnapshot !== 'false')
@@ -113,8 +170,17 @@ function updates(files: readonly string[], symbol: string, reading: ImportReadin
       findings.found('updates before the first snapshot', 'left out', rows.place);
       return;
     }
-    if (isSnapshot === 'true' && !inSnapshot) rows.clear(at, local);
-    inSnapshot = isSnapshot === 'true';
+    const level = code === SIDE.buy ? ticks : -1 - ticks;
+    const others = snapshot === null ? 2 : Number(local !== snapshot.local) + Number(at !== snapshot.at);
+    const isNext = others === 2 || (others === 1 && snapshot?.levels.has(level) === true);
+    if (isSnapshot === 'false') snapshot = null;
+    else if (isNext || snapshot === null) {
+      rows.clear(at, local);
+      snapshot = { at, local, levels: new Set([level]) };
+    } else {
+      snapshot.levels.add(level);
+      snapshot = { ...snapshot, at, local };
+    }
     begun = true;
     if (line === before) findings.found('rows that appear twice', 'kept; they set the same amount', rows.place);
     before = line;
@@ -124,18 +190,19 @@ function updates(files: readonly string[], symbol: string, reading: ImportReadin
 }
 
 /** Levels that are not there are empty cells. */
-function snapshots(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
+function snapshots(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const silence = new Silence(reading, GAP_MS, 'row of the book');
   let cellCount = 0;
   let before = '';
-  return rowsOfLines(files, reading, (line, number, rows) => {
+  return rowsOfLines(files, reading, (line, number, rows, file) => {
     if (number === 1) {
       cellCount = line.split(',').length;
       if (SNAPSHOT_HEADER.test(line) && (cellCount - 4) % 4 === 0) return;
       throw new WrongFile(`expected the header of a book_snapshot file, found ${shown(line)}`);
     }
-    const cells = fields(line, cellCount, symbol);
+    if (isOther(line, file, own)) return;
+    const cells = fields(line, cellCount, own.symbol);
     if (line === before) {
       findings.found('pictures that appear twice', 'dropped', rows.place);
       return;
@@ -155,13 +222,40 @@ function snapshots(files: readonly string[], symbol: string, reading: ImportRead
   });
 }
 
+/** Best prices; a side that is not there is empty cells. */
+function quotes(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
+  const { instrument, findings } = reading;
+  const silence = new Silence(reading, GAP_MS, 'row of the book');
+  let before = '';
+  return rowsOfLines(files, reading, (line, number, rows, file) => {
+    if (number === 1) return expectHeader(line, QUOTES_HEADER);
+    if (isOther(line, file, own)) return;
+    const cells = fields(line, 8, own.symbol);
+    if (line === before) {
+      findings.found('quotes that appear twice', 'dropped', rows.place);
+      return;
+    }
+    before = line;
+    const [, , , , askAmount, ask, bid, bidAmount] = cells;
+    const [at, local] = timesOf(cells);
+    rows.clear(at, local);
+    const put = (side: SideCode, price: string, size: string) => {
+      if (price !== '') rows.level(at, local, side, ticksOf(instrument, plain(price)), lotsOf(instrument, plain(size)));
+    };
+    put(SIDE.buy, bid!, bidAmount!);
+    put(SIDE.sell, ask!, askAmount!);
+    silence.heard(at);
+  });
+}
+
 /** The side is the taker's ("aggressor"); `unknown` where the venue does not say. Ids are kept where they are numbers. */
-function tradeRows(files: readonly string[], symbol: string, reading: ImportReading): AsyncGenerator<Chunk> {
+function tradeRows(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const known = new Remembered();
-  return rowsOfLines(files, reading, (line, number, rows) => {
+  return rowsOfLines(files, reading, (line, number, rows, file) => {
     if (number === 1) return expectHeader(line, TRADES_HEADER);
-    const cells = fields(line, 8, symbol);
+    if (isOther(line, file, own)) return;
+    const cells = fields(line, 8, own.symbol);
     const [, , time, , id, side, price, size] = cells;
     const [at, local] = timesOf(cells);
     if (id !== '' && known.has(`${id} ${time} ${price} ${size}`)) {

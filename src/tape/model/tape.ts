@@ -28,6 +28,8 @@ export type Tape = {
   readonly depth: number;
   /** Best prices without amounts: good for statistics, not for a replay. */
   readonly quotesOnly: boolean;
+  /** The hours that it was opened for, where it was. */
+  readonly session?: string;
 };
 
 /** 42 bytes each. */

@@ -1,5 +1,5 @@
 /** The rules under which a recorded market trades on the embedded exchange. */
-import { instrumentOf } from '../../core/index.ts';
+import { instrumentOf, LOT, money, moneyOf, textOfMoney } from '../../core/index.ts';
 import type { BookRules, DecimalText, Instrument } from '../../core/index.ts';
 
 /** The tick is the recording's own; the bounds are ours, wide enough for any of the recorded markets. */
@@ -12,7 +12,7 @@ export function tapeRules(
     book,
     tickSize,
     minimumAmount: '0.000001',
-    maximumAmount: '100000',
+    maximumAmount: largestAmount(lot),
     minimumPrice: tickSize,
     maximumPrice: '10000000',
     minimumValue: '1',
@@ -20,3 +20,7 @@ export function tapeRules(
   };
   return { rules, instrument: instrumentOf(rules, lot) };
 }
+
+/** A coin that is counted in coarser lots is traded in larger amounts. */
+const largestAmount = (lot: DecimalText = LOT): DecimalText =>
+  moneyOf(lot) > moneyOf(LOT) ? textOfMoney(money(moneyOf(lot) * 10n ** 15n)) : '100000';

@@ -1,5 +1,5 @@
 /** The exchange's book order by order, as rows: every change as it comes, and of a whole book only what differs from what is known. */
-import { amountFloor, priceCeil, priceExact, priceFloor } from '../../core/index.ts';
+import { priceCeil, priceExact, priceFloor, shownAmount } from '../../core/index.ts';
 import type { BookDiff, BookEntry, BookSnapshot, DecimalText, Instrument, Side } from '../../core/index.ts';
 import { KIND, SIDE, sideCodeOf } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
@@ -89,12 +89,11 @@ export class OrderRecord {
     }
   }
 
-  #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText, row: RowCall): void {
+  #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText | null, row: RowCall): void {
     const before = this.#orders.get(oid);
-    const lots = this.#lots(amountText);
+    const lots = amountText === null && before ? before.lots : shownAmount(this.#instrument, amountText);
     if (
       before &&
-      lots !== null &&
       lots > 0 &&
       lots <= before.lots &&
       before.side === side &&
@@ -109,7 +108,7 @@ export class OrderRecord {
     // At another price, or grown, it stands at the end of a queue.
     if (before) this.#remove(oid, row);
     const price = this.#ticks(side, priceText);
-    if (price === null || price <= 0 || lots === null || lots === 0) return;
+    if (price === null || price <= 0 || lots === 0) return;
     const id = before?.id ?? ++this.#lastId;
     this.#gone.delete(oid);
     this.#orders.set(oid, { id, side, priceText, price, lots });
@@ -139,15 +138,6 @@ export class OrderRecord {
       throw error;
     }
   }
-
-  #lots(text: DecimalText): number | null {
-    try {
-      return amountFloor(this.#instrument, text);
-    } catch (error) {
-      if (error instanceof RangeError) return null;
-      throw error;
-    }
-  }
 }
 
 /** The other side: rows of trades have the taker's, the exchange's messages that of the order that rested. */
@@ -156,6 +146,12 @@ export const takerCodeOf = (makerSide: Side): SideCode => (makerSide === 'buy' ?
 /** True for a whole book; one of levels has no order ids. */
 export const isOrderByOrder = ({ bids, asks }: Pick<BookSnapshot, 'bids' | 'asks'>): boolean =>
   [...bids, ...asks].every(({ oid }) => oid !== undefined);
+
+/** Returns why a book cannot be recorded as a whole one, `null` if it can: every order has an id and a price that was read. */
+export function unfitFor(book: BookSnapshot): string | null {
+  const { damage } = book;
+  return damage?.bids?.why ?? damage?.asks?.why ?? (isOrderByOrder(book) ? null : 'its orders have no ids');
+}
 
 /** A whole book with later steps taken, in no order of price; steps up to its own sequence are passed over. */
 export function advanced(snapshot: BookSnapshot, steps: readonly BookDiff[]): Pick<BookSnapshot, 'bids' | 'asks'> {

@@ -1,6 +1,23 @@
 /** Records one book of an exchange without its stream: the levels that a poll shows, and the trades by pages. */
-import { amountFloor, instrumentOf, priceExact } from '../../core/index.ts';
-import type { BookEntry, BookRules, BookSnapshot, Instrument, Millis, Timer } from '../../core/index.ts';
+import {
+  damageWithinDepth,
+  instrumentOf,
+  lotOf,
+  priceExact,
+  shownAmount,
+  shownSum,
+  TooLarge,
+} from '../../core/index.ts';
+import type {
+  BookEntry,
+  BookRules,
+  BookSnapshot,
+  DecimalText,
+  Instrument,
+  Millis,
+  Price,
+  Timer,
+} from '../../core/index.ts';
 import { MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import { changedRules, RULES_EVERY_MS } from './recordedRules.ts';
@@ -22,6 +39,7 @@ export class PollRecorder {
   readonly #outlet: ReorderBuffer;
   readonly #trades: TradeRecord;
   readonly #market: MarketDataSupervisor;
+  readonly #lot: DecimalText;
   #rules: BookRules;
   #instrument: Instrument;
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
@@ -38,7 +56,8 @@ export class PollRecorder {
     this.#options = options;
     const { clock, exchange, onBroken, pollMs, resumedFrom, rules, sink } = options;
     this.#rules = rules;
-    this.#instrument = instrumentOf(rules);
+    this.#lot = options.lot ?? lotOf(rules);
+    this.#instrument = instrumentOf(rules, this.#lot);
     this.#outlet = new ReorderBuffer(sink, clock);
     this.#trades = new TradeRecord(this.#instrument, (side, at, price, amount, id) => {
       if (at >= this.#begunAt && !this.#stopped) this.#outlet.trade(side, at, clock.now(), price, amount, id, null);
@@ -101,7 +120,9 @@ export class PollRecorder {
     );
   }
 
-  #take(book: BookSnapshot): boolean {
+  #take(book: BookSnapshot): string | null {
+    const unfit = damageWithinDepth(book, this.#instrument);
+    if (unfit !== null) return unfit;
     const { clock, pollMs } = this.#options;
     const local = clock.now();
     // By our own clock: a book may say when it was read or when it last changed, and a quiet one was read all the same.
@@ -121,7 +142,7 @@ export class PollRecorder {
     }
     this.#show(SIDE.buy, book.bids, at, local);
     this.#show(SIDE.sell, book.asks, at, local);
-    return true;
+    return null;
   }
 
   /** Writes what differs from the snapshot before. */
@@ -129,8 +150,8 @@ export class PollRecorder {
     const before = this.#levels[side];
     const now = new Map<number, number>();
     for (const { price, amount } of entries) {
-      const ticks = priceExact(this.#instrument, price);
-      if (ticks !== null) now.set(ticks, (now.get(ticks) ?? 0) + amountFloor(this.#instrument, amount));
+      const ticks = exactTick(this.#instrument, price);
+      if (ticks !== null) now.set(ticks, shownSum(now.get(ticks) ?? 0, shownAmount(this.#instrument, amount)));
     }
     const write = (price: number, lots: number) => this.#outlet.book(KIND.level, side, at, local, price, lots, 0);
     for (const price of [...before.keys()]) {
@@ -151,12 +172,22 @@ export class PollRecorder {
     if (rules === null || this.#stopped) return;
     const isOtherTick = rules.tickSize !== this.#rules.tickSize;
     this.#rules = rules;
-    this.#instrument = instrumentOf(rules);
+    this.#instrument = instrumentOf(rules, this.#lot);
     this.#outlet.rules(rules, this.#outlet.lastAt);
     this.#trades.rules(this.#instrument);
     if (!isOtherTick) return;
     // The next snapshot begins anew, in the new ticks.
     for (const side of this.#levels) side.clear();
     this.#begunAt = Infinity;
+  }
+}
+
+/** `null` for a price between two ticks, or one that cannot be counted. */
+function exactTick(instrument: Instrument, price: DecimalText): Price | null {
+  try {
+    return priceExact(instrument, price);
+  } catch (error) {
+    if (error instanceof TooLarge) return null;
+    throw error;
   }
 }

@@ -1,9 +1,18 @@
 /** Records one book of an exchange: order by order from its stream, by whole books while that is not there, trades once each, and every gap as a gap. */
-import { instrumentOf, StepSequence } from '../../core/index.ts';
-import type { BookDiff, BookRules, BookSnapshot, Millis, Seeding, StreamNews, Timer } from '../../core/index.ts';
+import { instrumentOf, lotOf, StepSequence } from '../../core/index.ts';
+import type {
+  BookDiff,
+  BookRules,
+  BookSnapshot,
+  DecimalText,
+  Millis,
+  Seeding,
+  StreamNews,
+  Timer,
+} from '../../core/index.ts';
 import { MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
 import type { BookSource } from '../../marketdata/index.ts';
-import { advanced, isOrderByOrder, OrderRecord } from './orderRecord.ts';
+import { advanced, isOrderByOrder, OrderRecord, unfitFor } from './orderRecord.ts';
 import type { RowCall } from './orderRecord.ts';
 import { changedRules, RULES_EVERY_MS } from './recordedRules.ts';
 import { ReorderBuffer } from './reorderBuffer.ts';
@@ -27,6 +36,7 @@ export class Recorder {
   readonly #orders: OrderRecord;
   readonly #trades: TradeRecord;
   readonly #market: MarketDataSupervisor;
+  readonly #lot: DecimalText;
   #rules: BookRules;
   #stopped = false;
   /** Exchange time from which on something is missing; null while nothing is. */
@@ -48,7 +58,8 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#rules = options.rules;
-    const instrument = instrumentOf(options.rules);
+    this.#lot = options.lot ?? lotOf(options.rules);
+    const instrument = instrumentOf(options.rules, this.#lot);
     this.#outlet = new ReorderBuffer(options.sink, options.clock);
     this.#orders = new OrderRecord(instrument);
     this.#trades = new TradeRecord(instrument, (...trade) => this.#writeTrade(...trade));
@@ -81,15 +92,22 @@ export class Recorder {
       polls: 'orders',
       ahead: 'wait',
       time: () => clock.elapsed(),
-      trades: new PublicTradeTail({ exchange, book, listener: { trade: trade => this.#trades.take(trade) } }),
+      trades: new PublicTradeTail({
+        exchange,
+        book,
+        listener: {
+          trade: trade => this.#trades.take(trade),
+          unreadable: row => log(`${book}: a trade could not be read and is missing in the recording: ${row}`),
+        },
+      }),
       user: {
         onNews: news => this.#heard(news),
         onStep: diff => this.#compareAt(diff),
         onCurrent: () => undefined,
         takeBook: whole => {
-          if (!isOrderByOrder(whole)) return false;
-          this.#writeSnapshot(whole);
-          return true;
+          const unfit = unfitFor(whole);
+          if (unfit === null) this.#writeSnapshot(whole);
+          return unfit;
         },
         onBook: () => undefined,
         onLost: (reason, was) => this.#lost(reason, was),
@@ -142,6 +160,7 @@ export class Recorder {
 
   #seed(whole: BookSnapshot): Seeding {
     if (!isOrderByOrder(whole)) return 'no ids';
+    if (unfitFor(whole) !== null) return 'damaged';
     if (!this.#steps.reaches(whole.sequence)) return 'too old';
     this.#writeSnapshot(whole);
     for (const diff of this.#steps.begin(whole.sequence)) this.#apply(diff);
@@ -181,7 +200,7 @@ export class Recorder {
     this.#check = check;
     const whole = await this.#market.check();
     if (this.#check !== check) return;
-    if (whole === null || !isOrderByOrder(whole)) this.#check = null;
+    if (whole === null || unfitFor(whole) !== null) this.#check = null;
     else if (whole.sequence > this.#steps.at) this.#check.ahead = whole;
     else this.#compare(whole, this.#check.since);
   }
@@ -236,7 +255,7 @@ export class Recorder {
     const at = Math.max(this.#exchangeTime(), this.#outlet.lastAt);
     this.#rules = rules;
     this.#outlet.rules(rules, at);
-    const instrument = instrumentOf(rules);
+    const instrument = instrumentOf(rules, this.#lot);
     this.#orders.rules(instrument);
     this.#trades.rules(instrument);
     if (isOtherTick && this.#begunAt < Infinity) this.#orders.restate(this.#rowsAt(at, clock.now()));

@@ -1,5 +1,5 @@
 /** What a recorder is given, and what it tells of itself. */
-import type { BookRules, Clock, Exchange, MarketStream, Millis } from '../../core/index.ts';
+import type { BookRules, Clock, Exchange, MarketStream, Millis, DecimalText } from '../../core/index.ts';
 import type { RecordSink } from './reorderBuffer.ts';
 
 export type RecorderOptions = {
@@ -9,6 +9,8 @@ export type RecorderOptions = {
   readonly sink: RecordSink;
   /** As they are now. */
   readonly rules: BookRules;
+  /** Lot of the tape, which no change of the rules changes. Default: that of the rules. */
+  readonly lot?: DecimalText;
   /** Exchange time at which an earlier recording of the same tape ended; null for a new one. */
   readonly resumedFrom: Millis | null;
   /** Between two whole books that are compared with what the stream told. */

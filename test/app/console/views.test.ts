@@ -289,6 +289,12 @@ describe('a console with a key in its environment', () => {
     'PUNTAS_WEBHOOK_TOKEN_OLD',
     'PUNTAS_TELEGRAM_TOKEN',
     'PUNTAS_ALERT_WEBHOOK_SECRET',
+    'PUNTAS_ALERT_WEBHOOK_URL',
+    'PUNTAS_QUEUE_PASSWORD',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+    'PGPASSWORD',
   ])('does not start: %s', async name => {
     const ask = {
       config,

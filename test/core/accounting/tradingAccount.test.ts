@@ -9,6 +9,8 @@ import { bookRules, btcMxn } from '../market.ts';
 
 const ethMxn = instrumentOf(bookRules({ book: 'eth_mxn' }));
 const BOOKS = [btcMxn, ethMxn];
+/** Near the present. */
+const T = 1.7e12;
 const CURRENCIES = ['btc', 'eth', 'mxn'];
 
 const balancesOf = (total: string, locked = '0'): readonly Balance[] =>
@@ -48,7 +50,7 @@ const tradeOf = ({ book, side, major, minor, isFeeMajor }: Drawn, n: number): Ow
   ...{ major: `${major}`, minor: `${minor}`, feeAmount: '0.5', feeCurrency: isFeeMajor ? book.major : book.minor },
 });
 
-const conversion = (phase: 'in flight' | 'done'): Extract<EngineEvent, { kind: 'conversion' }> => ({
+const conversion = (phase: 'in flight' | 'done' | 'failed'): Extract<EngineEvent, { kind: 'conversion' }> => ({
   ...{ kind: 'conversion', at: 1, phase },
   conversion: {
     id: 'h1',
@@ -109,5 +111,30 @@ describe('an account that two books share', () => {
     const reasons = [40_000, 60_000].map(at => read(at, balancesOf('999')));
     expect(account.differs).toBe(true);
     expect(reasons.at(-1)).toContain('-1 mxn');
+  });
+
+  it('compares anew after a conversion, and gives what is left after a transfer a time of its own', () => {
+    const patience = { tradeReportDelayMaxMs: 1_000, listWaitMs: 60_000 };
+    const differing = () => {
+      const account = new TradingAccount(patience, () => {});
+      const read = (startedAt: number, total: string) =>
+        account.read(
+          { kind: 'balances', at: startedAt, startedAt, quiet: true, balances: balancesOf(total) },
+          new Map(),
+        );
+      for (const at of [T - 20_000, T - 10_000]) read(at, '1000');
+      for (const at of [0, 10_000, 20_000]) expect(read(T + at, '999')).toBeNull();
+      expect([account.differs, account.unexplained?.haltsAt]).toEqual([true, T + 60_000]);
+      return { account, read };
+    };
+    const converted = differing();
+    converted.account.convert({ ...conversion('failed'), at: T + 20_000 });
+    expect(converted.account.differs).toBe(false);
+    const moved = differing();
+    const transfer = { source: 'f1', cause: 'deposits', currency: 'btc', why: '', amount: moneyOf('5') } as const;
+    moved.account.transfer({ kind: 'transfer', at: T + 20_000, occurredAt: T, ...transfer });
+    expect(moved.account.differs).toBe(false);
+    for (const at of [30_000, 40_000, 60_000]) expect(moved.read(T + at, '999')).toBeNull();
+    expect(moved.account.unexplained?.haltsAt).toBe(T + 90_000);
   });
 });

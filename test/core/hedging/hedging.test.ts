@@ -80,6 +80,13 @@ describe('the way out', () => {
     expect(of('1.999999').weighed[0]?.not).toBe('more than is left for today');
   });
 
+  test('is not taken when the most that it can cost is above the limit, however cheap it looks', () => {
+    const of = (most: string) => decide([{ ...sale('rfq', '999'), most: moneyOf(most) }]);
+    expect(of('5')).toMatchObject({ taken: 'rfq', most: moneyOf('5') });
+    expect(of('5.000001').taken).toBe('wait');
+    expect(of('5.000001').weighed[0]?.not).toBe('more than 50 bps');
+  });
+
   test('is the cheapest within the limit, and every other says why not', () => {
     const { taken, weighed } = decide([sale('rfq', '998'), sale('conversion', '997'), sale('book', '999')]);
     expect(taken).toBe('rfq');

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyDepth, L3_ORDERS_MAX, HELD_MAX, instrumentOf, OrderBook, L3Book } from '../../../src/core/index.ts';
+import {
+  emptyDepth,
+  L3_ORDERS_MAX,
+  HELD_MAX,
+  instrumentOf,
+  moneyOf,
+  OrderBook,
+  L3Book,
+} from '../../../src/core/index.ts';
 import type {
   Amount,
   BookDiff,
@@ -46,6 +54,14 @@ const snapshot = (sequence: number | bigint, rows: [oid: string, side: Side, pri
     bids: rows.filter(row => row[1] === 'buy').map(([oid, , price, amount]) => ({ oid, price, amount })),
     asks: rows.filter(row => row[1] === 'sell').map(([oid, , price, amount]) => ({ oid, price, amount })),
   }) satisfies BookSnapshot;
+
+const LARGEST = Number.MAX_SAFE_INTEGER;
+const bestLots = (book: OrderBook): number => book.amountAt('buy', book.best('buy'));
+/** Exact lots of an amount, at most those that a level counts. */
+function lotsOf(text: string): bigint {
+  const lots = moneyOf(text) / instrument.lotMoney;
+  return lots > LARGEST ? BigInt(LARGEST) : lots;
+}
 
 /** A feed that is live at sequence 10 with one bid of others. */
 function fed() {
@@ -120,14 +136,42 @@ describe('steps', () => {
     expect(feed.seed({ book: 'btc_mxn', sequence: 1n, updatedAt: 0, bids: [entry], asks: [] })).toBe('no ids');
   });
 
-  test('with numbers that cannot be counted leave the order out and keep the rest', () => {
-    const { feed, at, book } = fed();
+  test('with prices that cannot be counted leave the order out, and with such an amount keep it at the largest that is counted', () => {
+    const { feed, book } = fed();
     const far = '9'.repeat(20);
     expect(
       feed.take(step(11, open('b', 'sell', far, '1'), open('c', 'buy', '1000', far), open('d', 'buy', '0', '1'))),
     ).toBe('applied');
     feed.take(step(12, open('a', 'buy', '1000', '0')));
-    expect([at(1000), book.levels('buy'), book.levels('sell')]).toEqual([0, 0, 0]);
+    expect([bestLots(book), book.levels('buy'), book.levels('sell')]).toEqual([LARGEST, 1, 0]);
+  });
+
+  test('whose amounts cannot be counted or read leave every other amount exact', () => {
+    const amounts = fc.oneof(
+      fc.integer({ min: 1, max: 1_000 }).map(String),
+      fc.constantFrom('9'.repeat(20), '90071992.54740991', '90071992.5474099', null),
+    );
+    const change = fc.record({
+      oid: fc.constantFrom('b', 'c', 'd', 'e'),
+      amount: fc.option(amounts, { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 30 }), changes => {
+        const { feed, book } = fed();
+        const live = new Map<string, bigint>([['a', lotsOf('1')]]);
+        feed.take(step(11, open('a', 'buy', '1000', '1')));
+        changes.forEach(({ oid, amount }, i) => {
+          const gone = { kind: 'gone', oid, filled: false } as const;
+          const now = { kind: 'open', oid, side: 'buy', price: '1000', amount: amount ?? null } as const;
+          feed.take(step(12 + i, amount === undefined ? gone : now));
+          if (amount === undefined) live.delete(oid);
+          else if (amount !== null) live.set(oid, lotsOf(amount));
+          else if (!live.has(oid)) live.set(oid, 1n);
+          const sum = [...live.values()].reduce((a, b) => a + b, 0n);
+          expect(bestLots(book)).toBe(Number(sum > LARGEST ? LARGEST : sum));
+        });
+      }),
+    );
   });
 
   test('are held, and orders kept, only up to a bound', () => {

@@ -9,6 +9,7 @@ import {
   isDecimalText,
   money,
   moneyOf,
+  moneyOfAmount,
   moneyOfValue,
   multiplyMoneyFloor,
   price,
@@ -16,6 +17,7 @@ import {
   priceExact,
   priceFloor,
   rateCeil,
+  shownAmount,
   textOfAmount,
   textOfMoney,
   textOfPrice,
@@ -279,10 +281,48 @@ describe('an instrument', () => {
     [{ book: 'btc_mxn_x' }, /btc_mxn_x/],
     [{ tickSize: '0' }, /above zero/],
     [{ tickSize: '1e-2' }, /tick_size/],
-    [{ tickSize: '0.00000000001' }, /18 decimals/],
     [{ maximumValue: 'NaN' }, /maximum_value/],
     [{ minimumPrice: '-1' }, /minimum_price/],
   ])('with %j is refused and the field is named', (rules, message) => {
     expect(() => instrumentOf(bookRules(rules))).toThrow(message);
+  });
+
+  it('is refused with a lot that would leave values beyond 18 decimals', () => {
+    expect(() => instrumentOf(bookRules({ tickSize: '0.00000000001' }), '0.00000001')).toThrow(/18 decimals/);
+  });
+
+  it('counts amounts in the finest unit, of at most eight decimals, that its announced amounts and values fit', () => {
+    const power = (low: number, high: number) => fc.integer({ min: low, max: high }).map(e => 10 ** e);
+    const text = (x: number) => x.toFixed(x < 1 ? Math.round(-Math.log10(x)) : 0);
+    fc.assert(
+      fc.property(power(-12, 4), power(-8, 6), power(0, 15), (tick, minimum, maximum) => {
+        const rules = { tickSize: text(tick), minimumAmount: text(minimum), maximumAmount: text(maximum) };
+        const i = instrumentOf(bookRules(rules));
+        const decimals = i.amountDecimals;
+        expect(i.lotMoney * 10n ** BigInt(decimals)).toBe(10n ** 18n);
+        expect(decimals).toBeLessThanOrEqual(8);
+        expect(i.priceDecimals + decimals).toBeLessThanOrEqual(18);
+        const fits = (d: number) => maximum * 10 ** d <= Number.MAX_SAFE_INTEGER && i.priceDecimals + d <= 18;
+        const minimumFits = moneyOf(rules.minimumAmount) % i.lotMoney === 0n;
+        // The minimum is a whole number of lots unless the tick leaves no room for that.
+        if (!minimumFits) expect(i.priceDecimals + decimals).toBe(18);
+        else if (decimals < 8 && i.priceDecimals + decimals < 18) expect(fits(decimals + 1)).toBe(false);
+        if (fits(decimals)) expect(moneyOfAmount(i, i.amountMax)).toBe(moneyOf(rules.maximumAmount));
+      }),
+    );
+  });
+
+  it('shows an amount exactly, or the largest that it counts, and never none', () => {
+    const i = instrumentOf(bookRules({}));
+    const digits = fc.stringMatching(/^\d{1,20}(\.\d{1,18})?$/);
+    fc.assert(
+      fc.property(digits, text => {
+        const lots = moneyOf(text) / i.lotMoney;
+        const top = BigInt(Number.MAX_SAFE_INTEGER);
+        const least = moneyOf(text) > 0n ? 1n : 0n;
+        expect(BigInt(shownAmount(i, text))).toBe(lots > top ? top : lots < least ? least : lots);
+      }),
+    );
+    expect(shownAmount(i, null)).toBe(1);
   });
 });

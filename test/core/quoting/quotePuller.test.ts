@@ -48,6 +48,24 @@ describe('a leader that moves', () => {
     expect(shown(desk)).toEqual({ bids: [995], asks: [999] });
   });
 
+  test('sends cancels that count as messages, so that pulling without end halts', () => {
+    const desk = deskOf(
+      { leader: LEADER },
+      {
+        halts: {
+          ...{ drawdownMax: 10n ** 30n, dayLossMax: 10n ** 30n },
+          ...{ fillsPer10Min: 1_000, refusalsPerMinute: 1_000, unknownsPerMinute: 1_000, messagesPerMinute: 1_000 },
+        } as never,
+      },
+    );
+    const sent = () => Number(desk.engine.limitUses(desk.now).find(({ limit }) => limit === 'messagesPerMinute')?.used);
+    const before = sent();
+    const commands = desk.log.length;
+    tell(desk, 50 * MID * 0.997);
+    expect(desk.log.slice(commands).filter(({ kind }) => kind === 'cancel')).toHaveLength(1);
+    expect(sent() - before).toBe(desk.log.slice(commands).filter(({ kind }) => kind !== 'look').length);
+  });
+
   test('within what the distance bears, upwards for a bid, or when it is too old, takes nothing away', () => {
     const desk = deskOf({ leader: LEADER });
     tell(desk, 50 * MID * 0.9985);

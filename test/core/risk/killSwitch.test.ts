@@ -143,3 +143,38 @@ describe('counts in a window', () => {
     expect(guard.breach(zero, NOON)).not.toBeNull();
   });
 });
+
+describe('what is counted', () => {
+  const kinds = ['fill', 'refusal', 'unknown', 'message'] as const;
+  const names = { fill: 'fills', refusal: 'refusals', unknown: 'unknown outcomes', message: 'messages' } as const;
+  const keys = {
+    fill: 'fillsPer10Min',
+    refusal: 'refusalsPerMinute',
+    unknown: 'unknownsPerMinute',
+    message: 'messagesPerMinute',
+  } as const;
+
+  test('halts when there is one more than its limit within its time, whatever the limit, and not a moment after it', () => {
+    const times = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 300, size: 'max' });
+    fc.assert(
+      fc.property(fc.constantFrom(...kinds), fc.integer({ min: 1, max: 200 }), times, (kind, max, waits) => {
+        const guard = new KillSwitch({ ...never, [keys[kind]]: max });
+        const window = kind === 'fill' ? 10 * MINUTE : MINUTE;
+        const happened: number[] = [];
+        let at = NOON;
+        for (const wait of waits) {
+          at += wait;
+          guard[kind](at);
+          happened.push(at);
+          const recent = happened.filter(one => at - one <= window).length;
+          const reason = guard.breach(money(0n), at);
+          expect(reason).toBe(recent > max ? `${names[kind]}: more than ${max} in ${window / MINUTE} min` : null);
+          const used = guard.counts(at).find(({ limit }) => limit === keys[kind])!;
+          expect(used).toEqual({ limit: keys[kind], max, used: Math.min(recent, max + 1) });
+        }
+        guard.reset();
+        expect(guard.breach(money(0n), at)).toBeNull();
+      }),
+    );
+  });
+});

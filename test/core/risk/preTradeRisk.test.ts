@@ -87,6 +87,10 @@ describe('the gate', () => {
     ['not ready', { missing: 'balances are not read yet' }],
     ['no limits', { limits: null }],
     ['ledger differs from the balances', { ledgerDiffers: true }],
+    ['held by the sentinel', { heldBySentinel: true }],
+    ['sentinel is missing', { sentinelMissing: true }],
+    ['rules of the book changed', { bookRefusal: 'rules of the book changed' }],
+    ['book is not traded any more', { bookRefusal: 'book is not traded any more' }],
     ['book stale', { bookAge: 1001 }],
     ['book stale', { bookAge: Number.NaN }],
     ['book stale', { bookAge: Infinity }],
@@ -107,6 +111,12 @@ describe('the gate', () => {
     ['position limit', { limits: { ...limits, positionMax: Number.NaN } }],
     ['position limit', { orders: [order('buy', 900, 91, 'closed-unsettled')] }],
     ['position limit', { orders: [order('buy', 900, Number.NaN, 'open')] }],
+    ['price or amount outside the book rules', { instrument: { ...plain, valueMin: 9991n } }],
+    ['price or amount outside the book rules', { instrument: { ...plain, valueMax: 9989n } }],
+    ['price or amount outside the book rules', { instrument: { ...plain, priceMin: 1000 } }],
+    ['price or amount outside the book rules', { instrument: { ...plain, priceMax: 998 } }],
+    ['price or amount outside the book rules', { instrument: { ...plain, amountMin: 11 } }],
+    ['price or amount outside the book rules', { instrument: { ...plain, amountMax: 9 } }],
     ['order value limit', { limits: { ...limits, orderValueMax: 9989n } }],
     ['order count limit', { limits: { ...limits, ordersMax: 0 } }],
     ['order count limit', { limits: { ...limits, ordersMax: Number.NaN } }],
@@ -118,7 +128,15 @@ describe('the gate', () => {
     ['insufficient funds', { minorFunds: moneyOf('9989') }],
     ['insufficient funds', { minorFunds: moneyOf('9990'), orders: [order('buy', 900, 1, 'unknown')] }],
   ] as const)('says "%s" to a bid of 10 at 999 (case %#)', (refusal, changes) => {
-    expect(approvePlace(place('buy', 999, 10), { ...quiet, ...(changes as Partial<RiskContext>) })).toBe(refusal);
+    expect(approvePlace(place('buy', 999, 10), { ...quiet, ...(changes as unknown as Partial<RiskContext>) })).toBe(
+      refusal,
+    );
+  });
+
+  it('approves what lies exactly on every bound of the book', () => {
+    const bounds = { priceMin: 999, priceMax: 999, amountMin: 10, amountMax: 10, valueMin: 9990n, valueMax: 9990n };
+    const instrument = { ...plain, ...bounds } as unknown as RiskContext['instrument'];
+    expect(isApproved(place('buy', 999, 10), { ...quiet, instrument })).toBe(true);
   });
 
   it.each([

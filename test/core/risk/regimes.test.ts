@@ -64,6 +64,27 @@ describe('the transition', () => {
     );
   });
 
+  it('is wide until the market was calm for the whole time without a break, for any loads', () => {
+    const loads = fc.array(fc.constantFrom(0, 0.79, 0.8, 0.9, 1, 1.5, Number.NaN), { minLength: 1, maxLength: 40 });
+    fc.assert(
+      fc.property(loads, fc.integer({ min: 100, max: 600 }), (drawn, everyMs) => {
+        let state: RegimeState = { ...firstRegime, refusal: null, regime: 'normal' };
+        let [isWide, calmSince]: [boolean, number | null] = [false, null];
+        drawn.forEach((wide, i) => {
+          const at = 1.7e12 + i * everyMs;
+          const look = { kind: 'look', at, refusal: null, wide, wideWhy: 'it moves', near: 0, loss: null } as const;
+          state = nextRegime(state, look, RULES);
+          const isCalm = wide < 0.8;
+          if (isCalm && isWide) calmSince ??= at;
+          else calmSince = null;
+          if (!isWide) isWide = wide >= 1;
+          else if (calmSince !== null && at - calmSince >= RULES.calmMs) [isWide, calmSince] = [false, null];
+          expect([i, state.regime]).toEqual([i, isWide ? 'wide' : 'normal']);
+        });
+      }),
+    );
+  });
+
   it('keeps a pause apart: nothing else begins or ends it, and it begins and ends nothing else', () => {
     fc.assert(
       fc.property(lives, events => {

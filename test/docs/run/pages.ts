@@ -30,12 +30,12 @@ export function everythingIn(root: string): Found {
   ]);
 }
 
-/** The plan for a checkout: which scripts `.ci/run` runs is read there. */
+/** The plan for a checkout; the scripts that hold commands are those that `.ci/run` and `.ci/full` name. */
 export function planIn(root: string): Plan {
-  const run = readFileSync(join(root, '.ci/run'), 'utf8');
+  const lists = ['.ci/run', '.ci/full'].map(name => readFileSync(join(root, name), 'utf8')).join('\n');
   return planOf(everythingIn(root), name => {
     const file = join(root, '.ci', name);
-    return existsSync(file) && new RegExp(`^ +'(?:alone|computes|waits) ${name.replace('.', '\\.')}[' ]`, 'm').test(run)
+    return existsSync(file) && new RegExp(`^ +'(?:& )?[a-z0-9-]+ +${name.replace('.', '\\.')}[' ]`, 'm').test(lists)
       ? readFileSync(file, 'utf8')
       : null;
   });

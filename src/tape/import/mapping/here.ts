@@ -1,11 +1,10 @@
 /** Mapping files beside what they describe, `mapping.yaml` or `NAME.mapping.yaml`: with one a folder is a recording like those whose format is known. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findRecording, recordedBooks } from '../find.ts';
 import { filesAt } from '../parts.ts';
 import type { Given } from '../parts.ts';
 import type { Recording } from '../recording.ts';
-import { mappedRecording } from './mapped.ts';
+import { mappedRecording, mappingText } from './mapped.ts';
 import { mappingOf } from './mapping.ts';
 
 /** As `findRecording`; a mapping file in the folder goes before the known formats, unless one of them is asked for. */
@@ -37,7 +36,7 @@ async function mappingsIn(path: string): Promise<readonly { readonly book: strin
   return Promise.all(
     names.map(async name => {
       const file = join(dir, name);
-      return { book: mappingOf(await readFile(file, 'utf8'), file).book, file };
+      return { book: mappingOf(mappingText(file), file).book, file };
     }),
   );
 }

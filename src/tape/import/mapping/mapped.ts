@@ -1,22 +1,27 @@
 /** A recording that a mapping file describes: its tables in order of time, and their rows. */
-import { readFile, stat } from 'node:fs/promises';
+import { readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument, Millis } from '../../../core/index.ts';
+import { sessionOf } from '../../model/session.ts';
 import { tapeRules } from '../../model/tapeRules.ts';
-import { WrongFile } from '../findings.ts';
-import type { Findings } from '../findings.ts';
-import { FINEST, inferredTick } from '../grid.ts';
-import { rowsOf, shown } from '../lines.ts';
+import { WrongFile } from '../read/findings.ts';
+import type { Findings } from '../read/findings.ts';
+import { inferredTick } from '../grid.ts';
+import { rowsOf, sourceOf } from '../lines.ts';
 import type { ImportReading } from '../lines.ts';
 import { filesAt, filesBelow } from '../parts.ts';
+import { unpackedName } from '../read/packed.ts';
 import type { Recording } from '../recording.ts';
 import type { Chunk } from '../rows.ts';
 import { Silence } from '../silence.ts';
 import { mappingOf } from './mapping.ts';
 import type { Table, Time } from './mapping.ts';
+import { clockText, dateIn, timeReader } from '../read/times.ts';
 import { columnsOf, readerOf, timeColumns } from './readers.ts';
+import { StatedWords } from './statedWords.ts';
 import { rowBatches } from './tables.ts';
-import type { TableRow } from './tables.ts';
+import type { TableRow } from './cells.ts';
 
 /** What is said of the recording besides the mapping file, and goes before it. */
 export type GivenMapped = { readonly book?: string; readonly tick?: DecimalText; readonly lot?: DecimalText };
@@ -24,7 +29,12 @@ export type GivenMapped = { readonly book?: string; readonly tick?: DecimalText;
 /** Without a book for longer, nothing was recorded; a table may say another time. */
 const SILENCE_S = 600;
 
-type FilesOfTable = { readonly table: Table; readonly files: readonly string[] };
+type FilesOfTable = {
+  readonly table: Table;
+  readonly files: readonly string[];
+  /** The file whose rows stand beside a file's. */
+  readonly beside: ReadonlyMap<string, string>;
+};
 
 /** Opens the files at `path`, a folder or one file. Rejects with a WrongFile of one line. */
 export async function mappedRecording(
@@ -33,37 +43,71 @@ export async function mappedRecording(
   given: GivenMapped = {},
   onBytes: (count: number) => void = () => undefined,
 ): Promise<Recording> {
-  const text = await readFile(mappingPath, 'utf8').catch((error: unknown) => {
-    throw new WrongFile(`${mappingPath}: cannot be read: ${(error as Error).message}`);
-  });
+  const text = mappingText(mappingPath);
   const mapping = mappingOf(text, mappingPath);
   const { dir, files: flat } = await filesAt(path);
   const all = [...flat, ...((await stat(path)).isDirectory() ? await filesBelow(path) : [])];
   const tables: FilesOfTable[] = [];
   for (const table of mapping.tables) {
-    const files = all.filter(file => matches(table.files, file)).map(file => join(dir, file));
-    if (files.length === 0)
+    const like = (pattern: string): readonly string[] => {
+      const found = all.filter(file => matches(pattern, file)).map(file => join(dir, file));
+      if (found.length > 0) return found;
       throw new WrongFile(
-        `${path}: no file is like ${table.files}, which ${mappingPath} asks for; there are ${all.slice(0, 3).join(', ') || 'none'}${all.length > 3 ? ', …' : ''}`,
+        `${path}: no file is like ${pattern}, which ${mappingPath} asks for; there are ${all.slice(0, 3).join(', ') || 'none'}${all.length > 3 ? ', …' : ''}`,
       );
-    tables.push({ table, files: await inOrderOfTime(table, files) });
+    };
+    const files = like(table.files);
+    const others = table.beside === undefined ? [] : like(table.beside.files);
+    if (table.beside !== undefined && others.length !== files.length)
+      throw new WrongFile(
+        `${path}: ${files.length} files are like ${table.files}, and ${others.length} like ${table.beside.files}: expected one beside each`,
+      );
+    const beside = new Map(others.map((other, i) => [files[i]!, other]));
+    tables.push({ table, beside, files: await inOrderOfTime({ table, files, beside }) });
   }
   // At equal times books stand before trades.
   tables.sort((a, b) => Number(a.table.kind === 'trades') - Number(b.table.kind === 'trades'));
   const book = given.book ?? mapping.book;
   const lot = given.lot ?? mapping.lot;
-  const open = (tick: DecimalText) => recordingOf(path, tables, tapeRules(book, tick, lot).instrument);
+  const session = mapping.session === undefined ? {} : { session: sessionOf(mapping.session) };
+  const open = (tick: DecimalText): Recording => ({
+    ...recordingOf(path, tables, tapeRules(book, tick, lot).instrument),
+    ...session,
+  });
   const tick = given.tick ?? mapping.tick;
   if (tick !== undefined) return open(tick);
-  const found = await inferredTick(open(FINEST), onBytes);
+  const found = await inferredTick(open, onBytes);
   const recording = open(found);
   return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
 }
 
+/** The text of a mapping file. Throws a WrongFile if it cannot be read or is too long to be one. */
+export function mappingText(path: string): string {
+  try {
+    return readRegularFile(path, TEXT_FILE);
+  } catch (error) {
+    throw new WrongFile(`${path}: cannot be read: ${(error as Error).message}`);
+  }
+}
+
 /** `*` stands for any letters; a pattern with a folder in it is one of the path from the given folder, another of the file's name. */
 const matches = (pattern: string, path: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(escaped).join('.*')}$`).test(pattern.includes('/') ? path : basename(path));
-const escaped = (text: string): string => text.replace(/[^\w]/g, '\\$&');
+  matchesStars(pattern, pattern.includes('/') ? path : basename(path));
+
+/** Whether `text` is `pattern`, in which each `*` stands for any characters or none. The earliest place of each part is enough. */
+export function matchesStars(pattern: string, text: string): boolean {
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return text === pattern;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
 
 function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: Instrument): Recording {
   const kinds = new Set(tables.map(({ table }) => table.kind));
@@ -80,7 +124,7 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   return {
     source: path,
     format: 'mapping',
-    files: tables.flatMap(({ files }) => files),
+    files: tables.flatMap(({ files, beside }) => [...files, ...beside.values()]),
     passes: 1,
     instrument,
     fromOrders: has('orders') && !has('levels', 'books', 'quotes'),
@@ -91,18 +135,63 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   };
 }
 
-function chunksOf({ table, files }: FilesOfTable, reading: ImportReading): AsyncGenerator<Chunk> {
+/** Rows of a file with these columns, and of the one beside it. */
+async function* batchesOf(
+  { table, beside }: FilesOfTable,
+  file: string,
+  columns: readonly string[],
+  onBytes: (count: number) => void,
+): AsyncGenerator<readonly TableRow[]> {
+  const { delimiter, header, json } = table;
+  const asked = { columns, delimiter, header, json: json && { rows: json.rows, before: json.before } };
+  const other = beside.get(file);
+  if (table.beside === undefined || other === undefined) {
+    yield* rowBatches(file, asked, onBytes);
+    return;
+  }
+  const theirs = new Set(table.beside.header);
+  const [own, others] = [columns.filter(name => !theirs.has(name)), columns.filter(name => theirs.has(name))];
+  const places = columns.map(name => (theirs.has(name) ? own.length + others.indexOf(name) : own.indexOf(name)));
+  const rows = rowBatches(file, { ...asked, columns: own }, onBytes);
+  const otherRows = oneByOne(rowBatches(other, { columns: others, delimiter, header: table.beside.header }, onBytes));
+  for await (const batch of rows) {
+    const joined: TableRow[] = [];
+    for (const row of batch) {
+      const next = await otherRows.next();
+      if (next.done === true) throw new WrongFile(`${other}: has fewer rows than ${file}, beside which it stands`);
+      const all = row === null || next.value === null ? null : [...row, ...next.value];
+      joined.push(all === null ? null : places.map(place => all[place]!));
+    }
+    yield joined;
+  }
+  if ((await otherRows.next()).done !== true)
+    throw new WrongFile(`${other}: has more rows than ${file}, beside which it stands`);
+}
+
+async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const batch of batches) yield* batch;
+}
+
+function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chunk> {
+  const { table, files } = of;
   const columns = columnsOf(table);
   const places = new Map(columns.map((column, place) => [column, place]));
-  const asked = { columns, delimiter: table.delimiter, header: table.header };
+  let here = '';
+  const place = () => here;
+  const timeOf = rowTime(table.time, reading.findings, place);
+  const receivedOf = table.received === undefined ? null : rowTime(table.received);
   const read = readerOf(table, reading.instrument, reading.findings);
   const seconds = table.silence ?? (table.kind === 'trades' ? Infinity : SILENCE_S);
   const silence = new Silence(reading, seconds * 1_000, table.kind === 'trades' ? 'trade' : 'row of the book');
   const where = Object.entries(table.where);
-  const above = table.header === undefined && !files[0]?.endsWith('.parquet') ? 1 : 0;
+  const stated = new StatedWords(table);
+  const above =
+    table.header === undefined && table.json === undefined && /\.(?:csv|tsv|txt)$/.test(unpackedName(files[0]!))
+      ? 1
+      : 0;
   const timed = async function* (file: string) {
     let line = above;
-    for await (const batch of rowBatches(file, asked, reading.bytes)) {
+    for await (const batch of batchesOf(of, file, columns, reading.bytes)) {
       const items: Item[] = [];
       for (const row of batch) {
         const item = itemOf(row, ++line, file);
@@ -112,18 +201,26 @@ function chunksOf({ table, files }: FilesOfTable, reading: ImportReading): Async
     }
   };
   const itemOf = (row: TableRow, line: number, file: string): Item | null => {
-    if (row === null) return { row: [], line, why: new RangeError('not as many cells as the header has') };
+    here = `${file}:${line}`;
+    if (row === null)
+      return {
+        row: [],
+        line,
+        why: new RangeError('not as many cells as the header has, or no JSON where that is expected'),
+      };
     const cells = (column: string): string => row[places.get(column)!]!;
+    stated.row(cells);
     if (where.some(([column, of]) => !of.includes(cells(column)))) return null;
+    stated.ownRow(cells);
     try {
-      return { row, line, at: timeOf(table.time, cells, file) };
+      return { row, line, at: timeOf(cells, file) };
     } catch (error) {
       return { row, line, why: error };
     }
   };
   const batches = (file: string) =>
     table.sort === undefined ? timed(file) : sorted(timed(file), table.sort * 1_000, reading.findings, file);
-  return rowsOf<Item>(
+  const chunks = rowsOf<Item>(
     files,
     reading,
     batches,
@@ -132,10 +229,32 @@ function chunksOf({ table, files }: FilesOfTable, reading: ImportReading): Async
       if ('why' in item) throw item.why;
       const { row, at } = item;
       const cells = (column: string): string => row[places.get(column)!]!;
-      read(cells, at, table.received === undefined ? at : timeOf(table.received, cells, file), rows);
+      read(cells, at, receivedOf === null ? at : receivedOf(cells, file), rows);
       silence.heard(at);
     },
   );
+  return checked(chunks, stated, reading.findings, files);
+}
+
+/** The chunks, and after the last of them the check of the words. Rows that cannot be read because of a word are refused by the words that are there. */
+async function* checked(
+  chunks: AsyncGenerator<Chunk>,
+  stated: StatedWords,
+  findings: Findings,
+  files: readonly string[],
+): AsyncGenerator<Chunk> {
+  const named = (why: string) => new WrongFile(`${sourceOf(files)}: ${why}`);
+  try {
+    yield* chunks;
+  } catch (error) {
+    const why = error instanceof WrongFile ? stated.failure(key => /^(side|event|unchanged)/.test(key)) : null;
+    throw why === null ? error : named(why);
+  }
+  try {
+    stated.check(findings);
+  } catch (error) {
+    throw error instanceof WrongFile ? named(error.message) : error;
+  }
 }
 
 /** A row with its time, or why it has none. */
@@ -168,15 +287,16 @@ async function* sorted(
 }
 
 /** By the first row that says when it was; a file without one comes last. */
-async function inOrderOfTime(table: Table, files: readonly string[]): Promise<readonly string[]> {
+async function inOrderOfTime(of: FilesOfTable): Promise<readonly string[]> {
+  const { table, files } = of;
   const columns = timeColumns(table.time);
-  const asked = { columns, delimiter: table.delimiter, header: table.header };
   const startOf = async (file: string): Promise<Millis> => {
-    for await (const batch of rowBatches(file, asked, () => undefined)) {
+    const timeOf = rowTime(table.time);
+    for await (const batch of batchesOf(of, file, columns, () => undefined)) {
       for (const row of batch) {
         if (row === null) continue;
         try {
-          return timeOf(table.time, column => row[columns.indexOf(column)]!, file);
+          return timeOf(column => row[columns.indexOf(column)]!, file);
         } catch {
           continue;
         }
@@ -189,33 +309,34 @@ async function inOrderOfTime(table: Table, files: readonly string[]): Promise<re
   return timed.sort((a, b) => a.at - b.at).map(({ file }) => file);
 }
 
-const TEXT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\s*(Z|UTC|[+-]\d\d:?\d\d)?$/;
-const PER_MS = { ms: 1, us: 1e3, ns: 1e6 } as const;
-/** 2000 and 2100: a time outside has another unit than was said. */
-const [FIRST, LAST] = [946_684_800_000, 4_102_444_800_000];
+/** Reads the time of a row. */
+type RowTime = (cells: (column: string) => string, file: string) => Millis;
 
-/** Milliseconds since 1970, to the microsecond. Throws a RangeError on a time that is none. */
-function timeOf({ column, hour, unit, zone, day }: Time, cells: (column: string) => string, file: string): Millis {
-  const first = column.map(cells).find(cell => cell !== '') ?? '';
-  const text = hour === undefined ? first : `${first} ${cells(hour).padStart(2, '0')}:00:00`;
-  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  const at = unit === 'text' ? textTime(text, zone) : unit === 's' ? number * 1_000 : number / PER_MS[unit];
-  const time = Math.round((day ? at + midnightOf(file, zone) : at) * 1_000) / 1_000;
-  if (!(time >= FIRST && time < LAST))
-    throw new RangeError(`expected a time in ${unit === 'text' ? 'text with a zone' : unit}, found ${shown(text)}`);
-  return time;
+function rowTime(time: Time, findings?: Findings, place?: () => string): RowTime {
+  const { column, hour, clock, clockDigits, unit, day } = time;
+  const read = timeReader(time, findings, place);
+  let midnight = { file: '', at: 0 };
+  return (cells, file) => {
+    const first = column.map(cells).find(cell => cell !== '') ?? '';
+    if (day && midnight.file !== file) midnight = { file, at: midnightOf(file) };
+    const given = day ? midnight.at : undefined;
+    const text =
+      hour !== undefined
+        ? `${dateAlone(first)} ${cells(hour).padStart(2, '0')}:00:00`
+        : clock !== undefined
+          ? `${dateAlone(first)} ${clockText(cells(clock), clockDigits)}`
+          : day && unit === 'text'
+            ? clockText(first, clockDigits)
+            : first;
+    return read(text, given);
+  };
 }
 
-function textTime(text: string, zone: string | undefined): Millis {
-  const [, date, time, fraction = '', written] = TEXT.exec(text) ?? [];
-  const offset = (written ?? zone)?.replace('UTC', 'Z').replace(/(\d\d)(\d\d)$/, '$1:$2');
-  if (date === undefined || offset === undefined) return Number.NaN;
-  return Date.parse(`${date}T${time}${offset}`) + Number(`0.${fraction}0`) * 1_000;
-}
+/** A date that a program wrote as its midnight. */
+const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z?$/, '');
 
-function midnightOf(file: string, zone = 'Z'): Millis {
-  const dates = (text: string) => [...text.matchAll(/(\d{4})-?(\d\d)-?(\d\d)/g)];
-  const [, year, month, day] = dates(basename(file))[0] ?? dates(dirname(file)).at(-1) ?? [];
-  if (year === undefined) throw new WrongFile(`${file}: no date in its name, nor in a folder's`);
-  return Date.parse(`${year}-${month}-${day}T00:00:00${zone}`);
+function midnightOf(file: string): Millis {
+  const found = dateIn(basename(file), 'first') ?? dateIn(dirname(file), 'last');
+  if (found === null) throw new WrongFile(`${file}: no date in its name, nor in a folder's`);
+  return found;
 }

@@ -1,25 +1,20 @@
 /** What each kind of table of a mapping file makes of a row: quotes, books, levels, single orders, trades. */
 import { amount } from '../../../core/index.ts';
-import type { Amount, DecimalText, Instrument, Millis, Price } from '../../../core/index.ts';
-import { KIND, SIDE } from '../../model/tape.ts';
-import type { SideCode } from '../../model/tape.ts';
-import { lotsOf, plainText, ticksOf, timesUnit } from '../digits.ts';
-import type { Findings } from '../findings.ts';
+import type { Amount, DecimalText, Instrument, Price } from '../../../core/index.ts';
+import { SIDE } from '../../model/tape.ts';
+import { lotsOf, plainText, ticksOf, timesUnit, withPoint } from '../digits.ts';
+import type { Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import { Remembered } from '../remembered.ts';
-import type { RowBuffer } from '../rows.ts';
-import type { SideWords, Table, TableOf, Time } from './mapping.ts';
-
-/** The cell of a column. */
-export type Cells = (column: string) => string;
-/** Puts what a row says; a RangeError says that it cannot be read. */
-export type RowReader = (cells: Cells, at: Millis, local: Millis, rows: RowBuffer) => void;
-
-type Numbers = { readonly price: (text: string) => Price; readonly lots: (text: string) => Amount };
+import { knownSide, sideIn } from './cells.ts';
+import type { Cells, Numbers, RowReader } from './cells.ts';
+import { ordersReader } from './singleOrders.ts';
+import { SnapshotRows } from './snapshotRows.ts';
+import type { Table, TableOf, Time } from './mapping.ts';
 
 /** The columns that tell a time. */
-export const timeColumns = ({ column, hour }: Time): readonly string[] =>
-  hour === undefined ? column : [...column, hour];
+export const timeColumns = ({ column, hour, clock }: Time): readonly string[] =>
+  [...column, hour, clock].filter(name => name !== undefined);
 
 /** The columns that a table's reader asks for. */
 export function columnsOf(table: Table): readonly string[] {
@@ -28,8 +23,13 @@ export function columnsOf(table: Table): readonly string[] {
   const own = (): readonly string[] => {
     if (table.kind === 'quotes') return given([table.bid, table.ask, table.bidAmount, table.askAmount]);
     if (table.kind === 'books') return bookColumns(table).flat();
-    if (table.kind === 'levels') return given([table.side.column, table.price, table.amount, table.snapshot?.column]);
-    if (table.kind === 'orders') return [table.event.column, table.id, table.side.column, table.price, table.amount];
+    if (table.kind === 'levels')
+      return given([table.side.column, table.price, table.amount, table.snapshot?.column, table.removed?.column]);
+    if (table.kind === 'orders')
+      return given([
+        ...[table.event.column, table.id, table.side.column, table.price, table.amount],
+        table.snapshot?.column,
+      ]);
     return given([table.price, table.amount, table.id, table.side?.column]);
   };
   return [...new Set([...named, ...Object.keys(table.where), ...own()])];
@@ -39,7 +39,7 @@ export function columnsOf(table: Table): readonly string[] {
 export function readerOf(table: Table, instrument: Instrument, findings: Findings): RowReader {
   const plain = (text: string, unit: DecimalText) =>
     timesUnit(
-      plainText(text, () => undefined),
+      plainText(withPoint(text, table.decimal, table.thousands), () => undefined),
       unit,
     );
   const numbers: Numbers = {
@@ -49,7 +49,7 @@ export function readerOf(table: Table, instrument: Instrument, findings: Finding
   if (table.kind === 'quotes') return quotes(table, numbers);
   if (table.kind === 'books') return books(table, numbers);
   if (table.kind === 'levels') return levels(table, numbers);
-  if (table.kind === 'orders') return orders(table, numbers);
+  if (table.kind === 'orders') return ordersReader(table, numbers, findings);
   return trades(table, numbers, findings);
 }
 
@@ -99,7 +99,8 @@ function books(table: TableOf<'books'>, { price, lots }: Numbers): RowReader {
     for (const [i, side] of [SIDE.buy, SIDE.sell].entries()) {
       const of = cellsOf(cells, columns[i]!);
       for (let level = 0; level < of.length; level += 2)
-        if (of[level] !== '') rows.level(at, local, side, price(of[level]!), lots(of[level + 1]!));
+        if (of[level] !== '' && table.empty?.includes(of[level]!) !== true)
+          rows.level(at, local, side, price(of[level]!), lots(of[level + 1]!));
     }
   };
 }
@@ -110,34 +111,15 @@ function pairOf(level: string, within: string): readonly string[] {
   return pair;
 }
 
-/** Rows of a whole book were received at one time: those of another are the next one. */
+/** Levels, and whole books of them. */
 function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
-  let snapshotOf: Millis | null = null;
+  const snapshot = new SnapshotRows(table.snapshot);
   return (cells, at, local, rows) => {
     const side = knownSide(table.side, cells);
-    const [ticks, left] = [price(cells(table.price)), lots(cells(table.amount))];
-    const isSnapshot = table.snapshot?.words.includes(cells(table.snapshot.column)) === true;
-    if (isSnapshot && snapshotOf !== local) rows.clear(at, local);
-    snapshotOf = isSnapshot ? local : null;
+    const isRemoved = table.removed?.words.includes(cells(table.removed.column)) === true;
+    const [ticks, left] = [price(cells(table.price)), isRemoved ? amount(0) : lots(cells(table.amount))];
+    if (snapshot.begins(cells, local)) rows.clear(at, local);
     rows.level(at, local, side, ticks, left);
-  };
-}
-
-function orders(table: TableOf<'orders'>, { price, lots }: Numbers): RowReader {
-  const { event } = table;
-  return (cells, at, local, rows) => {
-    const what = cells(event.column);
-    const kind = event.add.includes(what)
-      ? KIND.add
-      : event.change.includes(what)
-        ? KIND.change
-        : event.remove.includes(what)
-          ? KIND.remove
-          : null;
-    if (kind === null) throw new RangeError(`expected an event that adds, changes or removes, found ${shown(what)}`);
-    const id = numberOf(cells(table.id));
-    if (id === 0) throw new RangeError(`expected the number of an order, found ${shown(cells(table.id))}`);
-    rows.push(kind, knownSide(table.side, cells), at, local, price(cells(table.price)), lots(cells(table.amount)), id);
   };
 }
 
@@ -148,24 +130,9 @@ function trades(table: TableOf<'trades'>, { price, lots }: Numbers, findings: Fi
     const id = table.id === undefined ? '' : cells(table.id);
     const [ticks, size] = [price(cells(table.price)), lots(cells(table.amount))];
     if (id !== '' && known.has(id)) return findings.found('trades that appear twice', 'dropped', rows.place);
-    const taker = table.side === undefined ? SIDE.unknown : sideOf(table.side, cells);
+    const taker = table.side === undefined ? SIDE.unknown : sideIn(table.side, cells);
     rows.trade(at, local, taker, ticks, size, numberOf(id));
   };
-}
-
-/** `unknown` for a word that is neither. */
-function sideOf({ column, buy, sell }: SideWords, cells: Cells): SideCode {
-  const word = cells(column);
-  return buy.includes(word) ? SIDE.buy : sell.includes(word) ? SIDE.sell : SIDE.unknown;
-}
-
-function knownSide(words: SideWords, cells: Cells): SideCode {
-  const side = sideOf(words, cells);
-  if (side === SIDE.unknown)
-    throw new RangeError(
-      `expected ${[...words.buy, ...words.sell].join(' or ')} in ${words.column}, found ${shown(cells(words.column))}`,
-    );
-  return side;
 }
 
 const numberOf = (id: string): number => (/^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id)) ? Number(id) : 0);

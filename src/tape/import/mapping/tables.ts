@@ -1,33 +1,63 @@
-/** Rows of CSV and Parquet files as text, by the packages that read these formats; memory does not grow with a CSV file, and with Parquet to one group of its rows. */
-import { stat } from 'node:fs/promises';
+/** Rows of CSV, Parquet and JSON files as text, by the packages that read these formats; memory does not grow with the file, but with a group of a Parquet file's rows. */
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
-import { WrongFile } from '../findings.ts';
-import { checkUnpacked, LINE_MAX, openText, reasonOf } from '../lines.ts';
-
-/** The cells of the columns that were asked for, in that order; null when the row has not as many cells as the header. */
-export type TableRow = readonly string[] | null;
+import { WrongFile } from '../read/findings.ts';
+import { LINE_MAX, reasonOf } from '../lines.ts';
+import { unpackedBytes } from '../read/packed.ts';
+import { parquetGroups } from '../read/parquet.ts';
+import type { TableRow } from './cells.ts';
+import { isJson, jsonRows } from './jsonRows.ts';
+import type { JsonShape } from './jsonRows.ts';
 
 type Asked = {
   readonly columns: readonly string[];
   readonly delimiter: string;
   readonly header: readonly string[] | undefined;
+  readonly json?: JsonShape | undefined;
 };
 
 const BATCH = 1_000;
 
-/** Some rows at a time. Rejects with a WrongFile that begins with the path. */
+/** Some rows at a time. `sign(x)` and `abs(x)` are the sign of a column's numbers, `+` or `-`, and what they are without it. Rejects with a WrongFile that begins with the path. */
 export async function* rowBatches(
   path: string,
   asked: Asked,
   onBytes: (count: number) => void,
 ): AsyncGenerator<readonly TableRow[]> {
+  const derived = asked.columns.map(column => /^(sign|abs)\((.+)\)$/.exec(column)?.slice(1) ?? null);
+  const plain = { ...asked, columns: asked.columns.map((column, i) => derived[i]?.[1] ?? column) };
+  const batches = tableRows(path, plain, onBytes);
+  const cellOf = (cell: string, i: number): string => {
+    const [what] = derived[i] ?? [];
+    return what === undefined ? cell : what === 'abs' ? cell.replace(/^[+-]/, '') : signOf(cell);
+  };
   try {
-    yield* path.endsWith('.parquet') ? parquetRows(path, asked.columns, onBytes) : csvRows(path, asked, onBytes);
+    if (derived.every(one => one === null)) yield* batches;
+    else for await (const batch of batches) yield batch.map(row => (row === null ? null : row.map(cellOf)));
   } catch (error) {
     throw new WrongFile(`${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+const signOf = (cell: string): string => (cell === '' ? '' : cell.startsWith('-') ? '-' : '+');
+
+function tableRows(path: string, asked: Asked, onBytes: (count: number) => void): AsyncGenerator<readonly TableRow[]> {
+  if (path.endsWith('.parquet')) return parquetRows(path, asked.columns, onBytes);
+  const json = asked.json ?? (isJson(path) ? { rows: undefined, before: [] } : undefined);
+  return json === undefined ? csvRows(path, asked, onBytes) : jsonRows(path, asked.columns, json, onBytes);
+}
+
+async function* parquetRows(
+  path: string,
+  columns: readonly string[],
+  onBytes: (count: number) => void,
+): AsyncGenerator<readonly TableRow[]> {
+  const chosen = (names: readonly string[]) => placesOf(columns, names).map(place => names[place]!);
+  for await (const { rows, texts } of parquetGroups(path, chosen, onBytes)) {
+    const cells = columns.map(column => texts.get(column)!);
+    for (let at = 0; at < rows; at += BATCH)
+      yield Array.from({ length: Math.min(BATCH, rows - at) }, (_, i) => cells.map(cell => cell(at + i)));
   }
 }
 
@@ -36,7 +66,6 @@ async function* csvRows(
   { columns, delimiter, header }: Asked,
   onBytes: (count: number) => void,
 ): AsyncGenerator<readonly TableRow[]> {
-  const { text, file } = openText(path);
   const parser = parse({
     bom: true,
     delimiter,
@@ -46,18 +75,8 @@ async function* csvRows(
     skip_empty_lines: true,
     max_record_size: LINE_MAX,
   });
-  let told = 0;
-  let unpacked = 0;
-  const counted = async function* (chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      onBytes(file.bytesRead - told);
-      told = file.bytesRead;
-      checkUnpacked((unpacked += chunk.length), file.bytesRead);
-      yield chunk;
-    }
-  };
   // What goes wrong in it also ends the parser, whose error is the one that is told.
-  const fed = pipeline(text, counted, parser).catch(() => undefined);
+  const fed = pipeline(Readable.from(unpackedBytes(path, onBytes)), parser).catch(() => undefined);
   let places = header === undefined ? null : placesOf(columns, header);
   let width = header?.length ?? 0;
   let batch: TableRow[] = [];
@@ -83,47 +102,13 @@ function placesOf(columns: readonly string[], header: readonly string[]): readon
     if (place >= 0) return place;
     const other = header.length === 1 ? /[;\t|,]/.exec(header[0]!)?.[0] : undefined;
     const asked = other === undefined ? '' : `: is the delimiter ${JSON.stringify(other)}?`;
-    throw new WrongFile(`no column ${column}; it has ${header.join(', ')}${asked}`);
+    throw new WrongFile(`no column ${column}; it has ${someOf(header)}${asked}`);
   });
 }
 
-/** Times are told as text, to the microsecond. */
-const PARSERS = {
-  timestampFromMilliseconds: (ms: bigint) => isoOf(ms * 1_000n),
-  timestampFromMicroseconds: (us: bigint) => isoOf(us),
-  timestampFromNanoseconds: (ns: bigint) => isoOf(ns / 1_000n),
-};
-
-const isoOf = (micros: bigint): string =>
-  `${new Date(Number(micros / 1_000n)).toISOString().slice(0, -1)}${String(micros % 1_000n).padStart(3, '0')}Z`;
-
-async function* parquetRows(
-  path: string,
-  columns: readonly string[],
-  onBytes: (count: number) => void,
-): AsyncGenerator<readonly TableRow[]> {
-  const file = await asyncBufferFromFile(path);
-  const metadata = await parquetMetadataAsync(file);
-  placesOf(
-    columns,
-    parquetSchema(metadata).children.map(({ element }) => element.name),
-  );
-  const { size } = await stat(path);
-  let from = 0;
-  for (const { num_rows } of metadata.row_groups) {
-    const upTo = from + Number(num_rows);
-    const options = { file, metadata, compressors, parsers: PARSERS, columns: [...new Set(columns)] };
-    const rows = await parquetReadObjects({ ...options, rowStart: from, rowEnd: upTo });
-    for (let at = 0; at < rows.length; at += BATCH)
-      yield rows.slice(at, at + BATCH).map(row => columns.map(column => textOf(row[column])));
-    onBytes(size / metadata.row_groups.length);
-    from = upTo;
-  }
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return value;
-  if (value instanceof Date) return value.toISOString();
-  return typeof value === 'bigint' || typeof value === 'number' ? String(value) : JSON.stringify(value);
-}
+const NAMES_SHOWN = 50;
+const someOf = (names: readonly string[]): string =>
+  names.length <= NAMES_SHOWN
+    ? names.map(short).join(', ')
+    : `${names.slice(0, NAMES_SHOWN).map(short).join(', ')} and ${names.length - NAMES_SHOWN} more`;
+const short = (name: string): string => (name.length > 80 ? `${name.slice(0, 80)}…` : name);

@@ -1,9 +1,12 @@
 /** What an import found to be dirty: each kind once, with how often, where first, and what was done about it. */
-import type { Millis } from '../../core/index.ts';
-import type { DataFlaw } from '../model/tape.ts';
+import type { Millis } from '../../../core/index.ts';
+import type { DataFlaw } from '../../model/tape.ts';
 
 /** The whole file is not what it was taken for: nothing of it can be used. */
 export class WrongFile extends Error {}
+
+/** In quotes, escaped as in JSON, its first 80 characters: for messages of one line. */
+export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 /** Lines among which one that cannot be read is skipped; more of them, and the file is something else. */
 const READABLE_PER_UNREADABLE = 100;
@@ -70,6 +73,11 @@ export class Findings {
     if (this.#unread * READABLE_PER_UNREADABLE <= this.#lines) return;
     const more = this.#unread > 1 ? ` (and ${this.#unread - 1} more of ${this.#lines} lines)` : '';
     throw new WrongFile(`${this.#firstUnread}${more}`);
+  }
+
+  /** Lines that said nothing that can be used. */
+  get unreadLines(): number {
+    return this.#unread;
   }
 
   get flaws(): readonly DataFlaw[] {

@@ -1,0 +1,34 @@
+/** The file that a configuration was read from, so that what turns out wrong later can be told with its line. */
+import type { Config } from '../schema.ts';
+import { readYaml } from './yamlText.ts';
+import { asWritten, withCurrentKeys } from '../renamedKeys.ts';
+
+/** A symbol stays with every copy of a configuration and is in no text of it. */
+const SOURCE = Symbol('file of the configuration');
+
+type Source = { readonly path: string; readonly text: string };
+
+/** Returns the configuration, which now knows the file and the text that it was read from. */
+export const withSource = (config: Config, path: string, text: string): Config =>
+  Object.assign({}, config, { [SOURCE]: { path, text } satisfies Source });
+
+/** Returns `file:line:column key` of a key, or only `key` for a configuration that was read from no file. */
+export function placeOf(config: Config, path: readonly PropertyKey[]): string {
+  const key = path.map(String).join('.');
+  const source = (config as Config & { readonly [SOURCE]?: Source })[SOURCE];
+  const read = source && readYaml(source.text, source.path, '');
+  if (!read?.ok) return key;
+  const { taken } = withCurrentKeys(read.value);
+  return `${read.place(read.offset({ path: asWritten(path, taken) }))} ${key}`;
+}
+
+/** Returns the path of the first key whose value is this text, or `null` if there is none. */
+export function pathOfText(value: unknown, text: string, path: readonly string[] = []): readonly string[] | null {
+  if (value === text) return path;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = pathOfText(inner, text, [...path, key]);
+    if (found !== null) return found;
+  }
+  return null;
+}

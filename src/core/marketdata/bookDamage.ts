@@ -1,0 +1,52 @@
+/** Damaged rows of a whole book: whether one may be among the levels that decisions use. */
+import { DEPTH_LEVELS } from '../model/book.ts';
+import { priceCeil, priceFloor, TooLarge } from '../model/instrument.ts';
+import type { Instrument } from '../model/instrument.ts';
+import type { BookEntry, BookSnapshot } from '../ports/port.ts';
+import type { DecimalText, Price, Side } from '../model/units.ts';
+
+/**
+ * Returns the tick of a level's price, moved towards the other side if it lies off the grid, as orders from before a change of the tick do: nothing is
+ * quoted through it. `null` is an ask above every tick that can be counted: it is behind all others. Throws a RangeError on another price that no tick
+ * stands for, and on text that is not decimal.
+ */
+export function levelTick(instrument: Instrument, side: Side, price: DecimalText): Price | null {
+  let ticks: Price;
+  try {
+    ticks = side === 'buy' ? priceCeil(instrument, price) : priceFloor(instrument, price);
+  } catch (error) {
+    if (side === 'sell' && error instanceof TooLarge) return null;
+    throw error;
+  }
+  if (ticks > 0) return ticks;
+  throw new RangeError(`expected a price of at least one tick of ${instrument.tick}, found ${price}`);
+}
+
+/**
+ * Returns why a book cannot be used: a row whose place is not known may be among the best `DEPTH_LEVELS` levels of its side. `null` if every damaged
+ * row has that many levels before it.
+ */
+export function damageWithinDepth({ bids, asks, damage }: BookSnapshot, instrument: Instrument): string | null {
+  return damageOf(bids, damage?.bids, 'buy', instrument) ?? damageOf(asks, damage?.asks, 'sell', instrument);
+}
+
+function damageOf(
+  entries: readonly BookEntry[],
+  damage: NonNullable<BookSnapshot['damage']>['bids'],
+  side: Side,
+  instrument: Instrument,
+): string | null {
+  if (damage === undefined) return null;
+  const levels = new Set<number>();
+  for (const { price } of entries.slice(0, damage.after)) {
+    let tick: Price | null = null;
+    try {
+      tick = levelTick(instrument, side, price);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+    if (tick !== null) levels.add(tick);
+    if (levels.size >= DEPTH_LEVELS) return null;
+  }
+  return damage.why;
+}

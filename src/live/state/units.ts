@@ -1,0 +1,71 @@
+/** Units in which a state was written, and what it left in those of the book as it is now. */
+import {
+  amountCeil,
+  instrumentOf,
+  LOT,
+  money,
+  moneyOfAmount,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  worstPrice,
+} from '../../core/index.ts';
+import type { Amount, DecimalText, Instrument, RestoredLedger, RestoredOrder } from '../../core/index.ts';
+
+/** Tick and lot that prices and amounts of a state are counted in. */
+export type StateUnits = { readonly tick: DecimalText; readonly lot: DecimalText };
+
+type Left = { readonly orders: readonly RestoredOrder[]; readonly ledger: RestoredLedger | null };
+
+/**
+ * Returns what an earlier run left, in the units of the book as it is now: a price at its worst for the bot, an amount rounded up and what was filled of it
+ * exactly. `written` is `null` for a state of an older Puntas, which counted every amount in units of 10^-8. Throws a RangeError that names the order or the
+ * target that the book's units cannot count.
+ */
+export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | null, to: Instrument): T {
+  const { tick, lot } = written ?? { tick: to.tick, lot: LOT };
+  if (tick === to.tick && lot === to.lot) return leftovers;
+  const from = unbounded(to.symbol, tick, lot);
+  return {
+    ...leftovers,
+    orders: leftovers.orders.map(order => converted(order, from, to)),
+    ledger: leftovers.ledger && { ...leftovers.ledger, target: targetIn(leftovers.ledger.target, from, to) },
+  };
+}
+
+/** Units alone, without a bound. */
+const unbounded = (book: string, tickSize: DecimalText, lot: DecimalText): Instrument =>
+  instrumentOf(
+    {
+      ...{ book, tickSize, minimumAmount: lot, maximumAmount: lot, minimumPrice: tickSize, maximumPrice: tickSize },
+      ...{ minimumValue: '0', maximumValue: '0' },
+    },
+    lot,
+  );
+
+function converted(order: RestoredOrder, from: Instrument, to: Instrument): RestoredOrder {
+  const filled = moneyOfAmount(from, order.filled) + (order.filledRest ?? 0n);
+  const rest = money(filled % to.lotMoney);
+  try {
+    return {
+      ...order,
+      price: worstPrice(to, order.side, textOfPrice(from, order.price)),
+      amount: amountCeil(to, textOfAmount(from, order.amount)),
+      filled: Number(filled / to.lotMoney) as Amount,
+      ...(rest > 0n || order.filledRest !== undefined ? { filledRest: rest } : {}),
+    };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RangeError(
+      `order ${order.id} of an earlier run cannot be counted in the units of ${to.symbol} now (tick ${to.tick}, lot ${to.lot}): ${error.message}`,
+    );
+  }
+}
+
+function targetIn(target: Amount, from: Instrument, to: Instrument): Amount {
+  const lots = Number((BigInt(target) * from.lotMoney) / to.lotMoney);
+  if (Number.isSafeInteger(lots)) return lots as Amount;
+  throw new RangeError(
+    `the target of the ledger, ${textOfMoney(moneyOfAmount(from, target))}, cannot be counted in lots of ${to.lot}`,
+  );
+}

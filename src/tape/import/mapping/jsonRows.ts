@@ -1,0 +1,91 @@
+/** Rows of JSON: a line each, or elements of a list in a line; numbers stay the text that they are. */
+import { lineBatches } from '../lines.ts';
+import { unpackedName } from '../read/packed.ts';
+import type { TableRow } from './cells.ts';
+
+/** How a table's lines are JSON. */
+export type JsonShape = {
+  /** Path of the list whose elements are the rows; without it the line is one. */
+  readonly rows: string | undefined;
+  /** Names of the words that stand before the JSON in a line, with a space behind each. */
+  readonly before: readonly string[];
+};
+
+/** Whether a file is JSON by its name, packed or not. */
+export const isJson = (path: string): boolean => /\.(?:json|jsonl|ndjson)$/.test(unpackedName(path));
+
+/** As `rowBatches`. A column is a path in the row (`data.px`, `levels.0.1`); with a `/` before it, from the top of the line. `null`: no JSON. */
+export async function* jsonRows(
+  path: string,
+  columns: readonly string[],
+  { rows, before }: JsonShape,
+  onBytes: (count: number) => void,
+): AsyncGenerator<readonly TableRow[]> {
+  const paths = columns.map(column => ({ column, isOfLine: column.startsWith('/'), keys: keysOf(column) }));
+  const isList = unpackedName(path).endsWith('.json');
+  const rowOf = (words: readonly string[], line: unknown, row: unknown): TableRow =>
+    paths.map(({ column, isOfLine, keys }) => {
+      const word = before.indexOf(column);
+      return word >= 0 ? words[word]! : textAt(isOfLine ? line : row, keys);
+    });
+  for await (const lines of lineBatches(path, onBytes)) {
+    const found: TableRow[] = [];
+    for (const text of lines) {
+      if (text.trim() === '') continue;
+      const [words, json] = parted(text, before.length);
+      const line = parsed(json);
+      if (line === undefined) {
+        found.push(null);
+        continue;
+      }
+      const items = rows === undefined ? (isList && Array.isArray(line) ? line : [line]) : listAt(line, rows);
+      for (const item of items) found.push(rowOf(words, line, item));
+    }
+    yield found;
+  }
+}
+
+function parted(text: string, count: number): readonly [readonly string[], string] {
+  const words: string[] = [];
+  let rest = text;
+  for (let i = 0; i < count; i++) {
+    const end = rest.indexOf(' ');
+    if (end < 0) return [words, ''];
+    words.push(rest.slice(0, end));
+    rest = rest.slice(end + 1);
+  }
+  return [words, rest];
+}
+
+/** Strings, which are left as they are, and numbers, which become strings of their digits. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(TOKENS, token => (token.startsWith('"') ? token : `"${token}"`))) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const keysOf = (column: string): readonly string[] => column.replace(/^\//, '').split('.');
+
+/** Empty where there is nothing. A key with dots in it is found too. */
+function textAt(from: unknown, keys: readonly string[]): string {
+  const whole = keys.length > 1 ? own(from, keys.join('.')) : undefined;
+  const value = whole ?? keys.reduce<unknown>(own, from);
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+const own = (from: unknown, key: string): unknown =>
+  typeof from === 'object' && from !== null && Object.hasOwn(from, key)
+    ? (from as Readonly<Record<string, unknown>>)[key]
+    : undefined;
+
+/** No rows where the line has no such thing; what is no list is its only row. */
+function listAt(line: unknown, path: string): readonly unknown[] {
+  const value = keysOf(path).reduce<unknown>(own, line);
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}

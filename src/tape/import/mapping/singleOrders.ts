@@ -1,0 +1,201 @@
+/** Rows of single orders, as a mapping describes them: what each event does to an order, and a number for each order. */
+import { createHash } from 'node:crypto';
+import { KIND, SIDE } from '../../model/tape.ts';
+import type { SideCode } from '../../model/tape.ts';
+import { WrongFile } from '../read/findings.ts';
+import type { Findings } from '../read/findings.ts';
+import { shown } from '../lines.ts';
+import type { RowBuffer } from '../rows.ts';
+import type { TableOf } from './mapping.ts';
+import { knownSide } from './cells.ts';
+import type { Cells, Numbers, RowReader } from './cells.ts';
+import { SnapshotRows } from './snapshotRows.ts';
+
+/** Events of the mapping, except `clear`, which concerns no order. */
+const ORDER_EVENTS = ['add', 'change', 'reduce', 'remove', 'execute', 'fill'] as const;
+type OrderEvent = (typeof ORDER_EVENTS)[number];
+
+type Resting = {
+  readonly number: number;
+  readonly side: SideCode;
+  price: number;
+  lots: number;
+  /** Lots that `fill` events have reported and no later event has taken from the order yet. */
+  filled: number;
+};
+
+/** The largest books of the world have some ten thousand orders. */
+const ORDERS_MAX = 2_000_000;
+
+/**
+ * Reads single orders. A `change` has the amount that is left; `reduce` and `execute` have the amount that went; `execute` is also a trade,
+ * whose taker is on the other side. A `fill` belongs to the event that then takes its amount from the order. Cells of side and price may be
+ * empty where the order is known.
+ */
+export function ordersReader(table: TableOf<'orders'>, numbers: Numbers, findings: Findings): RowReader {
+  const reader = new OrderReader(table, numbers, findings);
+  return (cells, at, local, rows) => reader.read(cells, at, local, rows);
+}
+
+class OrderReader {
+  readonly #table: TableOf<'orders'>;
+  readonly #numbers: Numbers;
+  readonly #findings: Findings;
+  readonly #events: ReadonlyMap<string, OrderEvent | 'clear'>;
+  readonly #snapshot: SnapshotRows;
+  readonly #ids = new OrderNumbers();
+  /** Resting orders by their ids. */
+  readonly #orders = new Map<string, Resting>();
+
+  constructor(table: TableOf<'orders'>, numbers: Numbers, findings: Findings) {
+    this.#table = table;
+    this.#numbers = numbers;
+    this.#findings = findings;
+    this.#snapshot = new SnapshotRows(table.snapshot);
+    this.#events = new Map(
+      ([...ORDER_EVENTS, 'clear'] as const).flatMap(event => table.event[event].map(word => [word, event] as const)),
+    );
+  }
+
+  read(cells: Cells, at: number, local: number, rows: RowBuffer): void {
+    const { event: words, id: idColumn } = this.#table;
+    const word = cells(words.column);
+    const event = this.#events.get(word);
+    if (event === undefined)
+      throw new RangeError(`expected ${[...this.#events.keys()].join(', ')}, found ${shown(word)}`);
+    if (event === 'clear') {
+      this.#clear(at, local, rows);
+      return;
+    }
+    const id = cells(idColumn);
+    if (id === '' || id === '0') throw new RangeError(`expected the id of an order, found ${shown(id)}`);
+    const known = this.#orders.get(id);
+    const side = this.#sideOf(cells, known);
+    const price = this.#priceOf(cells, known);
+    const cell = cells(this.#table.amount);
+    const lots = event === 'remove' && cell === '' ? (known?.lots ?? 0) : this.#numbers.lots(cell);
+    if (this.#snapshot.begins(cells, local)) this.#clear(at, local, rows);
+    const number = known?.number ?? this.#ids.numberOf(id);
+    if (event === 'add') {
+      if (known !== undefined)
+        this.#findings.found('orders that come a second time', 'the later one holds', rows.place);
+      rows.push(KIND.add, side, at, local, price, lots, number);
+      this.#rest(id, { number, side, price, lots, filled: 0 });
+    } else if (event === 'change' || event === 'remove')
+      this.#told(event, { id, known, number, side, price, lots }, at, local, rows);
+    else if (known === undefined) {
+      this.#findings.found(UNKNOWN, event === 'execute' ? 'the trade is kept' : 'left out', rows.place);
+      if (event === 'execute') rows.push(KIND.trade, otherSide(side), at, local, price, lots, 0);
+    } else if (event === 'fill') known.filled += lots;
+    else {
+      this.#less(id, known, event === 'execute' ? 0 : lots, lots, at, local, rows);
+      if (event === 'execute') rows.push(KIND.trade, otherSide(side), at, local, price, lots, 0);
+    }
+  }
+
+  /** A row with the amount that is left. */
+  #told(
+    event: 'change' | 'remove',
+    {
+      id,
+      known,
+      number,
+      side,
+      price,
+      lots,
+    }: Omit<Resting, 'filled'> & { readonly id: string; readonly known: Resting | undefined },
+    at: number,
+    local: number,
+    rows: RowBuffer,
+  ): void {
+    if (known === undefined) this.#findings.found(UNKNOWN, 'kept; they rested before the recording', rows.place);
+    if (event === 'remove') {
+      rows.push(KIND.remove, side, at, local, price, Math.max(0, lots - (known?.filled ?? 0)), number);
+      this.#orders.delete(id);
+      this.#ids.forget(number);
+      return;
+    }
+    if (known !== undefined && known.price === price && lots >= known.lots)
+      this.#findings.found(
+        'changes that leave as much of an order or more',
+        'kept; if the amount is what went, the event is `reduce` or `execute`',
+        rows.place,
+      );
+    rows.push(KIND.change, side, at, local, price, lots, number);
+    this.#rest(id, { number, side, price, lots, filled: 0 });
+  }
+
+  /** Takes `lots` from an order. `canceled`: how many of them were not executed, if no `fill` says otherwise. */
+  #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
+    const { number, side, price } = order;
+    if (lots > order.lots)
+      this.#findings.found('amounts larger than what was left of the order', 'the order was taken out', rows.place);
+    const left = Math.max(0, order.lots - lots);
+    if (left > 0) {
+      rows.push(KIND.change, side, at, local, price, left, number);
+      order.filled = Math.max(0, order.filled - lots);
+      order.lots = left;
+      return;
+    }
+    // A removed row with nothing left was executed.
+    const unfilled = Math.max(0, Math.min(canceled, order.lots) - order.filled);
+    rows.push(KIND.remove, side, at, local, price, unfilled, number);
+    this.#orders.delete(id);
+    this.#ids.forget(number);
+  }
+
+  #rest(id: string, order: Resting): void {
+    if (this.#orders.size >= ORDERS_MAX)
+      throw new WrongFile(`more than ${ORDERS_MAX} orders rest at once: rows that remove them are missing`);
+    this.#orders.set(id, order);
+  }
+
+  #clear(at: number, local: number, rows: RowBuffer): void {
+    this.#orders.clear();
+    this.#ids.clear();
+    rows.clear(at, local);
+  }
+
+  #sideOf(cells: Cells, known: Resting | undefined): SideCode {
+    const { side } = this.#table;
+    if (known !== undefined && cells(side.column) === '') return known.side;
+    return knownSide(side, cells);
+  }
+
+  #priceOf(cells: Cells, known: Resting | undefined): number {
+    const cell = cells(this.#table.price);
+    return cell === '' && known !== undefined ? known.price : this.#numbers.price(cell);
+  }
+}
+
+const UNKNOWN = 'events of orders that never came';
+const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
+
+/** Ids that are whole numbers below this are kept as they are; each other id gets a number above it. */
+const OWN_NUMBERS = 2 ** 52;
+
+/**
+ * Numbers that tell resting orders apart. The number of an id that is text, or too large, follows from the id alone, so that another import of
+ * the same market finds the same one.
+ */
+export class OrderNumbers {
+  readonly #taken = new Map<number, string>();
+
+  /** Number of an order that is not known yet. */
+  numberOf(id: string): number {
+    if (/^[1-9]\d{0,15}$/.test(id) && Number(id) < OWN_NUMBERS) return Number(id);
+    const digest = createHash('sha256').update(id).digest().readUIntBE(0, 6);
+    let number = OWN_NUMBERS + digest;
+    while ((this.#taken.get(number) ?? id) !== id) number++;
+    this.#taken.set(number, id);
+    return number;
+  }
+
+  forget(number: number): void {
+    this.#taken.delete(number);
+  }
+
+  clear(): void {
+    this.#taken.clear();
+  }
+}

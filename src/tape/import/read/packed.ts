@@ -1,0 +1,283 @@
+/** The bytes of a file, unpacked where its name says so (.gz, .zst, .lz4, .zip), piece by piece: memory does not grow with what it unpacks to. */
+import { createReadStream } from 'node:fs';
+import type { ReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { Decompress } from 'fzstd';
+import yauzl from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
+import { WrongFile } from './findings.ts';
+import { Lz4Block } from './lz4.ts';
+
+/** The name without the end that says how the file is packed. */
+export const unpackedName = (name: string): string => name.replace(/\.(?:gz|zst|lz4|zip)$/, '');
+
+const CHUNK_BYTES = 256 * 1024;
+/** Recordings pack to a twentieth, at most a hundredth. A file that unpacks to more than this many times its size, and is not small, is made to do that. */
+const UNPACKS_MAX = 250;
+const SMALL_BYTES = 64 * 1024 * 1024;
+
+/** Throws a WrongFile when so many bytes out of so many packed ones are no recording. */
+export function checkUnpacked(unpacked: number, packed: number): void {
+  if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
+    throw new WrongFile(
+      `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes out of ${packed}: that is no recording, and not read`,
+    );
+}
+
+/** Some bytes at a time. `onBytes` hears how many more of the file itself were read. Rejects with an error whose message does not name the file. */
+export async function* unpackedBytes(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+  if (path.endsWith('.zip')) {
+    yield* zipped(path, onBytes);
+    return;
+  }
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const pieces = path.endsWith('.gz')
+    ? gunzipped(file)
+    : path.endsWith('.zst')
+      ? unzstd(new ByteSource(file))
+      : path.endsWith('.lz4')
+        ? unlz4(new ByteSource(file))
+        : (file as AsyncIterable<Buffer>);
+  let told = 0;
+  let unpacked = 0;
+  try {
+    for await (const piece of joined(pieces)) {
+      onBytes(file.bytesRead - told);
+      told = file.bytesRead;
+      checkUnpacked((unpacked += piece.length), file.bytesRead);
+      yield piece;
+    }
+  } finally {
+    file.destroy();
+  }
+}
+
+const PIECE_MIN = 64 * 1024;
+
+/** Small pieces as larger ones: readers search each piece together with the unfinished line before it. */
+async function* joined(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    held.push(piece);
+    bytes += piece.length;
+    if (bytes < PIECE_MIN && held.length < PIECE_MIN) continue;
+    yield held.length === 1 ? piece : Buffer.concat(held, bytes);
+    [held, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(held, bytes);
+}
+
+async function* gunzipped(file: ReadStream): AsyncGenerator<Buffer> {
+  const unzipped = createGunzip({ chunkSize: CHUNK_BYTES });
+  // pipe() does not pass errors on; without this a missing file would hang the reader.
+  file.on('error', error => unzipped.destroy(error));
+  yield* file.pipe(unzipped) as AsyncIterable<Buffer>;
+}
+
+/** The one entry of an archive that `isWanted` names, and the archive, which closes with the entry's stream. Rejects with a WrongFile unless there is one. */
+export async function openEntry(
+  path: string,
+  isWanted: (name: string) => boolean,
+): Promise<{ readonly entry: Entry; readonly stream: Readable }> {
+  const zip = await promisify<string, yauzl.Options, ZipFile>(yauzl.open)(path, {
+    lazyEntries: true,
+    autoClose: false,
+  });
+  try {
+    const { wanted, names } = await entriesOf(zip, isWanted);
+    const [entry, other] = wanted;
+    if (other !== undefined)
+      throw new WrongFile(
+        `holds several files, ${wanted
+          .slice(0, 2)
+          .map(({ fileName }) => fileName)
+          .join(' and ')}: expected one; unpack them into a folder`,
+      );
+    if (entry === undefined) throw new WrongFile(`holds no recording; it has ${names.join(', ') || 'nothing'}`);
+    // yauzl ends the stream with an error when there is more than the entry says.
+    checkUnpacked(entry.uncompressedSize, entry.compressedSize);
+    const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
+    stream.on('close', () => zip.close());
+    return { entry, stream };
+  } catch (error) {
+    zip.close();
+    throw error;
+  }
+}
+
+const ENTRIES_MAX = 10_000;
+const NAMES_SHOWN = 3;
+
+/** The first two that are wanted, and the first names. */
+function entriesOf(
+  zip: ZipFile,
+  isWanted: (name: string) => boolean,
+): Promise<{ readonly wanted: readonly Entry[]; readonly names: readonly string[] }> {
+  return new Promise((resolve, reject) => {
+    const wanted: Entry[] = [];
+    const names: string[] = [];
+    let count = 0;
+    zip.on('entry', (entry: Entry) => {
+      if (names.length < NAMES_SHOWN) names.push(entry.fileName.slice(0, 80));
+      if (isWanted(entry.fileName)) wanted.push(entry);
+      if (++count > ENTRIES_MAX) reject(new WrongFile(`holds more than ${ENTRIES_MAX} files`));
+      else if (wanted.length < 2) zip.readEntry();
+      else resolve({ wanted, names });
+    });
+    zip.on('end', () => resolve({ wanted, names }));
+    zip.on('error', reject);
+    zip.readEntry();
+  });
+}
+
+/** Folders, hidden files and what a desktop adds are no recordings; of others those that are tables. */
+const isTable = (name: string): boolean =>
+  !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name) && /\.(?:csv|tsv|json|jsonl|ndjson|log|data)$/i.test(name);
+
+async function* zipped(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+  const { entry, stream } = await openEntry(path, isTable);
+  const share = entry.uncompressedSize === 0 ? 0 : entry.compressedSize / entry.uncompressedSize;
+  for await (const piece of joined(stream as AsyncIterable<Buffer>)) {
+    onBytes(piece.length * share);
+    yield piece;
+  }
+}
+
+/** Bytes by count, out of pieces of any length. */
+class ByteSource {
+  readonly #pieces: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(pieces: AsyncIterable<Buffer>) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+  }
+
+  /** As many bytes, which are few; `null` at the end of the file. Rejects with a WrongFile if it ends amid them. */
+  async take(count: number): Promise<Buffer | null> {
+    while (this.#rest.length < count) {
+      const next = await this.#pieces.next();
+      if (next.done === true) {
+        if (this.#rest.length === 0) return null;
+        throw new WrongFile('the compressed file ends early: it was cut off');
+      }
+      this.#rest = this.#rest.length === 0 ? next.value : Buffer.concat([this.#rest, next.value]);
+    }
+    const taken = this.#rest.subarray(0, count);
+    this.#rest = this.#rest.subarray(count);
+    return taken;
+  }
+
+  /** As `take`, where the file must not end. */
+  async need(count: number): Promise<Buffer> {
+    const taken = await this.take(count);
+    if (taken === null && count > 0) throw new WrongFile('the compressed file ends early: it was cut off');
+    return taken ?? Buffer.alloc(0);
+  }
+
+  async skip(count: number): Promise<void> {
+    for (let left = count; left > 0; left -= CHUNK_BYTES) await this.need(Math.min(left, CHUNK_BYTES));
+  }
+}
+
+const damaged = (how: string, error?: unknown) =>
+  new WrongFile(`the compressed file is damaged (${how})`, { cause: error });
+
+const ZSTD_MAGIC = 0xfd2f_b528;
+/** Frames that decompressors pass over, of both formats. */
+const isSkippable = (magic: number): boolean => magic >>> 4 === 0x0184_d2a5;
+const ZSTD_BLOCK_MAX = 128 * 1024;
+/** What the reference implementation takes without being told to take more. */
+const ZSTD_WINDOW_MAX = 128 * 1024 * 1024;
+/** The decompressor moves its whole window with each block: so many bytes for each that is unpacked, beyond the first megabytes. */
+const ZSTD_MOVES_MAX = 4_096;
+const ZSTD_MOVES_FREE = 16 * 1024 * 1024;
+
+/** Frame by frame and block by block (RFC 8878), so that no step gives more than 128 kB. */
+async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
+  let moved = 0;
+  let unpacked = 0;
+  for (let magic = await source.take(4); magic !== null; magic = await source.take(4)) {
+    if (isSkippable(magic.readUInt32LE())) {
+      await source.skip((await source.need(4)).readUInt32LE());
+      continue;
+    }
+    if (magic.readUInt32LE() !== ZSTD_MAGIC) throw damaged('no zstd frame');
+    const flags = (await source.need(1))[0]!;
+    const isSingle = (flags & 0x20) !== 0;
+    const dictionaryBytes = [0, 1, 2, 4][flags & 3]!;
+    const sizeBytes = flags >>> 6 > 0 ? 1 << (flags >>> 6) : Number(isSingle);
+    const head = await source.need(Number(!isSingle) + dictionaryBytes + sizeBytes);
+    if (dictionaryBytes > 0) throw new WrongFile('is packed with a dictionary, which is not here: unpack it first');
+    const window = isSingle ? littleEndian(head) : windowOf(head[0]!);
+    if (!(window <= ZSTD_WINDOW_MAX))
+      throw new WrongFile(`needs ${window} bytes to be unpacked, more than ${ZSTD_WINDOW_MAX}: unpack it first`);
+    const out: Buffer[] = [];
+    const stream = new Decompress(piece => void out.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));
+    const push = (piece: Buffer, isLast: boolean): void => {
+      try {
+        stream.push(piece, isLast);
+      } catch (error) {
+        throw damaged((error as Error).message, error);
+      }
+    };
+    push(Buffer.concat([magic, Buffer.of(flags), head]), false);
+    for (let isLast = false; !isLast;) {
+      const header = await source.need(3);
+      const bits = header.readUIntLE(0, 3);
+      isLast = (bits & 1) === 1;
+      const isRepeated = ((bits >>> 1) & 3) === 1;
+      if (bits >>> 3 > ZSTD_BLOCK_MAX) throw damaged(`a block of ${bits >>> 3} bytes`);
+      const body = await source.need(isRepeated ? 1 : bits >>> 3);
+      const sum = await source.need(isLast && (flags & 4) !== 0 ? 4 : 0);
+      push(Buffer.concat([header, body, sum]), isLast);
+      moved += window;
+      for (const piece of out.splice(0)) {
+        unpacked += piece.length;
+        yield piece;
+      }
+      if (moved > (unpacked + ZSTD_MOVES_FREE) * ZSTD_MOVES_MAX)
+        throw new WrongFile('is packed in blocks too small for its window: unpack it first');
+    }
+  }
+}
+
+/** A frame's content size; two bytes of it begin at 256. */
+const littleEndian = (bytes: Buffer): number =>
+  bytes.reduceRight((sum, byte) => sum * 256 + byte, 0) + (bytes.length === 2 ? 256 : 0);
+const windowOf = (byte: number): number => 2 ** (10 + (byte >>> 3)) * (1 + (byte & 7) / 8);
+
+const LZ4_MAGIC = 0x184d_2204;
+
+/** The frame format of LZ4: blocks of at most 4 MiB, alone or going on with each other. */
+async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
+  for (let magic = await source.take(4); magic !== null; magic = await source.take(4)) {
+    if (isSkippable(magic.readUInt32LE())) {
+      await source.skip((await source.need(4)).readUInt32LE());
+      continue;
+    }
+    if (magic.readUInt32LE() !== LZ4_MAGIC) throw damaged('no LZ4 frame');
+    const head = await source.need(2);
+    const flags = head[0]!;
+    const sizes = head[1]!;
+    const blockMax = { 4: 65_536, 5: 262_144, 6: 1_048_576, 7: 4_194_304 }[(sizes >>> 4) & 7];
+    if (flags >>> 6 !== 1 || blockMax === undefined) throw damaged('an unknown LZ4 frame');
+    if ((flags & 1) !== 0) throw new WrongFile('is packed with a dictionary, which is not here: unpack it first');
+    await source.need(((flags & 8) !== 0 ? 8 : 0) + 1);
+    const block = new Lz4Block(blockMax, (flags & 0x20) === 0);
+    for (;;) {
+      const size = (await source.need(4)).readUInt32LE();
+      if (size === 0) break;
+      const length = size & 0x7fff_ffff;
+      if (length > blockMax) throw damaged(`a block of ${length} bytes`);
+      const packed = await source.need(length);
+      await source.need((flags & 0x10) !== 0 ? 4 : 0);
+      const piece = size >>> 31 === 1 ? block.stored(packed) : block.unpack(packed);
+      if (piece === null) throw damaged('an LZ4 block that cannot be read');
+      yield piece;
+    }
+    await source.need((flags & 4) !== 0 ? 4 : 0);
+  }
+}

@@ -1,0 +1,375 @@
+/**
+ * Columns of a Parquet file, a group of rows at a time. What the file says of itself is bounded before it is decoded: sizes, counts and repeats are
+ * checked against its own bytes, so that a small file cannot ask for much memory.
+ */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from 'hyparquet';
+import type {
+  AsyncBuffer,
+  ColumnMetaData,
+  CompressionCodec,
+  Compressors,
+  FileMetaData,
+  SchemaElement,
+} from 'hyparquet';
+import { compressors as packaged } from 'hyparquet-compressors';
+import { decompress } from 'fzstd';
+import { shown, WrongFile } from './findings.ts';
+import { checkThrift, listOfThrift, numberOfThrift, thriftStruct } from './thrift.ts';
+
+/** Columns by their names, each as long as the others. */
+export type ColumnGroup = { readonly rows: number; readonly texts: ReadonlyMap<string, (row: number) => string> };
+
+const FOOTER_MAX = 32 * 1024 * 1024;
+/** Values of the footer: columns times groups of rows. */
+const FOOTER_VALUES_MAX = 2_000_000;
+const COLUMNS_MAX = 10_000;
+/** Cells that are read at once, of the columns asked for: a small file's, what a byte of a larger one may add, and of any. */
+const CELLS_SMALL = 4_000_000;
+const CELLS_PER_BYTE = 4;
+const CELLS_MAX = 64_000_000;
+/** The same of bytes that they unpack to. */
+const BYTES_SMALL = 64 * 1024 * 1024;
+const BYTES_PER_BYTE = 250;
+const BYTES_MAX = 1024 * 1024 * 1024;
+
+/** Each gives at most as many bytes as the page says. */
+const compressors: Compressors = {
+  ...packaged,
+  GZIP: (packed, length) => gunzipSync(packed, { maxOutputLength: Math.max(1, length) }),
+  BROTLI: (packed, length) => brotliDecompressSync(packed, { maxOutputLength: Math.max(1, length) }),
+  ZSTD: (packed, length) => decompress(packed, new Uint8Array(length)),
+};
+
+/** `columnsOf` chooses among the columns that there are. Throws an error that does not name the file. */
+export async function* parquetGroups(
+  path: string,
+  columnsOf: (names: readonly string[]) => readonly string[],
+  onBytes: (count: number) => void,
+): AsyncGenerator<ColumnGroup> {
+  const file = await asyncBufferFromFile(path);
+  await checkFooter(file);
+  const metadata = await parquetMetadataAsync(file, { geoparquet: false });
+  const elements = leavesOf(metadata);
+  const columns = [...new Set(columnsOf([...elements.keys()]))];
+  let from = 0;
+  for (const group of metadata.row_groups) {
+    const rows = Number(group.num_rows);
+    await checkGroup(file, group, columns, elements);
+    const texts = new Map<string, (row: number) => string>();
+    const parts = new Map(columns.map(column => [column, [] as Part[]]));
+    if (rows > 0)
+      await parquetRead({
+        ...{ file, metadata, compressors, parsers: PARSERS, columns, rowStart: from, rowEnd: from + rows },
+        onChunk: ({ columnName, columnData, rowStart }) =>
+          void parts.get(columnName)?.push({ from: rowStart - from, data: columnData }),
+      });
+    for (const [column, of] of parts) texts.set(column, cellsOf(of, rows, column, elements.get(column)!));
+    yield { rows, texts };
+    onBytes(file.byteLength / metadata.row_groups.length);
+    from += rows;
+  }
+}
+
+type Part = { readonly from: number; readonly data: ArrayLike<unknown> };
+
+/** The text of a column's cell, of parts that follow each other. */
+function cellsOf(
+  parts: readonly Part[],
+  rows: number,
+  column: string,
+  element: SchemaElement,
+): (row: number) => string {
+  const sorted = [...parts].sort((a, b) => a.from - b.from);
+  let end = 0;
+  for (const { from, data } of sorted) {
+    if (from !== end) throw new WrongFile(`column ${column}: rows ${end} to ${from} are missing`);
+    end += data.length;
+  }
+  if (end < rows) throw new WrongFile(`column ${column}: holds ${end} rows of ${rows}`);
+  const textOf = element.type === 'FLOAT' ? textOfFloat32 : textOfValue;
+  let at = 0;
+  return row => {
+    let part = sorted[at]!;
+    while (row < part.from || row >= part.from + part.data.length) {
+      at = row < part.from ? 0 : at + 1;
+      part = sorted[at]!;
+    }
+    return textOf(part.data[row - part.from]);
+  };
+}
+
+/** Columns of single values, by name. Nested ones are left out. */
+function leavesOf({ schema }: FileMetaData): ReadonlyMap<string, SchemaElement> {
+  const elements = schema.slice(1);
+  if (elements.length > COLUMNS_MAX)
+    throw new WrongFile(`expected at most ${COLUMNS_MAX} columns, found ${elements.length}`);
+  const flat = new Map<string, SchemaElement>();
+  let inside = 0;
+  for (const element of elements) {
+    if (inside > 0) inside--;
+    else if (element.num_children === undefined && element.repetition_type !== 'REPEATED' && !flat.has(element.name))
+      flat.set(element.name, element);
+    inside += element.num_children ?? 0;
+  }
+  return flat;
+}
+
+async function checkFooter(file: AsyncBuffer): Promise<void> {
+  const { byteLength } = file;
+  const tail = new DataView(await file.slice(Math.max(0, byteLength - 8), byteLength));
+  if (tail.byteLength < 8 || tail.getUint32(4, true) !== 0x3152_4150)
+    throw new WrongFile('is no Parquet file: expected PAR1 at its end');
+  const length = tail.getUint32(0, true);
+  if (!(length <= byteLength - 8 && length <= FOOTER_MAX))
+    throw new WrongFile(
+      `a Parquet footer of ${length} bytes, in a file of ${byteLength}; expected at most ${FOOTER_MAX}`,
+    );
+  const footer = new DataView(await file.slice(byteLength - 8 - length, byteLength - 8));
+  checkThrift(footer, 0, FOOTER_VALUES_MAX);
+}
+
+type Group = FileMetaData['row_groups'][number];
+
+async function checkGroup(
+  file: AsyncBuffer,
+  group: Group,
+  columns: readonly string[],
+  elements: ReadonlyMap<string, SchemaElement>,
+): Promise<void> {
+  const rows = Number(group.num_rows);
+  const size = file.byteLength;
+  let cells = rows * columns.length;
+  const cellsMax = Math.min(CELLS_MAX, CELLS_SMALL + size * CELLS_PER_BYTE);
+  if (!(rows >= 0 && cells <= cellsMax))
+    throw new WrongFile(
+      `a group of ${rows} rows, of which ${columns.length} columns are read, in a file of ${size} bytes: too many to be a recording; write it with smaller groups of rows`,
+    );
+  let bytes = 0;
+  for (const column of columns) {
+    const [meta, other] = group.columns.flatMap(({ meta_data: of }) => (of?.path_in_schema[0] === column ? [of] : []));
+    if (meta === undefined || other !== undefined || meta.path_in_schema.length !== 1)
+      throw new WrongFile(`column ${column}: expected to be there once in a group of ${rows} rows`);
+    try {
+      for (const page of await pagesOf(file, meta, elements.get(column)!, rows)) {
+        bytes += page.bytes;
+        if (!((cells += page.entries) <= cellsMax)) throw new WrongFile(`has a dictionary of ${page.entries} values`);
+        if (!(bytes <= Math.min(BYTES_MAX, BYTES_SMALL + size * BYTES_PER_BYTE)))
+          throw new WrongFile(
+            `unpacks to more than ${BYTES_PER_BYTE} times its size, ${bytes} bytes out of ${size} in a group of ${rows} rows: that is no recording, and not read`,
+          );
+      }
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new WrongFile(`column ${column}: ${why}`, { cause: error });
+    }
+  }
+}
+
+/** Of a page: what it unpacks to, and the entries of a dictionary. */
+type Page = { readonly bytes: number; readonly entries: number };
+
+/** Looks at each page of a column before it is decoded. */
+async function pagesOf(
+  file: AsyncBuffer,
+  meta: ColumnMetaData,
+  element: SchemaElement,
+  rows: number,
+): Promise<Generator<Page>> {
+  const {
+    num_values: values,
+    total_compressed_size: packed,
+    dictionary_page_offset: dictionary,
+    data_page_offset: data,
+  } = meta;
+  const start = Number(dictionary === undefined || dictionary === 0n ? data : dictionary);
+  const end = start + Number(packed);
+  if (meta.type !== element.type) throw new WrongFile(`holds ${meta.type}, and says ${element.type}`);
+  if (!(Number(values) === rows)) throw new WrongFile(`says ${values} values for ${rows} rows`);
+  if (!(start >= 0 && end >= start && end <= file.byteLength))
+    throw new WrongFile(`says it lies at bytes ${start} to ${end} of ${file.byteLength}`);
+  return pages(new DataView(await file.slice(start, end)), meta.codec, element, rows);
+}
+
+const PAGE = { data: 0, dictionary: 2, dataV2: 3 };
+const ENCODING = {
+  plain: 0,
+  plainDictionary: 2,
+  rle: 3,
+  delta: 5,
+  deltaLength: 6,
+  deltaBytes: 7,
+  rleDictionary: 8,
+  split: 9,
+};
+
+function* pages(view: DataView, codec: CompressionCodec, element: SchemaElement, rows: number): Generator<Page> {
+  let offset = 0;
+  let left = rows;
+  while (left > 0 && offset < view.byteLength - 1) {
+    const { value: header, end } = thriftStruct(view, offset);
+    const [type, unpacked, packed] = [1, 2, 3].map(field => numberOfThrift(header[field]));
+    const details = listOfThrift(header[type === PAGE.data ? 5 : type === PAGE.dictionary ? 7 : 8]);
+    if (!(packed! >= 0 && end + packed! <= view.byteLength && unpacked! >= 0))
+      throw new WrongFile(
+        `a page of ${packed} bytes that unpacks to ${unpacked}, where ${view.byteLength - end} are left`,
+      );
+    const bytes = new Uint8Array(view.buffer, view.byteOffset + end, packed);
+    const count = numberOfThrift(details[1]);
+    offset = end + packed!;
+    const isDictionary = type === PAGE.dictionary;
+    yield { bytes: unpacked!, entries: isDictionary ? count : 0 };
+    if (!(count >= 0)) throw new WrongFile(`a page of ${count} values`);
+    if (isDictionary) {
+      if (!(count <= unpacked!)) throw new WrongFile(`a dictionary of ${count} values in ${unpacked} bytes`);
+      unpackedPage(bytes, unpacked!, codec);
+      continue;
+    }
+    if (count > left) throw new WrongFile(`a page of ${count} values, where ${left} rows are left`);
+    left -= count;
+    if (type === PAGE.data) {
+      const levels = element.repetition_type === 'OPTIONAL' ? 1 : 0;
+      checkPage(unpackedPage(bytes, unpacked!, codec), numberOfThrift(details[2]), count, levels, element);
+    } else if (type === PAGE.dataV2) checkPageV2(bytes, unpacked!, codec, details, element);
+    else throw new WrongFile(`a page of type ${type}`);
+  }
+  if (left > 0) throw new WrongFile(`ends early: ${left} of ${rows} rows are missing`);
+}
+
+function unpackedPage(bytes: Uint8Array, unpacked: number, codec: CompressionCodec): Uint8Array {
+  if (codec === 'UNCOMPRESSED') {
+    if (bytes.length !== unpacked) throw new WrongFile(`a page of ${bytes.length} bytes that says ${unpacked}`);
+    return bytes;
+  }
+  const unpack = compressors[codec];
+  if (unpack === undefined) throw new WrongFile(`is packed by ${codec}, which is not read`);
+  const page = unpack(bytes, unpacked);
+  if (page.length !== unpacked) throw new WrongFile(`a page unpacks to ${page.length} bytes, and says ${unpacked}`);
+  return page;
+}
+
+function checkPageV2(
+  bytes: Uint8Array,
+  unpacked: number,
+  codec: CompressionCodec,
+  details: readonly unknown[],
+  element: SchemaElement,
+): void {
+  const [count, nulls, ownRows, encoding, definitions, repetitions] = [1, 2, 3, 4, 5, 6].map(field =>
+    numberOfThrift(details[field]),
+  ) as [number, number, number, number, number, number];
+  if (!(
+    nulls >= 0 &&
+    nulls <= count &&
+    ownRows === count &&
+    repetitions === 0 &&
+    definitions >= 0 &&
+    definitions <= bytes.length
+  ))
+    throw new WrongFile(`a page of ${ownRows} rows, ${count} values and ${nulls} nulls`);
+  if (element.repetition_type === 'OPTIONAL') checkRuns(bytes, 0, definitions, 1, count);
+  const isPacked = details[7] !== false;
+  const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
+  const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
+  // Places of no bits are told in runs here, and left out of older pages.
+  if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
+  else checkPage(body, encoding, count - nulls, 0, element);
+}
+
+/** Throws if a page's runs repeat more values than it has, or its encoding is one that copies what came before again and again. */
+function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 | 1, element: SchemaElement): void {
+  let [offset, values] = [0, count];
+  if (levels === 1) {
+    const length = uint32(page, 0);
+    if (!(length <= page.length - 4)) throw new WrongFile(`levels of ${length} bytes in a page of ${page.length}`);
+    values = checkRuns(page, 4, 4 + length, 1, count);
+    offset = 4 + length;
+  }
+  if (encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary) {
+    const width = page[offset] ?? 0;
+    if (width > 32) throw new WrongFile(`a dictionary's places of ${width} bits`);
+    if (width > 0) checkRuns(page, offset + 1, page.length, width, values);
+  } else if (encoding === ENCODING.rle) {
+    if (element.type !== 'BOOLEAN') throw new WrongFile('runs of what is not true or false');
+    checkRuns(page, offset + 4, page.length, 1, values);
+  } else if (encoding === ENCODING.delta || encoding === ENCODING.deltaLength) {
+    const { value: block, end } = varint(page, offset);
+    const { value: parts } = varint(page, end);
+    if (!(values === 0 || (parts > 0 && parts <= page.length && block % parts === 0 && block > 0)))
+      throw new WrongFile(`blocks of ${block} differences in ${parts} parts`);
+  } else if (encoding === ENCODING.split) {
+    const width = element.type_length ?? 8;
+    if (element.type === 'FIXED_LEN_BYTE_ARRAY' && !(values * width <= page.length))
+      throw new WrongFile(`${values} values of ${width} bytes in a page of ${page.length}`);
+  } else if (encoding !== ENCODING.plain)
+    throw new WrongFile(
+      `has the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding}, which is not read; write it anew with another`,
+    );
+}
+
+const uint32 = (bytes: Uint8Array, at: number): number =>
+  bytes.length < at + 4 ? Number.NaN : new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0, true);
+
+function varint(bytes: Uint8Array, from: number): { readonly value: number; readonly end: number } {
+  let [value, factor, at] = [0, 1, from];
+  for (;;) {
+    const byte = bytes[at++];
+    if (byte === undefined || factor > 2 ** 28) throw new WrongFile('a number that does not end');
+    value += (byte & 127) * factor;
+    if (byte < 128) return { value, end: at };
+    factor *= 128;
+  }
+}
+
+/** Walks the runs up to as many values, of which each repeats at most what is left. Returns how many of them are 1, of runs of single bits. */
+function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, count: number): number {
+  let [at, left, ones] = [from, count, 0];
+  while (left > 0) {
+    const { value: header, end } = varint(bytes, at);
+    const isPacked = header % 2 === 1;
+    const values = Math.floor(header / 2) * (isPacked ? 8 : 1);
+    at = end + (isPacked ? (values * width) / 8 : Math.ceil(width / 8));
+    // The last groups of eight may be filled up.
+    if (!(values > 0 && values < left + (isPacked ? 512 : 1)))
+      throw new WrongFile(`a run of ${values} values, where ${left} are left`);
+    if (at > to && !(isPacked && values >= left)) throw new WrongFile('runs that end behind their page');
+    const taken = Math.min(values, left);
+    if (width === 1 && !isPacked) ones += (bytes[end]! & 1) * taken;
+    else if (width === 1) for (let i = 0; i < taken; i++) ones += (bytes[end + (i >>> 3)]! >>> (i & 7)) & 1;
+    left -= taken;
+  }
+  return ones;
+}
+
+/** Times are told as text, to the microsecond. */
+const PARSERS = {
+  timestampFromMilliseconds: (ms: bigint) => isoOf(ms * 1_000n),
+  timestampFromMicroseconds: (us: bigint) => isoOf(us),
+  timestampFromNanoseconds: (ns: bigint) => isoOf((ns + 500n) / 1_000n),
+};
+
+function isoOf(micros: bigint): string {
+  const ms = Number(micros / 1_000n);
+  // A Date holds 100 million days.
+  return Math.abs(ms) <= 8.64e15
+    ? `${new Date(ms).toISOString().slice(0, -1)}${String(micros % 1_000n).padStart(3, '0')}Z`
+    : String(micros);
+}
+
+function textOfValue(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'no date' : value.toISOString();
+  if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return shown(JSON.stringify(value, (_, of: unknown) => (typeof of === 'bigint' ? String(of) : of)));
+}
+
+/** The shortest decimal text that stands for the same float of 32 bits. */
+export function textOfFloat32(value: unknown): string {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return textOfValue(value);
+  for (let digits = 1; digits < 9; digits++) {
+    const text = String(Number(value.toPrecision(digits)));
+    if (Math.fround(Number(text)) === value) return text;
+  }
+  return String(Number(value.toPrecision(9)));
+}

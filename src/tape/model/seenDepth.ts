@@ -1,0 +1,27 @@
+/** How many levels a side the whole books of a recording show: what lies behind them is not known, whatever the format promises. */
+import { KIND, SIDE } from './columns.ts';
+
+/** Rows are given in order. */
+export class SeenDepth {
+  #at = Number.NaN;
+  readonly #bids = new Set<number>();
+  readonly #asks = new Set<number>();
+  #most = 0;
+
+  take(kind: number, side: number, at: number, price: number, amount: number): void {
+    if (kind === KIND.clear) {
+      this.#at = at;
+      this.#bids.clear();
+      this.#asks.clear();
+    } else if (kind === KIND.level && at === this.#at && amount > 0) {
+      const levels = side === SIDE.sell ? this.#asks : this.#bids;
+      levels.add(price);
+      this.#most = Math.max(this.#most, levels.size);
+    }
+  }
+
+  /** The most levels on one side of any whole book so far; `null` before the first level of one. */
+  get levels(): number | null {
+    return this.#most === 0 ? null : this.#most;
+  }
+}

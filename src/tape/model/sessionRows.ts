@@ -1,0 +1,110 @@
+/** The rows of a recording inside a session. The book is empty when the market closes, and is told whole when it opens. */
+import type { Millis } from '../../core/index.ts';
+import { closedWhy, openHours } from './session.ts';
+import type { MarketSession } from './session.ts';
+import { TapeBuilder } from './tape.ts';
+import type { Columns, Gap } from './tape.ts';
+import { TapeSnapshot } from './tapeSnapshot.ts';
+
+/** What becomes of a row, and what goes before it: the gap that ends there, and rows of the book. */
+export type SessionTurn = { readonly isTaken: boolean; readonly gap: Gap | null; readonly rows: Columns | null };
+
+const LEFT_OUT: SessionTurn = { isTaken: false, gap: null, rows: null };
+/** A session comes at least once a week. */
+const WEEK_MS = 8 * 86_400_000;
+
+export class SessionRows {
+  readonly #session: MarketSession;
+  /** Units of the rows' times in a millisecond. */
+  readonly #unit: number;
+  readonly #book = new TapeSnapshot();
+  /** The hours that are open now, or are next. */
+  #open: readonly [Millis, Millis] = [-Infinity, -Infinity];
+  #isOpen = false;
+  /** When the market closed, after rows inside. */
+  #closedAt: Millis | null = null;
+  taken = 0;
+  left = 0;
+
+  constructor(session: MarketSession, unit = 1) {
+    this.#session = session;
+    this.#unit = unit;
+  }
+
+  /** To be called with every row, in order of time. `null`: it is taken, and nothing goes before it. */
+  row({ kind, side, at, price, amount, id }: Columns, row: number): SessionTurn | null {
+    const time = at[row]! / this.#unit;
+    const turn = time < this.#open[1] && (this.#isOpen || time < this.#open[0]) ? null : this.#turned(time);
+    this.#book.apply(kind[row]!, side[row]!, price[row]!, amount[row]!, id[row]!);
+    if (this.#isOpen) this.taken++;
+    else this.left++;
+    return this.#isOpen ? turn : (turn ?? LEFT_OUT);
+  }
+
+  /** Prices are of another tick from here on. */
+  forget(): void {
+    this.#book.forget();
+  }
+
+  /** The market has closed, opened, or both since the row before. */
+  #turned(time: Millis): SessionTurn {
+    const rows = new TapeBuilder();
+    if (time >= this.#open[1]) {
+      if (this.#isOpen) {
+        this.#closedAt = this.#open[1];
+        rows.clear(this.#closedAt, this.#closedAt);
+      }
+      this.#isOpen = false;
+      const since = Math.max(this.#open[1], time - WEEK_MS);
+      const next = openHours(this.#session, since, time + WEEK_MS).find(([, end]) => end > time);
+      this.#open = next ?? [Infinity, Infinity];
+    }
+    const [start] = this.#open;
+    let gap: Gap | null = null;
+    if (time >= start) {
+      this.#isOpen = true;
+      rows.append(this.#book.rows(start));
+      if (this.#closedAt !== null) gap = { from: this.#closedAt, to: start, why: closedWhy(this.#session) };
+    }
+    return { isTaken: this.#isOpen, gap, rows: rows.length === 0 ? null : scaled(rows.columns(), this.#unit) };
+  }
+}
+
+const scaled = (rows: Columns, unit: number): Columns =>
+  unit === 1 ? rows : { ...rows, at: rows.at.map(at => at * unit), local: rows.local.map(at => at * unit) };
+
+/** The rows inside a session, at most `rowsMax` at a time. */
+export function* rowsInSession(session: SessionRows, columns: Columns, rowsMax: number): Generator<Columns> {
+  let piece = columnsFor(rowsMax);
+  let length = 0;
+  const full = function* () {
+    if (length < rowsMax) return;
+    yield { ...piece, length };
+    [piece, length] = [columnsFor(rowsMax), 0];
+  };
+  const put = (from: Columns, row: number): void => {
+    for (const name of NAMES) piece[name][length] = from[name][row]!;
+    length++;
+  };
+  for (let row = 0; row < columns.length; row++) {
+    const turn = session.row(columns, row);
+    for (let i = 0; i < (turn?.rows?.length ?? 0); i++) {
+      put(turn!.rows!, i);
+      yield* full();
+    }
+    if (turn?.isTaken === false) continue;
+    put(columns, row);
+    yield* full();
+  }
+  if (length > 0) yield { ...piece, length };
+}
+
+const NAMES = ['kind', 'side', 'at', 'local', 'price', 'amount', 'id'] as const;
+
+const columnsFor = (length: number): Columns => {
+  const numbers = () => new Float64Array(length);
+  return {
+    ...{ length, kind: new Uint8Array(length), side: new Uint8Array(length), at: numbers(), local: numbers() },
+    ...{ price: numbers(), amount: numbers(), id: numbers() },
+  };
+};

@@ -1,0 +1,81 @@
+/** Time zones: local wall-clock times to UTC and back, also across a change of the clocks. */
+import type { Millis } from '../../core/index.ts';
+
+/** Times are in ms since 1970. A local time is written as if it were UTC. */
+export type TimeZone = {
+  readonly name: string;
+  /** Local time minus UTC, in ms. */
+  readonly offsetAt: (utc: Millis) => Millis;
+  /** The moments that have this local time, ascending: two when the clocks go back, none when they go forward. */
+  readonly momentsOf: (local: Millis) => readonly Millis[];
+};
+
+const OFFSET = /^(?:UTC|GMT)?([+-])(\d\d)(?::?(\d\d))?$/;
+/** Clocks change at quarters of an hour, and never twice within a day. */
+const QUARTER_MS = 15 * 60_000;
+const DAY_MS = 86_400_000;
+
+/** Returns the zone of an IANA name such as America/New_York, of `Z`, or of an offset such as -04:00. Throws a RangeError on anything else. */
+export function timeZoneOf(name: string): TimeZone {
+  const fixed = fixedOffset(name);
+  if (fixed !== null) return { name, offsetAt: () => fixed, momentsOf: local => [local - fixed] };
+  const offsetAt = remembered(offsetsOf(name));
+  return {
+    name,
+    offsetAt,
+    momentsOf: local => {
+      const offsets = new Set([offsetAt(local - DAY_MS), offsetAt(local + DAY_MS)]);
+      const moments = [...offsets].map(offset => local - offset).filter(at => at + offsetAt(at) === local);
+      return moments.sort((a, b) => a - b);
+    },
+  };
+}
+
+/** In ms; `null` if the text is not an offset. */
+function fixedOffset(text: string): Millis | null {
+  if (text === 'Z' || text === 'UTC' || text === 'GMT') return 0;
+  const [, sign, hours, minutes = '0'] = OFFSET.exec(text) ?? [];
+  if (hours === undefined || Number(hours) > 14 || Number(minutes) > 59) return null;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}
+
+function offsetsOf(name: string): (utc: Millis) => Millis {
+  const formatter = formatterOf(name);
+  return utc => {
+    const part: Record<string, number> = {};
+    for (const { type, value } of formatter.formatToParts(utc)) part[type] = Number(value);
+    const { year, month, day, hour, minute, second } = part;
+    const local = Date.UTC(year!, month! - 1, day, hour, minute, second);
+    return local - Math.floor(utc / 1_000) * 1_000;
+  };
+}
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  // Abbreviations such as EST name no place: they say nothing of summer.
+  if (timeZone.includes('/'))
+    try {
+      return new Intl.DateTimeFormat('en-US', {
+        timeZone,
+        calendar: 'gregory',
+        numberingSystem: 'latn',
+        hourCycle: 'h23',
+        ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
+        ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+      });
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  throw new RangeError(`expected Z, an offset like -04:00 or a zone like America/New_York, found ${timeZone}`);
+}
+
+/** Rows follow each other in time: the last two quarters of an hour are remembered. */
+function remembered(offsetAt: (utc: Millis) => Millis): (utc: Millis) => Millis {
+  let [quarter, offset, before, offsetBefore] = [Number.NaN, 0, Number.NaN, 0];
+  return utc => {
+    const asked = Math.floor(utc / QUARTER_MS);
+    if (asked === quarter) return offset;
+    [quarter, offset, before, offsetBefore] = [before, offsetBefore, quarter, offset];
+    if (asked !== quarter) [quarter, offset] = [asked, offsetAt(asked * QUARTER_MS)];
+    return offset;
+  };
+}

@@ -1,0 +1,86 @@
+/** The checks of `.ci/run` and `.ci/full`, and the workflow that runs both. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { planIn } from '../docs/run/pages.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const textOf = (path: string): string => readFileSync(`${ROOT}/${path}`, 'utf8');
+const listOf = (name: string) =>
+  [...textOf(`.ci/${name}`).matchAll(/^ +'(?:& )?([a-z0-9-]+) +(\w+\.sh)([^']*)'/gm)].map(
+    ([, check, script, words]) => ({
+      check: check!,
+      script: script!,
+      words: words!.trim(),
+    }),
+  );
+const [run, full] = [listOf('run'), listOf('full')];
+
+test('every check is a script, and every script of .ci is a check or is used by one', () => {
+  for (const { script } of [...run, ...full]) expect(existsSync(`${ROOT}/.ci/${script}`), script).toBe(true);
+  const all = readdirSync(`${ROOT}/.ci`).filter(name => name.endsWith('.sh'));
+  const used = [...textOf('CONTRIBUTING.md').matchAll(/`\.ci\/(\w+\.sh)`/g)].map(([, name]) => name!);
+  const texts = ['run', 'full', ...all].map(name => textOf(`.ci/${name}`)).join('\n');
+  const unused = all.filter(
+    name => !new RegExp(`(?:'(?:& )?[a-z0-9-]+ +|\\.ci/|/)${name.replace('.', '\\.')}`).test(texts),
+  );
+  expect(unused.filter(name => !used.includes(name))).toEqual([]);
+});
+
+test('the runner lists the checks as they are written', () => {
+  for (const [name, list] of [['run', run] as const, ['full', full] as const])
+    expect(
+      execFileSync('bash', [`${ROOT}/.ci/${name}`, '--list'], { encoding: 'utf8' })
+        .trim()
+        .split('\n'),
+    ).toEqual(list.map(({ check }) => check));
+});
+
+test('every project of the tests is run by a check', () => {
+  const projects = [...textOf('vitest.config.js').matchAll(/name: '(\w+)'/g)].map(([, name]) => name!);
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const projectsOf = (script: string) => [...scripts[script]!.matchAll(/--project (\w+)/g)].map(([, name]) => name!);
+  expect(run.map(({ script }) => script)).toContain('test.sh');
+  const long = full.filter(({ script }) => script === 'long.sh').flatMap(({ words }) => words.split(' '));
+  expect([...projectsOf('test'), ...long].sort()).toEqual([...projects].sort());
+  expect(long.sort()).toEqual(projectsOf('test:long').sort());
+});
+
+test('every test that tries less in npm test tries all in the project of many', () => {
+  const config = textOf('vitest.config.js');
+  const listed = config.slice(config.indexOf('const MANY'), config.indexOf('.map(', config.indexOf('const MANY')));
+  const files = readdirSync(`${ROOT}/test`, { recursive: true, encoding: 'utf8' }).filter(name =>
+    name.endsWith('.test.ts'),
+  );
+  const fewer = files.filter(name => /from '(?:\.\.?\/)+many\.ts'/.test(textOf(`test/${name}`)));
+  expect([...listed.matchAll(/'([\w/]+)'/g)].map(([, name]) => `${name}.test.ts`).sort()).toEqual(fewer.sort());
+});
+
+test('every script of package.json is run by a check, at least at its smallest size', () => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const checks = [...new Set([...run, ...full].map(({ script }) => script))].map(name => textOf(`.ci/${name}`));
+  const pages = planIn(ROOT).sessions.flatMap(({ commands }) => commands.map(({ typed }) => typed));
+  /** Text that runs scripts: the checks, the list of `.ci/scripts.sh`, the pages' commands, and scripts that begin others. */
+  const texts = [...checks, ...pages, ...Object.values(scripts), textOf('test/cli/build.ts')];
+  const runs = (name: string): boolean =>
+    texts.some(text =>
+      new RegExp(`(?:npm (?:run (?:--silent )?)?|'run', '--silent', '|^ +['"])${name}(?![\\w:-])`, 'm').test(text),
+    );
+  expect(Object.keys(scripts).filter(name => !runs(name))).toEqual([]);
+  expect(runs('a-script-that-nothing-runs')).toBe(false);
+});
+
+test('the workflow runs .ci/run on each push, each check of .ci/full by itself, and pins what it uses', () => {
+  const { on, jobs } = parse(textOf('.github/workflows/ci.yml')) as {
+    on: object;
+    jobs: Record<string, { steps: { uses?: string; run?: string }[]; strategy?: { matrix: { check: string } } }>;
+  };
+  expect(Object.keys(on)).toEqual(['push', 'pull_request', 'schedule', 'workflow_dispatch']);
+  expect(jobs['run']!.steps.map(step => step.run)).toContain('bash .ci/run');
+  expect(jobs['full']!.strategy!.matrix.check).toContain('fromJSON(needs.list.outputs.checks)');
+  expect(jobs['full']!.steps.map(step => step.run)).toContain("bash .ci/full --only '${{ matrix.check }}'");
+  for (const { uses } of Object.values(jobs).flatMap(({ steps }) => steps))
+    if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
+});

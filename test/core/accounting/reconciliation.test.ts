@@ -1,0 +1,187 @@
+/** Balances against the ledger over any history: when quotes stop, when a halt follows, and what an operator's resume takes into the ledger. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { money, moneyOf } from '../../../src/core/index.ts';
+import { Holdings } from '../../../src/core/accounting/holdings.ts';
+import { Reconciliation } from '../../../src/core/accounting/reconciliation.ts';
+
+const T = 1.7e12;
+const LATE = 2_000;
+const WAIT = 30_000;
+const REFUSE_AFTER = 10_000;
+
+/** An account with 100 of each currency, by a ledger of an earlier run. */
+function opened() {
+  const causes = { opening: money(0n), trades: money(0n), fees: money(0n), conversions: money(0n) };
+  const rest = { deposits: money(0n), withdrawals: money(0n), refunds: money(0n), adjustments: money(0n) };
+  const holdings = new Holdings(() => {});
+  const of = { ...causes, ...rest, opening: moneyOf('100') };
+  holdings.restore({
+    causes: new Map([
+      ['btc', of],
+      ['mxn', of],
+    ]),
+    sources: [],
+    seen: new Map(),
+  });
+  const reconciliation = new Reconciliation(holdings, LATE, WAIT);
+  const read = (at: number, difference: number) => {
+    const total = `${100 + difference + adjusted(holdings)}`;
+    holdings.read([{ currency: 'btc', total, locked: '0', available: total }], at);
+    return reconciliation.read(at);
+  };
+  return { holdings, reconciliation, read };
+}
+/** Whole btc that adjustments have booked. */
+const adjusted = (holdings: Holdings): number => Number((holdings.total('btc') - moneyOf('100')) / moneyOf('1'));
+
+type Step = { kind: 'read'; difference: number; ms: number } | { kind: 'again' | 'explained' | 'resumed'; ms: number };
+const ms = fc.oneof(fc.integer({ min: 1, max: 4_000 }), fc.constantFrom(LATE, REFUSE_AFTER, WAIT - REFUSE_AFTER, WAIT));
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('read' as const), difference: fc.constantFrom(0, 1, 1, 1, 2), ms }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('again' as const, 'explained' as const, 'resumed' as const), ms }),
+  },
+);
+
+/** The same rules, read off the whole history each time. */
+class Model {
+  /** Differing reads in a row since the last equal one or explanation. */
+  inARow = 0;
+  /** Time of the first differing read since the last equal one, explanation or resume. */
+  first: number | null = null;
+  isOld = false;
+  equalled = false;
+  /** After a resume: the difference that is watched, and since when. */
+  watched: { difference: number; since: number } | null = null;
+
+  read(at: number, difference: number): boolean {
+    if (this.watched !== null && difference !== 0) {
+      if (this.watched.difference !== difference) this.watched = { difference, since: at };
+      else if (at - this.watched.since >= LATE) {
+        this.watched = null;
+        this.equalled = true;
+      }
+      return false;
+    }
+    this.watched = null;
+    if (difference === 0) {
+      [this.inARow, this.first, this.equalled] = [0, null, true];
+      return false;
+    }
+    this.inARow++;
+    this.first ??= at;
+    this.isOld = at - this.first >= REFUSE_AFTER;
+    return this.inARow >= 3 && at - this.first >= WAIT;
+  }
+  again() {
+    this.inARow = 0;
+  }
+  explained() {
+    [this.inARow, this.first] = [0, null];
+  }
+  resumed(at: number) {
+    this.explained();
+    this.equalled = false;
+    this.watched ??= { difference: 0, since: at };
+  }
+}
+
+describe('balances that differ from the ledger', () => {
+  it('stop quotes, halt, and are taken into the ledger exactly as the rules say, for any history of reads, explanations and resumes', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), steps => {
+        const { holdings, reconciliation, read } = opened();
+        const model = new Model();
+        let at = T;
+        for (const one of steps) {
+          at += one.ms;
+          if (one.kind === 'read') {
+            const before = adjusted(holdings);
+            const wasWatched = model.watched;
+            const halts = model.read(at, one.difference);
+            expect(read(at, one.difference) !== null).toBe(halts);
+            const takes = wasWatched !== null && model.watched === null && one.difference !== 0;
+            expect(adjusted(holdings) - before).toBe(takes ? one.difference : 0);
+            expect(reconciliation.checked?.at).toBe(at);
+            expect(reconciliation.checked?.differences.get('btc') ?? 0n).toBe(moneyOf(`${one.difference}`));
+          } else if (one.kind === 'resumed') {
+            reconciliation.resumed(at);
+            model.resumed(at);
+          } else {
+            reconciliation[one.kind]();
+            model[one.kind]();
+          }
+          const differs = model.inARow >= 2 && model.isOld;
+          expect(reconciliation.differs).toBe(differs);
+          expect(reconciliation.hasEqualled).toBe(model.equalled);
+          expect(reconciliation.unexplained?.haltsAt ?? null).toBe(
+            differs && model.first !== null ? model.first + WAIT : null,
+          );
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('begin a new time once a part is explained: no halt before the lists had their whole time again', () => {
+    const { reconciliation, read } = opened();
+    for (const at of [0, 1_000, WAIT - 1]) expect(read(T + at, 1)).toBeNull();
+    reconciliation.explained();
+    for (const at of [WAIT, WAIT + 1, WAIT + 2, 2 * WAIT - 1]) expect(read(T + at, 1)).toBeNull();
+    expect(read(T + 2 * WAIT, 1)).toBe("the exchange's balances differ from our ledger by 1 btc (reported minus ours)");
+  });
+});
+
+describe('a surplus after a conversion', () => {
+  const converted = (reported: { btc: string; mxn: string; usd?: string }) => {
+    const { holdings } = opened();
+    const conversion = {
+      id: 'h1',
+      give: { currency: 'mxn', amount: moneyOf('10') },
+      get: { currency: 'btc', amount: moneyOf('1') },
+    };
+    holdings.convert(conversion, T);
+    holdings.read(
+      Object.entries(reported).map(([currency, total]) => ({ currency, total, locked: '0', available: total })),
+      T + 1,
+    );
+    holdings.settleResidue(T + 1);
+    return holdings;
+  };
+
+  it.each([
+    ['of one unit of the eighth decimal is its rounding', { btc: '101.00000001', mxn: '90' }, true],
+    ['missing by one unit is its rounding too', { btc: '101', mxn: '89.99999999' }, true],
+    ['of two units is not', { btc: '101.00000002', mxn: '90' }, false],
+    ['missing by two units is not', { btc: '101', mxn: '89.99999998' }, false],
+    ['of a third currency is not, however small', { btc: '101', mxn: '90', usd: '0.00000001' }, false],
+    ['of one leg is not while the other differs by more', { btc: '101.00000001', mxn: '91' }, false],
+  ] as const)('%s', (_, reported, isBooked) => {
+    const holdings = converted(reported);
+    expect(holdings.differences().length === 0).toBe(isBooked);
+    expect(holdings.total('btc') === moneyOf('101') && holdings.total('mxn') === moneyOf('90')).toBe(!isBooked);
+  });
+
+  it('is booked once: what comes after it is no rounding', () => {
+    const holdings = converted({ btc: '101.00000001', mxn: '90' });
+    holdings.read([{ currency: 'btc', total: '101.00000002', locked: '0', available: '0' }], T + 2);
+    holdings.settleResidue(T + 2);
+    expect(holdings.differences()).toEqual([{ currency: 'btc', difference: moneyOf('0.00000001') }]);
+  });
+});
+
+describe('the ledger of an earlier run', () => {
+  it('is not opened again by the first balances that are read', () => {
+    const { holdings } = opened();
+    expect(holdings.isOpen).toBe(true);
+    holdings.read([{ currency: 'btc', total: '100', locked: '0', available: '100' }], T);
+    holdings.read([{ currency: 'btc', total: '100', locked: '0', available: '100' }], T + 5_000);
+    expect(holdings.total('btc')).toBe(moneyOf('100'));
+    expect(() => holdings.restore({ causes: new Map(), sources: [], seen: new Map() })).toThrow(/open already/);
+  });
+});

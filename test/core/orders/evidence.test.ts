@@ -1,0 +1,295 @@
+/** Evidence about one order, example by example: each line here kills a change of `orders.ts` that once survived every other test. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { amount, Orders, price } from '../../../src/core/index.ts';
+import type { OrderNews, OrderReport, Outcome } from '../../../src/core/index.ts';
+import { FinishedOrders } from '../../../src/core/orders/finishedOrders.ts';
+import { plain } from '../market.ts';
+
+/** Near the present, so that a sum of two times is nothing like their difference. */
+const T = 1.7e12;
+const DELAY = 1000;
+const LAG = 300;
+const MISSING = 60_000;
+const none: readonly OrderReport[] = [];
+const done = (oid: string): Outcome<{ readonly oid: string }> => ({ kind: 'done', value: { oid } });
+const lost = { kind: 'unknown', reason: 'timeout' } as const;
+const rejected = { kind: 'refused', code: '0403', message: 'no' } as const;
+const canceled = (...oids: string[]): Outcome<readonly string[]> => ({ kind: 'done', value: oids });
+
+let news: OrderNews[];
+let orders: Orders;
+const kinds = () => news.map(({ kind }) => kind);
+const state = (id = 'a-1') => orders.get(id)!.state;
+const report = (status: OrderReport['status'], changes: Partial<OrderReport> = {}): OrderReport => ({
+  ...{
+    book: 'btc_mxn',
+    oid: 'oid-a-1',
+    originId: 'a-1',
+    side: 'buy',
+    type: 'limit',
+    status,
+    price: '100',
+    createdAt: T,
+  },
+  ...{ originalAmount: '10', unfilledAmount: '10' },
+  ...changes,
+});
+const place = (id: string, at = T) => {
+  orders.intend(id, 'buy', price(100), amount(10), at);
+  orders.sent(id);
+};
+const open = (id: string, at = T) => {
+  place(id, at);
+  orders.answered(id, done(`oid-${id}`), false, at);
+};
+
+beforeEach(() => {
+  news = [];
+  const patience = { requestDelayMaxMs: DELAY, tradeReportDelayMaxMs: LAG, cancelAgainMs: 50 };
+  orders = new Orders(plain, patience, one => news.push(one));
+});
+
+describe('an order whose reported fill is not listed yet', () => {
+  it('stays reserved however much time passes, and its trades are reported missing once', () => {
+    open('a-1');
+    orders.lookedUp(['a-1'], [report('cancelled', { unfilledAmount: '9' })], T + 1, T + 2);
+    for (const at of [LAG + 3, MISSING + 1, MISSING + 2, MISSING + 10_000]) {
+      orders.tradesRead(T + at);
+      orders.tick(T + at + 2);
+      expect([state(), orders.reserved('buy')]).toEqual(['closed-unsettled', 1]);
+    }
+    expect(kinds()).toEqual(['trades missing']);
+    orders.filled('a-1', 'oid-a-1', amount(1), T + MISSING + 20_000);
+    expect([state(), orders.reserved('buy')]).toEqual(['done', 0]);
+  });
+
+  it('is not reported missing before its time', () => {
+    open('a-1');
+    orders.lookedUp(['a-1'], [report('cancelled', { unfilledAmount: '9' })], T + 1, T + 2);
+    orders.tick(T + 2 + MISSING - 1);
+    expect(kinds()).toEqual([]);
+    orders.tick(T + 2 + MISSING);
+    expect(kinds()).toEqual(['trades missing']);
+  });
+
+  it('is settled by time alone where it was adopted, because its earlier trades cannot be told apart', () => {
+    orders.adopt(
+      { ...report('partially filled', { unfilledAmount: '6' }), originId: 'a-1' },
+      price(100),
+      amount(10),
+      amount(4),
+      T,
+    );
+    orders.lookedUp(['a-1'], [report('cancelled', { unfilledAmount: '3' })], T + 1, T + 2);
+    expect([state(), orders.reserved('buy')]).toEqual(['closed-unsettled', 3]);
+    orders.tradesRead(T + 2 + LAG);
+    orders.tick(T + 3 + LAG);
+    expect(state()).toBe('done');
+  });
+
+  it('stays reserved until a read of trades that began late enough', () => {
+    open('a-1');
+    orders.filled('a-1', 'oid-a-1', amount(1), T + 1);
+    orders.cancelSent('a-1', T + 1);
+    for (const at of [LAG + 1, LAG + 2]) orders.read(none, true, T + at, T + at);
+    expect(state()).toBe('closed-unsettled');
+    orders.tradesRead(T + LAG + 2 + LAG - 1);
+    orders.tick(T + 10 * LAG);
+    expect(state()).toBe('closed-unsettled');
+    orders.tradesRead(T + LAG + 2 + LAG);
+    orders.tick(T + 10 * LAG);
+    expect(state()).toBe('done');
+  });
+});
+
+describe('a rejection', () => {
+  it('does not end an order of which a fill is known, nor one whose oid is known', () => {
+    place('a-1');
+    place('a-2');
+    orders.filled('a-1', 'oid-a-1', amount(3), T + 1);
+    orders.read([report('open', { oid: 'oid-a-2', originId: 'a-2' })], false, T + 1, T + 1);
+    for (const id of ['a-1', 'a-2']) orders.answered(id, rejected, false, T + 2);
+    expect([state('a-1'), state('a-2')]).toEqual(['partially filled', 'open']);
+    expect(orders.reserved('buy')).toBe(7 + 10);
+  });
+
+  it('does not end an order whose cancel is on its way once its oid is known', () => {
+    open('a-1');
+    orders.cancelSent('a-1', T + 1);
+    orders.answered('a-1', rejected, false, T + 2);
+    expect(state()).toBe('canceling');
+  });
+});
+
+describe('the answer to a cancel', () => {
+  it('of several orders gives none of them an oid', () => {
+    for (const id of ['a-1', 'a-2']) {
+      place(id);
+      orders.answered(id, lost, false, T);
+    }
+    orders.cancelAnswered(['a-1', 'a-2'], canceled('oid-a-2'), T + 1, T + 2);
+    expect([orders.get('a-1')!.oid, orders.get('a-2')!.oid, orders.byOid('oid-a-2')]).toEqual([null, null, undefined]);
+  });
+
+  it('passes over an oid that is not known when that of the order is', () => {
+    open('a-1');
+    orders.cancelSent('a-1', T + 1);
+    orders.cancelAnswered(['a-1'], canceled('oid-of-another', 'oid-a-1'), T + 1, T + 2);
+    expect([orders.get('a-1')!.oid, orders.byOid('oid-of-another')]).toEqual(['oid-a-1', undefined]);
+  });
+});
+
+describe('a look-up', () => {
+  it('that says completed closes the order, and is no sighting of it', () => {
+    open('a-1');
+    orders.lookedUp(['a-1'], [report('completed', { unfilledAmount: '0' })], T + 1, T + 2);
+    expect([state(), orders.get('a-1')!.ending]).toEqual(['closed-unsettled', 'filled']);
+  });
+
+  it('that shows an unknown order proves that it is there, and teaches its oid', () => {
+    place('a-1');
+    orders.answered('a-1', lost, false, T);
+    orders.lookedUp(['a-1'], [report('open')], T + 1, T + 2);
+    expect([state(), orders.byOid('oid-a-1')?.id]).toEqual(['open', 'a-1']);
+    place('a-2');
+    const ended = report('cancelled', { oid: 'oid-a-2', originId: 'a-2' });
+    orders.lookedUp(['a-2'], [ended], T + 1, T + 2);
+    expect([state('a-2'), orders.byOid('oid-a-2')?.id]).toEqual(['done', 'a-2']);
+  });
+});
+
+describe('a fill after the end of its order', () => {
+  it('is reported late once, and ends nothing again', () => {
+    open('a-1');
+    orders.lookedUp(['a-1'], [report('cancelled')], T + 1, T + 2);
+    expect(state()).toBe('done');
+    orders.filled('a-1', 'oid-a-1', amount(10), T + 3);
+    expect(kinds()).toEqual(['ended', 'late fill']);
+  });
+});
+
+describe('a sighting', () => {
+  it('of an order that lives is no news, however often', () => {
+    open('a-1');
+    for (const at of [1, 2, 3]) orders.read([report('open')], true, T + at, T + at);
+    expect(kinds()).toEqual([]);
+  });
+
+  it('does not move the time from which absence counts once the oid is known', () => {
+    open('a-1');
+    orders.read([report('open')], true, T + 10, T + 10);
+    orders.read(none, true, T + 5, T + 11);
+    expect(orders.needsLook(orders.get('a-1')!)).toBe(true);
+  });
+
+  it('takes back what absence, look-ups, cancels and reads of trades had proven', () => {
+    const proofs = {
+      absences: (at: number) => [0, 1, 2, 3].forEach(n => orders.read(none, true, at + n, at + n)),
+      lookUps: (at: number) => orders.lookedUp(['a-1'], none, at, at),
+      cancels: (at: number) => orders.cancelAnswered(['a-1'], canceled(), at, at),
+      trades: (at: number) => orders.tradesRead(at),
+    };
+    for (const repeated of Object.keys(proofs)) {
+      news = [];
+      orders = new Orders(plain, { requestDelayMaxMs: DELAY, tradeReportDelayMaxMs: LAG, cancelAgainMs: 50 }, one =>
+        news.push(one),
+      );
+      place('a-1');
+      orders.answered('a-1', lost, false, T);
+      const at = T + DELAY;
+      for (const prove of Object.values(proofs)) prove(at);
+      // Seen by a reader that lags and does not name an oid that is new: then unknown again is not possible, so it is restored.
+      orders.read([report('open')], true, at + 10, at + 10);
+      expect(state()).toBe('open');
+      for (const [name, prove] of Object.entries(proofs)) if (name !== repeated) prove(at + 2 * DELAY);
+      orders.tick(at + 2 * DELAY + 10);
+      expect([repeated, state() === 'done']).toEqual([repeated, false]);
+    }
+  });
+
+  it('between two absences keeps an order that lives from being closed', () => {
+    open('a-1');
+    const at = T + LAG + 1;
+    orders.read(none, true, at, at);
+    orders.read([report('open')], true, at + 1, at + 1);
+    orders.read(none, true, at + 2, at + 2);
+    expect(state()).toBe('open');
+    orders.read(none, true, at + 3, at + 3);
+    expect(state()).toBe('closed-unsettled');
+  });
+});
+
+describe('a reopened order', () => {
+  const end = (id: string, at: number) =>
+    orders.lookedUp([id], [report('cancelled', { oid: `oid-${id}`, originId: id })], at, at);
+
+  it('is not closed by reads that began before it was seen again', () => {
+    open('a-1');
+    end('a-1', T + 1);
+    orders.read([report('open')], true, T + 5_000, T + 5_010);
+    expect(state()).toBe('open');
+    for (const at of [5_005, 5_010]) orders.read(none, true, T + at, T + 5_020);
+    expect([state(), orders.needsLook(orders.get('a-1')!)]).toEqual(['open', false]);
+  });
+
+  it('leaves the just ended alone and no other, so that a book read lists each once', () => {
+    for (const id of ['a-1', 'a-2', 'a-3']) open(id);
+    for (const id of ['a-1', 'a-2']) end(id, T + 10);
+    const listed = () => [...orders.inBookSince(T + 5)].map(({ id }) => id).toSorted();
+    expect(listed()).toEqual(['a-1', 'a-2', 'a-3']);
+    orders.read([report('open', { oid: 'oid-a-2', originId: 'a-2' })], false, T + 20, T + 21);
+    expect(listed()).toEqual(['a-1', 'a-2', 'a-3']);
+    // One that is closed and waits for its trades is no finished order: when it is seen again, nothing leaves the list.
+    const waits = report('cancelled', { oid: 'oid-a-3', originId: 'a-3', unfilledAmount: '9' });
+    orders.lookedUp(['a-3'], [waits], T + 21, T + 21);
+    expect(state('a-3')).toBe('closed-unsettled');
+    orders.read([report('open', { oid: 'oid-a-3', originId: 'a-3' })], false, T + 22, T + 23);
+    expect(listed()).toEqual(['a-1', 'a-2', 'a-3']);
+  });
+
+  it('is not forgotten while it lives, however many end meanwhile', () => {
+    const finished = new FinishedOrders<{ id: string; endedAs: number }>(3);
+    const lives = { id: 'lives', endedAs: 0 };
+    finished.add(lives);
+    finished.reopen('lives');
+    expect(finished.get('lives')).toBeUndefined();
+    const forgotten = Array.from({ length: 5 }, (_, n) => finished.add({ id: `${n}`, endedAs: 0 })?.id ?? null);
+    expect(forgotten).toEqual([null, null, null, '0', '1']);
+    open('a-1');
+    end('a-1', T + 1);
+    orders.read([report('open')], false, T + 2, T + 3);
+    for (let n = 0; n < 5_001; n++) {
+      open(`b-${n}`);
+      end(`b-${n}`, T + 10);
+    }
+    expect(orders.byOid('oid-a-1')?.state).toBe('open');
+  });
+});
+
+describe('absence', () => {
+  it('in a read that began before the placement was answered proves nothing', () => {
+    place('a-1');
+    orders.answered('a-1', done('oid-a-1'), false, T + 1_000);
+    for (const at of [998, 999, 1_000]) orders.read(none, true, T + at, T + 5_000);
+    expect([state(), orders.needsLook(orders.get('a-1')!)]).toEqual(['open', false]);
+    orders.read(none, true, T + 1_001, T + 5_000);
+    expect(orders.needsLook(orders.get('a-1')!)).toBe(true);
+  });
+});
+
+describe('an order of an earlier run', () => {
+  it('is found by its oid, also by a fill that names no origin id', () => {
+    const left = {
+      id: 'a-1',
+      side: 'buy',
+      price: price(100),
+      amount: amount(10),
+      filled: amount(0),
+      oid: 'oid-a-1',
+    } as const;
+    orders.restore({ ...left, at: T - 10 }, T);
+    expect(orders.byOid('oid-a-1')?.id).toBe('a-1');
+    expect(orders.filled(null, 'oid-a-1', amount(2), T + 1)).toBe(true);
+    expect(orders.reserved('buy')).toBe(8);
+  });
+});

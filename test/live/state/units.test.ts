@@ -1,0 +1,72 @@
+/** A state that was written in other ticks or lots than the book has now: what is left of it means the same, or is refused by name. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { instrumentOf, moneyOf, moneyOfAmount } from '../../../src/core/index.ts';
+import type { Amount, Price, RestoredLedger, RestoredOrder } from '../../../src/core/index.ts';
+import { inUnitsOf } from '../../../src/live/state/units.ts';
+import { bookRules } from '../../core/market.ts';
+
+const power = (decimals: number): string => (decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`);
+const units = fc
+  .record({ tick: fc.integer({ min: 0, max: 8 }), lot: fc.integer({ min: 0, max: 8 }) })
+  .map(({ tick, lot }) => ({ tick: power(tick), lot: power(lot) }));
+const bookIn = ({ tick, lot }: { readonly tick: string; readonly lot: string }) =>
+  instrumentOf(bookRules({ tickSize: tick, minimumAmount: lot }), lot);
+
+const orders = fc.array(
+  fc.record({
+    side: fc.constantFrom('buy' as const, 'sell' as const),
+    price: fc.integer({ min: 1, max: 1_000_000 }),
+    amount: fc.integer({ min: 1, max: 1_000_000 }),
+    share: fc.integer({ min: 0, max: 10 }),
+  }),
+  { maxLength: 4 },
+);
+const leftOf = (list: readonly RestoredOrder[], target: number) => ({
+  ...{ orders: list, marker: undefined, hedges: [], transfers: null, profit: null, units: null },
+  ledger: { target: target as Amount } as RestoredLedger,
+});
+
+describe('what an earlier run left', () => {
+  it('is never less exposure than it was, and its fills are exact, in whatever units the book is now', () => {
+    fc.assert(
+      fc.property(units, units, orders, fc.integer({ min: -1_000, max: 1_000 }), (written, now, list, target) => {
+        const [from, to] = [bookIn(written), bookIn(now)];
+        const before = list.map(({ side, price, amount, share }, n): RestoredOrder => ({
+          ...{ id: `a-1-${n}`, side, price: price as Price, amount: amount as Amount, oid: null, at: 0 },
+          filled: Math.floor((amount * share) / 10) as Amount,
+        }));
+        const { orders: after, ledger } = inUnitsOf(leftOf(before, target), written, to);
+        after.forEach((order, n) => {
+          const was = before[n]!;
+          const [priceThen, priceNow] = [BigInt(was.price) * from.tickMoney, BigInt(order.price) * to.tickMoney];
+          if (was.side === 'buy') expect(priceNow >= priceThen && priceNow - priceThen < to.tickMoney).toBe(true);
+          else expect(priceNow <= priceThen && priceThen - priceNow < to.tickMoney).toBe(true);
+          const more = moneyOfAmount(to, order.amount) - moneyOfAmount(from, was.amount);
+          expect(more >= 0n && more < to.lotMoney).toBe(true);
+          expect(moneyOfAmount(to, order.filled) + (order.filledRest ?? 0n)).toBe(moneyOfAmount(from, was.filled));
+        });
+        const off = BigInt(ledger!.target) * to.lotMoney - BigInt(target) * from.lotMoney;
+        expect(off > -to.lotMoney && off < to.lotMoney).toBe(true);
+      }),
+    );
+  });
+
+  it('of an older Puntas, which kept no units, was counted in units of 10^-8', () => {
+    const order: RestoredOrder = {
+      ...{ id: 'a-1-1', side: 'buy', price: 5 as Price, amount: 150_000_000 as Amount, oid: null, at: 0 },
+      filled: 50_000_001 as Amount,
+    };
+    const { orders: after } = inUnitsOf(leftOf([order], 0), null, bookIn({ tick: '1', lot: '0.1' }));
+    expect(after).toMatchObject([{ price: 5, amount: 15, filled: 5, filledRest: moneyOf('0.00000001') }]);
+  });
+
+  it('that the units cannot count is refused with the name of the order', () => {
+    const order: RestoredOrder = {
+      ...{ id: 'a-1-1', side: 'buy', price: 5 as Price, amount: 9e15 as Amount, filled: 0 as Amount, oid: null, at: 0 },
+    };
+    const convert = () =>
+      inUnitsOf(leftOf([order], 0), { tick: '1', lot: '0.1' }, bookIn({ tick: '1', lot: '0.00000001' }));
+    expect(convert).toThrow(/order a-1-1 .*900000000000000/);
+  });
+});

@@ -1,0 +1,102 @@
+/** Any window of a stored tape, by every reader: its rows are those of the whole between the bounds, after the book as it was at `from`. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { amount, price } from '../../src/core/index.ts';
+import { exportTape, KIND, loadStoredTape, openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
+import { TapeSnapshot } from '../../src/tape/model/tapeSnapshot.ts';
+import { plainColumns, plainRows, RULES, START } from './storedRows.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'puntas-window-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const marketRow = fc.record({
+  kind: fc.constantFrom(KIND.clear, KIND.level, KIND.level, KIND.level, KIND.trade, KIND.add, KIND.change, KIND.remove),
+  side: fc.constantFrom(SIDE.buy, SIDE.sell),
+  step: fc.constantFrom(0, 1, 1_000, HOUR, 7 * HOUR, 2 * DAY),
+  price: fc.integer({ min: 1, max: 6 }),
+  amount: fc.integer({ min: 0, max: 3 }),
+  id: fc.integer({ min: 1, max: 5 }),
+});
+type Row = typeof marketRow extends fc.Arbitrary<infer T> ? T : never;
+
+function written(rows: readonly Row[], blockRows: number, isClosed: boolean): string {
+  const folder = mkdtempSync(join(dir, 'tape-'));
+  const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test', blockRows });
+  let at = START + 3 * HOUR;
+  for (const one of rows) {
+    at += one.step;
+    if (one.kind === KIND.clear) tape.clear(at, at);
+    else if (one.kind === KIND.level) tape.level(at, at, one.side, price(one.price), amount(one.amount));
+    else if (one.kind === KIND.trade) tape.trade(at, at, one.side, price(one.price), amount(one.amount), one.id);
+    else tape.order(one.kind, at, at, one.side, price(one.price), amount(one.amount), one.id);
+  }
+  tape.flush();
+  if (isClosed) tape.close();
+  return folder;
+}
+
+/** The rows of a window by definition, from all rows of the tape. */
+function windowOf(all: readonly (readonly number[])[], from: number, to: number): readonly (readonly number[])[] {
+  const book = new TapeSnapshot();
+  for (const [kind, side, at, , ticks, lots, id] of all) if (at! < from) book.apply(kind!, side!, ticks!, lots!, id!);
+  return [...plainColumns(book.rows(from)), ...all.filter(([, , at]) => at! >= from && at! <= to)];
+}
+
+describe('any window of a stored tape', () => {
+  test('has the book as it was at its beginning and exactly the rows between, wherever its bounds are', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(marketRow, { minLength: 1, maxLength: 60 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.boolean(),
+        fc.integer({ min: -2 * DAY, max: 3 * DAY }),
+        fc.constantFrom(0, 1, 1_000, HOUR, DAY, 40 * DAY),
+        fc.boolean(),
+        async (rows, blockRows, isClosed, offset, length, fromEnd) => {
+          const folder = written(rows, blockRows, isClosed);
+          const stored = openStoredTape(folder);
+          const all = plainRows(stored);
+          const from = (fromEnd ? stored.to : stored.from) + offset;
+          const to = from + length;
+          const last = stored.days.at(-1)!.day;
+          const isBehind = from >= Date.parse(`${last}T00:00:00Z`) + DAY;
+          const isBefore = to < Date.parse(`${stored.days[0]!.day}T00:00:00Z`);
+          const open = () => openStoredTape(folder, { from, to });
+          // A silence of whole days may have no folder that is within the bounds.
+          const isDay = stored.days.some(({ day }) => Date.parse(day) + DAY > from && Date.parse(day) <= to);
+          if (isBehind || isBefore || !isDay) {
+            expect(open).toThrow(/no rows between the times asked for/);
+            return;
+          }
+          const expected = windowOf(all, from, to);
+          expect(plainRows(open())).toEqual(expected);
+          expect(plainColumns(loadStoredTape(open()).columns)).toEqual(expected);
+          const file = join(folder, 'out.csv');
+          await exportTape(open(), file, () => undefined);
+          expect(readFileSync(file, 'utf8').trimEnd().split('\n').slice(1)).toHaveLength(expected.length);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('that begins behind the last row of a day has the book as it was left, and none of its rows', () => {
+    const folder = mkdtempSync(join(dir, 'tape-'));
+    const tape = new TapeWriter({ dir: folder, rules: RULES, source: 'a test' });
+    tape.clear(START, START);
+    tape.level(START, START, SIDE.buy, price(100), amount(1));
+    tape.level(START + 60_000, START + 60_000, SIDE.buy, price(100), amount(2));
+    tape.close();
+    const from = START + HOUR;
+    expect(plainRows(openStoredTape(folder, { from, to: from + HOUR }))).toEqual([
+      [KIND.clear, SIDE.unknown, from, from, 0, 0, 0],
+      [KIND.level, SIDE.buy, from, from, 100, 2, 0],
+    ]);
+  });
+});

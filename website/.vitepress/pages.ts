@@ -1,0 +1,92 @@
+/** Pages of the site by what a reader wants: learn, do, look up, understand; and what developers need. */
+
+export type Page = { readonly text: string; readonly file: string };
+export type Section = { readonly text: string; readonly says: string; readonly pages: readonly Page[] };
+
+const page = (text: string, file: string): Page => ({ text, file });
+
+export const SECTIONS: readonly Section[] = [
+  {
+    text: 'Learn',
+    says: 'first steps, in order',
+    pages: [page('Quick start', 'README.md'), page('Live in a day', 'docs/first-day.md')],
+  },
+  {
+    text: 'Do',
+    says: 'one task per page',
+    pages: [
+      page('Paper-trade', 'docs/paper.md'),
+      page('Choose a book', 'docs/scout.md'),
+      page('Record', 'docs/recording.md'),
+      page('Import', 'docs/importing.md'),
+      page('Backtest', 'docs/backtest.md'),
+      page('Compare configurations', 'docs/comparison.md'),
+      page('Tune', 'docs/tuning.md'),
+      page('Promote to real money', 'docs/promotion.md'),
+      page('Operate', 'docs/operations.md'),
+      page('Control a running bot', 'docs/actions.md'),
+      page('Reload a configuration', 'docs/reload.md'),
+      page('Use the console', 'docs/console.md'),
+      page('Alerts', 'docs/alerts.md'),
+      page('Deploy in containers', 'docs/container.md'),
+      page('Hedge inventory', 'docs/hedging.md'),
+      page('Receive webhooks', 'docs/webhooks.md'),
+      page('Report and export', 'docs/report.md'),
+      page('Upgrade', 'docs/upgrading.md'),
+      page('Runbook', 'docs/runbook.md'),
+    ],
+  },
+  {
+    text: 'Look up',
+    says: 'keys, tables and formats',
+    pages: [
+      page('Configuration', 'docs/configuration.md'),
+      page('Strategies', 'docs/strategies.md'),
+      page('Ladder', 'strategies/ladder/README.md'),
+      page('Grid', 'strategies/grid/README.md'),
+      page('Peg', 'strategies/peg/README.md'),
+      page('Imbalance', 'strategies/imbalance/README.md'),
+      page('Avellaneda-Stoikov', 'strategies/avellaneda-stoikov/README.md'),
+      page('GLFT', 'strategies/glft/README.md'),
+      page('Metrics', 'docs/metrics.md'),
+      page('JSON output', 'docs/json.md'),
+      page('Embedded exchange', 'docs/embedded-exchange.md'),
+      page('Tape format', 'docs/tape.md'),
+      page('Guarantees', 'docs/promises.md'),
+      page('Security', 'SECURITY.md'),
+      page('Changes', 'CHANGELOG.md'),
+    ],
+  },
+  {
+    text: 'Understand',
+    says: 'how and why',
+    pages: [
+      page('Fair value', 'docs/fair-value.md'),
+      page('Ledger', 'docs/ledger.md'),
+      page('The built-in market', 'docs/market-model.md'),
+      page('How the tuner searches', 'docs/tune-search.md'),
+    ],
+  },
+  {
+    text: 'Contribute',
+    says: 'for developers of Puntas',
+    pages: [
+      page('Contributing', 'CONTRIBUTING.md'),
+      page('The map', 'src/README.md'),
+      page('Architecture', 'docs/development/architecture.md'),
+      page('Where is what', 'docs/development/where-is-what.md'),
+      page('Decisions', 'docs/adr/README.md'),
+      page('Sources', 'docs/sources/README.md'),
+    ],
+  },
+];
+
+/** Address of a page, without `.html`: pages of `docs` lie at the top, a `README.md` at the name of its folder. */
+export function addressOf(file: string): string {
+  if (file === 'README.md') return 'index';
+  if (file === 'src/README.md') return 'map';
+  return file
+    .replace(/^docs\//, '')
+    .replace(/\/README\.md$/, '/index')
+    .replace(/\.md$/, '');
+}
