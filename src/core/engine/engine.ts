@@ -134,16 +134,13 @@ export class Engine {
         if (this.#rules.read(event)) this.#dirty = true;
         break;
       case 'balances':
+      case 'balances unread':
       case 'trades':
       case 'open orders':
       case 'looked up':
       case 'placed':
       case 'canceled':
         this.#readAccount(event);
-        break;
-      case 'balances unread':
-        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: event.reason });
-        this.#dirty = true;
         break;
       case 'conversion':
         this.#account.convert(event);
@@ -346,6 +343,10 @@ export class Engine {
   /** What the exchange says of our account, asked or in answer to a command. */
   #readAccount(event: AccountEvent): void {
     switch (event.kind) {
+      case 'balances unread':
+        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: event.reason });
+        this.#dirty = true;
+        break;
       case 'balances':
         this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: null });
         this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));

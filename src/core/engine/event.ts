@@ -136,5 +136,5 @@ export type EngineEvent =
 /** What the exchange says of our account, asked or in answer to a command. */
 export type AccountEvent = Extract<
   EngineEvent,
-  { kind: 'balances' | 'trades' | 'open orders' | 'looked up' | 'placed' | 'canceled' }
+  { kind: 'balances' | 'balances unread' | 'trades' | 'open orders' | 'looked up' | 'placed' | 'canceled' }
 >;

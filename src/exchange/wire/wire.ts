@@ -73,7 +73,7 @@ function identityOf(element: unknown): Omit<UnreadableRow, 'why'> {
     oid: word('oid'),
     originId: origin === undefined || origin === null ? null : word('origin_id'),
     id: ids[0],
-  }) as Omit<UnreadableRow, 'why'>;
+  });
 }
 
 /** Longest name or id that is taken for one. */

@@ -12,8 +12,8 @@ import type {
   UnreadableRow,
 } from '../../core/index.ts';
 import type { Failed } from '../failed.ts';
-import { failedBy, isAboutCurrency, isOwnOrder, unreadableOf } from './unreadableRows.ts';
-import type { OwnOrders } from './unreadableRows.ts';
+import { failedBy, isAboutCurrency, isOwnOrder, unreadableOf } from '../unreadableRows.ts';
+import type { OwnOrders } from '../unreadableRows.ts';
 import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGES_MAX = 50;

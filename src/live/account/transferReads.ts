@@ -3,7 +3,7 @@ import { money } from '../../core/index.ts';
 import type { EngineEvent, Millis, MoneyList, MoneyLists, MoneyMoved, Money } from '../../core/index.ts';
 import { isFailed } from '../failed.ts';
 import type { Failed } from '../failed.ts';
-import { failedBy, isAboutCurrency, unreadableOf } from './unreadableRows.ts';
+import { failedBy, isAboutCurrency, unreadableOf } from '../unreadableRows.ts';
 
 /** A transfer as the engine is told of it. */
 export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;

@@ -1,9 +1,9 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
 import { approveByIds, sleep } from '../../core/index.ts';
-import type { Approved, Command, EngineEvent, EngineNews, Millis, Order, PlaceCommand } from '../../core/index.ts';
+import type { Approved, Command, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
-import type { Concern } from '../account/unreadableRows.ts';
+import { ownsOid, RowWarnings } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { hedgerOf } from './hedgerOf.ts';
@@ -30,9 +30,6 @@ import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
 
 const RULES_LOOK_EVERY_MS = 500;
 const BALANCES_EVERY_MS = 10_000;
-/** Warnings about unreadable rows that are remembered. */
-const ROWS_LEFT_OUT_MAX = 200;
-
 /** Until they have equalled the ledger once: nothing is quoted before. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
@@ -55,8 +52,6 @@ export class Loop {
   readonly #connectivity: ConnectivityLog;
   readonly #refusals: Refusals;
   readonly #sleep: SleepWatch;
-  /** Those that were warned of. */
-  readonly #rowsLeftOut = new Set<string>();
   readonly #hedger: Hedger | null;
   readonly #rules: RulesReads;
   readonly #latch: LatchWatch;
@@ -77,7 +72,7 @@ export class Loop {
       instance: bot.instance,
       ownsOid: oid => ownsOid(engine.liveOrders, oid),
       isZero: currency => engine.account.total(currency) === 0n,
-      onLeftOut: text => this.#leftOut(text),
+      onLeftOut: new RowWarnings(log).leftOut,
     });
     // A run without a hedger hands them on: one may be open, and those of a day count together.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
@@ -215,15 +210,6 @@ export class Loop {
   #repeat(everyMs: Millis | (() => Millis), task: () => Promise<unknown>, delayMs: Millis = 0): void {
     const onBroken = (error: unknown) => this.#fail(error);
     this.#tasks.push(repeat(this.#run.clock, this.#stopping.signal, { everyMs, delayMs, task, onBroken }));
-  }
-
-  /** Warns once of a row that was left out, wherever it stands in its list. */
-  #leftOut(text: string): void {
-    const row = text.replace(/\brow \d+: /, '');
-    if (this.#rowsLeftOut.has(row)) return;
-    if (this.#rowsLeftOut.size >= ROWS_LEFT_OUT_MAX) this.#rowsLeftOut.clear();
-    this.#rowsLeftOut.add(row);
-    this.#options.log.warn({ row }, `a row could not be read: ${row}`);
   }
 
   /** Open orders and trades; the origin ids of ours that are open, or null when they could not be read whole. */
@@ -395,10 +381,4 @@ export class Loop {
     this.#step({ kind: 'halt', at: this.time(), reason: this.#failure });
     this.#onFailure?.();
   }
-}
-
-/** `possibly` while an order that may live has no oid yet. */
-function ownsOid(live: readonly Order[], oid: string): Concern {
-  if (live.some(order => order.oid === oid)) return 'yes';
-  return live.some(order => order.oid === null) ? 'possibly' : 'no';
 }

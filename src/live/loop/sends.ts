@@ -10,7 +10,7 @@ import type {
   OrderReport,
   Outcome,
 } from '../../core/index.ts';
-import { unreadableOf } from '../account/unreadableRows.ts';
+import { unreadableOf } from '../unreadableRows.ts';
 import type { Failed } from '../failed.ts';
 
 export type Sent = {

@@ -1,7 +1,7 @@
 /** Takes every order of one instance out of the exchange by what the exchange itself lists, and verifies it. Needs no journal and no engine. */
 import { CANCEL_CHUNK, describeRow, sleep } from '../../core/index.ts';
 import type { Clock, Exchange, OrderReport, UnreadableRow } from '../../core/index.ts';
-import { isOwnOrder, unreadableOf } from '../account/unreadableRows.ts';
+import { isOwnOrder, unreadableOf } from '../unreadableRows.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 
 export type CancelAllOptions = {

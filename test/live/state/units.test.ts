@@ -46,7 +46,7 @@ describe('what an earlier run left', () => {
           expect(more >= 0n && more < to.lotMoney).toBe(true);
           expect(moneyOfAmount(to, order.filled) + (order.filledRest ?? 0n)).toBe(moneyOfAmount(from, was.filled));
         });
-        const off = BigInt(ledger!.target) * to.lotMoney - BigInt(target) * from.lotMoney;
+        const off = BigInt(ledger.target) * to.lotMoney - BigInt(target) * from.lotMoney;
         expect(off > -to.lotMoney && off < to.lotMoney).toBe(true);
       }),
     );

@@ -1,7 +1,8 @@
 /** Rows that could not be read: whether they concern the bot. */
-import { describeRow, pairOrNull } from '../../core/index.ts';
-import type { Outcome, UnreadableRow } from '../../core/index.ts';
-import type { Failed } from '../failed.ts';
+import { describeRow, pairOrNull } from '../core/index.ts';
+import type { Order, Outcome, UnreadableRow } from '../core/index.ts';
+import type { Log } from './log.ts';
+import type { Failed } from './failed.ts';
 
 /** `possibly`: the row has no id by which it could be told. */
 export type Concern = 'yes' | 'no' | 'possibly';
@@ -41,5 +42,33 @@ export const failedBy = (list: string, row: UnreadableRow): Failed => ({
   reason: `${list}: ${describeRow(row)}`,
 });
 
+/** The rows of a list that could not be read; none if there was no answer. */
 export const unreadableOf = (outcome: Outcome<unknown>): readonly UnreadableRow[] =>
   outcome.kind === 'done' ? (outcome.unreadable ?? []) : [];
+
+/** Whether this oid is of an order that may live: `possibly` while one of them has no oid yet. */
+export function ownsOid(live: readonly Order[], oid: string): Concern {
+  if (live.some(order => order.oid === oid)) return 'yes';
+  return live.some(order => order.oid === null) ? 'possibly' : 'no';
+}
+
+/** Rows that were warned of and are remembered. */
+const WARNED_MAX = 200;
+
+/** Warns once of a row that was left out, wherever it stands in its list. */
+export class RowWarnings {
+  readonly #log: Log;
+  readonly #warned = new Set<string>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  readonly leftOut = (text: string): void => {
+    const row = text.replace(/\brow \d+: /, '');
+    if (this.#warned.has(row)) return;
+    if (this.#warned.size >= WARNED_MAX) this.#warned.clear();
+    this.#warned.add(row);
+    this.#log.warn({ row }, `a row could not be read: ${row}`);
+  };
+}
