@@ -16,12 +16,15 @@ ENV NODE_ENV=production
 RUN rm -rf /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/corepack /opt/yarn* \
       /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg \
     && mkdir -m 0700 /state && chown 65532:65532 /state \
+    && ln -s /app/dist/src/main.js /usr/local/bin/puntas \
     && mkdir -p /app/config && ln -s /state /app/state && ln -s /state /app/config/state
 WORKDIR /app
 COPY --from=build /app/package.json /app/LICENSE /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/config config
+# Hints print the command that works: of this container, unless who starts it says another one.
+ENV PUNTAS_COMMAND='docker exec {hostname} puntas'
 USER 65532:65532
 VOLUME /state
 EXPOSE 9464

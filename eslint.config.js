@@ -9,6 +9,24 @@ const outsideWorld = [
   { object: 'process', property: 'hrtime', message: 'Take the time from the injected Clock.' },
 ];
 
+// A failed write to either of them may end a process, and a full pipe may stop it.
+const outputOnly = {
+  selector:
+    'MemberExpression[object.name="process"]:matches([property.name=/^(stdout|stderr)$/], [property.value=/^(stdout|stderr)$/]), VariableDeclarator[init.name="process"] Property[key.name=/^(stdout|stderr)$/]',
+  message: 'Print through src/cli/terminal/output.ts, or take a function that prints.',
+};
+// A pipe under a file's name waits for ever, and a large file fills the memory.
+const bounded =
+  'Read files through guard/files.ts and bodies through guard/body.ts: regular files only, up to a maximum.';
+const wholeFiles = name => ({ name, importNames: ['readFile', 'readFileSync'], message: bounded });
+const unboundedReads = [
+  // What is opened for reading by a path; of a folder only, to sync it.
+  "CallExpression[callee.name=/^open(Sync)?$/][arguments.1.value='r']:not([arguments.0.name=/^(dir|folder)$/])",
+  // The body of an answer as a whole.
+  'CallExpression[callee.property.name=/^(text|json|arrayBuffer|blob|bytes|formData)$/][callee.object.name=/^(answer|response|body)$/]',
+  "CallExpression[callee.property.name=/^(text|json|arrayBuffer|blob|bytes|formData)$/][callee.object.property.name='body']",
+].map(selector => ({ selector, message: bounded }));
+
 export default tseslint.config(
   { ignores: ['website/', 'dist/', 'coverage/', 'node_modules/', '*.js', 'config/'] },
   ...tseslint.configs.recommendedTypeChecked,
@@ -27,7 +45,21 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
+    // The page's script runs in a browser.
+    ignores: ['src/guard/files.ts', 'src/console/page/**', 'src/cli/terminal/output.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { paths: ['node:fs', 'node:fs/promises'].map(wholeFiles) }],
+      'no-restricted-syntax': ['error', outputOnly, ...unboundedReads],
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],
     rules: { 'max-lines-per-function': ['error', { max: 80, skipComments: true }] },
+  },
+  {
+    files: ['src/guard/files.ts', 'src/console/page/**/*.ts'],
+    rules: { 'no-console': 'error', 'no-restricted-syntax': ['error', outputOnly] },
   },
   {
     files: ['src/**/*.ts', 'strategies/**/*.ts', 'backtest/**/*.ts'],

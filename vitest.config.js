@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
 const PROGRAM = 'test/cli/**/*.test.ts';
-// The program's tests that take longest, most of it real time or starts: .ci/run has them, `npm test` does not (`npm run test:long`).
+// The program's tests that take longest, most of it real time or starts: `.ci/full` has them, `npm test` does not (`npm run test:long`).
 const LONG = [
   'actions',
   'backtest/backtest',
@@ -11,33 +11,48 @@ const LONG = [
   'badInput',
   'cannotQuote',
   'doctor',
+  'failedStart',
+  'hardening',
+  'init',
+  'oldNames',
+  'package',
+  'output',
   'promote',
   'promotePlanted',
   'reload',
   'ruleChange',
   'run/alerts',
   'run/paper',
+  'run/stops',
+  'scout',
+  'scripts/golden',
   'tapes/record',
+  'tapes/storedTape',
   'tune',
   'tunePlanted',
 ].map(name => `test/cli/${name}.test.ts`);
 // Whole recordings, millions of rows, against other readers: `npm run test:long` too.
 const RECORDINGS = ['append', 'independent', 'mapping', 'recordings'].map(name => `test/tape/${name}.test.ts`);
-// Properties over a hundred seeds, half an hour of a real server, hours of the built-in market again and again: minutes.
+// Properties over a hundred seeds, half an hour of a real server, whole studies, hours of the built-in market again and again: minutes.
 const SEEDS = [
   'test/backtest/profile/plantedTruth.test.ts',
   'test/backtest/tune/judge/hundredStudies.test.ts',
   'test/backtest/scout/hundredSeeds.test.ts',
+  'test/app/console/pageTruth.test.ts',
+  'test/app/scout/scout.test.ts',
   'test/app/scout/scoutNames.test.ts',
+  'test/app/tune/tune.test.ts',
   'test/config/earningsOfAll.test.ts',
   'test/sandbox/markets/flowTable.test.ts',
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
+  'app/tapeStore/recordingFiles',
   'backtest/parity',
   'backtest/queueTruth',
   'backtest/replay/metamorphic',
   'backtest/tune/search/searches',
+  'linear/patterns',
   'live/demo',
   'live/hedge/hedger',
   'live/loop/recovery',
@@ -46,6 +61,8 @@ const MANY = [
   'live/tapeRun',
   'sandbox/markets/replayRecordings',
   'simulation/simulation',
+  'strategies/all',
+  'tape/binance',
   'tape/folderOfFiles',
 ].map(name => `test/${name}.test.ts`);
 const ofTheProgram = { globalSetup: ['test/cli/build.ts'], testTimeout: 300_000 };

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# compose.yaml and the Kubernetes example are valid by their schemas; the commands and files of the former run as processes, in a network of their own.
+# compose.yaml, compose.live.yaml and the Kubernetes example are valid by their schemas; the commands and files of the two former run as processes, in a network of their own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash .ci/packages.sh docker-compose=docker-compose prometheus=prometheus prometheus-alertmanager=prometheus-alertmanager ip=iproute2
 docker-compose --file compose.yaml config --quiet
+# Debian's version is of before projects had a name in the file.
+sed '/^name: /d' compose.live.yaml | docker-compose --file - config --quiet
 promtool check config config/prometheus/compose.yml
 amtool check-config config/prometheus/alertmanager.yml
 

@@ -10,5 +10,7 @@ node -e "
   if (!(lost === 0 && answered >= 1000)) { console.error('answered ' + answered + ', lost ' + lost); process.exit(1); }
 " "$out"
 npm run --silent flood:hostile
+# How long hostile texts hold the loop, and who is answered beside held connections.
+npm run --silent flood:holds
 # Needs a small disk of its own: root.
 npm run --silent flood:attacks

@@ -8,7 +8,7 @@ import { asWritten, OLD_KEYS_END, withCurrentKeys } from './config/renamedKeys.t
 import type { RenamedKey } from './config/renamedKeys.ts';
 import { configSchema } from './config/schema.ts';
 import type { Config } from './config/schema.ts';
-import { readYaml } from './config/text/yamlText.ts';
+import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
 export { configChanges } from './config/changes.ts';
 export type { ConfigChange } from './config/changes.ts';
@@ -29,7 +29,7 @@ export type {
   Timing,
   WebhookSettings,
 } from './config/schema.ts';
-export { pathOfText, placeOf, withSource } from './config/configSource.ts';
+export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
 export type { TakesEffect } from './config/takesEffect.ts';
 export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { AlertSecrets, Secrets } from './config/secrets.ts';
@@ -40,12 +40,11 @@ export type Loaded = { readonly warnings: readonly string[] } & (
 );
 
 /** Files larger than this are not configurations. */
-const TEXT_MAX = 262_144;
 
 /** Checks the text of a YAML file. `fileName` is only used in the errors; `venues` are the names that `exchange.venue` may have, any where it is left out. */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
-  if (!(text.length <= TEXT_MAX)) {
-    return refused(`${fileName}: larger than ${TEXT_MAX} characters, this is no configuration`);
+  if (!(text.length <= YAML_LENGTH_MAX)) {
+    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters, this is no configuration`);
   }
   const read = readYaml(text, fileName, 'like book: btc_mxn');
   if (!read.ok) return refused(read.error);

@@ -18,6 +18,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   tape: [
     'core',
     'marketdata',
+    'guard',
     'yauzl',
     'fzstd',
     'hyparquet-writer',
@@ -28,13 +29,14 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
     'zod',
   ],
   fills: [],
-  sandbox: ['core', 'tape', 'fills', 'ws'],
+  guard: ['fastify'],
+  sandbox: ['core', 'tape', 'fills', 'guard', 'ws'],
   hedge: ['core'],
-  live: ['core', 'marketdata', 'hedge', 'libsql', 'fastify'],
-  monitor: ['core', 'prom-client', 'fastify'],
-  console: ['fastify', 'uplot', 'preact'],
+  live: ['core', 'marketdata', 'hedge', 'guard', 'libsql', 'fastify'],
+  monitor: ['core', 'guard', 'prom-client', 'fastify'],
+  console: ['guard', 'fastify', 'uplot', 'preact'],
   strategies: ['core', 'zod'],
-  backtest: ['core', 'tape', 'fills', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
+  backtest: ['core', 'tape', 'fills', 'guard', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
 };
 
 /** Only here does a room speak to the machine. `node:` modules that only compute are everybody's. */

@@ -1,5 +1,6 @@
 /** Reads recordings of fixed 24-byte little-endian records: time (f64, us), receive delay (i32, us), tick, lots, flags (i32 each). */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { openRegularFile } from '../../src/guard/index.ts';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { amount, price } from '../../src/core/index.ts';
 import { SIDE } from '../../src/tape/index.ts';
 import type { TapeWriter } from '../../src/tape/index.ts';
@@ -72,7 +73,7 @@ function eachRecord(
   path: string,
   call: (total: number, count: number, times: Float64Array, fields: Int32Array) => void,
 ): void {
-  const file = openSync(path, 'r');
+  const file = openRegularFile(path);
   try {
     const { size } = fstatSync(file);
     if (size === 0 || size % RECORD !== 0)

@@ -1,4 +1,5 @@
 /** Kinds of values that several keys of the YAML have, with what is said when one is wrong. */
+import { trimmedEnd } from '../core/index.ts';
 import { z } from 'zod';
 import { decimalText } from '../../strategies/index.ts';
 
@@ -49,8 +50,8 @@ function refusal(text: string, protocols: RegExp, example: string): string {
   if (!URL.canParse(text)) return expected;
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /[?#]/.test(text) || !protocols.test(url.protocol)) return expected;
-  if (url.protocol === 'https:' || url.protocol === 'wss:') return `${expected}; write ${text.replace(/\/+$/, '')}`;
-  const encrypted = text.replace(/^(http|ws):/i, '$1s:').replace(/\/+$/, '');
+  if (url.protocol === 'https:' || url.protocol === 'wss:') return `${expected}; write ${trimmedEnd(text, '/')}`;
+  const encrypted = trimmedEnd(text.replace(/^(http|ws):/i, '$1s:'), '/');
   return `expected an encrypted address, except on this machine (127.0.0.1, localhost, [::1]); write ${encrypted}`;
 }
 

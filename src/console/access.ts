@@ -1,5 +1,6 @@
 /** Who may read and who may act: two tokens, a session for each login, and few wrong tries. */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { Pool, senderOf } from '../guard/index.ts';
 
 export type Role = 'viewer' | 'operator';
 
@@ -40,18 +41,23 @@ export type LoginEnd =
 
 /** A login ends by itself after this. */
 export const SESSION_MS = 8 * 3_600_000;
-/** Wrong tokens in any minute, of everybody together; after them the right one is not looked at either. */
+/** Wrong tokens of one sender in any minute; after them its right one is not looked at either. */
 export const WRONG_MAX = 5;
 const MINUTE_MS = 60_000;
-/** The oldest login ends for one more. */
-const SESSIONS_MAX = 64;
+/** Logins of each role at most. The oldest one of the sender that has most ends for one more, so that a viewer ends no operator's. */
+const SESSIONS_MAX = { viewer: 64, operator: 64 };
+/** Senders whose wrong tokens are remembered; the one unused for longest is forgotten first. */
+const SENDERS_MAX = 4_096;
 
 export class Sessions {
   readonly #access: ConsoleAccess;
   /** By what the cookie hashes to: a look-up tells nothing of how much of it was right. */
   readonly #all = new Map<string, Login>();
-  #wrongAt: number[] = [];
-  #isTold = false;
+  readonly #pools = {
+    viewer: new Pool<string>({ all: SESSIONS_MAX.viewer }),
+    operator: new Pool<string>({ all: SESSIONS_MAX.operator }),
+  };
+  readonly #wrong = new Map<string, { at: number[]; isTold: boolean }>();
 
   constructor(access: ConsoleAccess) {
     this.#access = access;
@@ -61,17 +67,18 @@ export class Sessions {
   login(token: string, name: string, from: string): LoginEnd {
     const { now, newSecret, onEvent, operatorToken, viewerToken } = this.#access;
     const at = now();
-    this.#wrongAt = this.#wrongAt.filter(wrong => at - wrong < MINUTE_MS);
-    if (this.#wrongAt.length >= WRONG_MAX) {
-      if (!this.#isTold) onEvent({ kind: 'too many', from });
-      this.#isTold = true;
-      return { kind: 'wait', seconds: Math.ceil((MINUTE_MS - (at - this.#wrongAt[0]!)) / 1000) };
+    const sender = senderOf(from);
+    const wrong = this.#wrongOf(sender, at);
+    if (wrong.at.length >= WRONG_MAX) {
+      if (!wrong.isTold) onEvent({ kind: 'too many', from });
+      wrong.isTold = true;
+      return { kind: 'wait', seconds: Math.ceil((MINUTE_MS - (at - wrong.at[0]!)) / 1000) };
     }
-    this.#isTold = false;
+    wrong.isTold = false;
     // Both are compared, whatever the first says.
     const [isOperator, isViewer] = [isSame(token, operatorToken), isSame(token, viewerToken)];
     if (!isOperator && !isViewer) {
-      this.#wrongAt.push(at);
+      wrong.at.push(at);
       onEvent({ kind: 'wrong token', from });
       return { kind: 'wrong' };
     }
@@ -79,9 +86,9 @@ export class Sessions {
     if (role === 'operator' && name === '') return { kind: 'nameless' };
     const cookie = newSecret();
     const session = { role, name, key: newSecret(), endsAt: at + SESSION_MS } as const;
-    this.#all.set(digestOf(cookie), session);
-    const [oldest] = this.#all.keys();
-    if (this.#all.size > SESSIONS_MAX && oldest !== undefined) this.#all.delete(oldest);
+    const digest = digestOf(cookie);
+    this.#all.set(digest, session);
+    this.#pools[role].add(digest, sender, () => void this.#all.delete(digest));
     onEvent({ kind: 'in', role, name });
     return { kind: 'in', cookie, session };
   }
@@ -91,7 +98,7 @@ export class Sessions {
     const session = cookie === null ? undefined : this.#all.get(digestOf(cookie));
     if (session === undefined || cookie === null) return null;
     if (session.endsAt > this.#access.now()) return session;
-    this.#all.delete(digestOf(cookie));
+    this.#forget(digestOf(cookie), session);
     return null;
   }
 
@@ -101,8 +108,24 @@ export class Sessions {
   }
 
   end(session: Login): void {
-    for (const [digest, each] of this.#all) if (each === session) this.#all.delete(digest);
+    for (const [digest, each] of this.#all) if (each === session) this.#forget(digest, each);
     this.#access.onEvent({ kind: 'out', role: session.role, name: session.name });
+  }
+
+  #forget(digest: string, { role }: Login): void {
+    this.#all.delete(digest);
+    this.#pools[role].delete(digest);
+  }
+
+  /** Wrong tokens of a sender within the last minute. */
+  #wrongOf(sender: string, now: number): { at: number[]; isTold: boolean } {
+    const wrong = this.#wrong.get(sender) ?? { at: [], isTold: false };
+    wrong.at = wrong.at.filter(at => now - at < MINUTE_MS);
+    this.#wrong.delete(sender);
+    this.#wrong.set(sender, wrong);
+    const [oldest] = this.#wrong.keys();
+    if (this.#wrong.size > SENDERS_MAX && oldest !== undefined) this.#wrong.delete(oldest);
+    return wrong;
   }
 }
 

@@ -1,9 +1,11 @@
 /** What is not only read: log in and out, the preview of an action, its approval, and what became of it. The only routes that take a POST. */
+import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cleaned, isSame, SESSION_MS, Sessions } from './access.ts';
 import type { ConsoleAccess, Role, Login } from './access.ts';
 import { APPROVAL_MS, Approvals } from './approvals.ts';
 import type { ActionRequest, ConsoleActions, OnReplayed } from './approvals.ts';
+import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';
 
 export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confirm'] as const;
@@ -12,10 +14,12 @@ export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confir
 export type Doorkeeper = {
   /** Null: may not read. A function that says whether it still may: a stream outlives its request. */
   mayRead(request: FastifyRequest): (() => boolean) | null;
+  /** Whose connection it is. */
+  roleOf(request: FastifyRequest): CallerRole;
 };
 
 /** Without tokens: everybody reads, nobody acts. */
-export const openDoor: Doorkeeper = { mayRead: () => () => true };
+export const openDoor: Doorkeeper = { mayRead: () => () => true, roleOf: () => 'anonymous' };
 
 const NAME_MAX = 40;
 const REASON = { min: 4, max: 500 };
@@ -47,7 +51,7 @@ export function addAccess(
     if (why !== null) return told(reply, 403, why);
     const { token, name } = fieldsOf(request.body);
     if (typeof token !== 'string') return told(reply, 422, 'expected a token');
-    const from = request.socket.remoteAddress ?? 'an unknown address';
+    const from = callerOf(request, access);
     const end = sessions.login(token, typeof name === 'string' ? cleaned(name, NAME_MAX) : '', from);
     if (end.kind === 'wait')
       return told(
@@ -89,6 +93,7 @@ export function addAccess(
       const session = sessionOf(request);
       return session && (() => sessions.lives(session));
     },
+    roleOf: request => sessionOf(request)?.role ?? 'anonymous',
   };
 }
 
@@ -203,6 +208,17 @@ function whyNotHere({ headers, socket }: FastifyRequest, { behindTls }: ConsoleA
   if (!isPassedOn && isLoopback(socket.remoteAddress) && isLoopback(headers.host?.replace(/:\d{1,5}$/, '')))
     return null;
   return 'here one only reads: log in from this machine (ssh -L), or put TLS in front and say console.behindTls';
+}
+
+/** Address of the caller: of the connection, or what the proxy in front says of it, which adds it as the last one. */
+function callerOf({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string {
+  const passed = behindTls
+    ? String(headers['x-forwarded-for'] ?? '')
+        .split(',')
+        .at(-1)!
+        .trim()
+    : '';
+  return isIP(passed) === 0 ? (socket.remoteAddress ?? 'an unknown address') : passed;
 }
 
 /** An address or a name of this machine. */

@@ -60,7 +60,7 @@ export const DOCUMENT = `<!doctype html>
 <div id="actions" role="toolbar" aria-label="actions"></div>
 <div id="help" hidden>
 <p><kbd>←</kbd> <kbd>→</kbd> ten seconds, with <kbd>Shift</kbd> a minute, <kbd>Page Up</kbd> <kbd>Page Down</kbd> ten minutes, <kbd>Home</kbd> the first moment; <kbd>L</kbd> or <kbd>End</kbd> live</p>
-<p><kbd>J</kbd> <kbd>K</kbd> the next and the last level; <kbd>R</kbd> last minutes or whole run; <kbd>P</kbd> profit by hour or by day; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> leaves them; <kbd>?</kbd> this</p>
+<p><kbd>J</kbd> <kbd>K</kbd> the next and the last level; <kbd>R</kbd> last minutes or all; <kbd>P</kbd> profit by hour or by day; <kbd>T</kbd> light or dark; <kbd>A</kbd> actions, <kbd>Esc</kbd> leaves them; <kbd>?</kbd> this</p>
 </div>
 <main>
 <div id="warnings" role="status"></div>

@@ -1,22 +1,41 @@
-/** Open pages, each fed with the newest view: one that reads slowly misses views in between, and never makes anything wait or grow. */
+/** Open pages, in a bounded pool for each role and each fed with the newest view: one that reads slowly misses views in between, and never makes anything wait or grow. */
 import type { ServerResponse } from 'node:http';
+import { Pool, senderOf } from '../guard/index.ts';
+import type { CallerRole } from '../guard/index.ts';
+
+/** Pages of each role at most. One more closes the oldest of the sender that has most open, which its browser opens again. */
+const PAGES_MAX: Readonly<Record<CallerRole, number>> = { anonymous: 200, viewer: 100, operator: 32 };
 
 type Page = { readonly to: ServerResponse; readonly may: () => boolean; isFull: boolean; hasMissed: boolean };
 
 export class LiveStreams {
   readonly #pages = new Set<Page>();
+  readonly #pools = {
+    anonymous: new Pool<Page>({ all: PAGES_MAX.anonymous }),
+    viewer: new Pool<Page>({ all: PAGES_MAX.viewer }),
+    operator: new Pool<Page>({ all: PAGES_MAX.operator }),
+  };
   #last: string | null = null;
 
   get count(): number {
     return this.#pages.size;
   }
 
-  /** From now on every view goes there too, until it is closed, or `may` says no. */
-  add(to: ServerResponse, may: () => boolean): void {
+  /** From now on every view goes there too, until it is closed, or `may` says no. `address`: of the page's connection. */
+  add(to: ServerResponse, may: () => boolean, role: CallerRole, address: string): void {
     const page: Page = { to, may, isFull: false, hasMissed: false };
+    const pool = this.#pools[role];
+    const forget = (): void => {
+      this.#pages.delete(page);
+      pool.delete(page);
+    };
     this.#pages.add(page);
-    to.on('close', () => this.#pages.delete(page));
-    to.on('error', () => this.#pages.delete(page));
+    pool.add(page, senderOf(address), () => {
+      forget();
+      to.end();
+    });
+    to.on('close', forget);
+    to.on('error', forget);
     to.on('drain', () => {
       page.isFull = false;
       if (page.hasMissed && this.#last !== null && page.may()) write(page, this.#last);

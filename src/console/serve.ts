@@ -1,8 +1,6 @@
 /** The console over HTTP: one page, its parts, the live view as a stream of events, and moments of the past. Without an operator's token nothing can be done through it. */
-import { isIP } from 'node:net';
-import type { Socket } from 'node:net';
-import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
 import { addAccess, openDoor, POSTED } from './accessRoutes.ts';
 import type { Doorkeeper } from './accessRoutes.ts';
@@ -46,39 +44,41 @@ export type ConsoleOptions = {
   readonly allowedHosts?: readonly string[];
 };
 
-/** More pages than this are turned away. */
-const PAGES_MAX = 200;
+/** Connections of each role: those of its open pages, and room for their requests. An operator's are closed for other operators' only. */
+const CONNECTIONS = { anonymous: { all: 264 }, viewer: { all: 164 }, operator: { all: 96 } };
 
 /** Rejects with one line when the port cannot be had. */
 export async function serveConsole(source: ConsoleSource, options: ConsoleOptions): Promise<ConsoleServer> {
   const streams = new LiveStreams();
-  const server = fastify({
-    logger: false,
-    bodyLimit: 8_192,
-    requestTimeout: 5_000,
-    connectionTimeout: 60_000,
-    keepAliveTimeout: 15_000,
-    forceCloseConnections: true,
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: 64 },
-    clientErrorHandler: refuseBroken,
+  const { access = null } = options;
+  const server = new GuardedServer({
+    what: 'console',
+    host: options.host,
+    port: options.port,
+    remedies: {
+      taken: 'name another one with --port, or 0 for any',
+      forbidden: 'name a port of 1024 or above with --port',
+      elsewhere: 'name one that is with --host',
+    },
+    allowedHosts: options.allowedHosts ?? [],
+    headers: HEADERS,
+    posted: access === null ? [] : POSTED,
+    connections: CONNECTIONS,
+    bodyMax: 8_192,
+    headersWithinMs: 2_000,
+    requestWithinMs: 5_000,
+    idleMax: 15_000,
   });
-  server.server.maxConnections = PAGES_MAX + 64;
-  guard(server, options);
-  addPage(server, source);
+  refuseOtherSites(server.routes, access);
+  addPage(server.routes, source);
   const door = addDoor(server, options);
-  addData(server, source, streams, door);
-  try {
-    await server.listen({ host: options.host, port: options.port });
-  } catch (error) {
-    await server.close();
-    throw new Error(listenProblem(error, options), { cause: error });
-  }
-  const address = server.server.address();
-  if (address === null || typeof address === 'string') throw new Error('the console listens on no port');
-  const name = options.host.includes(':') ? `[${options.host}]` : options.host;
+  server.routes.addHook('onRequest', async request =>
+    server.connections.setRole(request.raw.socket, door.roleOf(request)),
+  );
+  addData(server.routes, source, streams, door);
+  await server.listen();
   return {
-    url: `http://${name}:${address.port}`,
+    url: server.url,
     get pages() {
       return streams.count;
     },
@@ -105,54 +105,30 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Headers on every answer; 421 for an unexpected name, which a rebound DNS entry would send; 403 for another site's page; POST on a few routes, else nothing but GET and HEAD. */
-function guard(server: FastifyInstance, { host, allowedHosts = [], access = null }: ConsoleOptions): void {
-  const names = new Set(['localhost', '127.0.0.1', '::1', host, ...allowedHosts].map(name => name.toLowerCase()));
-  const everywhere = host === '0.0.0.0' || host === '::';
-  const expected = (name: string) => names.has(name) || (everywhere && isIP(name) !== 0);
-  const posted: readonly string[] = access === null ? [] : POSTED;
-  server.addHook('onRequest', async ({ headers, method, routeOptions }, reply) => {
-    reply.headers(HEADERS);
-    const asked = (headers.host ?? '').toLowerCase();
-    if (!expected(nameOf(asked))) return plain(reply, 421, 'unexpected Host');
-    const { origin } = headers;
+/** 403 for another site's page, and for a POST without the origin that every browser sends with it. */
+function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null): void {
+  server.addHook('onRequest', async ({ headers, method }, reply) => {
+    const { origin, host = '' } = headers;
+    const asked = host.toLowerCase();
     const site = headers['sec-fetch-site'];
     const isOwn = origin === undefined || origin.toLowerCase().replace(/^https?:\/\//, '') === asked;
     if (!isOwn || (site !== undefined && site !== 'same-origin' && site !== 'none'))
-      return plain(reply, 403, 'unexpected Origin');
-    if (method === 'GET' || method === 'HEAD') return undefined;
-    if (method !== 'POST' || !posted.includes(routeOptions.url ?? ''))
-      return plain(reply.header('allow', 'GET, HEAD'), 405, 'only GET');
-    // Every browser sends it with a POST.
+      return textAnswer(reply, 403, 'unexpected Origin');
+    if (method !== 'POST') return undefined;
     if (origin?.toLowerCase() !== `${access?.behindTls === true ? 'https' : 'http'}://${asked}`)
-      return plain(reply, 403, 'unexpected Origin');
-    if (headers['content-type'] !== 'application/json') return plain(reply, 415, 'only application/json');
+      return textAnswer(reply, 403, 'unexpected Origin');
+    if (headers['content-type'] !== 'application/json') return textAnswer(reply, 415, 'only application/json');
     return undefined;
   });
-  server.setNotFoundHandler(async (_, reply) => plain(reply, 404, 'not found'));
-  server.setErrorHandler(async ({ statusCode = 500 }: { statusCode?: number }, _request, reply) =>
-    plain(reply, statusCode >= 400 && statusCode < 500 ? statusCode : 500, 'failed'),
-  );
 }
 
-function addDoor(server: FastifyInstance, { access = null, actions = null }: ConsoleOptions): Doorkeeper {
-  const port = (): number => {
-    const address = server.server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  };
-  if (access !== null) return addAccess(server, access, actions, port);
+function addDoor(server: GuardedServer, { access = null, actions = null }: ConsoleOptions): Doorkeeper {
+  if (access !== null) return addAccess(server.routes, access, actions, () => server.port);
   const nobody: ShownSession = {
     ...{ hasLogin: false, mustLogIn: false, role: null, name: '', actions: [], whyNot: null },
   };
-  server.get('/session', async () => nobody);
+  server.routes.get('/session', async () => nobody);
   return openDoor;
-}
-
-/** What is not HTTP. */
-function refuseBroken(_: Error, socket: Socket): void {
-  if (!socket.writable) return;
-  const headers = Object.entries(HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${headers.join('')}content-length: 0\r\nconnection: close\r\n\r\n`);
 }
 
 function addPage(server: FastifyInstance, { scripts, libraryStyle }: ConsoleSource): void {
@@ -166,30 +142,29 @@ function addPage(server: FastifyInstance, { scripts, libraryStyle }: ConsoleSour
 
 function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveStreams, door: Doorkeeper): void {
   const onlyReaders = async (request: FastifyRequest, reply: FastifyReply) =>
-    door.mayRead(request) === null ? plain(reply, 401, 'log in first') : undefined;
-  server.get('/healthz', async (_, reply) => plain(reply, 200, 'ok'));
+    door.mayRead(request) === null ? textAnswer(reply, 401, 'log in first') : undefined;
+  server.get('/healthz', async (_, reply) => textAnswer(reply, 200, 'ok'));
   server.get('/live', async (request, reply) => {
     const may = door.mayRead(request);
     const { raw } = request;
-    if (may === null) return plain(reply, 401, 'log in first');
-    if (streams.count >= PAGES_MAX) return plain(reply, 503, 'too many pages are open');
+    if (may === null) return textAnswer(reply, 401, 'log in first');
     reply.hijack();
     // Nothing is sent while nothing changes: that is no reason to end it. A reader who is gone without a word is found by TCP.
     raw.socket.setTimeout(0);
     raw.socket.setKeepAlive(true, 30_000);
     reply.raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
-    streams.add(reply.raw, may);
+    streams.add(reply.raw, may, door.roleOf(request), request.ip);
     return reply;
   });
   server.get('/history', { preHandler: onlyReaders }, async (_, reply) => {
     const history = source.history();
-    return history === null ? plain(reply, 503, 'nothing yet') : reply.type('application/json').send(history);
+    return history === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(history);
   });
   // Lines of JSON: how much was replayed, as often as that changes, and at last the moment.
   server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
     const at = Number(query.at);
     if (query.at === undefined || !/^\d{1,15}$/.test(query.at))
-      return plain(reply, 400, 'expected ?at=, ms since 1970');
+      return textAnswer(reply, 400, 'expected ?at=, ms since 1970');
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
     reply.hijack();
@@ -206,23 +181,3 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
 }
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1b2733"/><path d="M3 5h10M3 11h10" stroke="#d55e00" stroke-width="2"/><path d="M3 11h10" stroke="#58a6ff" stroke-width="2"/></svg>`;
-
-const plain = (reply: FastifyReply, code: number, text: string): FastifyReply =>
-  reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`);
-
-/** The name in a Host header, without port and brackets. */
-const nameOf = (header: string): string => {
-  const [, bracketed, bare] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(header) ?? [];
-  return bracketed ?? bare ?? '';
-};
-
-function listenProblem(error: unknown, { host, port }: ConsoleOptions): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const where = `${host}:${port}`;
-  if (code === 'EADDRINUSE')
-    return `console: port ${where} is taken by another process: name another one with --port, or 0 for any`;
-  if (code === 'EACCES')
-    return `console: this user may not listen on ${where}: name a port of 1024 or above with --port`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `console: ${host} is no address of this machine`;
-  return `console: cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}`;
-}

@@ -63,7 +63,7 @@ p{margin:0 0 6px}
 .at-price-plot,.at-inventory-plot,.at-profit-plot,.at-hours-plot{display:flex;flex-direction:column}
 .plot{position:relative;flex:1 1 0;min-height:290px;min-width:0;overflow:hidden}.plot .uplot{position:absolute}.at-inventory-plot .plot,.at-profit-plot .plot,.at-hours-plot .plot{min-height:190px}
 .none{color:var(--soft);padding:2px 0}
-.wide{overflow-x:auto}.scroll{max-height:270px;overflow-y:auto}.at-profit .scroll,.at-events .scroll{max-height:400px}
+.wide{overflow-x:auto}.scroll{max-height:270px;overflow-y:auto}#budgets{overflow-x:auto}#budgets th,#budgets td{padding-left:5px}.at-profit .scroll,.at-events .scroll{max-height:400px}
 table{border-collapse:collapse;width:100%}
 th,td{padding:1px 0 1px 10px;text-align:right;white-space:nowrap;font-weight:400;vertical-align:top}
 th:first-child,td:first-child{padding-left:0}th.text,td.text{text-align:left}td.prose{white-space:normal;min-width:120px}
@@ -80,6 +80,14 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 .waterfall caption{text-align:left;color:var(--soft);font-size:11px}.waterfall th{text-align:left;width:1%}.waterfall td:nth-child(2){width:1%}.waterfall td.bar{width:98%}
 .waterfall .track{position:relative;height:18px}.waterfall .bar i{position:absolute;top:4px;bottom:4px;border-radius:1px;background:var(--soft)}.waterfall .bar i.up{background:var(--spread)}.waterfall .bar i.down{background:var(--sell)}.waterfall .bar i.ink{background:var(--ink)}
 .figure{display:inline-block;margin-right:14px;white-space:nowrap}
+@media(max-width:1500px){.grid{grid-template-areas:
+"depth price price price price limits limits"
+"depth price price price price regime regime"
+"depth inv inv profitc profitc regime regime"
+"depth inv inv profitc profitc budgets budgets"
+"levels orders orders orders fills fills fills"
+"hours hours hours ledger ledger events events"
+"profit profit profit hedges hedges events events"}th,td{padding-left:7px}}
 @media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "hours hours" "profit profit" "ledger events" "hedges hedges"}}
 @media(max-width:720px){header{align-items:flex-start}.at{flex-basis:100%;flex-direction:row-reverse;justify-content:flex-end}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
 .grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "hours" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}

@@ -1,4 +1,5 @@
 /** This exchange as a venue: the one value that the registry of venues has of it. */
+import { describeRow } from '../core/index.ts';
 import type { Connection, Outcome, ExchangeVenue, VenueClient } from '../core/index.ts';
 import { exchangeClient } from './client.ts';
 import type { Client } from './client.ts';
@@ -57,7 +58,13 @@ export const venueClient = (client: Client): VenueClient => ({
   moneyLists: client,
   account: {
     id: async () => map(await client.accountStatus(), ({ clientId }) => clientId),
-    hasTrade: async tid => map(await client.userTradesByTid([tid]), trades => trades.some(trade => trade.tid === tid)),
+    hasTrade: async tid => {
+      const outcome = await client.userTradesByTid([tid]);
+      const [unreadable] = outcome.kind === 'done' ? (outcome.unreadable ?? []) : [];
+      const has = map(outcome, trades => trades.some(trade => trade.tid === tid));
+      if (unreadable === undefined || (has.kind === 'done' && has.value)) return has;
+      return { kind: 'unknown', reason: `user_trades: ${describeRow(unreadable)}` };
+    },
   },
   webhooks: {
     keys: client.webhookKeys,

@@ -1,4 +1,5 @@
 /** The public trades of a book, each once and in the order of their numbers: from the stream while it is there, by pages over REST for what it did not tell. */
+import { describeRow } from '../core/index.ts';
 import type { Exchange, PublicTrade, StreamTrade } from '../core/index.ts';
 
 /** `page`: read over REST. `early`: heard before the hole behind it was closed. `live`: just heard, and nothing is missing before it. */
@@ -9,6 +10,8 @@ export type TradeListener = {
   readonly trade: (trade: PublicTrade | StreamTrade, way: TradeWay) => void;
   /** Pages begin to be read: every trade until now is told before `closed`. */
   readonly opened?: () => void;
+  /** A row of a page could not be read: its execution is missing. */
+  readonly unreadable?: (row: string) => void;
   /** The hole is closed: no trade from before `opened` is missing. */
   readonly closed?: () => void;
 };
@@ -92,10 +95,14 @@ export class PublicTradeTail {
       const query = last === null ? { limit: 1 } : { marker: String(last), sort: 'asc' as const, limit: tradesPage };
       const trades = await exchange.trades(book, query);
       if (trades.kind !== 'done') return false;
+      const unreadable = trades.unreadable ?? [];
+      // Nothing of the page was read: it is no page of trades.
+      if (unreadable.length > 0 && trades.value.length === 0) return false;
+      for (const row of unreadable) listener.unreadable?.(describeRow(row));
       // Trades from before the beginning are not part of it.
       if (last === null) this.#last = BigInt(trades.value[0]?.tid ?? 0);
       else for (const trade of trades.value) this.#tell(trade, 'page');
-      if (last === null || trades.value.length < tradesPage) break;
+      if (last === null || trades.value.length + unreadable.length < tradesPage) break;
     }
     listener.closed?.();
     if (this.#early === null) return true;

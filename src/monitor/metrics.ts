@@ -125,6 +125,18 @@ const QUOTING = [
     read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.pnl[part])]),
   }),
   gauge({
+    name: 'puntas_profit_since_opening',
+    help: 'Profit since the opening of the ledger, over every run, marked at the middle, by the parts of puntas_pnl: the profit of puntas status, puntas report and the console.',
+    labels: ['book', 'currency', 'part'],
+    read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.profitSinceOpening[part])]),
+  }),
+  gauge({
+    name: 'puntas_profit_run',
+    help: 'Part of puntas_profit_since_opening that the run of now brought; a reload starts another run.',
+    labels: ['book', 'currency', 'part'],
+    read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.profitOfRun[part])]),
+  }),
+  gauge({
     name: 'puntas_spread_bps',
     help: 'Distance between our best live bid and ask, in bps of their middle; absent unless both are live.',
     labels: ['book'],

@@ -18,6 +18,9 @@ export type Monitored = {
   readonly mid: Money | null;
   /** Parts of the profit, in the minor currency; fees are negative. */
   readonly pnl: Readonly<Record<PnlPart, Money>>;
+  /** Parts of the profit since the opening of the ledger, and of the last run. */
+  readonly profitSinceOpening: Readonly<Record<PnlPart, Money>>;
+  readonly profitOfRun: Readonly<Record<PnlPart, Money>>;
   /** Between our best live bid and ask, in bps of their middle; null unless both are live. */
   readonly spreadBps: number | null;
   /** Between everybody's best bid and ask, in bps of their middle; null while the book is not two-sided. */

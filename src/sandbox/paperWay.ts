@@ -17,13 +17,12 @@ export type PaperWayOptions = {
 
 const PEER = '127.0.0.1';
 const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
-const ORDER_BOOK = /\/v3\/order_book\?(?:.*&)?book=([a-z0-9_]+)/;
 
 /** `send` rejects with a TransportFailure (`sent` is true) for market data while the followed market is gone, and for a book that cannot be read. */
 export function paperWay({ box, clock, book, latencyMs, isThere, elsewhere }: PaperWayOptions): Transport {
   return {
     send: async request => {
-      const asked = request.method === 'GET' ? ORDER_BOOK.exec(request.target)?.[1] : undefined;
+      const asked = request.method === 'GET' ? bookAskedFor(request.target) : undefined;
       if (asked !== undefined && asked !== book) return otherBook(elsewhere, asked);
       await sleep(clock, latencyMs);
       if (PUBLIC_MARKET.test(request.target) && !isThere())
@@ -57,4 +56,11 @@ async function otherBook(exchange: Pick<Exchange, 'orderBook'>, book: string): P
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ success: true, payload }),
   };
+}
+
+/** The book whose levels a request is for; undefined for any other request. */
+function bookAskedFor(target: string): string | undefined {
+  const [path = '', query = ''] = target.split('?');
+  const book = path.endsWith('/v3/order_book') ? new URLSearchParams(query).get('book') : null;
+  return book !== null && /^[a-z0-9_]+$/.test(book) ? book : undefined;
 }

@@ -26,10 +26,8 @@ import { decoding, lineOf, secondsSince } from './tape.ts';
 import type { TapeFigures } from './tape.ts';
 
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
-const EVENTS = Number(process.env['PUNTAS_BENCH_EVENTS'] ?? 10_000_000);
-const ROUNDS = 5;
 /** Of the compiled loop's events per second. Of several models or configurations those of all of them count; three models and a tape have no aim of their own. */
-const AIMS = {
+export const AIMS = {
   book: 0.5,
   golden: 0.1,
   goldenFromTape: 0.07,
@@ -38,12 +36,18 @@ const AIMS = {
   threeModels: null,
   sideBySide: 0.1,
 } as const;
+export type BacktestSize = {
+  /** Events of the reference tape. */
+  readonly events: number;
+  readonly rounds: number;
+  /** Events over which the compiled loop's processor time is taken: the system counts in hundredths of a second. */
+  readonly processorEvents: number;
+};
+
 type Name = keyof typeof AIMS;
 const NAMES = Object.keys(AIMS) as Name[];
 /** Configurations beside each other in one thread; over a part of the tape, because each event is one of all of them. */
 const SIDE_BY_SIDE = 16;
-/** Events over which the compiled loop's processor time is taken: the system counts in hundredths of a second. */
-const PROCESSOR_EVENTS = 120_000_000;
 const SIDE_BY_SIDE_SHARE = 0.2;
 const MODELS = ['pessimistic', 'expected', 'optimistic'] as const;
 
@@ -52,6 +56,7 @@ const MODELS = ['pessimistic', 'expected', 'optimistic'] as const;
  * returned by name; without ratios where the compiled loop cannot be built, and empty where the tape cannot be made.
  */
 export async function backtestBench(
+  { events: count, rounds, processorEvents }: BacktestSize,
   say: (line: string) => void = console.log,
 ): Promise<Readonly<Record<string, number>>> {
   if (!existsSync(join(BENCH, 'gen-tape.mjs'))) {
@@ -61,7 +66,7 @@ export async function backtestBench(
   const dir = mkdtempSync(join(tmpdir(), 'puntas-bench-'));
   const threads: Worker[] = [];
   try {
-    execFileSync(process.execPath, [join(BENCH, 'gen-tape.mjs'), String(EVENTS), join(dir, 'tape')]);
+    execFileSync(process.execPath, [join(BENCH, 'gen-tape.mjs'), String(count), join(dir, 'tape')]);
     const compiled = compiledLoop(dir);
     const rows = readEventFile(join(dir, 'tape.bin'));
     const inMillis = inUnit(rows, 0.001);
@@ -96,8 +101,8 @@ export async function backtestBench(
     const speeds = none();
     const shares = none();
     const cpu = none();
-    for (let round = 0; round < ROUNDS; round++) {
-      const busy = compiled === null ? null : processorNsOf(dir, rows.length);
+    for (let round = 0; round < rounds; round++) {
+      const busy = compiled === null ? null : processorNsOf(dir, rows.length, processorEvents);
       if (busy !== null) compiledNs.push(busy);
       for (const name of NAMES) {
         const before = compiled?.();
@@ -120,6 +125,7 @@ export async function backtestBench(
     const figures: Record<string, number> = {
       'backtest.tapeBytesPerRow': stored.bytesPerRow,
       'backtest.tapeDecodeRowsPerSecond': stored.decodeRowsPerSecond,
+      ...(limit.length > 0 ? { 'backtest.compiledLoopEventsPerSecond': median(limit) } : {}),
     };
     for (const name of NAMES) {
       const speed = median(speeds[name]);
@@ -159,8 +165,8 @@ function compiledLoop(dir: string): (() => number) | null {
 }
 
 /** Processor time of the compiled loop for an event, in ns: what many passes take beyond one. Null where the system does not say what children took. */
-function processorNsOf(dir: string, events: number): number | null {
-  const passes = Math.ceil(PROCESSOR_EVENTS / events);
+function processorNsOf(dir: string, events: number, processorEvents: number): number | null {
+  const passes = Math.ceil(processorEvents / events);
   const taken = (times: number): number | null => {
     const before = secondsOfChildren();
     execFileSync(join(dir, 'limit'), [join(dir, 'tape.bin'), String(times), '0']);

@@ -1,21 +1,45 @@
-/** `npm run bench`: the figures that matter for speed, each beside something known, in one process and one run; medians of interleaved rounds. */
+/**
+ * `npm run bench`: the figures that matter for speed, each next to something known, in one process and one run; medians of interleaved rounds.
+ * `--json` prints every round; `--page` writes the tables of docs/development/benches.md; `--smallest` shows in seconds that everything runs.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { backtestBench } from './backtest.ts';
 import { engineBench, strategyBench } from './engine.ts';
 import { httpBench } from './http.ts';
 import { matchingBench } from './matching.ts';
+import { PAGE, tablesOf, withTables } from './page.ts';
 import { tapeBench } from './tape.ts';
 
-const ROUNDS = 5;
-const HTTP_ORDERS = 8_000;
-const MATCHING_OPERATIONS = 1_000_000;
+const SIZES = {
+  full: {
+    ...{ rounds: 5, quietSteps: 100_000, decisions: 10_000, decisionsByStrategy: 5_000, orders: 8_000 },
+    ...{ operations: 1_000_000, recordings: Infinity },
+    backtest: { events: 10_000_000, rounds: 5, processorEvents: 120_000_000 },
+  },
+  smallest: {
+    ...{ rounds: 1, quietSteps: 1_000, decisions: 500, decisionsByStrategy: 500, orders: 200 },
+    ...{ operations: 20_000, recordings: 2 },
+    backtest: { events: 500_000, rounds: 1, processorEvents: 500_000 },
+  },
+};
+const { values: flags } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
+    smallest: { type: 'boolean', default: false },
+  },
+});
+const size = SIZES[flags.smallest ? 'smallest' : 'full'];
 const quietly = () => undefined;
 
 /** One round of everything: figures by name. */
 const BENCHES: readonly (() => Promise<Readonly<Record<string, number>>>)[] = [
   async () => {
-    const { quiet, deciding, p99Micros, parsing } = engineBench(100_000, 10_000);
+    const { quiet, deciding, p99Micros, parsing } = engineBench(size.quietSteps, size.decisions);
     return {
       'engine.quietStepsPerSecond': quiet,
       'engine.decidingStepsPerSecond': deciding,
@@ -25,13 +49,15 @@ const BENCHES: readonly (() => Promise<Readonly<Record<string, number>>>)[] = [
     };
   },
   async () =>
-    Object.fromEntries(Object.entries(strategyBench(5_000)).map(([name, p99]) => [`strategy.${name}.p99Micros`, p99])),
+    Object.fromEntries(
+      Object.entries(strategyBench(size.decisionsByStrategy)).map(([name, p99]) => [`strategy.${name}.p99Micros`, p99]),
+    ),
   async () => {
-    const { orders, bare, ratio } = await httpBench(HTTP_ORDERS, quietly);
+    const { orders, bare, ratio } = await httpBench(size.orders, quietly);
     return { 'http.ordersPerSecond': orders, 'http.bareRequestsPerSecond': bare, 'http.ordersToBare': ratio };
   },
   async () => {
-    const { ours, theirs, ratio } = await matchingBench(MATCHING_OPERATIONS, quietly);
+    const { ours, theirs, ratio } = await matchingBench(size.operations, quietly);
     return {
       'matching.operationsPerSecond': ours,
       'matching.otherOperationsPerSecond': theirs,
@@ -40,7 +66,7 @@ const BENCHES: readonly (() => Promise<Readonly<Record<string, number>>>)[] = [
   },
 ];
 
-const asJson = process.argv.includes('--json');
+const asJson = flags.json;
 const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}, ${process.platform} ${process.arch}`;
 if (!asJson) console.log(machine);
 
@@ -48,8 +74,8 @@ const rounds = new Map<string, number[]>();
 const bar = process.stderr.isTTY
   ? new SingleBar({ clearOnComplete: true, format: '{bar} {value}/{total} {eta_formatted}' })
   : null;
-bar?.start(ROUNDS * BENCHES.length, 0);
-for (let round = 0; round < ROUNDS; round++) {
+bar?.start(size.rounds * BENCHES.length, 0);
+for (let round = 0; round < size.rounds; round++) {
   for (const bench of BENCHES) {
     for (const [name, figure] of Object.entries(await bench())) {
       rounds.set(name, [...(rounds.get(name) ?? []), figure]);
@@ -59,10 +85,10 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 bar?.stop();
 
-const replayed = await backtestBench(asJson ? quietly : undefined);
-const tapes = await tapeBench(asJson ? quietly : undefined);
+const replayed = await backtestBench(size.backtest, asJson ? quietly : undefined);
+const tapes = await tapeBench(size.recordings, asJson ? quietly : undefined);
 
-const median = (name: string): number => rounds.get(name)!.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!;
+const median = (name: string): number => rounds.get(name)!.toSorted((a, b) => a - b)[Math.floor(size.rounds / 2)]!;
 const whole = (name: string): string => Math.round(median(name)).toLocaleString('en-US');
 /** The median ratio, and between which the rounds lay. */
 const ratio = (name: string): string => {
@@ -70,11 +96,23 @@ const ratio = (name: string): string => {
   return `${median(name).toFixed(2)} (${Math.min(...all).toFixed(2)} to ${Math.max(...all).toFixed(2)})`;
 };
 
+const figures = Object.fromEntries(
+  [...rounds].map(([name, all]) => [name, { median: median(name), rounds: all }] as const),
+);
+const git = (...words: readonly string[]): string => execFileSync('git', words, { encoding: 'utf8' }).trim();
+
+if (flags.page) {
+  const isClean = git('status', '--porcelain', '--', '.', `:!${PAGE}`) === '';
+  const commit = `${git('rev-parse', '--short', 'HEAD')}${isClean ? '' : ' with changes that are not committed'}`;
+  const date = new Date().toISOString().slice(0, 10);
+  const measuredSize = flags.smallest ? 'smallest' : 'full';
+  const tables = tablesOf({ commit, date, machine, size: measuredSize, figures, backtest: replayed, tapes });
+  writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), tables));
+}
 if (asJson) {
-  const figures = Object.fromEntries(
-    [...rounds].map(([name, all]) => [name, { median: median(name), rounds: all }] as const),
+  console.log(
+    JSON.stringify({ machine, node: process.version, rounds: size.rounds, figures, backtest: replayed, tapes }),
   );
-  console.log(JSON.stringify({ machine, node: process.version, rounds: ROUNDS, figures, backtest: replayed, tapes }));
 } else {
   console.log(
     `engine, book of 50 levels a side: ${whole('engine.decidingStepsPerSecond')} steps/s with a whole decision (p99 ${whole('engine.decidingP99Micros')} us), ` +

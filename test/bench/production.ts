@@ -8,7 +8,7 @@ import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 
 /** The engine with its gate, a ladder of two levels a side, accounting, one fill model; distances and times as in the default configuration. */
 export function production(rows: MarketRows | RowWindow, model: ModelName, to?: number): ReplayResult {
-  return checked(runReplay({ ...optionsOf(rows, model, 10.6, to), rows }));
+  return checked([runReplay({ ...optionsOf(rows, model, 10.6, to), rows })])[0]!;
 }
 
 /** So many of them over one reading of the rows: the first as above, each other one with a spread of its own, up to twice as wide. */
@@ -18,7 +18,7 @@ export async function sideBySide(
   to?: number,
 ): Promise<readonly ReplayResult[]> {
   const all = sideBySideOptions(rows, count, to);
-  return (await runSideBySide(rows, all)).map(checked);
+  return checked(await runSideBySide(rows, all));
 }
 
 /** Of so many. */
@@ -94,11 +94,18 @@ function optionsOf(
   };
 }
 
-function checked(result: ReplayResult): ReplayResult {
-  if (result.snapshot.fills === 0 || result.haltedBecause !== null) throw new Error('the replay traded nothing');
+/** @throws if one of them halted, or none has traded: a wide one may not within a short tape. */
+function checked(results: readonly ReplayResult[]): readonly ReplayResult[] {
+  if (results.some(({ haltedBecause }) => haltedBecause !== null)) throw new Error('a replay halted');
+  if (results.every(({ snapshot }) => snapshot.fills === 0)) throw new Error('no replay traded');
+  for (const result of results) detail(result);
+  return results;
+}
+
+/** Prints what a replay did, if PUNTAS_BENCH_DETAIL is set. */
+function detail(result: ReplayResult): void {
   if (process.env['PUNTAS_BENCH_DETAIL']) {
     const { fills, counts, uptime } = result.snapshot;
     console.log(JSON.stringify({ fills, counts, uptime, decisions: result.decisions, requests: result.requests }));
   }
-  return result;
 }

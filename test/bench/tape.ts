@@ -15,14 +15,15 @@ export type TapeFigures = {
   readonly decodeRowsPerSecond: number;
 };
 
-/** By the name of the recording. Rows a second are of processor time of this thread: others use the machine too. */
+/** Figures by the name of the recording, of the first `count` folders. Rows per second are of processor time of this thread. */
 export async function tapeBench(
+  count: number,
   say: (line: string) => void = console.log,
 ): Promise<Readonly<Record<string, TapeFigures>>> {
   const figures: Record<string, TapeFigures> = {};
   if (!existsSync(DATA)) say(`tapes: no recordings at ${DATA} (PUNTAS_DATA says where they are)`);
   else {
-    for (const set of readdirSync(DATA).sort()) {
+    for (const set of readdirSync(DATA).sort().slice(0, count)) {
       for (const tape of await tapesIn(join(DATA, set))) {
         const name = `${set} ${tape.instrument.symbol}`;
         figures[name] = stored(tape);

@@ -90,6 +90,8 @@ async function logIn(page: Page, token = OPERATOR, who = 'Ana'): Promise<void> {
   await page.locator('#who').fill(who);
   await page.locator('#next').click();
   await page.locator('#logout').waitFor(SLOW);
+  // The next key does nothing to the bot.
+  await page.locator('#logout:focus').waitFor(SLOW);
   await page.locator('html[data-shown^=live]').waitFor(SLOW);
 }
 

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { planIn } from '../docs/run/pages.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const textOf = (path: string): string => readFileSync(`${ROOT}/${path}`, 'utf8');
@@ -40,10 +41,35 @@ test('the runner lists the checks as they are written', () => {
 test('every project of the tests is run by a check', () => {
   const projects = [...textOf('vitest.config.js').matchAll(/name: '(\w+)'/g)].map(([, name]) => name!);
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
-  const named = [...scripts['test']!.matchAll(/--project (\w+)/g)].map(([, name]) => name!);
+  const projectsOf = (script: string) => [...scripts[script]!.matchAll(/--project (\w+)/g)].map(([, name]) => name!);
   expect(run.map(({ script }) => script)).toContain('test.sh');
   const long = full.filter(({ script }) => script === 'long.sh').flatMap(({ words }) => words.split(' '));
-  expect([...named, ...long].sort()).toEqual([...projects].sort());
+  expect([...projectsOf('test'), ...long].sort()).toEqual([...projects].sort());
+  expect(long.sort()).toEqual(projectsOf('test:long').sort());
+});
+
+test('every test that tries less in npm test tries all in the project of many', () => {
+  const config = textOf('vitest.config.js');
+  const listed = config.slice(config.indexOf('const MANY'), config.indexOf('.map(', config.indexOf('const MANY')));
+  const files = readdirSync(`${ROOT}/test`, { recursive: true, encoding: 'utf8' }).filter(name =>
+    name.endsWith('.test.ts'),
+  );
+  const fewer = files.filter(name => /from '(?:\.\.?\/)+many\.ts'/.test(textOf(`test/${name}`)));
+  expect([...listed.matchAll(/'([\w/]+)'/g)].map(([, name]) => `${name}.test.ts`).sort()).toEqual(fewer.sort());
+});
+
+test('every script of package.json is run by a check, at least at its smallest size', () => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const checks = [...new Set([...run, ...full].map(({ script }) => script))].map(name => textOf(`.ci/${name}`));
+  const pages = planIn(ROOT).sessions.flatMap(({ commands }) => commands.map(({ typed }) => typed));
+  /** Text that runs scripts: the checks, the list of `.ci/scripts.sh`, the pages' commands, and scripts that begin others. */
+  const texts = [...checks, ...pages, ...Object.values(scripts), textOf('test/cli/build.ts')];
+  const runs = (name: string): boolean =>
+    texts.some(text =>
+      new RegExp(`(?:npm (?:run (?:--silent )?)?|'run', '--silent', '|^ +['"])${name}(?![\\w:-])`, 'm').test(text),
+    );
+  expect(Object.keys(scripts).filter(name => !runs(name))).toEqual([]);
+  expect(runs('a-script-that-nothing-runs')).toBe(false);
 });
 
 test('the workflow runs .ci/run on each push, each check of .ci/full by itself, and pins what it uses', () => {

@@ -218,7 +218,7 @@ describe('an error', () => {
     ['an empty file', '', /^a\.yaml:1:1 expected keys and values/],
     ['a list', '- 1', /^a\.yaml:1:1 expected keys and values/],
     ['aliases that unfold without end', bomb(), /aliases few/],
-    ['a file far too large', `book: ${'x'.repeat(300_000)}`, /larger than 262144 characters/],
+    ['a file far too large', `book: ${'x'.repeat(300_000)}`, /larger than 65536 characters/],
     ['a key that is a list', withLine('[a, b]: 1'), /keys must be words/],
     ['a prototype key', withLine('__proto__: {}'), /__proto__: unknown key/],
   ])('%s is refused in words', (_, text, line) => {

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -9,6 +10,7 @@ import { APPROVAL_MS } from '../../src/console/approvals.ts';
 import type { ActionOver, ActionRequest, ConsoleActions } from '../../src/console/approvals.ts';
 import { serveConsole } from '../../src/console/index.ts';
 import type { ConsoleServer } from '../../src/console/index.ts';
+import { holding } from '../guard/holding.ts';
 import { asking } from './asking.ts';
 import type { Answer } from './asking.ts';
 
@@ -338,7 +340,7 @@ describe('a login', () => {
 });
 
 describe('wrong tokens', () => {
-  test(`are looked at ${WRONG_MAX} times a minute, of everybody together; then the right one is refused too, and it is told`, async () => {
+  test(`are looked at ${WRONG_MAX} times a minute from one address; then the right one is refused there too, and it is told`, async () => {
     const { logIn, events, passes, ask } = await consoleWith({ viewerToken: VIEWER });
     const early = await logIn();
     for (let i = 0; i < WRONG_MAX; i++) expect((await logIn(`${OPERATOR}${i}`)).answer.status).toBe(401);
@@ -606,4 +608,72 @@ describe('a console without tokens', () => {
 test('text is cleaned to one line that reads as it is written, and is not cut within a character', () => {
   expect(cleaned('  a\r\nb\u2028c\u202ed\u0007\u00ade\ufeff  ', 40)).toBe('a b c d e');
   expect(cleaned('🙂🙂🙂', 2)).toBe('🙂🙂');
+});
+
+describe('room for an operator', () => {
+  /** Opens a stream over a connection of its own, from one of this machine's addresses. Resolves once its head is there. */
+  const stream = (url: string, headers: Record<string, string> = {}, localAddress = '127.0.0.1') =>
+    new Promise<{ readonly status: number; readonly isOpen: () => boolean }>((resolve, reject) => {
+      const asked = request(`${url}/live`, { headers, agent: false, localAddress }, answer => {
+        let isOpen = true;
+        answer.on('close', () => (isOpen = false)).on('error', () => (isOpen = false));
+        answer.resume();
+        ends.push(() => asked.destroy());
+        resolve({ status: answer.statusCode ?? 0, isOpen: () => isOpen });
+      });
+      asked.on('error', reject).end();
+    });
+  const ends: (() => void)[] = [];
+  afterEach(() => {
+    for (const end of ends.splice(0)) end();
+  });
+
+  test('is kept whatever viewers do: 200 logins of a viewer end no login of an operator', async () => {
+    const { ask, logIn } = await consoleWith({ viewerToken: VIEWER });
+    const operator = await logIn();
+    for (let n = 0; n < 200; n++) expect((await logIn(VIEWER, '')).answer.status).toBe(200);
+    expect(json(await ask('/session', 'GET', operator.as))).toMatchObject({ role: 'operator', name: 'Ana' });
+  });
+
+  test('is kept while 400 connections say nothing and 300 ask for less than a line', async () => {
+    const { url, ask, logIn } = await consoleWith({ viewerToken: VIEWER });
+    const { as } = await logIn();
+    const holder = holding(() => Number(new URL(url).port));
+    ends.push(() => holder.end());
+    for (let n = 0; n < 400; n++) await holder.idle();
+    for (let n = 0; n < 300; n++) (await holder.idle()).write('GET /live HTTP/1.1\r\nHost:');
+    expect(json(await ask('/session', 'GET', as))).toMatchObject({ role: 'operator' });
+    expect((await ask('/healthz')).status).toBe(200);
+    expect((await logIn(OPERATOR, 'Bea')).answer.status).toBe(200);
+  });
+
+  test("is kept while 300 streams of others are open: the oldest of them is closed for a new one, and never an operator's", async () => {
+    const { url, logIn, ask } = await consoleWith({ viewerToken: VIEWER });
+    const [operator, viewer] = [await logIn(), await logIn(VIEWER, '')];
+    const own = await stream(url, operator.as);
+    const [first] = [await stream(url, viewer.as)];
+    for (let n = 0; n < 300; n++) expect((await stream(url, viewer.as)).status).toBe(200);
+    expect([first.isOpen(), own.isOpen()]).toEqual([false, true]);
+    expect((await stream(url, operator.as)).status).toBe(200);
+    expect(server!.pages).toBe(102);
+    expect((await ask('/history', 'GET', viewer.as)).status).toBe(200);
+  });
+
+  test('is kept by the address: 250 streams of one of them close none of another', async () => {
+    const { url } = await consoleWith({}, '127.0.0.1');
+    const other = await stream(url, {}, '127.0.0.2');
+    for (let n = 0; n < 250; n++) await stream(url, {}, '127.0.0.3');
+    expect(other.isOpen()).toBe(true);
+    expect(server!.pages).toBe(200);
+  });
+
+  test('is kept at the login: wrong tokens of one address behind the proxy keep no other out', async () => {
+    const { url, post, logIn } = await consoleWith({ behindTls: true });
+    const from = (address: string) => ({ origin: url.replace('http:', 'https:'), 'x-forwarded-for': address });
+    for (let n = 0; n < WRONG_MAX; n++) await post('/login', { token: 'wrong', name: 'M' }, from('203.0.113.9'));
+    expect((await logIn(OPERATOR, 'Mal', from('203.0.113.9'))).answer.status).toBe(429);
+    // The proxy adds the caller's address as the last one: what the caller says before it counts for nothing.
+    expect((await logIn(OPERATOR, 'Mal', from('198.51.100.7, 203.0.113.9'))).answer.status).toBe(429);
+    expect((await logIn(OPERATOR, 'Ana', from('198.51.100.7'))).answer.status).toBe(200);
+  });
 });

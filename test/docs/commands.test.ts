@@ -42,7 +42,9 @@ test('a command with a word that nothing stands for, and one that no other check
   expect(flawsOf('`puntas check --book BOOK`')).toEqual([
     'a.md:1: `puntas check --book BOOK`: nothing stands for BOOK',
   ]);
-  expect(planOf(foundOn('a.md', '`.ci/nothing.sh`'), () => null).flaws[0]).toContain('neither .ci/run nor .ci/full runs .ci/nothing.sh');
+  expect(planOf(foundOn('a.md', '`.ci/nothing.sh`'), () => null).flaws[0]).toContain(
+    'neither .ci/run nor .ci/full runs .ci/nothing.sh',
+  );
   expect(planOf(foundOn('a.md', '`npm test`'), () => 'true').flaws[0]).toContain('does not run `npm test`');
 });
 

@@ -38,7 +38,10 @@ export const ROWS: readonly { readonly title: string; readonly panels: readonly 
         title: 'Profit since the start',
         unit: 'none',
         type: 'stat',
-        queries: [[`sum by (instance, currency) (${of('puntas_pnl')})`, '{{currency}}']],
+        queries: [
+          [`sum by (instance, currency) (${of('puntas_profit_since_opening')})`, 'since the opening, {{currency}}'],
+          [`sum by (instance, currency) (${of('puntas_profit_run')})`, 'this run, {{currency}}'],
+        ],
       },
       { title: 'Paper', unit: 'bool_yes_no', type: 'stat', queries: [[of('puntas_paper'), 'paper']] },
       { title: 'Version', unit: 'none', type: 'stat', queries: [[of('puntas_build_info'), '{{version}}']] },

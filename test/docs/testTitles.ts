@@ -35,9 +35,9 @@ export function testsIn(file: string, source: string): readonly Found[] {
   return found;
 }
 
-/** `it(`, `test(`, `it.each(…)(` and their like. */
+/** `it(`, `test(`, `testInMany(`, `it.each(…)(` and their like. */
 function isTest(callee: ts.Expression): boolean {
-  if (ts.isIdentifier(callee)) return callee.text === 'it' || callee.text === 'test';
+  if (ts.isIdentifier(callee)) return ['it', 'test', 'testInMany'].includes(callee.text);
   if (ts.isPropertyAccessExpression(callee)) return isTest(callee.expression);
   return ts.isCallExpression(callee) && ts.isPropertyAccessExpression(callee.expression) && isTest(callee.expression);
 }

@@ -135,8 +135,10 @@ describe.skipIf(missing)('a recorded reply', () => {
     expect((await asking(text('bitso-java/publicOrderBook.json'), c => c.orderBook('eth_mxn'))).kind).toBe('unknown');
   });
 
-  it('(available books of 2017) without tick sizes is unknown', async () => {
-    expect((await asking(text('bitso-java/publicAvailableBooks.json'), c => c.availableBooks())).kind).toBe('unknown');
+  it('(available books of 2017) without tick sizes has no book, and names each', async () => {
+    const outcome = await asking(text('bitso-java/publicAvailableBooks.json'), c => c.availableBooks());
+    expect(outcome).toMatchObject({ kind: 'done', value: [] });
+    expect(outcome.kind === 'done' ? outcome.unreadable?.[0] : null).toMatchObject({ book: 'btc_mxn' });
   });
 
   it('(errors of 2026) is refused with the code that was sent', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/core/index.ts';
+import type { Outcome, UnreadableRow } from '../../src/core/index.ts';
 import * as account from '../../src/exchange/wire/accountReplies.ts';
 import { quote } from '../../src/exchange/rest/conversions.ts';
 import * as market from '../../src/exchange/wire/marketReplies.ts';
@@ -66,9 +66,13 @@ describe('available books', () => {
     expect(rateOf('0', '0.5')).toEqual({ maker: '0', taker: '0.005' });
   });
 
-  it('leave out a row without readable rules, but are a fault when no row has them', () => {
+  it('leave out a row without readable rules, and name it', () => {
     const { tick_size: _, ...bare } = bookRow;
-    expect(market.availableBooks([bare, bookRow]).map(book => book.book)).toEqual(['sol_mxn']);
+    const unreadable: UnreadableRow[] = [];
+    expect(market.availableBooks([bare, bookRow], unreadable).map(book => book.book)).toEqual(['sol_mxn']);
+    expect(unreadable).toEqual([
+      { why: 'row 1: tick_size: expected decimal digits, found nothing', book: 'sol_mxn', originId: null },
+    ]);
     expect(() => market.availableBooks([bare])).toThrow(WireFault);
     expect(market.availableBooks([])).toEqual([]);
   });

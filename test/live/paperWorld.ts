@@ -84,6 +84,7 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
     seed,
     log,
     version: 'test',
+    openingApartMs: 0,
     onStarted: call => (stop = call),
   }).finally(() => (over = true));
   ended.catch(() => undefined);

@@ -92,6 +92,7 @@ export type RunChanges = {
   readonly onLine?: (line: LogLine) => void;
   /** Without one books are polled. */
   readonly stream?: StreamTransport;
+  readonly openingApartMs?: number;
   /** Where another configuration is read from; without one it stays. */
   readonly source?: ConfigSource;
 };
@@ -135,6 +136,8 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
     seed,
     log: heard,
     version: 'test',
+    // Virtual time passes only while a request is on its way.
+    openingApartMs: changes.openingApartMs ?? 0,
     ...(changes.source ? { source: changes.source } : {}),
     onStarted: (call, _, again) => {
       stop = call;

@@ -14,6 +14,13 @@ export const calm = (): Monitored => ({
     ['mxn', moneyOf('2000000')],
   ]),
   pnl: { spread: moneyOf('100.5'), inventory: moneyOf('-3'), hedging: moneyOf('0'), fees: moneyOf('-12.25') },
+  profitSinceOpening: {
+    spread: moneyOf('150'),
+    inventory: moneyOf('-7'),
+    hedging: moneyOf('-2'),
+    fees: moneyOf('-20.5'),
+  },
+  profitOfRun: { spread: moneyOf('50'), inventory: moneyOf('-1'), hedging: moneyOf('0'), fees: moneyOf('-6') },
   spreadBps: 22,
   marketSpreadBps: 17.2,
   bookAgeMs: 400,

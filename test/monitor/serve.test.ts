@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { metrics, serveMonitor } from '../../src/monitor/index.ts';
 import type { MonitorServer } from '../../src/monitor/index.ts';
+import { holding } from '../guard/holding.ts';
 import { calm } from './calm.ts';
 
 type Answer = { readonly status: number; readonly headers: Record<string, unknown>; readonly body: string };
@@ -121,6 +122,19 @@ describe('the monitor', () => {
     expect(await ask(`${broken.url}/metrics`)).toMatchObject({ status: 500, body: 'failed\n' });
     expect(await ask(`${broken.url}/healthz`)).toMatchObject({ status: 200 });
     await broken.close();
+  });
+});
+
+describe('connections that others hold', () => {
+  test.each([64, 400])('and say nothing on, %d of them, keep no probe and no scrape out', async idle => {
+    const own = await serve();
+    const holder = holding(() => Number(new URL(own.url).port));
+    for (let n = 0; n < idle; n++) await holder.idle();
+    for (let n = 0; n < 40; n++) (await holder.idle()).write('GET /healthz HTTP/1.1\r\nHost: loc');
+    expect(await ask(`${own.url}/healthz`)).toMatchObject({ status: 200 });
+    expect(await ask(`${own.url}/metrics`)).toMatchObject({ status: 200 });
+    holder.end();
+    await own.close();
   });
 });
 

@@ -42,7 +42,14 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 const inProject = (name: string, include: readonly string[], plugins: readonly ReturnType<typeof planting>[]) => ({
   plugins: [...plugins],
   root: ROOT,
-  test: { name, include: [...new Set(include)], testTimeout: 120_000, hookTimeout: 120_000, retry: 0 },
+  test: {
+    name,
+    include: [...new Set(include)],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    retry: 0,
+    env: { PUNTAS_TEST_MANY: 'true' },
+  },
 });
 const vitest = await startVitest(
   'test',

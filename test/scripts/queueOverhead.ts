@@ -23,6 +23,11 @@ const { values } = parseArgs({
 });
 const [rounds, trials] = [Number(values.rounds), Number(values.trials)];
 const BATCH = 8;
+if (!(Number.isSafeInteger(rounds) && rounds >= 1))
+  throw new Error(`--rounds: expected at least 1, found ${values.rounds}`);
+// The first batch is not measured.
+if (!(Number.isSafeInteger(trials / BATCH) && trials >= 2 * BATCH))
+  throw new Error(`--trials: expected a multiple of ${BATCH}, at least ${2 * BATCH}, found ${values.trials}`);
 const LOOK_MS = 20;
 const PASSWORD = 'bench';
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));

@@ -1,4 +1,6 @@
 /** One seed, from the first event to the last check: faults, healing, the operator's stop, and silence. */
+import { isAllGone, unverified } from '../../src/live/loop/loopOptions.ts';
+import type { StopReport } from '../../src/live/loop/loopOptions.ts';
 import { moneyOf, settle, VirtualClock } from '../../src/core/index.ts';
 import type { Causes, EngineNews, Millis } from '../../src/core/index.ts';
 import { createVenue, seededFlow } from '../../src/sandbox/index.ts';
@@ -90,7 +92,7 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   return new Simulation(world, scenario, options).run();
 }
 
-type StopClaim = { readonly left: readonly string[]; readonly ledgerMatches: boolean };
+type StopClaim = Pick<StopReport, 'left' | 'unread' | 'ledgerMatches'>;
 
 class Simulation {
   readonly #world: World;
@@ -521,7 +523,7 @@ class Simulation {
       this.#checker.checkStopped(['the bot did not stop']);
       return;
     }
-    this.#checker.checkStopped(stop.left);
+    this.#checker.checkStopped(unverified(stop));
     if (!stop.ledgerMatches && mayRepeat) {
       // The bot has said so: money that no list tells of, behind hedges under way. A person looks, starts it again, and stops it once it is through.
       world.trace.add('a person looks at the difference');
@@ -534,7 +536,7 @@ class Simulation {
     this.#market.stop();
     await this.#advance(this.#scenario.quietMs);
     if (this.#isOver()) return;
-    this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches);
+    this.#checker.checkQuiet(this.#lastLedger, stop.ledgerMatches === true);
     this.#books.check(this.#lastBooks, this.#store.entries());
     this.#checker.checkNothingOpen(this.#store.openIntents());
   }
@@ -678,11 +680,11 @@ class Simulation {
           if (deposits !== 0n || withdrawals !== 0n) see('a transfer was found in the lists and booked');
         if (world.isFaulty)
           see(
-            report.left.length === 0
+            isAllGone(report)
               ? 'a stop was verified while faults went on'
               : 'a stop could not be verified, and said so',
           );
-        this.#checker.stopped(report.left);
+        this.#checker.stopped(unverified(report));
       },
     };
   }

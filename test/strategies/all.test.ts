@@ -4,6 +4,7 @@ import { amount, normalizeQuote, silenceOf } from '../../src/core/index.ts';
 import type { Quote, View } from '../../src/core/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
+import { runsOf } from '../many.ts';
 import { earningFees } from '../../strategies/fees.ts';
 import { kindOf, strategies } from '../../strategies/index.ts';
 import type { StrategyName } from '../../strategies/index.ts';
@@ -21,7 +22,7 @@ import {
   viewOf,
 } from './examples.ts';
 
-const RUNS = { numRuns: 60 };
+const RUNS = runsOf(60, 15);
 const tenthsUpTo = (max: number) => fc.integer({ min: 0, max: 10 * max }).map(x => x / 10);
 
 describe.each(NAMES)('%s', name => {

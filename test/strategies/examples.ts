@@ -1,5 +1,5 @@
 /** Parameters of every strategy, fixed and arbitrary, and views of any book and inventory: what the laws for all strategies are tried on. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { shippedConfig } from '../../src/app/wiring/configFile.ts';
@@ -15,9 +15,15 @@ export const instrument = instrumentOf(bookRules({ tickSize: '10', minimumPrice:
 export const COIN = 100_000_000;
 export const MID = 150_000;
 
-/** The configuration of its name, or the default one. */
-export const fileOf = (name: StrategyName): string =>
-  existsSync(new URL(`../../config/${name}.yaml`, import.meta.url)) ? name : 'sandbox';
+/** Shipped configuration of a strategy: the file of its name, or the default one. */
+export function fileOf(name: StrategyName): string {
+  try {
+    shippedConfig(name);
+    return name;
+  } catch {
+    return 'sandbox';
+  }
+}
 
 export const NAMES = Object.keys(strategies) as readonly StrategyName[];
 
@@ -25,7 +31,9 @@ export const NAMES = Object.keys(strategies) as readonly StrategyName[];
 export const EXAMPLES = Object.fromEntries(
   NAMES.map(name => {
     const { strategy } = parse(readFileSync(shippedConfig(fileOf(name)), 'utf8')) as { strategy: object };
-    const { name: _, ...parameters } = strategy as { name: string };
+    const { name: found, ...parameters } = strategy as { name: string };
+    if (found !== name)
+      throw new Error(`config/${fileOf(name)}.yaml: expected a configuration of ${name}, found ${found}`);
     return [name, { ...parameters, levels: 5 }];
   }),
 ) as Readonly<Record<StrategyName, object>>;

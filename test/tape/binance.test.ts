@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { KIND, openTape, RecordedBook } from '../../src/tape/index.ts';
+import { testInMany } from '../many.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 
 type Level = readonly [string, string];
@@ -101,28 +102,34 @@ describe('Binance', () => {
     });
   });
 
-  it('lists of tens of megabytes are read, and beside another recording too long ones do not matter', async () => {
-    const blank = ' '.repeat(20 * 2 ** 20);
-    const files = {
-      'BTCUSDT_00_snapshot.json': JSON.stringify({
-        lastUpdateId: 100,
-        bids: [['100.00', '1']],
-        asks: [['200.01', '1']],
-      }),
-      'BTCUSDT_00_update.json': `[${blank}${JSON.stringify({ e: 'depthUpdate', E: T, s: 'BTCUSDT', U: 101, u: 101, b: [], a: [['199.00', '1']] })}]`,
-      'BTCUSDT_00_trades.json': '[]',
-    };
-    const { columns } = await withFolder(files, dir => openTape(dir));
-    expect([...columns.price]).toEqual([0, 10_000, 20_001, 19_900]);
-    const long = { ...files, 'BTCUSDT_00_update.json': `[${blank.repeat(7)}]` };
-    await withFolder(long, async dir => {
-      await expect(openTape(dir)).rejects.toThrow(
-        /00_update\.json: is longer than 128 MiB, which is too much for one list: give it as lines/,
-      );
-    });
-    const beside = { 'notes.json': long['BTCUSDT_00_update.json'], 'spot_btcusdt_1.jsonl': snapshot(T, 100, '100.00') };
-    expect((await withFolder(beside, dir => openTape(dir))).columns.length).toBe(3);
-  });
+  testInMany(
+    'lists of tens of megabytes are read, and beside another recording too long ones do not matter',
+    async () => {
+      const blank = ' '.repeat(20 * 2 ** 20);
+      const files = {
+        'BTCUSDT_00_snapshot.json': JSON.stringify({
+          lastUpdateId: 100,
+          bids: [['100.00', '1']],
+          asks: [['200.01', '1']],
+        }),
+        'BTCUSDT_00_update.json': `[${blank}${JSON.stringify({ e: 'depthUpdate', E: T, s: 'BTCUSDT', U: 101, u: 101, b: [], a: [['199.00', '1']] })}]`,
+        'BTCUSDT_00_trades.json': '[]',
+      };
+      const { columns } = await withFolder(files, dir => openTape(dir));
+      expect([...columns.price]).toEqual([0, 10_000, 20_001, 19_900]);
+      const long = { ...files, 'BTCUSDT_00_update.json': `[${blank.repeat(7)}]` };
+      await withFolder(long, async dir => {
+        await expect(openTape(dir)).rejects.toThrow(
+          /00_update\.json: is longer than 128 MiB, which is too much for one list: give it as lines/,
+        );
+      });
+      const beside = {
+        'notes.json': long['BTCUSDT_00_update.json'],
+        'spot_btcusdt_1.jsonl': snapshot(T, 100, '100.00'),
+      };
+      expect((await withFolder(beside, dir => openTape(dir))).columns.length).toBe(3);
+    },
+  );
 
   itOnRecording(
     'binance-spot-2020-11-01-ethbtc-l2-trades',

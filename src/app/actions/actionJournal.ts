@@ -1,7 +1,7 @@
 /** The journal of actions of a state directory: who did what and why, what came of it; a line each, kept for ever. */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
+import { TailedLines } from '../../guard/index.ts';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
 import { ACTION_NAMES } from './actions.ts';
 import type { ActionAsk, ActionEnd, ActionName, ActionVia } from './actions.ts';
@@ -30,16 +30,16 @@ export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, 
   appendLineDurably(join(stateDir, FILE), JSON.stringify(entry));
 }
 
-/** Oldest first; empty where nothing was ever done. A line that cannot be read is left out. */
-export function actionsIn(stateDir: string): readonly ActionEntry[] {
-  const file = join(stateDir, FILE);
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap(line => {
-      const entry = entryOf(line);
-      return entry === null ? [] : [entry];
-    });
+/** Entries that are shown: an entry has about 300 bytes. */
+const SHOWN = { bytes: 1_048_576, lines: 2_000 };
+
+/** The last entries, oldest first; empty where nothing was ever done. A line that cannot be read is left out. */
+export const actionsIn = (stateDir: string): readonly ActionEntry[] => actionTail(stateDir)();
+
+/** The same again and again: each call reads only what is new. */
+export function actionTail(stateDir: string): () => readonly ActionEntry[] {
+  const tail = new TailedLines(join(stateDir, FILE), SHOWN, entryOf);
+  return () => tail.read();
 }
 
 function entryOf(line: string): ActionEntry | null {

@@ -1,6 +1,7 @@
 /** What a person may do to a bot, running or not, from a command or the console: the same verbs, words and journal for both. */
 import { existsSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
+import { checkedBy, checkedReason } from '../messages/reason.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
@@ -32,7 +33,12 @@ export type FlattenAsk = Asked<'flatten'> & {
   readonly costMax: string;
 };
 
-type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk };
+export type ReloadActionAsk = Asked<'reload'> & {
+  /** SHA-256 of the file that was previewed, in hex; absent: the file as it is now. */
+  readonly digest?: string;
+};
+
+type Special = { readonly pause: PauseAsk; readonly flatten: FlattenAsk; readonly reload: ReloadActionAsk };
 export type ActionAsk = {
   readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
 }[ActionName];
@@ -43,17 +49,10 @@ export type ActionPreview = { readonly lines: readonly string[] };
 /** `refused`: it was not done, or not all of it; the lines say why, and what holds. */
 export type ActionEnd = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
 
-const REASON_MIN = 4;
-const REASON_MAX = 500;
-const BY_MAX = 60;
-
 /** With reason and name as they are kept: no control characters, no blanks around, at most so long. Throws `UsageError` on what no person should have to guess at later. */
 export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
-  const reason = cleaned(ask.reason, REASON_MAX);
-  if (visible(reason) < REASON_MIN && !(ask.action === 'reload' && reason === ''))
-    throw new UsageError('--reason: say in a few words why, for those who read it later');
-  const by = cleaned(ask.by, BY_MAX);
-  if (by === '') throw new UsageError('--by: expected a name, found nothing that can be read; say who asks');
+  const reason = checkedReason(ask.reason, { canBeEmpty: ask.action === 'reload' });
+  const by = checkedBy(ask.by);
   if (ask.action === 'pause' && ask.untilMs !== undefined && !(ask.untilMs > now))
     throw new UsageError('--for: expected a time to come, like 30m; this pause would be over already');
   if (ask.action === 'flatten' && !isSum(ask.costMax))
@@ -64,12 +63,6 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
 }
 
 const isSum = (text: string): boolean => /^\d{1,15}(?:\.\d{1,8})?$/.test(text) && /[1-9]/.test(text);
-
-/** Also what turns the direction of writing around, or takes no room: what is read must be what was written. */
-const cleaned = (text: string, max: number): string =>
-  [...text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, max).join('');
-
-const visible = (text: string): number => [...text.replaceAll(/\s/gu, '')].length;
 
 /** Throws `UsageError` where there is none. */
 export function stateDirOf({ stateDir }: WhichBot): string {

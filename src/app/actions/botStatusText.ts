@@ -1,7 +1,9 @@
 /** A bot's status for a person: at most fifteen rows of eighty columns where nothing is out of the ordinary. */
+import { moneyOf, shortDecimal } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { wrapped } from '../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
+import { profitSentenceOf, signedCents } from '../messages/shownProfit.ts';
 import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus.ts';
 
 const WIDTH = 80;
@@ -9,39 +11,36 @@ const NAME = 11;
 
 /** Lines without a newline at the end; `where` names the bot where it never ran. */
 export function botStatusText(of: BotStatus, where: string): string {
-  const { run, heldBy, lastAction, note } = of;
+  const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;
   return [
     ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
     ...(run === null ? [] : row('regime', regimeText(run, heldBy))),
     ...(heldBy.length === 0 ? row('held by', 'nobody') : heldBy.flatMap(held => row('held by', heldText(held)))),
     ...(run === null ? [] : runRows(run)),
+    ...(disk === null
+      ? []
+      : row('disk', `the disk of the state takes nothing (${disk}): figures and signs of life may be old`)),
+    ...(profit === null ? [] : row('profit', profitText(profit))),
     ...row('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
     ...(note === null ? [] : row('note', note)),
   ].join('\n');
 }
 
 function runRows(run: RunStatus): readonly string[] {
-  const { market, inventory, holdings, profit, fills } = run;
+  const { market, inventory, holdings, fills } = run;
   const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
   const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${plain(sum)} ${currency}`);
-  const { total, spread, inventory: ofInventory, fees, hedging, currency } = profit;
-  const parts = { spread, inventory: ofInventory, fees, hedging };
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
   return [
-    ...row('quotes', `${quotesText('bid', run.bids)}, ${quotesText('ask', run.asks)}${why}`),
+    ...row('quotes', `${bothText(run)}${why}`),
     ...row('market', `bid ${plain(market.bid ?? 'none')}, ask ${plain(market.ask ?? 'none')}`),
     ...row(
       'inventory',
       `${plain(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
     ),
     ...row('limits', limitsText(run.limits)),
-    ...row(
-      'profit',
-      `${cents(total)} ${currency} in this run with ${fills} fills: ${Object.entries(parts)
-        .map(([part, sum]) => `${part} ${cents(sum)}`)
-        .join(', ')}`,
-    ),
+    ...row('fills', `${fills} in this run`),
   ];
 }
 
@@ -50,7 +49,7 @@ function row(name: string, text: string): readonly string[] {
   return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
 }
 
-function lifeText({ at, bot, run, recordedTo }: BotStatus): string {
+function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): string {
   const recorded = recordedTo === null ? '' : `; recorded up to ${ago(at - recordedTo)} ago`;
   const since = bot.since === null ? '' : ` since ${time(bot.since)} (${ago(at - bot.since)})`;
   const number = run === null ? '' : `, run ${run.number}`;
@@ -60,10 +59,18 @@ function lifeText({ at, bot, run, recordedTo }: BotStatus): string {
     case 'stopped':
       return `does not run, it was stopped cleanly ${ago(bot.beatAgo ?? 0)} ago${number}`;
     case 'silent':
-      return `SHOWS NO LIFE for ${ago(bot.beatAgo ?? 0)}, and was not stopped: orders may be left; puntas halt --cancel takes them out`;
+      return `SHOWS NO LIFE for ${ago(bot.beatAgo ?? 0)}, and was not stopped${disk === null ? '' : `; the disk of its state takes nothing (${disk}), so it may run all the same`}: ${leftText(at, openOrders)}`;
     case 'never ran':
       return 'never ran with this state directory';
   }
+}
+
+function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): string {
+  if (count === 0)
+    return `none of its orders is left, as ${by === 'sentinel' ? 'the sentinel' : by} verified ${ago(now - (at ?? now))} ago`;
+  const known =
+    count === null ? 'orders may be left' : `${count} of its orders were open ${ago(now - (at ?? now))} ago`;
+  return `${known}; puntas halt --cancel takes them out`;
 }
 
 /** What a person or a limit says is told below, with who says it. */
@@ -74,6 +81,12 @@ function regimeText({ regime: { regime, since, why } }: RunStatus, heldBy: BotSt
 
 const heldText = (held: BotStatus['heldBy'][number]): string =>
   `${holderText(held)} since ${time(held.at)}${held.until === null ? '' : ` until ${time(held.until)}`}: ${held.reason}`;
+
+function bothText({ bids, asks, recorded }: RunStatus): string {
+  const text = (of: { readonly bids: readonly StatusQuote[]; readonly asks: readonly StatusQuote[] }) =>
+    `${quotesText('bid', of.bids)}, ${quotesText('ask', of.asks)}`;
+  return bids === null || asks === null ? `unknown; when it last recorded: ${text(recorded)}` : text({ bids, asks });
+}
 
 const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
   const [best] = quotes;
@@ -108,6 +121,10 @@ function ago(ms: Millis): string {
 }
 
 /** Decimal text without zeros that say nothing. */
-const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
-/** Exact text cut after two decimals, towards zero. */
-const cents = (text: string): string => text.replace(/(\.\d\d)\d+$/, '$1');
+const plain = (text: string): string => shortDecimal(text);
+
+/** The same sentence as in report, ledger and console, with its parts. */
+const profitText = (profit: NonNullable<BotStatus['profit']>): string =>
+  `${profitSentenceOf(profit)}: ${(['spread', 'inventory', 'fees', 'hedging'] as const)
+    .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)
+    .join(', ')}`;

@@ -2,21 +2,23 @@
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
 import { cancelsIn } from '../../live/state/cancels.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { ReloadAnswer } from '../../live/state/reloads.ts';
 import { askReload } from '../inspect/askReload.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { latchHalt } from '../inspect/halt.ts';
-import { reduce, resume } from '../inspect/stateCommands.ts';
+import { reduce } from '../inspect/stateCommands.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { noteAction } from './actionJournal.ts';
 import { checkedAsk, stateDirOf } from './actions.ts';
-import type { ActionAsk, ActionEnd, PauseAsk } from './actions.ts';
+import type { ActionAsk, ActionEnd, PauseAsk, ReloadActionAsk } from './actions.ts';
 import { askBot } from '../inspect/askBot.ts';
 import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
+import { resumed, resumeOnce } from './resumeOnce.ts';
 
 /** Leaves what the bot heeds, waits for its answer where there is one, and writes the journal. Rejects with `UsageError` on what was asked wrongly: that is no line of the journal. */
 export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
@@ -30,17 +32,25 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
     if (error instanceof UsageError) return { end: 'refused', lines: error.message.split('\n') };
     throw error;
   });
-  return noted(bot, checked, clock.now(), end);
+  const told = noted(bot, checked, clock.now(), end);
+  if (checked.action === 'resume') resumed(bot);
+  return told;
 }
 
 /** As `carryOut`, with the bot's own answer; rejects with `UsageError` where there is none, which is a line of the journal too. */
-export async function carryOutReload(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<Omit<ReloadAnswer, 'id'>> {
+export async function carryOutReload(
+  bot: WhichBot,
+  ask: ReloadActionAsk,
+  clock: Clock,
+): Promise<Omit<ReloadAnswer, 'id'> & { readonly digest: string }> {
   const checked = checkedAsk(ask, clock.now());
-  const { by, id, reason } = checked;
-  const asked = { config: fileOf(bot), state: stateDirOf(bot), paper: false, preview: false, ...{ by, id, reason } };
+  const { by, id, reason, digest } = checked;
+  const file = { config: fileOf(bot), state: stateDirOf(bot), digest };
+  const asked = { ...file, paper: false, preview: false, by, id, reason };
   try {
-    const { end, lines } = await askReload(asked, clock);
-    return { end, lines: noted(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines }).lines };
+    const { end, lines, digest: taken } = await askReload(asked, clock);
+    const kept = noted(bot, checked, clock.now(), { end: end === 'kept' ? 'refused' : 'done', lines });
+    return { end, lines: kept.lines, digest: taken };
   } catch (error) {
     if (error instanceof UsageError)
       noted(bot, checked, clock.now(), { end: 'refused', lines: error.message.split('\n') });
@@ -67,7 +77,7 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
     case 'reduce':
       return { end: 'done', lines: [reduce(bot, reason, clock.now(), by)] };
     case 'resume':
-      return { end: 'done', lines: [resume(bot, reason, clock.now(), by)] };
+      return { end: 'done', lines: [resumeOnce(bot, ask, clock.now())] };
     case 'halt': {
       const { text, isLatched } = latchHalt(bot, reason, clock.now(), by);
       return { end: isLatched ? 'done' : 'refused', lines: [text] };
@@ -83,8 +93,9 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
   const latch = latchIn(bot.stateDir);
   const before = latch.readPause?.() ?? null;
-  latch.setPause?.({ reason, at, by: 'person', who: by, until: untilMs ?? null });
-  const until = untilMs === undefined ? '' : `until ${new Date(untilMs).toISOString()}, or `;
+  const end = untilMs === undefined ? null : endOfPause(bot, untilMs, at);
+  latch.setPause?.({ reason, at, by: 'person', who: by, until: end?.at ?? null });
+  const until = end === null ? '' : `until ${end.text}, or `;
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
       ? 'paused: within seconds the bot cancels its orders and quotes nothing'
@@ -96,6 +107,26 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
     ...(halt === null ? [] : [`trading is halted there, which outlasts a pause: ${halt.reason}`]),
     ...(reducing === null ? [] : [`inventory is only closed there, which outlasts a pause: ${reducing.reason}`]),
   ];
+}
+
+/** When a pause ends by the bot's own clock. Throws `UsageError` where that clock is not the machine's, and no bot runs that it could be read from. */
+function endOfPause(
+  { stateDir }: WhichBot,
+  untilMs: Millis,
+  now: Millis,
+): { readonly at: Millis; readonly text: string } {
+  const clock = botClockIn(stateDir);
+  const wall = new Date(untilMs).toISOString();
+  if (clock.speed === 1) return { at: untilMs, text: wall };
+  if (lifeOf(stateDir, now).state !== 'runs')
+    throw new UsageError(
+      `--for: no bot runs there, and the last one ran at ${clock.speed} times real time (--speed): nobody knows the time of its next run; pause it without --for, and end that with puntas resume`,
+    );
+  const at = clock.at(untilMs);
+  return {
+    at,
+    text: `${wall} (${new Date(at).toISOString()} by the clock of the bot, which runs ${clock.speed} times as fast)`,
+  };
 }
 
 async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock): Promise<ActionEnd> {

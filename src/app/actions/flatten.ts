@@ -50,14 +50,18 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   const [halt, before] = [latch.read(), file.read()];
   // First what takes nothing on: the hedger must not close what quotes open.
   latch.setReduce?.({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
-  file.set({ id, at, by, reason, costMax });
+  // The same asked again is the same: what it has cost so far counts, also where the command before was killed.
+  const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
+  if (!isSame) file.set({ id, at, by, reason, costMax });
   const life = lifeOf(dir, at).state;
   return [
     `${life === 'runs' ? 'the hedger closes everything from now on' : 'no bot runs there; from its start the hedger closes everything'}, for at most ${textOfMoney(moneyOf(costMax))} in all; quotes only close inventory until: ${ownCommand('resume', bot)}`,
     'puntas hedges and puntas status say how far it is',
     ...(before === null
       ? []
-      : [`the request before is replaced, and its costs do not count for this one: ${before.reason}`]),
+      : isSame
+        ? ['that was asked already, and is one request: what it has cost so far counts']
+        : [`the request before is replaced, and its costs do not count for this one: ${before.reason}`]),
     ...(halt === null
       ? []
       : [`trading is halted there: nothing is closed until that is lifted, which takes this back too`]),

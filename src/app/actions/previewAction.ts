@@ -1,5 +1,6 @@
 /** What an action would do, before it is done: the bot's recording is replayed to its end, and the engine of the replay is asked. */
-import type { Clock, EngineEvent, Millis } from '../../core/index.ts';
+import type { Clock, EngineEvent, Millis, Preview } from '../../core/index.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
@@ -7,8 +8,9 @@ import { askReload } from '../inspect/askReload.ts';
 import { holdersOf, holderText, lifeOf } from '../inspect/botLife.ts';
 import type { BotLife } from '../inspect/botLife.ts';
 import { replayedMoment, timeText } from '../inspect/explain.ts';
+import type { ReplayedMoment } from '../inspect/explain.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
-import { quotesBeside } from '../run/nextQuotes.ts';
+import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { checkedAsk, stateDirOf } from './actions.ts';
 import type { ActionAsk, ActionName, ActionPreview } from './actions.ts';
@@ -24,8 +26,8 @@ export async function previewAction(
   const checked = checkedAsk(ask, clock.now());
   const dir = stateDirOf(bot);
   if (checked.action === 'reload') {
-    const { by, id, reason } = checked;
-    const asked = { config: fileOf(bot), state: dir, paper: false, preview: true, ...{ by, id, reason } };
+    const { by, id, reason, digest } = checked;
+    const asked = { config: fileOf(bot), state: dir, digest, paper: false, preview: true, ...{ by, id, reason } };
     return { lines: (await askReload(asked, clock)).lines };
   }
   const now = clock.now();
@@ -76,9 +78,13 @@ function quotesThen(
   return [
     ...cost,
     `${canceled} of ${liveOrders.length} live orders would be canceled (as recorded up to ${timeText(at)})`,
-    ...quotesBeside({ liveOrders }, engine.preview(at), rules),
+    ...quotesBeside({ liveOrders }, previewAfter(ask, moment, at), rules),
   ];
 }
+
+/** After a resume the bot reads everything again before it quotes: what it would quote then, on what it knows now. */
+const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: ReplayedMoment, at: Millis): Preview =>
+  action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.preview(at);
 
 const AT_START: Readonly<Record<ActionName, string>> = {
   pause: 'it holds from the first look of the next start',
@@ -100,7 +106,7 @@ function eventOf({ action, reason }: ActionAsk, dir: string, at: Millis, now: Mi
     case 'flatten':
       return { kind: 'reduce', at, reason };
     case 'resume':
-      return { kind: pauseAt(latchIn(dir), now) === null ? 'resume' : 'pause over', at };
+      return { kind: pauseAt(latchIn(dir), botClockIn(dir).at(now)) === null ? 'resume' : 'pause over', at };
     case 'cancel':
     case 'reload':
       return null;

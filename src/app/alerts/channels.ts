@@ -39,7 +39,8 @@ export function channelsOf(
   const { webhook, telegram } = settings;
   const url = webhook?.url ?? secrets.webhookUrl?.reveal();
   const all = Object.values(secrets).flatMap(secret => (secret === null ? [] : [secret.reveal()]));
-  const mask = (text: string) => maskedText(text, [...hidden, ...all]);
+  const secretTexts = [...hidden, ...all];
+  const mask = (text: string) => maskedText(text, secretTexts);
   return [
     ...(url === undefined ? [] : [webhookChannel(url, secrets.webhookSecret, new Way(mask, deadlineMs))]),
     ...(telegram && secrets.telegramToken
@@ -107,7 +108,7 @@ function telegramChannel(
       if ('why' in answer) return { kind: 'later', why: answer.why };
       const { description, parameters } = jsonOf(answer.text);
       const said = typeof description === 'string' ? `: ${description}` : '';
-      const why = way.mask(cut(shownText(`answers ${answer.status}${said}`), 300));
+      const why = cut(way.mask(shownText(`answers ${answer.status}${said}`)), 300);
       return judged({ status: answer.status, retryAfter: parameters?.retry_after ?? answer.retryAfter }, why);
     },
   };

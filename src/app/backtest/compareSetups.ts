@@ -1,6 +1,6 @@
 /** The bots of a comparison: the given configurations, or every strategy with parameters that follow from one risk and from what a recording shows. */
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { basename } from 'node:path';
-import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { Measured } from '../../../backtest/index.ts';
 import {
@@ -32,7 +32,7 @@ export function givenSetups(files: readonly string[]): readonly Setup[] {
   return files.map((file, i) => {
     const config = readConfig(file);
     const name = names.indexOf(names[i]!) === i ? names[i]! : file;
-    return { name, strategy: config.strategy.name, text: readFileSync(file, 'utf8'), config, notRun: null };
+    return { name, strategy: config.strategy.name, text: readRegularFile(file, TEXT_FILE), config, notRun: null };
   });
 }
 

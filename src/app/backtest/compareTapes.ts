@@ -106,7 +106,10 @@ export function firstPart(
 
 /** What stands before the first date, without the book: "bitstamp btc_usd" of bitstamp-btcusd-2015-05-01-books. */
 const shortName = (name: string, book: string): string => {
-  const words = name.replace(/-\d.*$/, '').replace(new RegExp(`-${book.replaceAll('_', '')}$`), '');
+  const dated = name.search(/-\d/);
+  const undated = dated < 0 ? name : name.slice(0, dated);
+  const end = `-${book.replaceAll('_', '')}`;
+  const words = undated.endsWith(end) ? undated.slice(0, -end.length) : undated;
   return `${words} ${book}`.trim();
 };
 /** Of a stored tape the file or folder that it was imported from, without the endings of its name. */
@@ -114,6 +117,6 @@ const originOf = (given: Tape | OpenedTape): string | null =>
   'options' in given && given.tape.source.includes('/')
     ? nameOf(given.tape.source).replace(/(?:\.(?:csv|log|jsonl?|ndjson|parquet|np[yz]))?(?:\.(?:gz|zst|lz4|zip))?$/, '')
     : null;
-const nameOf = (path: string): string => basename(path.replace(/\/+$/, '')) || path;
+const nameOf = (path: string): string => basename(path) || path;
 /** Without the path before it and what would be right after it: the page has a line for it. */
 const firstClause = (text: string, path: string): string => text.replace(`${path}: `, '').split(';')[0] ?? text;

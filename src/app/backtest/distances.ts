@@ -1,7 +1,7 @@
 /** What `puntas calibrate` measures and says of fills by distance: a table, a sentence for each fee, and the profile for a model. */
 import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../../backtest/index.ts';
 import type { DistancePoint, DistanceProfile, QuoteVerdict } from '../../../backtest/index.ts';
-import { randomOf } from '../../core/index.ts';
+import { randomOf, shortDecimal } from '../../core/index.ts';
 import { feesOf } from '../../sandbox/index.ts';
 import type { Estimate, Tape } from '../../tape/index.ts';
 import { feedTravel } from './backtestModel.ts';
@@ -139,5 +139,5 @@ function wrapped(text: string): readonly string[] {
 function round(x: number): string {
   if (!Number.isFinite(x)) return 'unknown';
   const text = String(Number(x.toPrecision(3)));
-  return text.includes('e') ? (Math.abs(x) < 1 ? x.toFixed(9).replace(/\.?0+$/, '') : x.toFixed(0)) : text;
+  return text.includes('e') ? (Math.abs(x) < 1 ? shortDecimal(x.toFixed(9)) : x.toFixed(0)) : text;
 }

@@ -1,4 +1,5 @@
 /** The section `fairValue` that a recording speaks for, as YAML: the micro-price, the share of a price from elsewhere, and what foretells the next move. */
+import { shortDecimal } from '../../core/index.ts';
 import { imbalanceOf } from '../../tape/index.ts';
 import type { Calibration, Foretold, Leader, Signals } from '../../tape/index.ts';
 
@@ -119,5 +120,5 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
 export const digits = (x: number): string => {
   if (!Number.isFinite(x)) return 'unknown';
   const text = String(Number(x.toPrecision(4)));
-  return text.includes('e') ? x.toFixed(10).replace(/\.?0+$/, '') : text;
+  return text.includes('e') ? shortDecimal(x.toFixed(10)) : text;
 };

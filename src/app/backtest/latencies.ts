@@ -1,5 +1,6 @@
 /** The latencies of a backtest, from the flags: a number, a distribution, a file of requests, or the state directory of a run. */
-import { readFileSync, statSync } from 'node:fs';
+import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
+import { statSync } from 'node:fs';
 import { latencySpecOf, recordedLatencies, requestsTook } from '../../../backtest/index.ts';
 import type { LatencySpec } from '../../../backtest/index.ts';
 import { answeredRequests } from '../../live/replay/answeredRequests.ts';
@@ -55,5 +56,7 @@ function recordedIn(path: string): LatencySpec {
       `expected ms, exponential:LEAST,MEAN, lognormal:MEDIAN,SIGMA, a CSV file or a state directory, found ${JSON.stringify(path)}`,
     );
   }
-  return isFolder ? requestsTook(answeredRequests(path), path) : recordedLatencies(readFileSync(path, 'utf8'), path);
+  return isFolder
+    ? requestsTook(answeredRequests(path), path)
+    : recordedLatencies(readRegularFile(path, LARGE_FILE), path);
 }

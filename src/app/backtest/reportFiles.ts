@@ -1,5 +1,6 @@
 /** The files of a backtest: the page, its numbers as JSON, and every fill and order as CSV. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { reportPage } from '../../../backtest/index.ts';
@@ -47,10 +48,10 @@ export function writeReport(files: ReportFiles, report: BacktestReport): void {
 /** The chart library as it was installed, and the page's script as it was built beside this file. Throws what reading a missing one throws. */
 export function pageParts(): PageParts {
   const library = createRequire(import.meta.url);
-  const read = (path: string): string => readFileSync(path, 'utf8');
+  const read = (path: string): string => readRegularFile(path, LARGE_FILE);
   return {
     library: read(library.resolve('uplot/dist/uPlot.iife.min.js')),
     libraryStyle: read(library.resolve('uplot/dist/uPlot.min.css')),
-    script: readFileSync(new URL('../../../backtest/page/draw.js', import.meta.url), 'utf8'),
+    script: readRegularFile(new URL('../../../backtest/page/draw.js', import.meta.url), LARGE_FILE),
   };
 }

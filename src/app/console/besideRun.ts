@@ -1,4 +1,5 @@
 /** What lies beside the recordings: the ledger, heartbeats, halts and who lifted them, and the bot's own page of metrics. All of it is only read. */
+import { readBody } from '../../guard/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { CONSOLE_AGENT } from '../../monitor/index.ts';
@@ -13,6 +14,8 @@ import { holdersOf } from '../inspect/botLife.ts';
 const SILENT_MS = 15_000;
 /** Its metrics may take this long. */
 const METRICS_WITHIN_MS = 2_000;
+/** They have about 60 kB. */
+const METRICS_BYTES_MAX = 4_194_304;
 
 /** What it needs of a configuration: texts and numbers. */
 export type BesideConfig = Pick<Config, 'book' | 'state' | 'metrics' | 'exchange'>;
@@ -96,7 +99,7 @@ export class BesideRun {
         redirect: 'error',
         signal: AbortSignal.timeout(METRICS_WITHIN_MS),
       });
-      const text = await answer.text();
+      const text = answer.body === null ? '' : await readBody(answer.body, METRICS_BYTES_MAX);
       // Another bot's may be there.
       if (!answer.ok || !text.includes(`{book="${this.#config.book}"`)) throw new Error('not of this bot');
       const stream = sampleOf(text, 'puntas_stream_up', '');

@@ -1,5 +1,5 @@
 /** `puntas console`: a process of its own that follows a bot's recording and shows it on a page. It holds no key and sends nothing to an exchange; an operator acts by what the bot heeds. */
-import { readFileSync } from 'node:fs';
+import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Clock, Timer } from '../../core/index.ts';
@@ -51,11 +51,12 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const actions = access?.operatorToken
     ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
     : null;
-  const beside = new BesideRun(config, clock, () => [...actionEvents(config.state.dir), ...door.shown]);
+  const acted = actionEvents(config.state.dir);
+  const beside = new BesideRun(config, clock, () => [...acted(), ...door.shown]);
   const server = await serveConsole(
     {
       scripts: pageScripts(),
-      libraryStyle: readFileSync(fromPackages('uplot/dist/uPlot.min.css'), 'utf8'),
+      libraryStyle: readRegularFile(fromPackages('uplot/dist/uPlot.min.css'), LARGE_FILE),
       history: () => {
         const shown = live.replay?.now?.history.shown;
         return shown ? JSON.stringify(shown) : null;
@@ -116,8 +117,12 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
   );
 }
 
-/** The path of a file is no secret, and nothing here reads it. */
-const SECRETS = /^PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_SECRET)$/;
+/**
+ * Every name of the program's own that may hold a secret: of the bot, its alerts, webhooks, queue and recordings in a bucket. The path of a file is
+ * no secret, and nothing here reads it.
+ */
+export const SECRETS =
+  /^(?:PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
 
 const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
 
@@ -137,12 +142,12 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
     'texts',
     'state',
   ];
-  const read = (path: string): string => readFileSync(path, 'utf8');
+  const read = (path: string): string => readRegularFile(path, LARGE_FILE);
   return {
     'uPlot.js': read(fromPackages('uplot/dist/uPlot.iife.min.js')),
     // Beside what programs import: the package does not name it.
     'preact.js': read(join(dirname(fromPackages('preact')), 'preact.min.umd.js')),
-    ...Object.fromEntries(own.map(name => [`${name}.js`, readFileSync(new URL(`${name}.js`, built), 'utf8')])),
+    ...Object.fromEntries(own.map(name => [`${name}.js`, readRegularFile(new URL(`${name}.js`, built), LARGE_FILE)])),
   };
 }
 

@@ -1,9 +1,10 @@
 /** What an operator does through the console: the same verbs as the commands, previewed and carried out with one and the same ask. */
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';
 import type { Clock } from '../../core/index.ts';
-import { actionsIn } from '../actions/actionJournal.ts';
+import { actionTail } from '../actions/actionJournal.ts';
+import type { ActionEntry } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk } from '../actions/actions.ts';
 import type { ActionAsk } from '../actions/actions.ts';
 import { carryOut } from '../actions/carryOut.ts';
@@ -26,8 +27,10 @@ export function consoleActions(
       return ACTION_NAMES.filter(name => name !== 'flatten' || hasHedger());
     },
     prepare: async (request, onShare) => {
-      const ask = askOf(request, clock);
-      const seen = fileSeen(bot, ask);
+      const asked = askOf(request, clock);
+      const seen = fileSeen(bot, asked);
+      // What is confirmed is what was shown: the file is read again later, and refused where it says something else by then.
+      const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
       const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in all, fees included`] : [];
       return {
@@ -48,7 +51,7 @@ export function consoleActions(
 
 /** Of the file that a reload takes up: what was previewed is what is taken. Null for the other actions. */
 const fileSeen = ({ configFile }: WhichBot, { action }: ActionAsk): string | null =>
-  action === 'reload' && configFile !== undefined ? digestOf(readFileSync(configFile, 'utf8')) : null;
+  action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
 
 function askOf({ action, reason, by, minutes, costMax }: ActionRequest, clock: Clock): ActionAsk {
   const name = ACTION_NAMES.find(each => each === action);
@@ -60,12 +63,16 @@ function askOf({ action, reason, by, minutes, costMax }: ActionRequest, clock: C
   return checkedAsk({ ...asked, action: name, ...until }, clock.now());
 }
 
-/** Who did what, by a command or here, and why, oldest first. */
-export const actionEvents = (stateDir: string): readonly ShownEvent[] =>
-  actionsIn(stateDir).map(({ at, by, via, action, reason, untilMs, costMax, end, lines }) => ({
-    ...{ at, who: by, level: end === 'done' ? ('warn' as const) : ('error' as const) },
-    text: [
-      `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${via === 'console' ? ' by the console' : ''}: ${reason}`,
-      ...(end === 'done' ? [] : [`refused: ${lines.join('; ')}`]),
-    ].join('; '),
-  }));
+/** Who did what, by a command or here, and why, oldest first. Each call reads only what is new. */
+export function actionEvents(stateDir: string): () => readonly ShownEvent[] {
+  const entries = actionTail(stateDir);
+  return () => entries().map(shownAction);
+}
+
+const shownAction = ({ at, by, via, action, reason, untilMs, costMax, end, lines }: ActionEntry): ShownEvent => ({
+  ...{ at, who: by, level: end === 'done' ? ('warn' as const) : ('error' as const) },
+  text: [
+    `${action}${untilMs === undefined ? '' : ` until ${new Date(untilMs).toISOString().slice(0, 16)}Z`}${costMax === undefined ? '' : ` for at most ${costMax}`}${via === 'console' ? ' by the console' : ''}: ${reason}`,
+    ...(end === 'done' ? [] : [`refused: ${lines.join('; ')}`]),
+  ].join('; '),
+});

@@ -39,7 +39,8 @@ export class ConsoleReplayer {
     const { dir } = of.config.state;
     this.#of = of;
     this.#clock = clock;
-    this.#beside = new BesideRun(of.config, clock, () => [...actionEvents(dir), ...this.#door]);
+    const acted = actionEvents(dir);
+    this.#beside = new BesideRun(of.config, clock, () => [...acted(), ...this.#door]);
     this.#moments = new PastMoments(dir, clock, (replay, note, runs) =>
       consoleView(replay, {
         ...{ kind: 'past', bot: botOfPast('running'), runs, catchingUp: null, budgets: null },

@@ -10,11 +10,10 @@ import {
   textOfMoney,
   textOfPrice,
 } from '../../core/index.ts';
-import type { LimitUse, Millis, Money, Order, Profit, Side, Snapshot } from '../../core/index.ts';
+import type { LimitUse, Millis, Money, Order, Side, Snapshot } from '../../core/index.ts';
 import type {
   ConsoleView,
   DepthRow,
-  ProfitParts,
   ShownBot,
   ShownBudgets,
   ShownEvent,
@@ -23,6 +22,7 @@ import type {
   ShownOrder,
 } from '../../console/index.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { shownProfit } from '../messages/shownProfit.ts';
 import { explanationOf } from '../inspect/explain.ts';
 import { profitByTime } from './journalProfit.ts';
 import type { Replayable, RunReplay } from './runReplay.ts';
@@ -49,12 +49,16 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
   if (now === null || at === null) return null;
   const { engine, setup, seen, history } = now;
   const { instrument } = history;
-  const snapshot = engine.snapshot(at);
+  const snapshot = history.across(engine.snapshot(at));
   const told = explanationOf(engine, seen, instrument, setup);
   const since = (of: number): number | null => (Number.isFinite(of) ? of : null);
   const { kind, bot, runs, catchingUp, budgets, ledger } = beside;
   const names = { book: setup.book, major: instrument.major, minor: instrument.minor };
-  const { hours, days } = profitByTime(ledger?.entries ?? [], names, at, history.hourParts(snapshot.profit));
+  const { hours, days } = profitByTime(ledger?.entries ?? [], names, at, [
+    ...(ledger?.hours ?? []),
+    ...history.hourEnds,
+    snapshot.sinceOpening,
+  ]);
   return {
     ...names,
     ...{ kind, at, run: replay.run, bot, runs, catchingUp, budgets },
@@ -70,10 +74,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
     depth: depthRowsOf(now, at),
     orders: ordersOf(now, snapshot, at),
     limits: engine.limitUses(at).map(limitOf),
-    profit: {
-      run: partsOf(snapshot.profit),
-      opening: kind === 'live' && ledger?.profit ? partsOf(ledger.profit) : null,
-    },
+    profit: shownProfit(snapshot.sinceOpening, snapshot.runProfit, instrument.minor),
     fills: { count: snapshot.fills, last: history.fills(FILLS), markouts: history.markouts },
     uptime: snapshot.uptime,
     counts: (['buy', 'sell'] as const).map(side => ({ side: nameOf(side), counts: snapshot.counts[side] })),
@@ -155,14 +156,6 @@ function limitOf({ limit, currency, max, used }: LimitUse): ShownLimit {
   const text = (of: Money | number) => (typeof of === 'bigint' ? textOfMoney(of) : String(Math.round(of * 100) / 100));
   return { limit, currency, max: text(max), used: text(used), share: number(max) > 0 ? number(used) / number(max) : 0 };
 }
-
-const partsOf = ({ spread, inventory, fees, hedging, total }: Profit): ProfitParts => ({
-  spread: textOfMoney(spread),
-  inventory: textOfMoney(inventory),
-  fees: textOfMoney(fees),
-  hedging: textOfMoney(hedging),
-  total: textOfMoney(total),
-});
 
 const shortSum = (sum: Money): string => String(Number(approximately(sum).toPrecision(4)));
 

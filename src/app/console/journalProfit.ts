@@ -1,20 +1,19 @@
 /** Profit by hour and day UTC as the console shows it. */
 import { approximately } from '../../core/index.ts';
-import type { LedgerEntry, Millis, Money, Profit } from '../../core/index.ts';
+import type { LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import type { ShownHour } from '../../console/index.ts';
-import { profitBy } from '../inspect/ledgerProfit.ts';
-import type { BookNames, ProfitSums } from '../inspect/ledgerProfit.ts';
+import { earnedBy, profitBy } from '../inspect/ledgerProfit.ts';
+import type { BookNames, EarnedSums, ProfitSums } from '../inspect/ledgerProfit.ts';
 
 type Periods = { readonly hours: Sums; readonly days: Sums };
 type Sums = ReadonlyMap<Millis, Readonly<ProfitSums>>;
-type Parts = ReadonlyMap<Millis, Pick<Profit, 'spread' | 'inventory'>>;
 
-/** Oldest first, those without an entry left out; entries after `until` count for nothing. `parts`: what is known of hours beside the ledger. */
+/** Oldest first, as `earnedBy` has them; entries and moments after `until` count for nothing. `moments`: profit since the opening at the end of hours, in time. */
 export function profitByTime(
   entries: readonly LedgerEntry[],
   names: BookNames,
   until: Millis,
-  parts: Parts,
+  moments: readonly ProfitSinceOpening[],
 ): { readonly hours: readonly ShownHour[]; readonly days: readonly ShownHour[] } {
   // Of all of it the sums are made once: there may be fifty thousand entries, and a view a second.
   const isWhole = (entries.at(-1)?.at ?? -Infinity) <= until;
@@ -23,25 +22,25 @@ export function profitByTime(
     days: profitBy('day', entries, names, until),
   };
   if (isWhole) WHOLE.set(entries, { hours, days });
-  return { hours: rowsOf(hours, parts), days: rowsOf(days, new Map()) };
+  return {
+    hours: rowsOf(earnedBy('hour', hours, moments, until)),
+    days: rowsOf(earnedBy('day', days, moments, until)),
+  };
 }
 
 const WHOLE = new WeakMap<readonly LedgerEntry[], Periods>();
 
-const rowsOf = (of: Sums, parts: Parts): readonly ShownHour[] =>
-  [...of].map(([from, { fills, volume, trading, fees, hedging }]) => {
-    const own = parts.get(from);
-    return {
-      from,
-      fills,
-      volume: rounded(volume),
-      trading: rounded(trading),
-      fees: rounded(fees),
-      hedging: rounded(hedging),
-      net: rounded((trading + fees + hedging) as Money),
-      spread: own ? rounded(own.spread) : null,
-      inventory: own ? rounded(own.inventory) : null,
-    };
-  });
+const rowsOf = (of: ReadonlyMap<Millis, EarnedSums>): readonly ShownHour[] =>
+  [...of].map(([from, { fills, volume, trading, fees, hedging, spread, inventoryGain }]) => ({
+    from,
+    fills,
+    volume: rounded(volume),
+    trading: rounded(trading),
+    fees: rounded(fees),
+    hedging: rounded(hedging),
+    net: rounded((trading + fees + hedging) as Money),
+    spread: spread === null ? null : rounded(spread),
+    inventory: inventoryGain === null ? null : rounded(inventoryGain),
+  }));
 
 const rounded = (sum: Money): string => approximately(sum).toFixed(2);

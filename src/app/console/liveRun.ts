@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 import type { ConsoleView } from '../../console/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
-import { RunReplay } from './runReplay.ts';
+import { chainOf, RunChain } from './runChain.ts';
+import type { RunReplay } from './runReplay.ts';
 
 /** How often the recording is looked at, ms of the wall; the bot writes it once a second. */
 const LOOK_EVERY_MS = 500;
@@ -13,9 +14,7 @@ const SLICE_MS = 25;
 export class LiveRun {
   readonly #dir: string;
   readonly #clock: Clock;
-  #replay: RunReplay | null = null;
-  /** The next run, until its book's rules are there. */
-  #next: RunReplay | null = null;
+  readonly #chain: RunChain;
   #runs: ConsoleView['runs'] = [];
   #timer: Timer | null = null;
   #isBehind = true;
@@ -26,12 +25,13 @@ export class LiveRun {
 
   constructor(dir: string, clock: Clock) {
     this.#dir = dir;
+    this.#chain = new RunChain(dir);
     this.#clock = clock;
   }
 
   /** Null while there is none. */
   get replay(): RunReplay | null {
-    return this.#replay;
+    return this.#chain.replay;
   }
 
   get runs(): ConsoleView['runs'] {
@@ -40,7 +40,7 @@ export class LiveRun {
 
   /** From 0 to 1; null when it is at the end. */
   get catchingUp(): number | null {
-    return this.#isBehind && this.#replay !== null ? this.#replay.share : null;
+    return this.#isBehind && this.replay !== null ? this.#chain.share : null;
   }
 
   /** Since there last was more of it; null before. */
@@ -59,8 +59,7 @@ export class LiveRun {
 
   stop(): void {
     this.#timer?.stop();
-    this.#replay?.close();
-    this.#next?.close();
+    this.#chain.close();
   }
 
   /** True while there is more to take at once. */
@@ -68,19 +67,11 @@ export class LiveRun {
     const began = this.#clock.elapsed();
     const isOver = () => this.#clock.elapsed() - began > SLICE_MS;
     try {
-      if (!this.#isBehind || this.#replay === null) this.#lookForRuns();
-      if (this.#next !== null) {
-        this.#next.advance(isOver);
-        this.trouble = this.#next.ended?.difference ?? null;
-        if (this.#next.now !== null) {
-          this.#replay?.close();
-          [this.#replay, this.#next] = [this.#next, null];
-        }
-      }
-      this.#isBehind = this.#replay?.advance(isOver) === 'more';
-      const seenAt = this.#replay?.now?.seen.at ?? -1;
+      if (!this.#isBehind || this.replay === null) this.#lookForRuns();
+      this.#isBehind = this.#chain.advance(chainOf(this.#runs), isOver) === 'more';
+      this.trouble = this.#chain.trouble;
+      const seenAt = this.replay?.now?.seen.at ?? -1;
       if (seenAt !== this.#seenAt) [this.#seenAt, this.#grewAt] = [seenAt, this.#clock.elapsed()];
-      if (this.#next === null) this.trouble = null;
     } catch (error) {
       this.trouble = error instanceof Error ? error.message : String(error);
     }
@@ -97,9 +88,5 @@ export class LiveRun {
       const of = recordedRunOf(this.#dir, run);
       return of === null ? [] : [{ run, from: of.startedAt }];
     });
-    const last = this.#runs.at(-1)?.run;
-    if (last === undefined || last === this.#replay?.run || last === this.#next?.run) return;
-    this.#next?.close();
-    this.#next = new RunReplay(this.#dir, last);
   }
 }

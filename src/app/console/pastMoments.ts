@@ -1,6 +1,7 @@
-/** Back to a moment of the recordings: the run that went on then, replayed up to there, one asker after the other. */
+/** Back to a moment of the recordings: the run of that time and the runs before it, replayed up to there, one asker after the other. */
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ConsoleHistory, ConsoleView } from '../../console/index.ts';
+import { chainOf, RunChain } from './runChain.ts';
 import { RunReplay } from './runReplay.ts';
 
 /** How long the process may stand still for a replay at a time, ms. */
@@ -17,8 +18,9 @@ export class PastMoments {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #viewOf: ViewOfMoment;
-  /** Where the last asker was: a later moment of the same run goes on from there. */
-  #last: RunReplay | null = null;
+  /** Where the last asker was: a later moment goes on from there. */
+  #last: RunChain | null = null;
+  #lastFirst: number | undefined;
   #lastAt: Millis = -Infinity;
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -58,30 +60,30 @@ export class PastMoments {
     signal: AbortSignal,
     onProgress: (share: number) => void,
   ): Promise<PastMoment | null> {
-    for (const { run } of runs.filter(({ from }) => from <= at).reverse()) {
-      if (signal.aborted) return null;
-      const replay = this.#replayOf(run, at);
-      this.#lastAt = at;
-      for (;;) {
-        const began = this.#clock.elapsed();
-        const state = replay.advance(() => this.#clock.elapsed() - began > SLICE_MS, at);
-        if (state !== 'more') break;
-        onProgress(replay.share);
-        await new Promise(resolve => setImmediate(resolve));
-        if (signal.aborted) {
-          // It stands before the moment now.
-          this.#lastAt = replay.now?.seen.at ?? -Infinity;
-          return null;
-        }
+    const chained = chainOf(runs.filter(({ from }) => from <= at));
+    if (signal.aborted) return null;
+    const chain = this.#chainTo(at, chained);
+    for (;;) {
+      const began = this.#clock.elapsed();
+      const state = this.#advanced(chain, chained, () => this.#clock.elapsed() - began > SLICE_MS, at);
+      if (state !== 'more') break;
+      onProgress(chain.share);
+      await new Promise(resolve => setImmediate(resolve));
+      if (signal.aborted) {
+        // It is before the moment now.
+        this.#lastAt = chain.replay?.now?.seen.at ?? -Infinity;
+        return null;
       }
-      const seenAt = replay.now?.seen.at ?? null;
-      const isOver = seenAt !== null && at - seenAt > 30_000;
-      const note = isOver
-        ? `the bot was not running at ${new Date(at).toISOString()}: this is how it ended before`
-        : null;
-      const view = this.#viewOf(replay, note, runs);
-      if (view !== null && replay.now) return { view, history: replay.now.history.shown };
     }
+    this.#lastAt = at;
+    const { replay } = chain;
+    const seenAt = replay?.now?.seen.at ?? null;
+    const isOver = seenAt !== null && at - seenAt > 30_000;
+    const note = isOver
+      ? `the bot was not running at ${new Date(at).toISOString()}: this is how it ended before`
+      : null;
+    const view = replay && this.#viewOf(replay, note, runs);
+    if (view && replay?.now) return { view, history: replay.now.history.shown };
     return this.#first(at, runs);
   }
 
@@ -89,18 +91,30 @@ export class PastMoments {
   #first(at: Millis, runs: ConsoleView['runs']): PastMoment | null {
     const [run] = runs;
     if (run === undefined || at < run.from) return null;
-    const replay = this.#replayOf(run.run, at);
+    this.close();
+    const replay = new RunReplay(this.#dir, run.run);
     replay.advance(() => replay.now !== null);
-    this.#lastAt = replay.now?.seen.at ?? -Infinity;
     const view = this.#viewOf(replay, 'the recording begins here', runs);
-    return view !== null && replay.now ? { view, history: replay.now.history.shown } : null;
+    const moment = view !== null && replay.now ? { view, history: replay.now.history.shown } : null;
+    replay.close();
+    return moment;
   }
 
-  #replayOf(run: number, at: Millis): RunReplay {
-    if (this.#last !== null && this.#last.run === run && this.#lastAt <= at) return this.#last;
-    // Opening the next one may throw: what is closed is not kept.
+  #advanced(chain: RunChain, ...rest: Parameters<RunChain['advance']>): ReturnType<RunChain['advance']> {
+    try {
+      return chain.advance(...rest);
+    } catch (error) {
+      // A chain that broke is not kept.
+      this.close();
+      throw error;
+    }
+  }
+
+  /** The last chain, if the moment lies on its way; else another one. */
+  #chainTo(at: Millis, runs: ConsoleView['runs']): RunChain {
+    if (this.#last !== null && this.#lastFirst === runs[0]?.run && this.#lastAt <= at) return this.#last;
     this.close();
-    this.#last = new RunReplay(this.#dir, run);
-    return this.#last;
+    this.#lastFirst = runs[0]?.run;
+    return (this.#last = new RunChain(this.#dir));
   }
 }

@@ -9,16 +9,18 @@ import type {
   Instrument,
   Millis,
   Order,
-  Profit,
+  ProfitSinceOpening,
+  Snapshot,
 } from '../../core/index.ts';
 import type { ConsoleHistory, ShownEvent, ShownFill, SideMarkout } from '../../console/index.ts';
 import type { Log } from '../../live/log.ts';
 import { logEvent } from '../messages/eventLog.ts';
+import { RunTotals } from '../run/runTotals.ts';
 
-const HOUR_MS = 3_600_000;
 const RECENT_MAX = 900;
 const WHOLE_MAX = 1_200;
 const EVENTS_MAX = 200;
+const HOURS_MAX = 1_000;
 const FILLS_MAX = 500;
 const MARKOUT_AFTER_MS = 60_000;
 
@@ -31,23 +33,28 @@ export class RunHistory {
   #depth: Depth | null = null;
   #at: Millis = 0;
   #mid = Number.NaN;
-  readonly #recent: number[][] = [];
+  #recent: number[][] = [];
   #whole: number[][] = [];
   #wholeStep = 1_000;
-  readonly #fills: Kept[] = [];
+  #fills: Kept[] = [];
   /** Those whose minute is not over, oldest first. */
-  readonly #waiting: Kept[] = [];
+  #waiting: Kept[] = [];
   readonly #markouts = { bid: { fills: 0, sum: 0, weight: 0 }, ask: { fills: 0, sum: 0, weight: 0 } };
-  readonly #events: ShownEvent[] = [];
-  /** Profit as it stood at the end of each hour UTC; the last is the one that goes on. */
-  readonly #hours = new Map<number, Profit>();
+  #events: ShownEvent[] = [];
+  /** Profit since the opening at the end of each UTC hour. */
+  #hourEnds: ProfitSinceOpening[] = [];
+  #startedAt: Millis | null = null;
+  /** Counts of the runs before this one. */
+  #earlier = new RunTotals();
   /** By origin id: the least of others that was seen at its price since it was live, in lots. */
   readonly #ahead = new Map<string, number>();
   readonly #log: Log;
 
-  constructor(instrument: Instrument, run: number) {
+  constructor(instrument: Instrument, run: number, startedAt: Millis) {
     this.instrument = instrument;
     this.#run = run;
+    // News of the first input is of its beginning.
+    this.#at = startedAt;
     const tell =
       (level: ShownEvent['level']) =>
       (_: object, text: string): void =>
@@ -59,6 +66,43 @@ export class RunHistory {
   watch(engine: Engine): void {
     this.#engine = engine;
     this.#depth = engine.riskContext(0).depth;
+    engine.hourEnds.listen(ended => {
+      this.#hourEnds.push(ended);
+      if (this.#hourEnds.length > HOURS_MAX) this.#hourEnds.shift();
+    });
+  }
+
+  /** Continues what an earlier run of the bot has shown: a change of runs is no end of charts, fills, events and counts. */
+  follow(earlier: RunHistory): void {
+    // A clock that was set back must not draw a line back.
+    const before = ([at = 0]: readonly number[]): boolean => at < (this.#startedAt ?? Infinity);
+    this.#recent = [...earlier.#recent.filter(before), ...this.#recent].slice(-RECENT_MAX);
+    this.#wholeStep = Math.max(this.#wholeStep, earlier.#wholeStep);
+    this.#whole = [...earlier.#whole.filter(before), ...this.#whole];
+    this.#thin();
+    this.#fills = [...earlier.#fills, ...this.#fills].slice(-FILLS_MAX);
+    this.#waiting = [...earlier.#waiting, ...this.#waiting];
+    this.#events = [...earlier.#events, ...this.#events].slice(-EVENTS_MAX);
+    this.#hourEnds = [...earlier.#hourEnds, ...this.#hourEnds].slice(-HOURS_MAX);
+    for (const side of ['bid', 'ask'] as const) {
+      const [own, theirs] = [this.#markouts[side], earlier.#markouts[side]];
+      own.fills += theirs.fills;
+      own.sum += theirs.sum;
+      own.weight += theirs.weight;
+    }
+    this.#earlier = earlier.#earlier;
+    if (earlier.#engine !== null)
+      this.#earlier.add(earlier.#engine.snapshot(earlier.#at), earlier.#at - (earlier.#startedAt ?? earlier.#at));
+  }
+
+  /** The snapshot of this run with the counts and times of the runs before it. */
+  across(now: Snapshot): Snapshot {
+    return this.#earlier.with(now, now.at - (this.#startedAt ?? now.at));
+  }
+
+  /** Profit since the opening at the end of each UTC hour that was replayed, oldest first. */
+  get hourEnds(): readonly ProfitSinceOpening[] {
+    return this.#hourEnds;
   }
 
   get events(): readonly ShownEvent[] {
@@ -86,6 +130,7 @@ export class RunHistory {
     const { at } = event;
     // The market that stood until now.
     this.#settleMarkouts(at);
+    this.#startedAt ??= at;
     this.#at = at;
     const depth = this.#depth;
     if (depth === null || this.#engine === null) return;
@@ -101,7 +146,8 @@ export class RunHistory {
 
   /** As `POINT` says. */
   point(at: Millis): readonly number[] {
-    const { bid, ask, profit, inventory, orders } = this.#engine!.snapshot(at);
+    const { bid, ask, sinceOpening, inventory, orders } = this.#engine!.snapshot(at);
+    const { profit } = sinceOpening;
     const price = (ticks: number) => (ticks > 0 ? ticks * approximately(this.instrument.tickMoney) : 0);
     const live = (side: Order['side']) =>
       orders.filter(order => order.side === side && isLive(order)).map(({ price: p }) => p);
@@ -151,29 +197,20 @@ export class RunHistory {
     }));
   }
 
-  /** What each hour UTC of this run brought of a part, in the minor currency; the last one so far. */
-  hourParts(now: Profit): ReadonlyMap<Millis, Pick<Profit, 'spread' | 'inventory'>> {
-    const found = new Map<Millis, Pick<Profit, 'spread' | 'inventory'>>();
-    let before: Profit | null = null;
-    const last = hourOf(this.#at);
-    for (const [hour, end] of new Map([...this.#hours, [last, now] as const])) {
-      const less = (part: 'spread' | 'inventory') => (end[part] - (before?.[part] ?? 0n)) as Profit['spread'];
-      found.set(hour, { spread: less('spread'), inventory: less('inventory') });
-      before = end;
-    }
-    return found;
-  }
-
   #sample(at: Millis): void {
     const point = [...this.point(at)];
     this.#recent.push(point);
     if (this.#recent.length > RECENT_MAX) this.#recent.shift();
-    this.#hours.set(hourOf(at), this.#engine!.snapshot(at).profit);
     if (at - (this.#whole.at(-1)?.[0] ?? -Infinity) < this.#wholeStep) return;
     this.#whole.push(point);
-    if (this.#whole.length <= WHOLE_MAX) return;
-    this.#whole = this.#whole.filter((_, i) => i % 2 === 0);
-    this.#wholeStep *= 2;
+    this.#thin();
+  }
+
+  #thin(): void {
+    while (this.#whole.length > WHOLE_MAX) {
+      this.#whole = this.#whole.filter((_, i) => i % 2 === 0);
+      this.#wholeStep *= 2;
+    }
   }
 
   #settleMarkouts(at: Millis): void {
@@ -201,7 +238,6 @@ export class RunHistory {
   }
 }
 
-const hourOf = (at: Millis): Millis => Math.floor(at / HOUR_MS) * HOUR_MS;
 const isLive = ({ state }: Order): boolean => state === 'open' || state === 'partially filled' || state === 'canceling';
 
 /** Lots of others at a price; null beyond the levels that are kept. */

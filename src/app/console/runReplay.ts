@@ -120,7 +120,7 @@ export class RunReplay {
 
   #begin({ instrument, makerRate, takerRate }: Extract<EngineEvent, { kind: 'rules' }>): void {
     const setup = recordedConfig(this.#of!.setup);
-    const history = new RunHistory(instrument, this.run);
+    const history = new RunHistory(instrument, this.run, this.#of!.startedAt);
     const engine = engineOf(setup, { instrument, makerRate, takerRate }, this.run, news => history.hear(news), true);
     const seen = new Seen();
     history.watch(engine);

@@ -1,5 +1,6 @@
 /** `puntas new-strategy`: the smallest strategy that passes the laws for all, as a folder, an entry in the index, a configuration and a test. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../wiring/usageError.ts';
 
@@ -22,7 +23,7 @@ export function newStrategy(root: string, name: string): readonly string[] {
   for (const path of Object.keys(files)) {
     if (existsSync(join(root, path))) throw new UsageError(`${path} exists: choose another name, or remove it first`);
   }
-  const before = readFileSync(index, 'utf8');
+  const before = readRegularFile(index, TEXT_FILE);
   const after = indexWith(before, name, word);
   mkdirSync(join(root, 'strategies', name), { recursive: true });
   for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
@@ -31,11 +32,13 @@ export function newStrategy(root: string, name: string): readonly string[] {
 }
 
 function indexWith(text: string, name: string, word: string): string {
-  const list = /\n(\nexport const strategies = byName\(\{\n[^}]*)(\}\);\n)/;
-  if (!list.test(text)) {
+  const start = text.indexOf('\nexport const strategies = byName({\n');
+  const end = text.indexOf('});\n', start);
+  if (start < 1 || end < 0 || text.slice(start, end).includes('}')) {
     throw new UsageError('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
   }
-  return text.replace(list, `\nimport { ${word} } from './${name}/strategy.ts';\n$1  ${word},\n$2`);
+  const line = `import { ${word} } from './${name}/strategy.ts';\n`;
+  return `${text.slice(0, start)}${line}${text.slice(start, end)}  ${word},\n${text.slice(end)}`;
 }
 
 type Names = {

@@ -1,4 +1,5 @@
 /** The smallest real order, far from the market, through the production run: its journal, its gate, its client; then canceled and verified. */
+import { unverified } from '../../live/loop/loopOptions.ts';
 import { bestOf, fundsFor, moneyOfAmount, moneyOfValue, textOfMoney, textOfPrice, valueOf } from '../../core/index.ts';
 import type { Amount, Clock, EngineNews, Instrument, Millis, Price, Side } from '../../core/index.ts';
 import { loneOrder } from '../../../strategies/index.ts';
@@ -81,7 +82,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
   const liesMs = config.timing.privatePollMs + LIES_MORE_MS;
   const watch = new TrialWatch(clock, liesMs, config.exchange.requestTimeoutMs + liesMs);
   try {
-    const { summary, left, failure } = await run({
+    const ended = await run({
       ...options,
       config: trialConfig(config, plan),
       configFile: which.configFile,
@@ -91,6 +92,8 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
         options.onStarted(stop, ...others);
       },
     });
+    const { summary, failure } = ended;
+    const left = unverified(ended);
     const { text } = watch;
     if (left.length > 0)
       return {

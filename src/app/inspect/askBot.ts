@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { sleep } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
+import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
 /** Where both lie. */
@@ -35,6 +36,17 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
   box.put(request);
   const began = clock.elapsed();
   const passed = () => clock.elapsed() - began;
+  const watch = new Watch(
+    () => readHeartbeat(dir, 'bot'),
+    () => clock.elapsed(),
+  );
+  const failIfDead = () => {
+    const dead = deathIn(dir, watch);
+    // It may have answered with its last breath.
+    if (dead === null || box.answered()?.id === request.id) return;
+    if (box.waiting()?.id === request.id) box.take();
+    throw new UsageError(`${dir}: ${dead}, and nothing answers. ${unheard}`, 1);
+  };
   while (box.waiting()?.id === request.id) {
     if (passed() > HEARD_WITHIN_MS) {
       box.take();
@@ -43,6 +55,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
         1,
       );
     }
+    failIfDead();
     await sleep(clock, LOOK_EVERY_MS);
   }
   for (;;) {
@@ -50,6 +63,20 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     if (answer?.id === request.id) return answer;
     if (passed() > ANSWERED_WITHIN_MS)
       throw new UsageError(`${dir}: the bot has not answered; its log says what it did`, 1);
+    failIfDead();
     await sleep(clock, LOOK_EVERY_MS);
   }
+}
+
+/** Longer than a change of runs keeps a bot from showing life. */
+const DEAD_AFTER_MS = 90_000;
+
+/** Why no bot of a state directory answers any more; null while one may, and where none ever showed life. */
+function deathIn(dir: string, watch: Watch): string | null {
+  const record = readHeartbeat(dir, 'bot');
+  const stillMs = watch.stillForMs() ?? 0;
+  if (record === null) return null;
+  if (record.state === 'stopped') return 'the bot has stopped';
+  if (isThere(record) === false) return 'the bot died: its process is gone';
+  return stillMs > DEAD_AFTER_MS ? `the bot shows no sign of life for ${Math.round(stillMs / 1000)} s` : null;
 }

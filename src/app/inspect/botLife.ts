@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOfMoney } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
-import { HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
+import { botClockIn, HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import type { Flatten } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -48,7 +48,7 @@ export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
   const latch = latchIn(dir);
   const found = [
     ['halt', latch.read()],
-    ['pause', pauseAt(latch, now)],
+    ['pause', pauseAt(latch, botClockIn(dir).at(now))],
     ['hold', latch.readHold()],
     ['reduce', latch.readReduce?.() ?? null],
     ['flatten', personOf(flattenIn(dir).read())],

@@ -218,10 +218,13 @@ function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean)
 /** What the replay meets on its way that the engine does not keep. */
 export class Seen {
   at: Millis | null = null;
+  /** The last price from elsewhere. */
+  reference: Extract<EngineEvent, { kind: 'reference' }> | null = null;
   readonly #hedges = new Map<string, HedgeRow>();
 
   see(event: EngineEvent): void {
     this.at = event.at;
+    if (event.kind === 'reference') this.reference = event;
     if (event.kind !== 'hedge') return;
     this.#hedges.delete(event.row.id);
     this.#hedges.set(event.row.id, event.row);

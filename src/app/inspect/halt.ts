@@ -15,6 +15,7 @@ import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
 import { clientOf } from '../wiring/bot.ts';
 import type { VenueAccess } from '../wiring/bot.ts';
+import { checkedReason } from '../messages/reason.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { EXIT } from '../messages/exits.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
@@ -23,9 +24,9 @@ import type { WhichBot } from '../messages/ownCommand.ts';
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
 /** Latches the halt of a state directory; a disk that does not take it keeps no cancel back. */
-export function latchHalt(which: WhichBot, reason: string, at: Millis, who?: string): Halted {
+export function latchHalt(which: WhichBot, said: string, at: Millis, who?: string): Halted {
   const { stateDir } = which;
-  if (reason.trim().length < 4) throw new UsageError('--reason: say in a few words why, for those who read it later');
+  const reason = checkedReason(said);
   if (which.configFile === undefined && !existsSync(stateDir))
     throw new UsageError(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);
   const latch = latchIn(stateDir);

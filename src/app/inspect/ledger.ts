@@ -3,15 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { CAUSES, causesFrom, causesOf, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
-import type { Cause, Causes, Clock, LedgerEntry, Millis, Money, Profit } from '../../core/index.ts';
+import { CAUSES, causesFrom, causesOf, money, moneyOf, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
+import type { Cause, Causes, Clock, LedgerEntry, Millis, Money } from '../../core/index.ts';
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { checkedBy, checkedReason } from '../messages/reason.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { ledgerAt } from './exportLedger.ts';
+import { partsText, profitSentence, shownProfit } from '../messages/shownProfit.ts';
 import { bookedTrade } from './ledgerProfit.ts';
+import { lastMoment, profitAt } from './profitNow.ts';
+import type { ProfitNow } from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 
@@ -57,12 +61,13 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   }
   if (ask.form === 'csv') return csvOf(rows);
   const waiting = adjustmentsIn(dir).waiting();
-  if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length))];
+  const profit = profitAt(lastMoment(dir), file);
+  if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length, profit))];
   const from = since === -Infinity ? (first?.at ?? null) : since;
   return [
     `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeOf(from)}`}${file.checked ? `; compared with the exchange at ${timeOf(file.checked.at)}` : '; not compared with the exchange yet'}`,
     ...table(rows),
-    ...(file.profit === null ? [] : [profitLine(file.profit)]),
+    ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
     ...waiting.map(
       ({ currency, amount, by, reason }) =>
         `waits for the bot to take it up: ${textOfMoney(amount)} ${currency} (${by}: ${reason})`,
@@ -79,16 +84,20 @@ export type AdjustAsk = {
 
 /** Leaves a booking for the bot. Says what will become of it. */
 export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
-  const { reason } = ask;
+  const reason = checkedReason(ask.reason, { what: 'what happened' });
+  const by = checkedBy(ask.by ?? ownName());
   const currency = ask.currency.toLowerCase();
   if (!existsSync(join(dir, STATE_FILE)))
     throw new UsageError(`${dir}: no ${STATE_FILE} there; expected the state directory of a bot`);
   if (!/^[a-z0-9]{1,20}$/.test(currency))
     throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
-  if (reason.trim().length < 4)
-    throw new UsageError('--reason: say in a few words what happened, for those who read it later');
   const amount = amountOf(ask.amount);
-  adjustmentsIn(dir).put({ id: randomUUID(), at, currency, amount, reason: reason.trim(), by: ask.by ?? ownName() });
+  const box = adjustmentsIn(dir);
+  const isWaiting = box
+    .waiting()
+    .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
+  // The same command repeated after it was killed books once.
+  if (!isWaiting) box.put({ id: randomUUID(), at, currency, amount, reason, by });
   return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
@@ -165,11 +174,12 @@ const textOrEmpty = (sum: Money | null): string => (sum === null ? '' : textOfMo
 
 function jsonOf(
   dir: string,
-  { checked, profit }: LedgerFile,
+  { checked, book }: LedgerFile,
   rows: readonly Row[],
   entries: number,
   { since }: LedgerAsk,
   waiting: number,
+  profit: ProfitNow | null,
 ) {
   return {
     state: dir,
@@ -177,8 +187,7 @@ function jsonOf(
     comparedAt: checked === null ? null : timeOf(checked.at),
     entries,
     waiting,
-    profit:
-      profit && Object.fromEntries(Object.entries(profit).map(([part, sum]) => [part, textOfMoney(sum)] as const)),
+    profit: profit && shownProfit(profit.sinceOpening, profit.run, minorOf({ book })),
     currencies: Object.fromEntries(
       rows.map(row => [
         row.currency,
@@ -208,7 +217,12 @@ function linesOfEntry(entry: LedgerEntry, { form, currency }: LedgerAsk): string
   return [`${timeOf(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
 }
 
-const profitLine = ({ spread, inventory, fees, hedging, total }: Profit): string =>
-  `profit since the opening, while it ran: ${textOfMoney(total)} = spread ${textOfMoney(spread)} + inventory ${textOfMoney(inventory)} + fees ${textOfMoney(fees)} + hedging ${textOfMoney(hedging)}`;
+function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
+  const { spread, inventory, fees, hedging, total } = partsText(sinceOpening.profit);
+  return `profit ${profitSentence(sinceOpening, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
+}
+
+/** Minor currency of the bot's book; empty if its state does not name the book. */
+const minorOf = ({ book }: Pick<LedgerFile, 'book'>): string => (book === null ? '' : pairOf(book)[1]);
 
 const timeOf = (at: Millis): string => new Date(at).toISOString();

@@ -1,6 +1,7 @@
 /** What a book earned by hour or by day UTC, exact, from the ledger's entries, which outlive restarts: trades, fees and conversions, marked at the last fill. */
+import { midPriceOf } from '../messages/shownProfit.ts';
 import { money, moneyOf, multiplyMoneyFloor } from '../../core/index.ts';
-import type { Cause, LedgerEntry, Millis, Money } from '../../core/index.ts';
+import type { Cause, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 
 export type BookNames = { readonly book: string; readonly major: string; readonly minor: string };
@@ -12,15 +13,25 @@ export type BookedTrade = {
   readonly book: string | null;
   /** As the exchange wrote it. */
   readonly price: string | null;
+  /** Null where an older Puntas kept none; the order and its level also where the order is not the bot's. */
+  readonly role: 'maker' | 'taker' | null;
+  readonly clientOrderId: string | null;
+  readonly level: string | null;
 };
 
 /** Null for what is no trade. */
 export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>): BookedTrade | null {
   const [kind, trade, order] = source.split(' ');
   if (kind !== 'trade' || trade === undefined) return null;
-  const told = /^(\S+) at (\d+(?:\.\d+)?)$/.exec(why ?? '');
-  return { trade, order: order ?? '', book: told?.[1] ?? null, price: told?.[2] ?? null };
+  const told = TRADE.exec(why ?? '');
+  return {
+    ...{ trade, order: order ?? '', book: told?.[1] ?? null, price: told?.[2] ?? null },
+    ...{ role: (told?.[3] ?? null) as BookedTrade['role'], clientOrderId: told?.[4] ?? null, level: told?.[5] ?? null },
+  };
 }
+
+/** What `Holdings` writes of a trade. */
+const TRADE = /^(\S{1,40}) at (\d{1,40}(?:\.\d{1,40})?)(?: as (maker|taker))?(?: of (\S{1,40}))?(?: level (\d{1,4}))?$/;
 
 /** Of one hour or day, in the minor currency: `trading + fees + hedging` is the net. */
 export type ProfitSums = {
@@ -32,7 +43,7 @@ export type ProfitSums = {
   fees: Money;
   /** What conversions brought against the mark. */
   hedging: Money;
-  /** The last fill up to its end, which inventory is marked at; null before the first. */
+  /** What inventory is marked at, here the last fill up to its end; null before the first. */
   mark: { readonly price: Money; readonly at: Millis } | null;
 };
 
@@ -106,6 +117,80 @@ export function profitBy(
   }
   return periods;
 }
+
+/** Sums of one hour or day with what inventory is marked at. */
+export type EarnedSums = Readonly<ProfitSums> & {
+  readonly marked: 'middle' | 'last fill' | null;
+  /** Parts of `trading`; `null` where the mid was not recorded. */
+  readonly spread: Money | null;
+  readonly inventoryGain: Money | null;
+};
+
+/**
+ * Returns profit by the start of each hour or day, oldest first: the difference between the profit since the opening at its end and at the end of
+ * the one before, marked at the recorded mid. Periods before the first recorded moment, of an older Puntas, have `byFills`; the first recorded one
+ * takes the difference of the marks, so that the sum is the profit since the opening. Fills and volume are the ledger's. `moments` are in time.
+ */
+export function earnedBy(
+  period: 'hour' | 'day',
+  byFills: ReadonlyMap<Millis, Readonly<ProfitSums>>,
+  moments: readonly ProfitSinceOpening[],
+  until: Millis,
+): ReadonlyMap<Millis, EarnedSums> {
+  const ends = new Map<Millis, ProfitSinceOpening>();
+  for (const moment of moments)
+    if (moment.at !== null && moment.at <= until) ends.set(startOf(period, moment.at), moment);
+  const firstRecorded = Math.min(...ends.keys(), Infinity);
+  const periods = new Map<Millis, EarnedSums>();
+  const none = money(0n);
+  let before: Parts = { trading: none, fees: none, hedging: none, spread: none };
+  let mark: ProfitSums['mark'] = null;
+  for (const from of [...new Set([...byFills.keys(), ...ends.keys()])].sort((a, b) => a - b)) {
+    const sums: Readonly<ProfitSums> = byFills.get(from) ?? {
+      fills: 0,
+      volume: none,
+      trading: none,
+      fees: none,
+      hedging: none,
+      mark,
+    };
+    const end = ends.get(from);
+    const isRecorded = from >= firstRecorded;
+    const after = !isRecorded ? added(before, { ...sums, spread: none }) : end === undefined ? before : partsOf(end);
+    if (!isRecorded) mark = sums.mark;
+    else if (end?.twiceMid) mark = { price: midPriceOf(end.twiceMid), at: end.at ?? from };
+    const change = less(after, before);
+    periods.set(from, {
+      ...{ ...sums, trading: change.trading, fees: change.fees, hedging: change.hedging, mark },
+      marked: mark === null ? null : isRecorded ? 'middle' : 'last fill',
+      spread: isRecorded ? change.spread : null,
+      inventoryGain: isRecorded ? money(change.trading - change.spread) : null,
+    });
+    before = after;
+  }
+  return periods;
+}
+
+type Parts = Readonly<Record<'trading' | 'fees' | 'hedging' | 'spread', Money>>;
+
+/** Trading is the spread that quotes captured, with what inventory gained or lost. */
+const partsOf = ({ profit: { spread, inventory, fees, hedging } }: ProfitSinceOpening): Parts => ({
+  ...{ trading: money(spread + inventory), fees, hedging, spread },
+});
+const added = (a: Parts, b: Parts): Parts => ({
+  trading: money(a.trading + b.trading),
+  fees: money(a.fees + b.fees),
+  hedging: money(a.hedging + b.hedging),
+  spread: money(a.spread + b.spread),
+});
+const less = (a: Parts, b: Parts): Parts => ({
+  trading: money(a.trading - b.trading),
+  fees: money(a.fees - b.fees),
+  hedging: money(a.hedging - b.hedging),
+  spread: money(a.spread - b.spread),
+});
+
+const startOf = (period: 'hour' | 'day', at: Millis): Millis => Math.floor(at / PERIOD_MS[period]) * PERIOD_MS[period];
 
 const PERIOD_MS = { hour: 3_600_000, day: 86_400_000 };
 

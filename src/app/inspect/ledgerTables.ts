@@ -4,7 +4,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { MONEY_DECIMALS, money, moneyOf, pairOrNull, textOfMoney } from '../../core/index.ts';
 import type { Cause, LedgerEntry, Millis, Money } from '../../core/index.ts';
 import { bookedTrade, isOfBook } from './ledgerProfit.ts';
-import type { BookNames } from './ledgerProfit.ts';
+import type { BookedTrade, BookNames } from './ledgerProfit.ts';
 
 /** A time is UTC in ms, money exact; null where a row has nothing. */
 export type Column<R> = { readonly name: string } & (
@@ -21,15 +21,18 @@ export type EntryRow = {
   readonly amount: Money;
   readonly price: string | null;
   readonly why: string | null;
+  /** Null for what is no trade. */
+  readonly told: BookedTrade | null;
 };
 
 /** A row for each balance that an entry changed. */
 export function entryRows(entry: LedgerEntry): readonly EntryRow[] {
   const { at, source, why, changes } = entry;
-  const price = bookedTrade(entry)?.price ?? null;
+  const told = bookedTrade(entry);
+  const price = told?.price ?? null;
   return changes
     .filter(({ amount }) => amount !== 0n)
-    .map(({ cause, currency, amount }) => ({ at, source, cause, currency, amount, price, why }));
+    .map(({ cause, currency, amount }) => ({ at, source, cause, currency, amount, price, why, told }));
 }
 
 export const ENTRY_COLUMNS: readonly Column<EntryRow>[] = [
@@ -40,11 +43,20 @@ export const ENTRY_COLUMNS: readonly Column<EntryRow>[] = [
   { name: 'amount', kind: 'money', of: ({ amount }) => amount },
   { name: 'price', kind: 'money', of: ({ price }) => (price === null ? null : moneyOf(price)) },
   { name: 'why', kind: 'text', of: ({ why }) => why },
+  { name: 'time', kind: 'time', of: ({ at }) => at },
+  { name: 'trade_id', kind: 'text', of: ({ told }) => told?.trade ?? null },
+  { name: 'order_id', kind: 'text', of: ({ told }) => told?.order ?? null },
+  { name: 'client_order_id', kind: 'text', of: ({ told }) => told?.clientOrderId ?? null },
+  { name: 'role', kind: 'text', of: ({ told }) => told?.role ?? null },
+  { name: 'level', kind: 'text', of: ({ told }) => told?.level ?? null },
 ];
 
 export type BookedFill = {
   readonly at: Millis;
   readonly trade: string;
+  readonly clientOrderId: string | null;
+  readonly role: 'maker' | 'taker' | null;
+  readonly level: string | null;
   readonly order: string;
   readonly book: string;
   readonly side: 'buy' | 'sell';
@@ -70,6 +82,7 @@ export function bookedFill(entry: LedgerEntry, own: BookNames): BookedFill | nul
   const fee = entry.changes.find(({ cause }) => cause === 'fees');
   return {
     ...{ at: entry.at, trade: told.trade, order: told.order, book },
+    ...{ clientOrderId: told.clientOrderId, role: told.role, level: told.level },
     ...{ side: bought > 0n ? 'buy' : 'sell', amount: size(bought), value: size(got), price: told.price },
     ...{ fee: money(-(fee?.amount ?? 0n)), feeCurrency: fee?.currency ?? null },
   };
@@ -86,6 +99,12 @@ export const FILL_COLUMNS: readonly Column<BookedFill>[] = [
   { name: 'value', kind: 'money', of: ({ value }) => value },
   { name: 'fee', kind: 'money', of: ({ fee }) => fee },
   { name: 'fee_currency', kind: 'text', of: ({ feeCurrency }) => feeCurrency },
+  { name: 'time', kind: 'time', of: ({ at }) => at },
+  { name: 'trade_id', kind: 'text', of: ({ trade }) => trade },
+  { name: 'order_id', kind: 'text', of: ({ order }) => order },
+  { name: 'client_order_id', kind: 'text', of: ({ clientOrderId }) => clientOrderId },
+  { name: 'role', kind: 'text', of: ({ role }) => role },
+  { name: 'level', kind: 'text', of: ({ level }) => level },
 ];
 
 /** The names of the columns, without the end of the line. */

@@ -1,14 +1,16 @@
 /** `puntas report`: what the bot's book earned day by day, from the ledger, for people and programs. */
 import { CAUSES, causesFrom, money, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
-import type { Causes, LedgerEntry, Millis, Money, Profit } from '../../core/index.ts';
+import type { Causes, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../messages/wrapped.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { bookedTrade, inTime, isBeginning, isOfBook, profitBy } from './ledgerProfit.ts';
-import type { BookNames, ProfitSums } from './ledgerProfit.ts';
+import { partsText, profitSentence, shownProfit } from '../messages/shownProfit.ts';
+import { bookedTrade, inTime, isBeginning, isOfBook, earnedBy, profitBy } from './ledgerProfit.ts';
+import type { BookNames, EarnedSums } from './ledgerProfit.ts';
+import type { ProfitNow } from './profitNow.ts';
 
-export type ProfitDay = Readonly<ProfitSums> & {
+export type ProfitDay = EarnedSums & {
   /** Its start, UTC. */
   readonly from: Millis;
   readonly net: Money;
@@ -33,24 +35,31 @@ export type ProfitReport = BookNames & {
   readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
   /** What is in the ledger and in no profit, with how many entries. */
   readonly leftOut: readonly { readonly what: string; readonly count: number }[];
-  /** What the bot itself counted since the opening, while it ran, marked at the middle of the book; null where none was kept. */
-  readonly counted: Profit | null;
+  /** Profit since the opening at the last recorded moment, and its run's part; `null` if none was kept. */
+  readonly profit: ProfitNow | null;
 };
 
 /** The days that are asked for, both included, as starts of days UTC. */
 export type DaysAsked = { readonly from?: Millis; readonly to?: Millis };
 
 /** `book`: where the state does not tell it. Throws `UsageError` when there is nothing to show. */
-export function profitReport(file: LedgerFile, asked: DaysAsked, now: Millis, book?: string): ProfitReport {
+export function profitReport(
+  file: LedgerFile,
+  asked: DaysAsked,
+  now: Millis,
+  book?: string,
+  current: ProfitNow | null = file.profit && { sinceOpening: file.profit, run: null },
+): ProfitReport {
   const name = file.book ?? book;
   const entries = inTime(file.entries);
   const [first] = entries;
   if (name === undefined || first === undefined) throw new UsageError('nothing is booked there yet');
   // The clock of a bot that was run faster is ahead.
-  const at = Math.max(now, entries.at(-1)!.at);
+  const at = Math.max(now, entries.at(-1)!.at, current?.sinceOpening.at ?? -Infinity);
   const [major, minor] = pairOf(name);
   const names = { book: name, major, minor };
-  const all = daysOf(entries, names, at, isBroughtForward(first));
+  const moments = [...file.hours, ...(current === null ? [] : [current.sinceOpening])];
+  const all = daysOf({ entries, names, moments }, at, isBroughtForward(first));
   const { from = -Infinity, to = Infinity } = asked;
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
@@ -59,7 +68,7 @@ export function profitReport(file: LedgerFile, asked: DaysAsked, now: Millis, bo
     );
   const shown = entries.filter(entry => entry.at >= days[0]!.from && entry.at < days.at(-1)!.from + DAY_MS);
   return {
-    ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), counted: file.profit },
+    ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), profit: current },
     total: {
       fills: days.reduce((sum, { fills }) => sum + fills, 0),
       ...{ volume: sumOf(days, 'volume'), trading: sumOf(days, 'trading'), fees: sumOf(days, 'fees') },
@@ -72,13 +81,15 @@ export function profitReport(file: LedgerFile, asked: DaysAsked, now: Millis, bo
 const sumOf = (days: readonly ProfitDay[], part: 'volume' | 'trading' | 'fees' | 'hedging' | 'net'): Money =>
   money(days.reduce((sum, day) => sum + day[part], 0n));
 
-function daysOf(
-  entries: readonly LedgerEntry[],
-  names: BookNames,
-  at: Millis,
-  isFolded: boolean,
-): readonly ProfitDay[] {
-  const sums = profitBy('day', entries, names, Infinity);
+type DaySources = {
+  readonly entries: readonly LedgerEntry[];
+  readonly names: BookNames;
+  readonly moments: readonly ProfitSinceOpening[];
+};
+
+/** Days from the first whose end the bot has recorded are marked at the mid; the ones before, of an older Puntas, at the last fill. */
+function daysOf({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
+  const sums = earnedBy('day', profitBy('day', entries, names, Infinity), moments, Infinity);
   const byDay = new Map<Millis, LedgerEntry[]>();
   for (const entry of entries) {
     const from = dayOf(entry.at);
@@ -90,12 +101,13 @@ function daysOf(
   const held = new Map<string, bigint>();
   const first = dayOf(entries[0]!.at);
   const today = dayOf(at);
-  let mark: ProfitSums['mark'] = null;
+  let mark: EarnedSums['mark'] = null;
+  let marked: EarnedSums['marked'] = null;
   for (let from = first; from <= today; from += DAY_MS) {
     const booked = causesFrom(byDay.get(from) ?? []);
     for (const [currency, causes] of booked) held.set(currency, (held.get(currency) ?? 0n) + sumOfCauses(causes));
-    const day: Readonly<ProfitSums> = sums.get(from) ?? { ...NOTHING, mark };
-    mark = day.mark;
+    const day: EarnedSums = sums.get(from) ?? { ...NOTHING, mark, marked };
+    ({ mark, marked } = day);
     days.push({
       ...{ ...day, from, booked, net: money(day.trading + day.fees + day.hedging) },
       inventory: money(held.get(names.major) ?? 0n),
@@ -109,7 +121,10 @@ function daysOf(
 const DAY_MS = 86_400_000;
 const dayOf = (at: Millis): Millis => Math.floor(at / DAY_MS) * DAY_MS;
 const ZERO = money(0n);
-const NOTHING = { fills: 0, volume: ZERO, trading: ZERO, fees: ZERO, hedging: ZERO };
+const NOTHING = {
+  ...{ fills: 0, volume: ZERO, trading: ZERO, fees: ZERO, hedging: ZERO },
+  ...{ spread: null, inventoryGain: null },
+};
 
 /** What moved and is not profit of this book. */
 function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitReport['leftOut'] {
@@ -130,19 +145,28 @@ function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitRep
 
 /** As one JSON object: every sum exact. */
 export function reportJson(report: ProfitReport): object {
-  const { book, major, minor, at, knownFrom, isFolded, days, total, leftOut, counted } = report;
+  const { book, major, minor, at, knownFrom, isFolded, days, total, leftOut, profit } = report;
+  const counted = profit && partsText(profit.sinceOpening.profit);
   return {
     ...{ book, major, minor, timezone: 'UTC', at: timeText(at), knownFrom: timeText(knownFrom), folded: isFolded },
-    marked: 'last fill',
+    marked: days.at(-1)!.marked,
     total: { fills: total.fills, ...textsOf(total) },
     days: days.map(day => ({
       ...{ day: dayText(day.from), cut: day.cut, fills: day.fills, ...textsOf(day) },
       ...{ inventory: textOfMoney(day.inventory), cash: textOfMoney(day.cash) },
+      marked: day.marked,
       mark: day.mark && { price: textOfMoney(day.mark.price), at: timeText(day.mark.at) },
       booked: Object.fromEntries([...day.booked].map(([currency, causes]) => [currency, causesText(causes)])),
     })),
     leftOut,
-    counted: counted && Object.fromEntries(Object.entries(counted).map(([part, sum]) => [part, textOfMoney(sum)])),
+    profit: profit && shownProfit(profit.sinceOpening, profit.run, minor),
+    counted: counted && {
+      spread: counted.spread,
+      inventory: counted.inventory,
+      fees: counted.fees,
+      hedging: counted.hedging,
+      total: counted.total,
+    },
   };
 }
 
@@ -157,6 +181,7 @@ const causesText = (causes: Causes) =>
 /** `2026-11-23`, UTC. */
 export const dayText = (at: Millis): string => timeText(at).slice(0, 10);
 const timeText = (at: Millis): string => new Date(at).toISOString();
+const secondOf = (at: Millis): string => `${timeText(at).slice(0, 19).replace('T', ' ')} UTC`;
 /** `2026-11-23 14:05`, UTC. */
 export const minuteOf = (at: Millis): string => timeText(at).slice(0, 16).replace('T', ' ');
 
@@ -182,13 +207,22 @@ export function daysText(days: readonly ProfitDay[]): string {
 
 /** Sentences on how far it may be trusted; the same in the terminal and on the page. */
 export function notesOf(report: ProfitReport): readonly string[] {
-  const { major, minor, at, days, isFolded, knownFrom, leftOut, counted } = report;
+  const { minor, at, days, isFolded, knownFrom, leftOut, profit } = report;
   const last = days.at(-1)!;
   return [
+    ...(profit === null
+      ? []
+      : [
+          `Profit at ${profit.sinceOpening.at === null ? 'the last checkpoint' : secondOf(profit.sinceOpening.at)}: ${profitSentence(profit.sinceOpening, profit.run, minor)}.`,
+        ]),
     last.mark === null
       ? 'Nothing was traded, so inventory has no price.'
-      : `Inventory is marked at the last fill, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}: what it is worth more or less is told with the next fill.`,
-    'Trading: what trades brought, with what inventory gained or lost. Hedging: conversions; an order that took the book is trading.',
+      : last.marked === 'middle'
+        ? `Inventory is marked at the middle of the book at each day's end, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
+        : `Inventory is marked at the last fill, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}: what it is worth more or less is told with the next fill.`,
+    last.marked === 'middle'
+      ? 'Trading: what quotes brought, with what inventory gained or lost. Hedging: conversions, and orders that took the book.'
+      : 'Trading: what trades brought, with what inventory gained or lost. Hedging: conversions; an order that took the book is trading.',
     ...(last.cut === 'so far' ? [`The last day is so far, as of ${minuteOf(at)}.`] : []),
     isFolded
       ? `Of what came before ${minuteOf(knownFrom)} the ledger keeps the sum alone: those days are not known.`
@@ -196,12 +230,13 @@ export function notesOf(report: ProfitReport): readonly string[] {
     ...(leftOut.length === 0
       ? []
       : [`Not in the profit: ${leftOut.map(({ what, count }) => `${what} (${count})`).join(', ')}.`]),
-    ...(counted === null
-      ? []
-      : [
-          `The bot itself counted ${rounded(counted.total, 2)} ${minor} since its opening, while it ran, with ${major} at the middle of the book.`,
-        ]),
   ];
+}
+
+/** Days of an older Puntas have no recorded mid. */
+function byFillsNote(days: readonly ProfitDay[]): string {
+  const last = days.findLast(({ marked }) => marked === 'last fill');
+  return last === undefined ? '' : ` Days up to ${dayText(last.from)} are of an older Puntas, marked at the last fill.`;
 }
 
 /** Digits are dropped until it fits. */

@@ -8,6 +8,7 @@ import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import type { Settlement } from '../../live/state/settlements.ts';
+import { checkedBy, checkedReason } from '../messages/reason.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { hedgesIn, linesOf } from './hedges.ts';
 import type { ToldHedge } from './hedges.ts';
@@ -22,8 +23,8 @@ export async function hedgeEvidence(dir: string, id: string, clock: Clock): Prom
 
 /** The same, and leaves the settlement for the bot. */
 export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Promise<readonly string[]> {
-  if (ask.reason.trim().length < 4)
-    throw new UsageError('--reason: say in a few words how you know, for those who read it later');
+  const reason = checkedReason(ask.reason, { what: 'how you know' });
+  const by = checkedBy(ask.by);
   const { lines, says } = await evidenceOf(dir, ask.id, clock);
   const contrary = ask.as === 'executed' ? 'failed' : 'completed';
   if (says === contrary)
@@ -31,10 +32,10 @@ export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Pr
       ...lines,
       `the balances say the contrary of ${ask.as}, to the last digit: nothing was settled; a running bot takes it from them`,
     ]);
-  settlementsIn(dir).put({ ...ask, reason: ask.reason.trim(), at: clock.now() });
+  settlementsIn(dir).put({ ...ask, reason, by, at: clock.now() });
   return [
     ...lines,
-    `left for the bot: ${ask.id} settled as ${ask.as} by ${ask.by}; a running bot takes it up within seconds, another one at its next start, before it quotes`,
+    `left for the bot: ${ask.id} settled as ${ask.as} by ${by}; a running bot takes it up within seconds, another one at its next start, before it quotes`,
   ];
 }
 

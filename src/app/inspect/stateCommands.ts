@@ -3,12 +3,14 @@ import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import { isBeyondLimit } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../wiring/bot.ts';
 import { venueOf } from '../wiring/venueRegistry.ts';
+import { checkedReason } from '../messages/reason.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
 import type { WhichBot } from '../messages/ownCommand.ts';
@@ -54,9 +56,9 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
 }
 
 /** From here on inventory is only closed, until a resume. Says what holds now. */
-export function reduce(which: WhichBot, reason: string, at: Millis, who?: string): string {
+export function reduce(which: WhichBot, said: string, at: Millis, who?: string): string {
   const dir = which.stateDir;
-  if (reason.trim().length < 4) throw new UsageError('--reason: say in a few words why, for those who read it later');
+  const reason = checkedReason(said);
   if (!existsSync(dir))
     throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
   const latch = latchIn(dir);
@@ -74,16 +76,15 @@ export function reduce(which: WhichBot, reason: string, at: Millis, who?: string
  * Ends a pause, and that alone; without one lifts a halt, a hold, and what keeps inventory only being closed. Says what it was, and what holds on.
  * Throws `UsageError` when there is nothing to lift.
  */
-export function resume(which: WhichBot, reason: string, at: Millis, who?: string): string {
+export function resume(which: WhichBot, said: string, at: Millis, who?: string): string {
   const { configFile, stateDir: dir } = which;
-  if (reason.trim().length < 4)
-    throw new UsageError('--reason: say in a few words what you found, for those who read it later');
+  const reason = checkedReason(said, { what: 'what you found' });
   const latch = latchIn(dir);
   const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
   const lifted = halt ?? hold ?? reducing;
   const pause = latch.readPause?.() ?? null;
   const named = who === undefined ? {} : { who };
-  const isPaused = pauseAt(latch, at) !== null;
+  const isPaused = pauseAt(latch, botClockIn(dir).at(at)) !== null;
   if (pause !== null && !isPaused) latch.endPause?.(pause, { reason, at, by: 'person', ...named });
   if (pause !== null && isPaused) {
     if (latch.endPause?.(pause, { reason, at, by: 'person', ...named }) !== true)

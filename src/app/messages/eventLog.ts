@@ -1,25 +1,31 @@
 /** Tells a person what the bot does: every fill and every change of mind. */
 import { moneyOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
-import type { Amount, EngineNews, Fill, Instrument, OrderNews } from '../../core/index.ts';
+import type { Amount, EngineNews, Instrument, OrderNews } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
+import { signedCents } from './shownProfit.ts';
 
 /** Writes news as log lines; `resumeCommand` lifts a halt of this very bot. */
 export function logEvent(log: Log, instrument: Instrument, news: EngineNews, resumeCommand: string): void {
   switch (news.kind) {
     case 'fill': {
-      const { fill } = news;
+      const { fill, level, gain } = news;
       const role = fill.maker ? 'maker' : 'taker';
       const major = textOfMoney(fill.major);
       log.info(
         {
           tid: fill.tid,
           id: fill.id,
+          // As the columns of `puntas export` are called.
+          ...{ trade_id: fill.tid, order_id: fill.oid, client_order_id: fill.id },
           side: fill.side,
           price: textOfPrice(instrument, fill.price),
           major,
           role,
+          fee: textOfMoney(fill.fee),
+          ...(level === null ? {} : { quoteLevel: level }),
+          ...(gain === null ? {} : { profit: textOfMoney(gain) }),
         },
-        fillText(fill, instrument),
+        fillText(news, instrument),
       );
       return;
     }
@@ -81,11 +87,18 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
   }
 }
 
-/** What changed hands, in one sentence. */
-export function fillText({ side, major, price, maker }: Fill, instrument: Instrument): string {
+/** What changed hands, for which level, its fee, and what the fill brought against the mid less the fee, in one sentence. */
+export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fill' }>, instrument: Instrument): string {
+  const { side, major, price, maker, fee, feeIn } = fill;
   const done = side === 'buy' ? 'bought' : 'sold';
   const at = textOfPrice(instrument, price);
-  return `${done} ${textOfMoney(major)} ${instrument.major} at ${at} as ${maker ? 'maker' : 'taker'}`;
+  const currency = feeIn === 'other' ? '' : ` ${instrument[feeIn]}`;
+  return [
+    `${done} ${textOfMoney(major)} ${instrument.major} at ${at} as ${maker ? 'maker' : 'taker'}`,
+    ...(level === null ? [] : [`level ${level}`]),
+    `fee ${textOfMoney(fee)}${currency}`,
+    ...(gain === null ? [] : [`profit ${signedCents(gain)} ${instrument.minor}`]),
+  ].join(', ');
 }
 
 /** What became known about an order, for somebody who knows nothing of how it is kept. */

@@ -1,6 +1,7 @@
 /** Exit codes of the program, and which error ends in which. */
 import { diskAdvice, diskTroubleOf } from '../../live/files/diskTrouble.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
+import { filesRemedyOf } from '../wiring/processLimits.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { localRemedyOf } from './remedy.ts';
 
@@ -9,7 +10,10 @@ export const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
 
 /** One line for a person. */
 export function sentenceOf(error: unknown): string {
-  const remedy = error instanceof CannotStart ? (error.remedy ?? localRemedyOf(error.code)) : diskRemedy(error);
+  const remedy =
+    error instanceof CannotStart
+      ? (error.remedy ?? localRemedyOf(error.code))
+      : (filesRemedyOf(error) ?? diskRemedy(error));
   const sentence = error instanceof Error ? error.message : String(error);
   return remedy === null ? sentence : `${sentence}; ${remedy}`;
 }

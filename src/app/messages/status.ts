@@ -12,6 +12,7 @@ import type {
   Snapshot,
   Timer,
 } from '../../core/index.ts';
+import { profitSentence, signedCents } from './shownProfit.ts';
 import type { Log } from '../../live/log.ts';
 
 const STATUS_EVERY_MS = 10_000;
@@ -59,8 +60,9 @@ export function statusLine(of: Snapshot, instrument: Instrument, ahead: QueueAhe
 }
 
 function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string {
-  const { profit, fills } = of;
+  const { fills, sinceOpening, runProfit } = of;
   const { major, minor } = instrument;
+  const { profit } = sinceOpening;
   const side = (name: Side) => shown(of, name).length > 0 || !isEmpty(of, name);
   const best = (name: Side): string[] =>
     side(name) ? [sideText(of, instrument, name, levelsText(instrument, ahead))] : [];
@@ -72,7 +74,7 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
     ...quotes,
     `market ${textOfPrice(instrument, of.bid)} / ${textOfPrice(instrument, of.ask)}`,
     `${fills} fills, ${major} ${signed(approximately(of.inventory), 4)} from target, ` +
-      `profit ${signed(approximately(profit.total), 2)} ${minor} (spread ${signed(approximately(profit.spread), 2)}, inventory ${signed(approximately(profit.inventory), 2)}, fees ${signed(approximately(profit.fees), 2)})`,
+      `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`})`,
   ].join(' | ');
 }
 
@@ -81,7 +83,7 @@ function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
   const fills = `${of.fills} fills`;
   const held = `${major} ${signed(approximately(of.inventory), 4)}`;
-  const profit = `${minor} ${signed(approximately(of.profit.total), 2)}`;
+  const profit = `${minor} ${signedCents(of.sinceOpening.profit.total)}`;
   const quotes = (levels: (orders: readonly Order[]) => string) => {
     if (of.quoting !== null) return notQuoting(of, false);
     const { buy, sell } = of.unshown;

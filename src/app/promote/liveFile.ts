@@ -1,11 +1,11 @@
 /** The live file of a promotion: what it says, copies of all that it ever said, and how another takes its place at once and whole. */
-import { randomUUID } from 'node:crypto';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import {
   chmodSync,
   chownSync,
   existsSync,
   lstatSync,
-  readFileSync,
+  mkdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -21,7 +21,7 @@ import { UsageError } from '../wiring/usageError.ts';
 /** Null where it is not there. Throws `UsageError` where it cannot be read. */
 export function liveTextOf(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFile(file, TEXT_FILE);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
@@ -41,7 +41,7 @@ const copyOf = (dir: string, digest: string): string => join(dir, 'files', `${di
 export function keptCopy(dir: string, text: string): string {
   const digest = digestOf(text);
   const file = copyOf(dir, digest);
-  const isThere = existsSync(file) && digestOf(readFileSync(file, 'utf8')) === digest;
+  const isThere = existsSync(file) && digestOf(readRegularFile(file, TEXT_FILE)) === digest;
   if (!isThere) written(file, () => writeDurably(file, text));
   return digest;
 }
@@ -49,7 +49,7 @@ export function keptCopy(dir: string, text: string): string {
 /** Throws `UsageError` where the copy is gone, or is not what was kept. */
 export function textOfCopy(dir: string, digest: string): string {
   const file = copyOf(dir, digest);
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : null;
+  const text = existsSync(file) ? readRegularFile(file, TEXT_FILE) : null;
   if (text === null || digestOf(text) !== digest)
     throw new UsageError(`${file}: ${text === null ? 'is gone' : 'was changed'}: restore it from a copy`);
   return text;
@@ -69,8 +69,13 @@ export function realPlace(file: string): string {
   }
 }
 
-/** Whole or not at all, with the rights and the owner that the file had; null takes it away. A link stays one. Lines where the owner could not be kept. Throws `UsageError` where the disk does not take it. */
-export function putInPlace(file: string, text: string | null): readonly string[] {
+/**
+ * Whole or not at all, with the rights and the owner that the file had; null takes it away. A link stays one. Lines where the owner could not be kept.
+ *
+ * The text is first written in `dir`, so that a kill leaves nothing next to the live file; next to it only without `dir`, or where that is on another disk.
+ * @throws UsageError if the disk does not take it.
+ */
+export function putInPlace(file: string, text: string | null, dir: string | null = null): readonly string[] {
   const place = realPlace(file);
   return written(file, () => {
     if (text === null) {
@@ -78,9 +83,9 @@ export function putInPlace(file: string, text: string | null): readonly string[]
       syncFolder(dirname(place));
       return [];
     }
-    const beside = `${place}.${randomUUID()}.new`;
+    const beside = dir !== null && isOneDisk(dir, dirname(place)) ? join(dir, 'placing.new') : `${place}.placing.new`;
     try {
-      writeDurably(beside, text);
+      writeDurably(beside, text, beside);
       const before = statSync(place, { throwIfNoEntry: false });
       const lost = before === undefined ? [] : keptRights(file, beside, before);
       renameSync(beside, place);
@@ -92,6 +97,11 @@ export function putInPlace(file: string, text: string | null): readonly string[]
     }
   });
 }
+
+const isOneDisk = (one: string, other: string): boolean => {
+  mkdirSync(other, { recursive: true, mode: 0o700 });
+  return statSync(one).dev === statSync(other).dev;
+};
 
 /** The owner first: who takes a file over loses some of its rights. */
 function keptRights(file: string, beside: string, { uid, gid, mode }: Stats): readonly string[] {

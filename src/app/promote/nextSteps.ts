@@ -24,7 +24,7 @@ export function nextSteps(steps: Steps): readonly string[] {
   if (open === null)
     return [...(isBehind ? placedSteps(steps) : []), `puntas promote start CANDIDATE -c ${file} --reason "..."`];
   const { stage, checked, started } = open;
-  const approve = `puntas promote approve -c ${file} --reason "..."`;
+  const approve = `puntas promote approve ${stage} -c ${file} --reason "..."`;
   if (checked?.result === 'failed') return [`puntas promote back -c ${file} --reason "..."`];
   const look = checked?.result === 'passed' ? approve : `puntas promote check -c ${file}`;
   if (stage === 'replay') return [look];

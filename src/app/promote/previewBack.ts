@@ -6,7 +6,7 @@ import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { changeText } from '../run/reloading.ts';
 import { readLive } from './candidate.ts';
 import { liveTextOf, textOfCopy } from './liveFile.ts';
-import type { Promoted, PromoteOptions } from './promote.ts';
+import type { Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf, nothingToGoBack } from './promotionJournal.ts';
 
 /** Reads alone. Throws `UsageError` where there is nothing to go back from. */

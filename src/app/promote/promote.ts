@@ -1,5 +1,5 @@
 /** `puntas promote`: the verbs that take a configuration through replay, paper and the smallest size into the live file's place, and out of it again. */
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { checkedAsk } from '../actions/actions.ts';
 import { readConfigText } from '../wiring/configFile.ts';
@@ -7,38 +7,26 @@ import { UsageError } from '../wiring/usageError.ts';
 import { liveConfig, paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
 import type { Candidate } from './candidate.ts';
 import { checkStage, paperConfig, paperFile } from './checkStage.ts';
-import type { Looking, StageCheck } from './checkStage.ts';
+import type { StageCheck } from './checkStage.ts';
 import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
-import { keptCopy, liveDigestOf, liveTextOf, putInPlace, textOfCopy } from './liveFile.ts';
-import { nextSteps, placedSteps } from './nextSteps.ts';
+import { keptCopy, liveTextOf, textOfCopy } from './liveFile.ts';
 import {
-  alone,
-  journalOf,
-  noteInJournal,
-  nothingToGoBack,
-  promotionJournal,
-  promotionsDir,
-} from './promotionJournal.ts';
-import type { Check, PromotionRecord, StageLook } from './records.ts';
+  afterLook,
+  asCommand,
+  doneEarlier,
+  noteCheck,
+  place,
+  finishPending,
+  signature,
+  told,
+} from './promoteCommand.ts';
+import type { Begun, Promoted, PromoteOptions } from './promoteCommand.ts';
+import { journalOf, noteInJournal, nothingToGoBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
+import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
 import { tradingDigest } from './runEvidence.ts';
 import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';
-
-export type PromoteOptions = Looking & {
-  readonly by: string;
-  readonly reason: string;
-  readonly version: string;
-};
-
-/** What became of it: the journal as it stands, the look at the stage where there was one, what to say of it, and what can be typed next. */
-export type Promoted = {
-  readonly end: 'shown' | 'done' | 'refused';
-  readonly standing: Standing;
-  readonly check: StageLook | null;
-  readonly lines: readonly string[];
-  readonly next: readonly string[];
-};
 
 /** The options of a verb on that live file, with reason and name as they are kept. Throws `UsageError` where one is missing. */
 export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly needsReason: boolean }): PromoteOptions {
@@ -73,8 +61,11 @@ export async function startPromotion(
   const before = liveTextOf(liveFile);
   if (before === null) liveConfig(whole(''), liveFile);
   else samePlace(candidate.file, whole(''), liveFile, before);
-  return alone(options, async () => {
-    const { lines, standing: settled } = settle(options);
+  const asked = ['start', resolve(path), candidate.text, criteria, isNew];
+  return asCommand(options, asked, async earlier => {
+    const { lines, standing: settled } = finishPending(options);
+    if (earlier.some(({ kind }) => kind === 'started'))
+      return told(options, settled, 'done', null, [...lines, doneEarlier(`promotion ${settled.count} begins`)]);
     if (settled.open !== null)
       throw new UsageError(
         `${liveFile}: promotion ${settled.open.started.promotion} is under way, at ${settled.open.stage}; end it first with: puntas promote back -c ${liveFile} --reason "..."`,
@@ -87,7 +78,7 @@ export async function startPromotion(
     const started: PromotionRecord = {
       ...{
         kind: 'started',
-        ...signed(options, promotion),
+        ...signature(options, promotion),
         file: candidate.file,
         candidate: keptCopy(dir, candidate.text),
       },
@@ -104,45 +95,62 @@ export async function startPromotion(
 export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
   afterLook(
     options,
+    ['check'],
+    () => null,
     ({ open, standing }) => checkStage(open, standing, options),
     ({ open, lines }, { check }) =>
       told(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
   );
 
-type Begun = ReturnType<typeof settle> & { readonly open: OpenPromotion; readonly records: number };
-
-/** A look may take long, and goes on without the lock: nobody who goes back waits for it. What was decided meanwhile makes it worth nothing. Rejects with `UsageError` then. */
-async function afterLook(
+/**
+ * Looks once more and goes on to the next stage, where all criteria are passed or `anyway`; from paper on with what is put in the live file's place.
+ *
+ * `stage` names what is approved, and one that was approved is not approved again. Without it the stage that is under way is meant, unless
+ * this finishes what an earlier command had decided: then it approves nothing.
+ */
+export const approvePromotion = (
   options: PromoteOptions,
-  look: (begun: Begun) => Promise<StageCheck>,
-  decide: (begun: Begun, looked: StageCheck) => Promoted,
-): Promise<Promoted> {
-  const { dir, liveFile } = options;
-  // Where nothing was begun nothing is made.
-  const { standing } = journalOf(options);
-  if (standing.count === 0) underWay(standing, liveFile, []);
-  const begun = await alone(options, async () => {
-    const settled = settle(options);
-    const open = underWay(settled.standing, liveFile, settled.lines);
-    return { ...settled, open, records: promotionJournal(dir).records.length };
-  });
-  const looked = await look(begun);
-  return alone(options, async () => {
-    if (promotionJournal(dir).records.length !== begun.records)
-      throw new UsageError(
-        `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
-        1,
-      );
-    return decide(begun, looked);
-  });
-}
-
-/** Looks once more and goes on to the next stage, where all criteria are passed or `anyway`; from paper on with what is put in the live file's place. */
-export const approvePromotion = (options: PromoteOptions, anyway: boolean): Promise<Promoted> =>
+  anyway: boolean,
+  stage: Stage | null = null,
+): Promise<Promoted> =>
   afterLook(
     options,
+    ['approve', stage, anyway],
+    (settled, earlier) => approvedBefore(options, stage, settled, earlier),
     async ({ open, standing }) => replayedBefore(open, options) ?? (await checkStage(open, standing, options)),
     (begun, looked) => approved(options, anyway, begun, looked),
+  );
+
+/** Null where there is something to approve. Throws `UsageError` where the stage that is named is not reached yet. */
+function approvedBefore(
+  options: PromoteOptions,
+  stage: Stage | null,
+  { standing, lines, finished }: ReturnType<typeof finishPending>,
+  earlier: readonly PromotionRecord[],
+): Promoted | null {
+  const own = earlier.findLast(record => record.kind === 'approved' || record.kind === 'refused');
+  if (own?.kind === 'refused')
+    return told(options, standing, 'refused', standing.open?.checked ?? null, [
+      ...lines,
+      doneEarlier(`${own.stage} was not approved`),
+    ]);
+  const of = (own ?? namedRecord(options, standing, stage)) as ApprovedRecord | undefined;
+  const isDone = of !== undefined && (stage === null || of.stage === stage);
+  if (!isDone && !(finished && stage === null)) {
+    if (stage !== null && standing.open !== null && standing.open.stage !== stage)
+      throw new UsageError(`${options.liveFile}: its promotion is at ${standing.open.stage}, not at ${stage}`);
+    return null;
+  }
+  const said = isDone
+    ? `${of.stage} was approved by ${of.by} at ${new Date(of.at).toISOString()}: ${of.reason}; nothing more is approved`
+    : 'nothing more is approved: say which stage with puntas promote approve STAGE';
+  return told(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
+}
+
+/** The approval of the stage that is named, in the newest promotion. */
+const namedRecord = ({ dir }: PromoteOptions, { count }: Standing, stage: Stage | null): PromotionRecord | undefined =>
+  promotionJournal(dir).records.findLast(
+    record => record.kind === 'approved' && record.promotion === count && record.stage === stage,
   );
 
 function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Begun, looked: StageCheck): Promoted {
@@ -150,7 +158,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   if (check !== open.checked) noteCheck(options, open, check);
   const { findings, result } = check;
   const { stage } = open;
-  const by = { ...signed(options, open.started.promotion), stage, findings };
+  const by = { ...signature(options, open.started.promotion), stage, findings };
   const look = { ...check, stage };
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
@@ -183,15 +191,21 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
 /** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
 export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
   if (journalOf(options).standing.count === 0) throw nothingToGoBack(options);
-  return alone(options, async () => {
+  return asCommand(options, ['back'], async earlier => {
     const { dir, liveFile } = options;
+    const own = earlier.findLast(record => record.kind === 'back');
+    if (own !== undefined) {
+      const before = promotionJournal(dir).standing;
+      const said = [doneEarlier(`promotion ${own.promotion} was gone back from`)];
+      return own.to === undefined ? told(options, before, 'done', null, said) : goneBack(options, before, own.to, said);
+    }
     const { standing } = promotionJournal(dir);
     const { open } = standing;
     const now = liveTextOf(liveFile);
     const from = now === null ? null : keptCopy(dir, now);
     if (open !== null && open.stage !== 'smallest') {
       const { promotion } = open.started;
-      const ended = noteInJournal(dir, { kind: 'back', ...signed(options, promotion), from });
+      const ended = noteInJournal(dir, { kind: 'back', ...signature(options, promotion), from });
       const held = inPlace(ended);
       const beside =
         held === null ? '' : `; it is of promotion ${held}: puntas promote back once more takes that back too`;
@@ -210,7 +224,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     const kept = pending === null ? keptLines(options, from, standing) : [];
     // What is gone would leave the decision without its effect.
     if (last.before !== null) textOfCopy(dir, last.before);
-    const back = { kind: 'back', ...signed(options, last.promotion), to: last.before, from } as const;
+    const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
     return goneBack(options, noteInJournal(dir, back), last.before, kept);
   });
 }
@@ -258,71 +272,6 @@ const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate =>
   return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
 };
 
-/** The decision is in the journal: the file follows it, and then the journal says that it did. */
-function place(
-  options: PromoteOptions,
-  decided: Standing,
-): { readonly standing: Standing; readonly lines: readonly string[] } {
-  const { dir, liveFile } = options;
-  const { pending } = decided;
-  if (pending === null) return { standing: decided, lines: [] };
-  const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to));
-  const standing = noteInJournal(dir, { kind: 'placed', ...signed(options, pending.promotion) });
-  const what = pending.to === null ? 'is taken away' : 'is in place now';
-  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`, ...lost] };
-}
-
-/** What a process that ended too early had decided is put in place, unless a person has changed the file since. */
-function settle(options: PromoteOptions): { readonly standing: Standing; readonly lines: readonly string[] } {
-  const { dir, liveFile } = options;
-  const { standing } = promotionJournal(dir);
-  const { pending } = standing;
-  if (pending === null) return { standing, lines: [] };
-  const now = liveDigestOf(liveFile);
-  if (now !== pending.to && now !== pending.from)
-    throw new UsageError(
-      `${liveFile}: was changed by hand since promotion ${pending.promotion} decided what it should say; go back with: puntas promote back -c ${liveFile} --reason "..."`,
-    );
-  const { standing: placed, lines } = place(options, standing);
-  return { standing: placed, lines: ['an earlier command ended too early; what it decided is done now', ...lines] };
-}
-
-/** `lines`: what was done before, and is told in any case. */
-function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
-  if (open === null)
-    throw new UsageError(
-      `${lines.map(line => `${line}\n`).join('')}${liveFile}: no promotion is under way; begin one with: puntas promote start CANDIDATE -c ${liveFile} --reason "..."`,
-    );
-  return open;
-}
-
 /** The same tapes under the same version come to the same: what was looked at is not replayed again. Null where it was not. */
 const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
   stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;
-
-const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): Standing =>
-  noteInJournal(options.dir, {
-    kind: 'checked',
-    ...signed({ ...options, reason: '' }, started.promotion),
-    stage,
-    ...check,
-  });
-
-const signed = (
-  { clock, by, reason, version }: Pick<PromoteOptions, 'clock' | 'by' | 'reason' | 'version'>,
-  promotion: number,
-) => ({
-  ...{ promotion, at: clock.now(), by, reason, version },
-});
-
-function told(
-  { liveFile, dir, clock }: PromoteOptions,
-  standing: Standing,
-  end: Promoted['end'],
-  check: StageLook | null,
-  lines: readonly string[],
-  isPlaced = false,
-): Promoted {
-  const steps = { liveFile, dir, standing, now: clock.now() };
-  return { end, standing, check, lines, next: isPlaced ? placedSteps(steps) : nextSteps(steps) };
-}

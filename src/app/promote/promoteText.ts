@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { minuteOf } from '../inspect/profitReport.ts';
 import { wrapped } from '../messages/wrapped.ts';
-import type { Promoted } from './promote.ts';
+import type { Promoted } from './promoteCommand.ts';
 import type { CriterionFinding, StageLook } from './records.ts';
 import { inPlace } from './standing.ts';
 

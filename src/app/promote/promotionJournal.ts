@@ -1,7 +1,9 @@
 /** The journal of a live file's promotions: only ever appended to, each line synced, bound to the one before it, and with a digest of itself at its end. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
+import { heedFolder } from '../../live/files/stateDir.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../wiring/usageError.ts';
@@ -45,8 +47,19 @@ const FILE = 'journal.jsonl';
 /** `after`: digest of the line before; of the first line there is none. `digest`: of this line up to there; lines that were written before there was one have none. */
 type Line = PromotionRecord & { readonly after: string | null; readonly digest?: string };
 
+/** Throws `UsageError` where another user could have written what lies in the folder: the journal decides what the live file says. */
+function heedPromotions(dir: string): void {
+  if (!existsSync(dir)) return;
+  try {
+    for (const folder of [dir, join(dir, 'files')]) if (existsSync(folder)) heedFolder(folder, 'the promotions');
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 /** Empty where nothing was ever begun. Throws `UsageError` where it is not what was written. */
 export function promotionJournal(dir: string): PromotionJournal {
+  heedPromotions(dir);
   const file = join(dir, FILE);
   let standing = NOTHING;
   let last: string | null = null;
@@ -133,7 +146,7 @@ export async function alone<T>({ liveFile, dir }: Place, work: () => Promise<T>)
 
 const linesIn = (file: string): readonly string[] =>
   existsSync(file)
-    ? readFileSync(file, 'utf8')
+    ? readRegularFile(file, LARGE_FILE)
         .split('\n')
         .filter(text => text !== '')
     : [];

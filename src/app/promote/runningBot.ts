@@ -25,7 +25,7 @@ export async function takenUp(
 ): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
   if (digest === null)
     return { end: 'done', lines: ['there was no file before: a bot that runs goes on as it is until you stop it'] };
-  const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command' } as const;
+  const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command', digest } as const;
   try {
     const { state } = readConfig(liveFile);
     if (lifeOf(state.dir, clock.now()).state !== 'runs')

@@ -3,7 +3,7 @@ import { shellWord } from '../messages/ownCommand.ts';
 import { readLive } from './candidate.ts';
 import { liveDigestOf, liveTextOf } from './liveFile.ts';
 import { nextSteps } from './nextSteps.ts';
-import type { Promoted, PromoteOptions } from './promote.ts';
+import type { Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf } from './promotionJournal.ts';
 import type { PromotionRecord } from './records.ts';
 import { hasOther } from './runningBot.ts';

@@ -104,7 +104,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND|EAI_AGAIN/, 'this name of a host is not known here'],
   [/ETIMEDOUT|timeout/i, 'no answer in 10 s: is there a firewall between, or another program on this port?'],
   [
-    /NOAUTH|SASL: .*password must be a string/,
+    /NOAUTH|password must be a string/,
     'SERVER wants a password: set PUNTAS_QUEUE_PASSWORD or PUNTAS_QUEUE_PASSWORD_FILE',
   ],
   [/WRONGPASS|28P01|28000|invalid username-password/, 'SERVER does not take this user and password'],

@@ -1,6 +1,7 @@
 /** Which code this is: two machines with the same run the same trial to the same digit. */
+import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,9 +13,10 @@ export function programCode(): string {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const hash = createHash('sha256');
   for (const room of ROOMS)
-    for (const file of filesIn(root, room, ending)) hash.update(`${file}\n`).update(readFileSync(join(root, file)));
+    for (const file of filesIn(root, room, ending))
+      hash.update(`${file}\n`).update(readRegularFile(join(root, file), LARGE_FILE));
   const manifest = [join(root, 'package.json'), join(root, '..', 'package.json')].find(existsSync);
-  const { dependencies } = JSON.parse(manifest === undefined ? '{}' : readFileSync(manifest, 'utf8')) as {
+  const { dependencies } = JSON.parse(manifest === undefined ? '{}' : readRegularFile(manifest, LARGE_FILE)) as {
     readonly dependencies?: object;
   };
   return hash.update(JSON.stringify(dependencies ?? {})).digest('hex');

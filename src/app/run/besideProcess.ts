@@ -28,6 +28,16 @@ const ENDS_WITHIN_MS = 5_000;
 /** Names by which a process finds its programs, folders, language and time; nothing that could be a secret. */
 const HARMLESS = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_OPTIONS|NODE_EXTRA_CA_CERTS)$/;
 
+/** Beside these a console that a person starts needs what its terminal and the browser are found by. */
+const OF_A_DESKTOP =
+  /^(?:TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS|BROWSER|SYSTEMROOT|WINDIR|PUNTAS_DEBUG)$/i;
+
+/** Removes everything from an environment that a console has no use for: what is reached from outside has no secret of another program either. */
+export function keepHarmless(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(environment))
+    if (!HARMLESS.test(name) && !OF_A_DESKTOP.test(name)) delete environment[name];
+}
+
 /** What such a process may see of an environment. */
 export const harmless = (environment: BesideOptions['environment']): Record<string, string> =>
   Object.fromEntries(

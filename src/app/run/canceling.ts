@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/index.ts';
 import type { Rolling } from '../../live/loop/rolling.ts';
 import type { Log } from '../../live/log.ts';
+import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import type { CancelAnswer, CancelBox, CancelRequest } from '../../live/state/cancels.ts';
 import { sentenceOf } from '../messages/exits.ts';
 
@@ -80,11 +81,11 @@ async function answerOf({ rolling, book, instance }: CancelHost): Promise<Omit<C
   const silent = halted !== null ? `, halted: ${halted}` : paused !== null ? `, paused: ${paused}` : '';
   const anew = `run ${end.run} goes on after ${(end.ms / 1000).toFixed(1)} s${silent}`;
   const were = live === 1 ? '1 order was live' : `${live} orders were live`;
-  if (end.left.length === 0)
+  if (isAllGone(end))
     return { end: 'gone', lines: [`${were}; verified: no order of ${instance} is left on ${book}`, anew] };
   return {
     end: 'left',
-    lines: [were, ...end.left.map(order => `not verified to be gone: ${order}`), `${anew}, and looks for them`],
+    lines: [were, ...unverified(end).map(order => `not verified to be gone: ${order}`), `${anew}, and looks for them`],
   };
 }
 

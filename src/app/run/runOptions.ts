@@ -16,6 +16,10 @@ export type RunOptions = {
   readonly rowRoom?: () => number;
   /** Where the configuration was read, when its state is where it says: named to a person in every command to type. */
   readonly configFile?: string | undefined;
+  /** Currencies that the account holds none of (`--opening-zero`). */
+  readonly openingZero?: readonly string[];
+  /** Time between the two equal readings of the balances that open a ledger (default: 2 s). */
+  readonly openingApartMs?: number;
   /** Called once the state is opened, or found not to be usable: from then on a failing start speaks of its orders itself. */
   readonly onOpened?: () => void;
   /** Told the engine's news as it happens, after the log. */

@@ -1,14 +1,17 @@
 /** Sums of the runs of one process: what a person and Prometheus are told does not start anew when one run takes over from another. */
-import { sumOfProfits } from '../../core/index.ts';
-import type { DecisionCount, Millis, Side, Snapshot } from '../../core/index.ts';
+import { differenceOfProfits } from '../../core/index.ts';
+import type { DecisionCount, Millis, Profit, Side, Snapshot } from '../../core/index.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
 export class RunTotals {
+  /** Profit since the opening that the first run found. */
+  #found: Profit | null = null;
   #ended: { readonly snapshot: Snapshot; readonly ms: Millis } | null = null;
 
   /** A run has ended after `ms`; `last` is its own. */
   add(last: Snapshot, ms: Millis): void {
+    this.#found ??= differenceOfProfits(last.sinceOpening.profit, last.runProfit);
     this.#ended = { snapshot: this.with(last, ms), ms: ms + (this.#ended?.ms ?? 0) };
   }
 
@@ -23,7 +26,8 @@ export class RunTotals {
       fills: before.fills + now.fills,
       regimes: regimesOf(before.regimes, now.regimes),
       decisions: decisionsOf(before.decisions, now.decisions),
-      profit: sumOfProfits(before.profit, now.profit),
+      // With what inventory gained between two runs.
+      profit: this.#found === null ? now.profit : differenceOfProfits(now.sinceOpening.profit, this.#found),
       counts: Object.fromEntries(SIDES.map(side => [side, countsOf(before, now, side)])) as Snapshot['counts'],
       uptime: { bid: share('bid'), ask: share('ask') },
     };

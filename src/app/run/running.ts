@@ -20,6 +20,7 @@ import { startAlerts } from '../alerts/alerts.ts';
 import type { Alerts } from '../alerts/alerts.ts';
 import { dayTexts, lastWordOf } from '../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
+import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../wiring/bot.ts';
 import { startInbox } from '../wiring/inbox.ts';
 import { LastScrape } from '../wiring/lastScrape.ts';
@@ -40,12 +41,15 @@ import { RunTotals } from './runTotals.ts';
 export type RunResult = {
   readonly summary: Summary;
   readonly left: readonly string[];
+  readonly unread?: string;
   readonly failure: string | null;
 };
 
 /** What is to be ended, the last first. */
 export type Ends = (() => unknown)[];
 
+/** A reading that lags or is empty is another one seconds later. */
+const OPENING_APART_MS = 2_000;
 /** Few and fixed words, like the engine's. */
 const DISK_FULL = 'the disk does not take the journal';
 
@@ -81,7 +85,7 @@ export class Running {
     ends.push(() => this.#journal.close());
     this.#latch = latchIn(config.state.dir);
     this.#latch.reserve?.();
-    this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock);
+    this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock, venue.speed);
     this.#client = clientOf(config, venue, clock, seed, {
       journal,
       onRequest: ({ endpoint, outcome, ms }) => {
@@ -112,6 +116,8 @@ export class Running {
         moneyLists: client.moneyLists,
       },
       ...first,
+      openingApartMs: this.#options.openingApartMs ?? OPENING_APART_MS,
+      ...(this.#options.openingZero === undefined ? {} : { openingZero: this.#options.openingZero }),
       state: {
         journal: this.#journal,
         latch: this.#latch,
@@ -123,7 +129,7 @@ export class Running {
         logEvent(log, instrument, news, this.#resumeCommand);
         if (news.kind === 'count') this.#metrics?.order(news.side, news.event);
         if (news.kind === 'fill') this.#metrics?.fill(news.fill.side, volumeOf(news.fill, instrument));
-        if (news.kind === 'fill') this.#alerts?.raise('fill', fillText(news.fill, instrument));
+        if (news.kind === 'fill') this.#alerts?.raise('fill', fillText(news, instrument));
         this.#options.onNews?.(news, instrument);
       },
     });
@@ -265,7 +271,7 @@ export class Running {
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
     const report = await rolling.stop();
-    if (report.left.length === 0) {
+    if (isAllGone(report)) {
       this.#heartbeat.beat('stopped');
       // A run that broke ends without anybody having asked for it.
       this.#isStoppedCleanly = report.failure === null;
@@ -273,7 +279,7 @@ export class Running {
     }
     await this.#alerts?.close(lastWordOf(why, report));
     // Otherwise Prometheus would only see that nobody answers, as after a crash.
-    if (report.left.length === 0) await scrapes.next();
+    if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rolling.session), report, {
       seconds,
@@ -281,7 +287,8 @@ export class Running {
       halted: rolling.session.engine.haltedBecause,
       paper: venue.paper,
     });
-    return { summary, left: report.left, failure: report.failure };
+    const { left, unread, failure } = report;
+    return { summary, left, ...(unread === undefined ? {} : { unread }), failure };
   }
 
   #rolled({ engine, loop }: Session, next: Journal): void {

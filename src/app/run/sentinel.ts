@@ -2,6 +2,8 @@
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
+import { diskProblem } from '../../live/files/diskRoom.ts';
+import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
 import { watchOver } from '../../live/safety/sentinel.ts';
@@ -44,6 +46,8 @@ export async function sentinel(
         ttlMs: config.sentinel.ttlMs,
         ordersMax: config.limits.ordersMax,
         resumeCommand: ownCommand('resume', { configFile, stateDir: dir }),
+        diskProblem: () => diskProblem(dir),
+        onOrders: count => noteOrdersSeen(dir, { at: clock.now(), by: 'sentinel', count }),
         ...(alerts && { onSight: sightAlerts(alerts) }),
       },
       signal,

@@ -1,5 +1,6 @@
 /** A start that fails before it opens its state says what the state knows of orders that may live, and how to cancel them. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { textOfAmount, textOfPrice } from '../../core/index.ts';
@@ -51,7 +52,7 @@ function stateNamedIn(file: string): string | null {
   if (!existsSync(file)) return null;
   let named: unknown;
   try {
-    named = parseDocument(readFileSync(file, 'utf8')).getIn(['state', 'dir']);
+    named = parseDocument(readRegularFile(file, TEXT_FILE)).getIn(['state', 'dir']);
   } catch {
     // Not even YAML: the place that is meant when nothing is said.
   }

@@ -48,9 +48,12 @@ export class FolderStore implements StoredFiles {
     });
   }
 
-  async get(sha256: string, to: string): Promise<boolean> {
+  async get(sha256: string, to: string, bytesMax: number): Promise<boolean> {
     return this.#told(async () => {
       try {
+        const found = await stat(join(this.shown, sha256));
+        if (!found.isFile()) throw new Error(`${sha256} is not a regular file`);
+        if (found.size > bytesMax) throw new Error(`${sha256} is larger than ${bytesMax} bytes`);
         await copyFile(join(this.shown, sha256), to, constants.COPYFILE_FICLONE);
         return true;
       } catch (error) {

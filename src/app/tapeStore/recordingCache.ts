@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { synced } from '../../live/files/durableFiles.ts';
 import { isMissing, PART, partOf } from './parts.ts';
-import { flawOf, hashOfFile, manifestIn, recordingIn } from './recordingFiles.ts';
+import { flawOf, hashOfFile, MANIFEST_BYTES_MOST, manifestIn, recordingIn } from './recordingFiles.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { StoredFiles } from './storedFiles.ts';
 
@@ -121,7 +121,7 @@ export class RecordingCache {
     try {
       await mkdir(join(part, 'files'), { recursive: true });
       this.#touch(part);
-      await fetchedFile(store, hash, join(part, 'manifest.json'));
+      await fetchedFile(store, hash, join(part, 'manifest.json'), MANIFEST_BYTES_MOST);
       const { name: folder, isFolder, files } = manifestIn(part);
       this.#parts.set(
         name,
@@ -129,10 +129,10 @@ export class RecordingCache {
       );
       await this.tidy();
       const folders = new Set([part, join(part, 'files')]);
-      for (const { name: file, sha256 } of files) {
+      for (const { name: file, sha256, size } of files) {
         const to = join(part, 'files', ...(isFolder ? [folder] : []), file);
         await mkdir(dirname(to), { recursive: true });
-        await fetchedFile(store, sha256, to);
+        await fetchedFile(store, sha256, to, size);
         for (let above = dirname(to); !folders.has(above); above = dirname(above)) folders.add(above);
       }
       // On the disk before it has its name: after a power cut it is whole, or not there.
@@ -222,8 +222,8 @@ function bytesBelow(dir: string): number {
 
 const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision(3))} GB`;
 
-async function fetchedFile(store: StoredFiles, sha256: string, to: string): Promise<void> {
-  if (!(await store.get(sha256, to)))
+async function fetchedFile(store: StoredFiles, sha256: string, to: string, bytesMax: number): Promise<void> {
+  if (!(await store.get(sha256, to, bytesMax)))
     throw new StoreProblem(`tapes in ${store.shown}: has no ${sha256}; puntas tune --tapes puts it there`);
   const found = await hashOfFile(to);
   if (found !== sha256)

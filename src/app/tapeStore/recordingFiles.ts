@@ -1,6 +1,7 @@
 /** A recording as files: put into a store once, and what was fetched of it checked by its hashes. */
+import { readRegularFile } from '../../guard/index.ts';
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
@@ -8,7 +9,7 @@ import { StoreProblem } from './storedFiles.ts';
 import type { StoredFiles } from './storedFiles.ts';
 
 const FILES_MOST = 100_000;
-const MANIFEST_BYTES_MOST = 64_000_000;
+export const MANIFEST_BYTES_MOST = 64_000_000;
 
 /** A name below the recording's folder, which it cannot leave. */
 const isInside = (name: string): boolean =>
@@ -81,7 +82,8 @@ export const recordingIn = (dir: string): string => join(dir, 'files', manifestI
 export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const file = join(dir, 'manifest.json');
   const bytes = statSync(file).size;
-  const parsed = bytes > MANIFEST_BYTES_MOST ? null : manifestSchema.safeParse(jsonOf(readFileSync(file, 'utf8')));
+  const parsed =
+    bytes > MANIFEST_BYTES_MOST ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MOST)));
   if (parsed?.success !== true) throw new StoreProblem(`${file}: is no list of the files of a recording`);
   return parsed.data;
 }

@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { request } from 'undici';
+import { boundedBody, readBody } from '../../guard/index.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { FileContent, StoredFiles } from './storedFiles.ts';
@@ -58,6 +59,11 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 const SILENCE_MS = 60_000;
+/** A store that sends or takes less is given up. */
+const SLOWEST_BYTES_PER_MS = 20;
+/** What an error says has a few hundred bytes; the rest is not read. */
+const ERROR_BYTES_MAX = 65_536;
+const DUMPED = { limit: ERROR_BYTES_MAX };
 
 class S3Store implements StoredFiles {
   readonly shown: string;
@@ -70,7 +76,7 @@ class S3Store implements StoredFiles {
 
   async has(sha256: string): Promise<boolean> {
     const { statusCode, body } = await this.#asked('HEAD', sha256);
-    await body.dump();
+    await body.dump(DUMPED);
     if (statusCode === 200) return true;
     if (statusCode === 404) return false;
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, '')}`);
@@ -79,34 +85,35 @@ class S3Store implements StoredFiles {
   /** The hash goes with it, signed: a store that got other bytes refuses them. */
   async put(sha256: string, content: FileContent): Promise<void> {
     const answer = await this.#asked('PUT', sha256, content);
-    const text = await answer.body.text();
+    const text = await errorText(answer);
     if (answer.statusCode !== 200)
       throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(answer.statusCode, text)}`);
   }
 
-  async get(sha256: string, to: string): Promise<boolean> {
-    const { statusCode, body } = await this.#asked('GET', sha256);
+  async get(sha256: string, to: string, bytesMax: number): Promise<boolean> {
+    const answer = await this.#asked('GET', sha256, undefined, bytesMax);
+    const { statusCode, body } = answer;
     if (statusCode === 200) {
       try {
-        await pipeline(body, createWriteStream(to, { flags: 'wx' }));
+        await pipeline(boundedBody(body, bytesMax), createWriteStream(to, { flags: 'wx' }));
       } catch (error) {
         throw new StoreProblem(`tapes in ${this.shown}: ${messageOf(error)}`);
       }
       return true;
     }
-    const text = await body.text();
+    const text = await errorText(answer);
     if (statusCode === 404) return false;
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, text)}`);
   }
 
   /** Once more where the store is busy or cannot be reached, after longer and longer pauses. */
-  async #asked(method: 'HEAD' | 'GET' | 'PUT', sha256: string, content?: FileContent): Promise<Answer> {
+  async #asked(method: 'HEAD' | 'GET' | 'PUT', sha256: string, content?: FileContent, bytesMax = 0): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       const isLast = tried === TRIES;
       try {
-        const answer = await this.#askedOnce(method, sha256, content);
+        const answer = await this.#askedOnce(method, sha256, content, bytesMax);
         if (isLast || (answer.statusCode < 500 && answer.statusCode !== 429)) return answer;
-        await answer.body.dump();
+        await answer.body.dump(DUMPED);
       } catch (error) {
         if (isLast) throw new StoreProblem(`tapes in ${this.shown}: ${messageOf(error)}`);
       }
@@ -114,7 +121,12 @@ class S3Store implements StoredFiles {
     }
   }
 
-  async #askedOnce(method: 'HEAD' | 'GET' | 'PUT', sha256: string, content?: FileContent): Promise<Answer> {
+  async #askedOnce(
+    method: 'HEAD' | 'GET' | 'PUT',
+    sha256: string,
+    content: FileContent | undefined,
+    bytesMax: number,
+  ): Promise<Answer> {
     const { base, shown: _, ...credentials } = this.#bucket;
     const size = content === undefined ? null : 'text' in content ? Buffer.byteLength(content.text) : content.size;
     const signed = await new AwsV4Signer({
@@ -127,7 +139,17 @@ class S3Store implements StoredFiles {
       headers: { ...Object.fromEntries(signed.headers), ...(size !== null && { 'content-length': String(size) }) },
       body: content === undefined ? null : 'text' in content ? content.text : createReadStream(content.file),
       ...{ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS },
+      signal: AbortSignal.timeout(SILENCE_MS + Math.ceil(Math.max(size ?? 0, bytesMax) / SLOWEST_BYTES_PER_MS)),
     });
+  }
+}
+
+/** The beginning of an error's text is enough; what does not end is nothing. */
+async function errorText({ body }: Answer): Promise<string> {
+  try {
+    return await readBody(body, ERROR_BYTES_MAX);
+  } catch {
+    return '';
   }
 }
 

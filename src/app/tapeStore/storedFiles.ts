@@ -6,8 +6,8 @@ export type StoredFiles = {
   has(sha256: string): Promise<boolean>;
   /** From a file, or as it is. Whoever puts has the right hash; whoever gets checks it. */
   put(sha256: string, content: FileContent): Promise<void>;
-  /** Into a file that is not there yet; false where the store has no such content. Nothing is checked. */
-  get(sha256: string, to: string): Promise<boolean>;
+  /** Into a file that is not there yet; false where the store has no such content. Nothing is checked but that it has at most `bytesMax` bytes. */
+  get(sha256: string, to: string, bytesMax: number): Promise<boolean>;
 };
 
 /** A file of so many bytes, or text. */

@@ -1,4 +1,5 @@
 /** Parameters of a study: as a space that searches work in, and a point of it as a configuration. */
+import { shortDecimal } from '../../core/index.ts';
 import { stringify } from 'yaml';
 import { flawOfSpace } from '../../../backtest/index.ts';
 import type { Point, Space, SpaceParameter } from '../../../backtest/index.ts';
@@ -136,7 +137,7 @@ const isRefused = (tree: Tree, key: string): boolean => {
 };
 
 /** Without an exponent. */
-const decimalText = (number: number): string => number.toFixed(12).replace(/\.?0+$/, '');
+const decimalText = (number: number): string => shortDecimal(number.toFixed(12));
 
 const treeOf = (point: Point, parameters: Keys, base: Tree): Tree =>
   settingsOf(point, parameters, base).reduce((tree, [key, value]) => withAt(tree, key.split('.'), value), base);

@@ -1,4 +1,5 @@
 /** The registry of trials: one file for all studies of a folder, that is only ever appended to. A line is a study that began, a trial that is over, a holdout that was opened, or what it said. */
+import { openRegularFile } from '../../guard/index.ts';
 import {
   closeSync,
   constants,
@@ -136,7 +137,7 @@ export class Registry {
 
   #appended(): Buffer {
     if (!existsSync(this.file)) return Buffer.alloc(0);
-    const fd = openSync(this.file, 'r');
+    const fd = openRegularFile(this.file);
     try {
       const bytes = Buffer.alloc(Math.max(0, fstatSync(fd).size - this.#read));
       return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, this.#read));

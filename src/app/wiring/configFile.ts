@@ -1,5 +1,5 @@
 /** Finds, reads and checks the configuration of a command. Everything wrong is one line each, and ends the command with code 2; old names of keys are warned of. */
-import { readFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig, withSource } from '../../config.ts';
@@ -12,7 +12,7 @@ export function shippedConfig(name: string): string {
   for (const up of ['../../../config/', '../../../../config/']) {
     const path = fileURLToPath(new URL(`${up}${name}.yaml`, import.meta.url));
     try {
-      readFileSync(path);
+      readRegularFile(path, TEXT_FILE);
       return path;
     } catch {
       continue;
@@ -38,7 +38,7 @@ export const readShipped = (name: string): Config => checked(shippedConfig(name)
 function checked(path: string): { readonly config: Config; readonly text: string } {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegularFile(path, TEXT_FILE);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     throw new UsageError(

@@ -1,6 +1,7 @@
 /** Where feeds come from: a file that is read again when it has changed, or an address on the web. */
-import { open, stat } from 'node:fs/promises';
+import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
+import { openRegularFile, readBody, readOpenFile } from '../../guard/index.ts';
 import type { FeedConfig } from '../../config.ts';
 import { readingOf } from '../../live/market/feed.ts';
 import type { Feed, FeedReading } from '../../live/market/feed.ts';
@@ -23,21 +24,19 @@ export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
 /** Its age is that of its last change, unless it says a time itself. */
 function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
   let known: { readonly mark: string; readonly text: string; readonly changedAt: number } | null = null;
-  const text = async (): Promise<typeof known | string> => {
-    const seen = await stat(path);
-    if (!seen.isFile()) return 'it is no file';
-    const mark = `${seen.dev} ${seen.ino} ${seen.size} ${seen.mtimeMs}`;
-    if (known?.mark === mark) return known;
-    if (!(seen.size <= BYTES_MAX)) return `it is larger than ${BYTES_MAX} bytes`;
-    const handle = await open(path, 'r');
+  const text = (): typeof known | string => {
+    const fd = openRegularFile(path);
     try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(BYTES_MAX + 1), 0, BYTES_MAX + 1, 0);
+      const seen = fstatSync(fd);
+      const mark = `${seen.dev} ${seen.ino} ${seen.size} ${seen.mtimeMs}`;
+      if (known?.mark === mark) return known;
+      const text = readOpenFile(fd, BYTES_MAX);
       // Read while it was written: the next look tells.
-      if (bytesRead !== seen.size) return 'it is being written';
-      known = { mark, text: buffer.toString('utf8', 0, bytesRead), changedAt: seen.mtimeMs };
+      if (fstatSync(fd).size !== seen.size) return 'it is being written';
+      known = { mark, text, changedAt: seen.mtimeMs };
       return known;
     } finally {
-      await handle.close();
+      closeSync(fd);
     }
   };
   return {
@@ -45,7 +44,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
     close: () => Promise.resolve(),
     async read() {
       try {
-        const found = await text();
+        const found = text();
         if (found === null || typeof found === 'string') return failed(found ?? 'it is empty');
         return readingOf(found.text, config, now(), found.changedAt);
       } catch (error) {
@@ -83,14 +82,7 @@ function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
           body.on('error', () => undefined).destroy();
           return failed(refusal);
         }
-        const chunks: Buffer[] = [];
-        let size = 0;
-        for await (const chunk of body as AsyncIterable<Buffer>) {
-          size += chunk.length;
-          if (size > BYTES_MAX) return failed(`it is larger than ${BYTES_MAX} bytes`);
-          chunks.push(chunk);
-        }
-        return readingOf(Buffer.concat(chunks).toString('utf8'), config, now(), asked);
+        return readingOf(await readBody(body, BYTES_MAX), config, now(), asked);
       } catch (error) {
         const isLate = error instanceof Error && error.name === 'TimeoutError';
         return failed(isLate ? `no whole answer within ${config.timeoutMs} ms` : causeOf(error));

@@ -28,6 +28,8 @@ export function monitored(
     mid: midOf(instrument, snapshot.bid, snapshot.ask),
     position: snapshot.holdings,
     pnl: snapshot.profit,
+    profitSinceOpening: snapshot.sinceOpening.profit,
+    profitOfRun: snapshot.runProfit,
     spreadBps: spreadBps(bid, ask),
     marketSpreadBps: spreadBps(snapshot.bid, snapshot.ask),
     bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,

@@ -1,17 +1,17 @@
 /** Key files: read only when nobody else can have read or written them. */
-import { closeSync, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, fstatSync, realpathSync } from 'node:fs';
+import { openRegularFile, readOpenFile, SMALL_FILE } from '../../guard/index.ts';
 
 /** Where container runtimes mount secrets: root's, and mode 0444 without more, inside a file system of that container alone. */
 const MOUNTED = /^(\/var)?\/run\/secrets\//;
 
-/** The text of a key file. Throws one line, with the command that mends it, when it is not ours (or root's) or is open to others. */
+/** The text of a key file. Throws one line, with the command that mends it, when it is not ours (or root's), is open to others, or is no regular file of at most 64 kB. */
 export function readSecretFile(path: string): string {
-  const fd = openSync(path, 'r');
+  const fd = openRegularFile(path);
   try {
     // What was opened is what is judged: a name may mean another file by now.
     const seen = fstatSync(fd);
     const user = process.geteuid?.();
-    if (!seen.isFile()) throw new Error('it is no file');
     if (user !== undefined) {
       const mode = (seen.mode & 0o777).toString(8).padStart(4, '0');
       if (seen.uid !== user && seen.uid !== 0)
@@ -20,7 +20,7 @@ export function readSecretFile(path: string): string {
       if (open !== 0)
         throw new Error(`it is open to others (mode ${mode}): chmod 600 ${path}, and think of the key as known`);
     }
-    return readFileSync(fd, 'utf8');
+    return readOpenFile(fd, SMALL_FILE);
   } finally {
     closeSync(fd);
   }

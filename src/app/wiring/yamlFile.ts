@@ -1,9 +1,9 @@
 /** A YAML file that is held against a schema: every mistake is one line with its place. */
-import { readFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import type { z } from 'zod';
 import { problemsOf } from '../../config/problems.ts';
 import type { Problem } from '../../config/problems.ts';
-import { readYaml } from '../../config/text/yamlText.ts';
+import { readYaml, YAML_LENGTH_MAX } from '../../config/text/yamlText.ts';
 import { UsageError } from './usageError.ts';
 
 export type YamlFile<Data> = {
@@ -13,8 +13,6 @@ export type YamlFile<Data> = {
   readonly tell: (problems: readonly Problem[]) => never;
 };
 
-const TEXT_MAX = 262_144;
-
 /** `what` such a file is called, `like` an example of a key with its value, `advice` how one is named. Throws `UsageError`. */
 export function readYamlFile<Schema extends z.ZodType>(
   path: string,
@@ -22,7 +20,8 @@ export function readYamlFile<Schema extends z.ZodType>(
   { what, like, advice }: { readonly what: string; readonly like: string; readonly advice: string },
 ): YamlFile<z.infer<Schema>> {
   const text = textOf(path, advice);
-  if (text.length > TEXT_MAX) throw new UsageError(`${path}: larger than ${TEXT_MAX} characters, this is no ${what}`);
+  if (text.length > YAML_LENGTH_MAX)
+    throw new UsageError(`${path}: larger than ${YAML_LENGTH_MAX} characters, this is no ${what}`);
   const read = readYaml(text, path, like);
   if (!read.ok) throw new UsageError(read.error);
   const tell = (problems: readonly Problem[]): never => {
@@ -42,7 +41,7 @@ export function readYamlFile<Schema extends z.ZodType>(
 
 function textOf(path: string, advice: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, TEXT_FILE);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     throw new UsageError(`${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; ${advice}`);

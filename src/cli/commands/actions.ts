@@ -14,11 +14,13 @@ import type { WhichBot } from '../../app/messages/ownCommand.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { remoteVenue } from '../../app/wiring/venue.ts';
+import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { realClock } from '../../live/realClock.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
+import { print, writeError } from '../terminal/output.ts';
 
 type Flags = Where & {
   readonly preview: boolean;
@@ -47,15 +49,11 @@ function addStatus(program: Command): void {
       ),
   )
     .option('--json', 'print one JSON object (docs/json.md)', false)
-    .action((options: Where & { json: boolean }) => {
+    .action(async (options: Where & { json: boolean }) => {
       const clock = realClock();
       const dir = folderOf(options);
-      const told = botStatus(
-        dir,
-        clock,
-        progress(clock, line => process.stderr.write(line)),
-      );
-      console.log(options.json ? JSON.stringify(told) : botStatusText(told, dir));
+      const told = await botStatus(dir, clock, progress(clock, writeError));
+      print(options.json ? JSON.stringify(told) : botStatusText(told, dir));
     });
 }
 
@@ -102,7 +100,7 @@ function addFlatten(program: Command): void {
     const flags = { ...options, preview: isPreview };
     await act({ ...askOf(flags), action: 'flatten', costMax: maxCost ?? '1' }, flags);
     if (!options.preview && maxCost === undefined && !options.json)
-      console.log('nothing was done: say with --max-cost what it may cost in all, and with --reason why');
+      print('nothing was done: say with --max-cost what it may cost in all, and with --reason why');
   });
 }
 
@@ -129,13 +127,13 @@ function addHalt(program: Command): void {
     if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
     const bot = whichBot(options);
     const halted = await carryOut(bot, ask, realClock());
-    if (!options.json) for (const line of halted.lines) console.log(line);
+    if (!options.json) for (const line of halted.lines) print(line);
     process.exitCode = halted.end === 'done' ? EXIT.clean : EXIT.leftOrders;
     const { lines, code } = await cancelBeside(bot, given);
     const end = { end: code === EXIT.clean ? 'done' : 'refused', lines } as const;
     const told = noted(bot, { ...ask, id: randomUUID(), action: 'cancel' }, realClock().now(), end);
     if (options.json) printJson({ end: worse(halted, told), lines: [...halted.lines, ...told.lines] });
-    else for (const line of told.lines) console.log(line);
+    else for (const line of told.lines) print(line);
     process.exitCode = Math.max(process.exitCode, code);
   });
 }
@@ -152,7 +150,10 @@ async function cancelBeside(
   if (nothing !== null || config.exchange.kind !== 'remote') return { lines: [nothing ?? ''], code: EXIT.clean };
   const venue = remoteVenue(config.exchange);
   const log = logger(config.log.level, [venue.secret.reveal()]);
-  return cancelOwn(config, venue, realClock(), Math.floor(Math.random() * 2 ** 31), log);
+  const clock = realClock();
+  const canceled = await cancelOwn(config, venue, clock, Math.floor(Math.random() * 2 ** 31), log);
+  if (canceled.code === EXIT.clean) noteOrdersSeen(stateDir, { at: clock.now(), by: 'halt --cancel', count: 0 });
+  return canceled;
 }
 
 /** Shows it, or does it. `refusedCode`: what the command ends in when it was refused. */
@@ -160,18 +161,18 @@ async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.mi
   const bot = whichBot(options);
   const clock = realClock();
   if (options.preview) {
-    const tell = progress(clock, line => process.stderr.write(line));
+    const tell = progress(clock, writeError);
     const { lines } = await previewAction(bot, ask, clock, tell);
-    return options.json ? printJson({ end: 'shown', lines }) : console.log(lines.join('\n'));
+    return options.json ? printJson({ end: 'shown', lines }) : print(lines.join('\n'));
   }
   const { end, lines } = await carryOut(bot, ask, clock);
   if (end === 'refused' && !options.json) throw new UsageError(lines, refusedCode);
   if (options.json) printJson({ end, lines });
-  else console.log(lines.join('\n'));
+  else print(lines.join('\n'));
   if (end === 'refused') process.exitCode = refusedCode;
 }
 
-const printJson = (told: object): void => console.log(JSON.stringify(told));
+const printJson = (told: object): void => print(JSON.stringify(told));
 
 /** A preview needs no reason. */
 function askOf({ preview, reason, by = ownName() }: Flags) {

@@ -4,6 +4,7 @@ import { EXIT } from '../../app/messages/exits.ts';
 import { testAlerts } from '../../app/alerts/alerts.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
 import { realClock } from '../../live/realClock.ts';
+import { print } from '../terminal/output.ts';
 
 /** Ends in 1 when a message did not arrive; wrong use is `UsageError`. */
 export function addAlertCommands(program: Command): void {
@@ -16,7 +17,7 @@ export function addAlertCommands(program: Command): void {
     .requiredOption('-c, --config <file>', "the bot's own YAML file")
     .action(async (options: { config: string }) => {
       const results = await testAlerts(readConfig(options.config), realClock());
-      for (const { name, arrived, says } of results) console.log(`${arrived ? 'pass' : 'fail'}  ${name}: ${says}`);
+      for (const { name, arrived, says } of results) print(`${arrived ? 'pass' : 'fail'}  ${name}: ${says}`);
       process.exitCode = results.every(({ arrived }) => arrived) ? EXIT.clean : EXIT.broken;
     });
 }

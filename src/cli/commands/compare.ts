@@ -16,6 +16,7 @@ import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { version } from '../terminal/version.ts';
+import { print } from '../terminal/output.ts';
 
 type CompareFlags = {
   readonly config: readonly string[];
@@ -115,7 +116,7 @@ export function addCompareCommand(program: Command): void {
         written(page.html, () => writeFileSync(page.html, comparisonPage(comparison, pageParts())));
       }
       const where = page === null ? '' : `\npage: ${page.html}`;
-      console.log(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describeComparison(comparison)}${where}`);
+      print(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describeComparison(comparison)}${where}`);
     });
 }
 

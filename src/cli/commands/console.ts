@@ -5,9 +5,11 @@ import type { Command } from 'commander';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { EXIT } from '../../app/messages/exits.ts';
+import { keepHarmless } from '../../app/run/besideProcess.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
 import { portFlag, several } from '../terminal/flags.ts';
 import { signalsToStop } from '../terminal/signals.ts';
+import { print, printError } from '../terminal/output.ts';
 
 type ConsoleFlags = {
   config: string;
@@ -47,15 +49,17 @@ export function addConsoleCommand(program: Command): void {
       const config = { ...given, state: { dir: state ?? (paper ? given.paper.stateDir : given.state.dir) } };
       const { host, port, allowedHosts } = { ...CONSOLE_DEFAULTS, allowedHosts: [], ...given.console };
       const { startConsole } = await import('../../app/console/console.ts');
+      const environment = { ...process.env };
+      keepHarmless(process.env);
       const server = await startConsole({
         ...{ config, host: flags.host ?? host, port: flags.port ?? port },
         allowedHosts: [...allowedHosts, ...flags.allowedHost],
         bot: { stateDir: config.state.dir, configFile: file },
         clock: realClock(),
-        environment: process.env,
-        onLine: line => console.error(line),
+        environment,
+        onLine: line => printError(line),
       });
-      console.log(`console of ${config.state.dir} at ${server.url}`);
+      print(`console of ${config.state.dir} at ${server.url}`);
       if (flags.open) openBrowser(server.url);
       await new Promise<void>(resolve => {
         // Beside a run it ends with it: Ctrl-C in their terminal reaches both, and a person wants to see the orders go.
@@ -74,7 +78,7 @@ function openBrowser(url: string): void {
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {
     ...{ stdio: 'ignore', detached: true },
   });
-  opener.on('error', () => console.error(`no browser was found here (${program}): open ${url} yourself`));
+  opener.on('error', () => printError(`no browser was found here (${program}): open ${url} yourself`));
   opener.unref();
 }
 

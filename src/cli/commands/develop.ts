@@ -1,6 +1,7 @@
 /** The command for whoever writes strategies: new-strategy. */
 import type { Command } from 'commander';
 import { newStrategy } from '../../app/develop/newStrategy.ts';
+import { print } from '../terminal/output.ts';
 
 /** `new-strategy`: prints each path that it wrote. Throws `UsageError` on a name that is none or taken, and outside a checkout. */
 export function addDevelopCommands(program: Command): void {
@@ -12,7 +13,7 @@ export function addDevelopCommands(program: Command): void {
     .argument('<name>', 'small letters, digits and dashes, like order-flow')
     .option('--root <dir>', 'the checkout', '.')
     .action((name: string, { root }: { root: string }) => {
-      for (const path of newStrategy(root, name)) console.log(path);
-      console.log('next: npm run format and npm run docs, then npx vitest run test/strategies (docs/strategies.md)');
+      for (const path of newStrategy(root, name)) print(path);
+      print('next: npm run format and npm run docs, then npx vitest run test/strategies (docs/strategies.md)');
     });
 }

@@ -1,5 +1,6 @@
 /** Which file adds which commands: the one that is asked for is loaded, which takes a third of the time; all of them for the list. */
 import type { Command } from 'commander';
+import { printError } from '../terminal/output.ts';
 
 type Add = (program: Command) => void;
 
@@ -31,11 +32,19 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
 ];
 
+const GUARDS_MONEY: ReadonlySet<string | undefined> = new Set([
+  ...['run', 'sentinel', 'doctor', 'promote', 'reload', 'hedges', 'console'],
+  ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
+]);
+
+/** Whether a command places, cancels or watches orders: it ends for nothing that its output does, and its exit code tells of orders only. */
+export const guardsMoney = (command: string | undefined): boolean => GUARDS_MONEY.has(command);
+
 /** Adds the command that the first argument names; every one when it names none, so that commander lists them, or none for the version. */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;
   const { warnOfConfigs } = await import('../../app/wiring/configFile.ts');
-  warnOfConfigs(line => console.error(line));
+  warnOfConfigs(line => printError(line));
   const asked = COMMAND_FILES.filter(({ names }) => args[0] !== undefined && names.includes(args[0]));
   for (const { load } of asked.length > 0 ? asked : COMMAND_FILES) (await load())(program);
 }

@@ -7,6 +7,7 @@ import { UsageError } from '../../app/wiring/usageError.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { adjust, ledger } from '../../app/inspect/ledger.ts';
 import type { AdjustAsk } from '../../app/inspect/ledger.ts';
+import { print } from '../terminal/output.ts';
 
 export type Where = {
   readonly config?: string;
@@ -40,7 +41,7 @@ export function addLedgerCommands(program: Command): void {
           ...(currency === undefined ? {} : { currency: currency.toLowerCase() }),
           ...(since === undefined ? {} : { since }),
         };
-        for (const line of await ledger(folderOf(options), ask, realClock())) console.log(line);
+        for (const line of await ledger(folderOf(options), ask, realClock())) print(line);
       },
     );
 
@@ -60,7 +61,7 @@ export function addLedgerCommands(program: Command): void {
       const { currency, amount = '', reason = '', by } = options;
       if (currency === undefined) throw new UsageError('--currency: expected a ticker like btc');
       const ask = { currency, amount, reason, ...(by === undefined ? {} : { by }) };
-      console.log(adjust(folderOf(options), ask, realClock().now()));
+      print(adjust(folderOf(options), ask, realClock().now()));
     });
 }
 

@@ -1,4 +1,5 @@
 /** The commands that take a configuration through replay, paper and the smallest size into the live file's place, and back. */
+import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { progress } from '../../app/inspect/explain.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
@@ -11,14 +12,17 @@ import {
   promotionBack,
   startPromotion,
 } from '../../app/promote/promote.ts';
-import type { Promoted, PromoteOptions } from '../../app/promote/promote.ts';
+import type { Promoted, PromoteOptions } from '../../app/promote/promoteCommand.ts';
 import { previewBack } from '../../app/promote/previewBack.ts';
+import { STAGES } from '../../app/promote/records.ts';
+import type { Stage } from '../../app/promote/records.ts';
 import { showPromotion } from '../../app/promote/showPromotion.ts';
 import { promotedJson, promotedText } from '../../app/promote/promoteText.ts';
 import { realClock } from '../../live/realClock.ts';
 import { threadNumber } from '../terminal/flags.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { version } from '../terminal/version.ts';
+import { print as printLine, writeError } from '../terminal/output.ts';
 
 type Flags = {
   readonly config: string;
@@ -53,21 +57,25 @@ export function addPromoteCommand(program: Command): void {
     .action(async (candidate: string, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const { criteria, new: isNew } = flags;
-      print(await startPromotion(optionsOf(flags, true), { candidate, criteria, isNew }), flags);
+      await startPromotion(optionsOf(flags, true), { candidate, criteria, isNew });
     });
 
   ofThreads(
     verb(promote, 'check', 'gather the evidence of the stage and hold it against its criteria; writes it down'),
   ).action(async (_: object, command: Command) => {
     const flags = command.optsWithGlobals<Flags>();
-    print(await checkPromotion(optionsOf(flags, false)), flags);
+    await checkPromotion(optionsOf(flags, false));
   });
 
-  ofThreads(verb(promote, 'approve', 'check, and go on to the next stage; from paper on the live file changes'))
+  ofThreads(
+    verb(promote, 'approve', 'check, and go on to the next stage; from paper on the live file changes').addArgument(
+      new Argument('[stage]', 'what is approved; without it the stage that is under way').choices(STAGES),
+    ),
+  )
     .option('--anyway', 'also where criteria are not met; the journal says so', false)
-    .action(async (_: object, command: Command) => {
+    .action(async (stage: Stage | undefined, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
-      print(await approvePromotion(optionsOf(flags, true), flags.anyway === true), flags);
+      await approvePromotion(optionsOf(flags, true), flags.anyway === true, stage ?? null);
     });
 
   verb(promote, 'back', 'what was in the live file before is put back, and a bot that runs takes it up')
@@ -75,7 +83,8 @@ export function addPromoteCommand(program: Command): void {
     .action(async (_: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const options = optionsOf(flags, flags.preview !== true);
-      print(flags.preview === true ? previewBack(options) : await promotionBack(options), flags);
+      if (flags.preview === true) print(previewBack(options), flags);
+      else await promotionBack(options);
     });
 }
 
@@ -94,17 +103,19 @@ const verb = (promote: Command, name: string, description: string): Command =>
 
 const ofThreads = (command: Command): Command => command.option('--threads <n>', 'replays at once', threadNumber, 2);
 
-function optionsOf({ config, reason = '', by = ownName(), threads = 2 }: Flags, needsReason: boolean): PromoteOptions {
+function optionsOf(flags: Flags, needsReason: boolean): PromoteOptions {
+  const { config, reason = '', by = ownName(), threads = 2 } = flags;
   const clock = realClock();
-  const onInput = progress(clock, line => void process.stderr.write(line));
+  const onInput = progress(clock, writeError);
   return promoteOptions({
     ...{ liveFile: config, reason, by, needsReason, clock, threads, onInput },
     ...{ version: version(), progress: progressBar() },
+    onEnd: promoted => print(promoted, flags),
   });
 }
 
 function print(promoted: Promoted, { config, json }: Flags): void {
-  if (json) console.log(JSON.stringify(promotedJson(promoted, config, promotionsDir(config))));
-  else console.log(promotedText(promoted, config).join('\n'));
+  if (json) printLine(JSON.stringify(promotedJson(promoted, config, promotionsDir(config))));
+  else printLine(promotedText(promoted, config).join('\n'));
   if (promoted.end === 'refused') process.exitCode = EXIT.misused;
 }

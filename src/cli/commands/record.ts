@@ -11,6 +11,7 @@ import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { chosen, withMarketOf } from './source.ts';
 import type { Source } from './source.ts';
+import { errorTerminal, print, writeError } from '../terminal/output.ts';
 
 type ImportFlags = {
   readonly from: string;
@@ -52,7 +53,7 @@ export function addRecordCommands(program: Command): void {
       const clock = realClock(options.speed);
       const log = logger(config.log.level, []);
       await withMarketOf(config, tape, options, clock, async (addresses, seed) => {
-        const isTerminal = process.stderr.isTTY;
+        const isTerminal = errorTerminal().isTTY === true;
         const recorded = await record({
           config,
           addresses,
@@ -61,7 +62,7 @@ export function addRecordCommands(program: Command): void {
           clock,
           seed,
           log: line => {
-            if (isTerminal) process.stderr.write('\u001b[2K\r');
+            if (isTerminal) writeError('\u001b[2K\r');
             log.info({}, line);
           },
           onProgress: progressLine(isTerminal, line => log.info({}, line)),
@@ -70,9 +71,9 @@ export function addRecordCommands(program: Command): void {
             if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
           },
         });
-        if (isTerminal) process.stderr.write('\n');
+        if (isTerminal) writeError('\n');
         if (recorded.failure !== null) log.error({}, `ended because something broke: ${recorded.failure}`);
-        console.log(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
+        print(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
         process.exitCode = recorded.failure === null ? EXIT.clean : EXIT.broken;
       });
     });
@@ -103,7 +104,7 @@ export function addRecordCommands(program: Command): void {
         ...(format === 'auto' ? {} : { format }),
         progress: progressBar(),
       });
-      console.log(json ? JSON.stringify(report) : describeImport(report));
+      print(json ? JSON.stringify(report) : describeImport(report));
     });
 }
 
@@ -111,7 +112,7 @@ export function addRecordCommands(program: Command): void {
 function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
   let seen = 0;
   return line => {
-    if (isTerminal) process.stderr.write(`\u001b[2K\r${line.slice(0, Math.max(60, process.stderr.columns) - 1)}`);
+    if (isTerminal) writeError(`\u001b[2K\r${line.slice(0, Math.max(60, errorTerminal().columns ?? 0) - 1)}`);
     else if (++seen % LOGGED_EVERY === 0) log(line);
   };
 }

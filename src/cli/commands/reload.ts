@@ -6,8 +6,10 @@ import { carryOutReload } from '../../app/actions/carryOut.ts';
 import { askReload } from '../../app/inspect/askReload.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { EXIT } from '../../app/messages/exits.ts';
+import { digestFlag } from '../terminal/flags.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
+import { print } from '../terminal/output.ts';
 
 type Flags = {
   readonly config: string;
@@ -16,6 +18,7 @@ type Flags = {
   readonly preview: boolean;
   readonly reason: string;
   readonly by?: string;
+  readonly digest?: string;
   readonly json: boolean;
 };
 
@@ -36,17 +39,22 @@ export function addReloadCommand(program: Command): void {
         'none',
       ),
     )
+    .option('--digest <sha256>', 'take the file only if this is its SHA-256, as the preview shows it', digestFlag)
     .option('--by <name>', 'who says so; without it the name of your login')
     .option('--json', 'print the answer as one JSON object (docs/json.md)', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {
-      const { config: configFile, preview, reason, state, paper } = flags;
+      const { config: configFile, preview, reason, state, paper, digest: seen } = flags;
       const id = randomUUID();
       const stateDir = folderOf({ config: configFile, paper, ...(state === undefined ? {} : { state }) });
-      const ask = { id, action: 'reload', reason, by, via: 'command' } as const;
-      const { end, lines } = preview
+      const named = seen === undefined ? {} : { digest: seen };
+      const ask = { id, action: 'reload', reason, by, via: 'command', ...named } as const;
+      const { end, lines, digest } = preview
         ? await askReload({ ...flags, by, id }, realClock())
         : await carryOutReload({ configFile, stateDir }, ask, realClock());
-      console.log(json ? JSON.stringify({ end, lines }) : lines.join('\n'));
+      const exactly = end === 'shown' ? [`to take exactly this, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
+      print(json ? JSON.stringify({ end, lines, digest }) : [...lines, ...exactly].join('\n'));
       process.exitCode = end === 'kept' ? EXIT.misused : EXIT.clean;
     });
 }
+
+const DIGEST_SHOWN = 16;

@@ -6,6 +6,8 @@ import type { Command } from 'commander';
 import { written } from '../../app/backtest/csvFiles.ts';
 import { pageParts } from '../../app/backtest/reportFiles.ts';
 import { ledgerAt } from '../../app/inspect/exportLedger.ts';
+import { progress } from '../../app/inspect/explain.ts';
+import { lastMoment, profitAt } from '../../app/inspect/profitNow.ts';
 import { profitReport, reportJson, reportText } from '../../app/inspect/profitReport.ts';
 import { profitPage } from '../../app/inspect/reportPage.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
@@ -13,6 +15,7 @@ import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
+import { print } from '../terminal/output.ts';
 
 type ReportFlags = Where & {
   readonly from?: number;
@@ -39,7 +42,10 @@ export function addReportCommand(program: Command): void {
       const file = await ledgerAt(folderOf(where), clock);
       const asked = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       const book = where.config === undefined ? undefined : readConfig(where.config).book;
-      const report = profitReport(file, asked, clock.now(), book);
+      const dir = folderOf(where);
+      const onInput = progress(clock, line => process.stderr.write(line));
+      const current = profitAt(lastMoment(dir, onInput), file);
+      const report = profitReport(file, asked, clock.now(), book, current);
       const text = JSON.stringify(reportJson(report));
       if (out !== undefined) {
         const beside = out.replace(/\.html?$/i, '.json');
@@ -47,7 +53,7 @@ export function addReportCommand(program: Command): void {
         written(beside, () => writeFileSync(beside, `${text}\n`));
         written(out, () => writeFileSync(out, profitPage(report, pageParts())));
       }
-      console.log(json ? text : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'));
+      print(json ? text : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'));
     });
 }
 

@@ -20,6 +20,7 @@ import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { withMarketOf } from './source.ts';
+import { print } from '../terminal/output.ts';
 
 type ScoutFlags = {
   readonly config?: string;
@@ -83,9 +84,9 @@ export function addScoutCommand(program: Command): void {
       }
       const text = yaml === undefined ? null : scoutConfig(scouted, config);
       if (yaml !== undefined && text !== null) written(yaml, () => writeFileSync(yaml, text));
-      if (flags.json) console.log(JSON.stringify(scouting));
+      if (flags.json) print(JSON.stringify(scouting));
       else
-        console.log(
+        print(
           [
             describeScouting(scouting),
             ...(out === undefined ? [] : [`page: ${out}`]),

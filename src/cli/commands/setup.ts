@@ -15,6 +15,7 @@ import { saysYes, terminal } from '../terminal/ask.ts';
 import { logger } from '../terminal/logger.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
+import { errorTerminal, outputTerminal, print, printError } from '../terminal/output.ts';
 
 /** `doctor` ends in 1 when anything failed, in 3 when an order may be left; wrong use is `UsageError`. */
 export function addSetupCommands(program: Command): void {
@@ -52,7 +53,7 @@ function addInit(program: Command): void {
         throw new UsageError(
           `nobody is there to be asked: give ${missing.map(name => `--${name}`).join(', ')}, or --yes to take what is proposed`,
         );
-      const say = (line: string) => console.error(wrapped(line, rowWidth()).join('\n'));
+      const say = (line: string) => printError(wrapped(line, rowWidth()).join('\n'));
       const problem = await init({
         file,
         given,
@@ -61,7 +62,7 @@ function addInit(program: Command): void {
         ask: yes
           ? null
           : async ({ name, text, proposal, why }, wrong) => {
-              if (wrong === null) console.error('');
+              if (wrong === null) printError('');
               say(wrong ?? `${QUESTION_NAMES.indexOf(name) + 1}/${QUESTION_NAMES.length} ${text}`);
               if (proposal !== null) say(`Enter takes ${proposal}: ${why}`);
               return asked.ask('> ');
@@ -70,9 +71,9 @@ function addInit(program: Command): void {
         seed: Math.floor(Math.random() * 2 ** 31),
         openLog: (_, secrets) => logger('error', secrets),
       }).finally(() => asked.close());
-      console.log(`written: ${file}; read it, then:`);
-      for (const verb of ['check', 'doctor']) console.log(`  puntas ${verb} -c ${shellWord(file)}`);
-      if (problem !== null) console.log(wrapped(`as it is now ${problem}`, rowWidth()).join('\n'));
+      print(`written: ${file}; read it, then:`);
+      for (const verb of ['check', 'doctor']) print(`  puntas ${verb} -c ${shellWord(file)}`);
+      if (problem !== null) print(wrapped(`as it is now ${problem}`, rowWidth()).join('\n'));
     });
 }
 
@@ -89,7 +90,10 @@ const INIT_HELP: Readonly<Record<QuestionName, string>> = {
   target: 'inventory to come back to, in the major currency; found: what is held at the first start',
 };
 
-const rowWidth = (): number => (process.stderr.isTTY ? Math.max(40, process.stderr.columns - 1) : Infinity);
+const rowWidth = (): number => {
+  const { isTTY, columns = Infinity } = errorTerminal();
+  return isTTY ? Math.max(40, columns - 1) : Infinity;
+};
 
 type DoctorFlags = { config: string; state?: string; order: boolean; yes: boolean; json: boolean };
 
@@ -125,7 +129,7 @@ function addDoctor(program: Command): void {
         seed: Math.floor(Math.random() * 2 ** 31),
         version: version(),
         openLog: (_, secrets) => logger('error', secrets),
-        tell: found => (options.json ? undefined : console.log(findingText(found))),
+        tell: found => (options.json ? undefined : print(findingText(found))),
         ...(options.order && {
           mayOrder: async (what: string) => options.yes || saysYes(await asked.ask(`${what}: place it? [y/N] `)),
         }),
@@ -136,8 +140,8 @@ function addDoctor(program: Command): void {
       }).finally(() => asked.close());
       const count = (result: Finding['result']) => findings.filter(found => found.result === result).length;
       const counts = { pass: count('pass'), warn: count('warn'), fail: count('fail') };
-      if (options.json) console.log(JSON.stringify({ ...counts, findings, left }));
-      else console.log(`${counts.pass} pass, ${counts.warn} warn, ${counts.fail} fail`);
+      if (options.json) print(JSON.stringify({ ...counts, findings, left }));
+      else print(`${counts.pass} pass, ${counts.warn} warn, ${counts.fail} fail`);
       process.exitCode = left.length > 0 ? EXIT.leftOrders : counts.fail > 0 ? EXIT.broken : EXIT.clean;
     });
 }
@@ -146,7 +150,7 @@ const RESULT = 6;
 const CHECK = 15;
 
 /** A row of what it says, and below it what to do; broken between words on a terminal, one line each for whatever reads lines. */
-export function findingText({ check, result, says, todo }: Finding, columns = process.stdout.columns): string {
+export function findingText({ check, result, says, todo }: Finding, columns = outputTerminal().columns): string {
   const indent = ' '.repeat(RESULT + CHECK);
   const width = columns === undefined ? Infinity : Math.max(40, columns - 1) - indent.length;
   const rows = [...wrapped(says, width), ...(todo === null ? [] : wrapped(`-> ${todo}`, width))];

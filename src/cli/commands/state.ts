@@ -1,6 +1,7 @@
 /** The commands on what a state directory recorded: replay, explain, hedges. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { realClock } from '../../live/realClock.ts';
 import { readConfig } from '../../app/wiring/configFile.ts';
 import { EXIT } from '../../app/messages/exits.ts';
@@ -16,6 +17,7 @@ import { SETTLED_AS } from '../../live/state/settlements.ts';
 import { replay } from '../../app/inspect/stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
+import { print, writeError } from '../terminal/output.ts';
 
 /** `replay` and `explain` end in 1 when a command came out otherwise than recorded; wrong use is `UsageError`. */
 export function addStateCommands(program: Command): void {
@@ -33,7 +35,7 @@ function addReplay(program: Command): void {
     .option('--all', 'every recorded run', false)
     .action((dir: string, options: { run?: string; all: boolean }) => {
       const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
-      process.exitCode = replay(dir, which, line => console.log(line)) ? EXIT.clean : EXIT.broken;
+      process.exitCode = replay(dir, which, line => print(line)) ? EXIT.clean : EXIT.broken;
     });
 }
 
@@ -49,12 +51,15 @@ function addExplain(program: Command): void {
     .action((options: { config: string; at?: Moment; state?: string; paper: boolean; json: boolean }) => {
       const { state, paper } = readConfig(options.config);
       const clock = realClock();
+      const dir = options.state ?? (options.paper ? paper.stateDir : state.dir);
+      // A bot that runs faster than real time records its own time.
+      const botClock = botClockIn(dir);
       const told = explain({
-        dir: options.state ?? (options.paper ? paper.stateDir : state.dir),
-        at: options.at === undefined ? null : options.at(clock.now()),
-        onInput: progress(clock, line => process.stderr.write(line)),
+        dir,
+        at: options.at === undefined ? null : options.at(botClock.at(clock.now()), botClock.speed),
+        onInput: progress(clock, writeError),
       });
-      console.log(options.json ? JSON.stringify(told) : explanationText(told));
+      print(options.json ? JSON.stringify(told) : explanationText(told));
       if (told.difference !== null) process.exitCode = EXIT.broken;
     });
 }
@@ -69,7 +74,7 @@ function addHedges(program: Command): void {
     .option('--state <dir>', 'state directory, instead of the one in the configuration')
     .option('--json', 'as JSON', false)
     .action((options: Where & { json: boolean }) => {
-      for (const line of hedges(folderOf(options), options.json)) console.log(line);
+      for (const line of hedges(folderOf(options), options.json)) print(line);
     });
 
   hedgesCommand
@@ -93,6 +98,6 @@ function addHedges(program: Command): void {
         as === undefined
           ? await hedgeEvidence(dir, id, realClock())
           : await settleHedge(dir, { id, as, reason, by }, realClock());
-      for (const line of lines) console.log(line);
+      for (const line of lines) print(line);
     });
 }

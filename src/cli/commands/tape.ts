@@ -1,5 +1,6 @@
 /** The commands on recordings: backtest, calibrate, tape, export. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
@@ -33,6 +34,7 @@ import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
+import { print, writeOutput } from '../terminal/output.ts';
 
 type BacktestFlags = {
   readonly config?: string;
@@ -123,7 +125,7 @@ function addBacktest(program: Command): void {
       const files = options.out === undefined ? null : reportFiles(options.out);
       const report = await backtest({
         config: withVenueFees(config, options.venueFees),
-        configText: readFileSync(file, 'utf8'),
+        configText: readRegularFile(file, TEXT_FILE),
         version: version(),
         tape,
         seed: options.seed ?? (config.exchange.kind === 'embedded' ? config.exchange.seed : 1),
@@ -144,7 +146,7 @@ function addBacktest(program: Command): void {
       });
       if (files) writeReport(files, report);
       const page = files ? `\nreport: ${files.page}` : '';
-      console.log(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
+      print(options.json ? JSON.stringify(withoutSeries(report)) : `${describeBacktest(report)}${page}`);
     });
 }
 
@@ -190,7 +192,7 @@ function addCalibrate(program: Command): void {
       const elsewhere = reference.length === 0 ? null : { tapes: await referenceTapes(reference), ageS: referenceAge };
       const asked = { cadenceMs, latencies, seed, json, feesBps: fees ?? null };
       const text = await calibrate(market, progress, asked, elsewhere);
-      if (out === undefined) process.stdout.write(text);
+      if (out === undefined) writeOutput(text);
       else writeFileSync(out, text);
     });
 }
@@ -200,7 +202,7 @@ function addStored(program: Command): void {
     .argument('<dir>', 'folder of the tape')
     .option('--json', 'print it as one JSON object', false)
     .action(async (dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
-      console.log(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
+      print(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
     });
 
   stored(program.command('export'))
@@ -215,10 +217,10 @@ function addStored(program: Command): void {
       if (tape === undefined) {
         if (rows === undefined) throw new UsageError('--rows: say fills or ledger, or name a tape with --tape');
         const where = { ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
-        console.log(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
+        print(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || rows !== undefined)
         throw new UsageError('--tape: a tape, or the state of a bot, not both');
-      else console.log(await exportStored(tape, storedOptions(flags), out, progressBar()));
+      else print(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
 }
 

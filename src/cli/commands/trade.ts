@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
+import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../app/wiring/configFile.ts';
 import { UsageError } from '../../app/wiring/usageError.ts';
 import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
@@ -17,6 +18,7 @@ import { version } from '../terminal/version.ts';
 import { chosen, seedOf, withVenueOf } from './source.ts';
 import type { Source } from './source.ts';
 import { describe } from '../../app/messages/summary.ts';
+import { outputTerminal, print } from '../terminal/output.ts';
 
 /** How to reach an exchange: a row each on a terminal, where nothing may break in two that is copied; one JSON object for programs. */
 export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>
@@ -33,6 +35,14 @@ export function addTradeCommands(program: Command): void {
   addExchange(program);
   addSentinel(program);
 }
+
+type RunFlags = {
+  readonly for?: number;
+  readonly state?: string;
+  readonly metricsPort?: number;
+  readonly json: boolean;
+  readonly openingZero: readonly string[];
+};
 
 function addRun(program: Command): void {
   sources(
@@ -53,7 +63,13 @@ function addRun(program: Command): void {
       "trade the remote exchange's market on paper: no key, no money, nothing is sent but public reads",
       false,
     )
-    .action(async (options: Source & { for?: number; state?: string; metricsPort?: number; json: boolean }) => {
+    .option(
+      '--opening-zero <currency>',
+      'currency that the account holds none of and the exchange does not list (first start; repeatable)',
+      (currency: string, before: readonly string[]) => [...before, currency.toLowerCase()],
+      [] as readonly string[],
+    )
+    .action(async (options: Source & RunFlags) => {
       const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
       let isOpened = false;
@@ -73,7 +89,7 @@ function addRun(program: Command): void {
           // Without -c the state is in the working directory, where no file says so.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
-          const { summary, left, failure } = await run({
+          const ended = await run({
             config,
             configFile,
             venue,
@@ -82,6 +98,7 @@ function addRun(program: Command): void {
             log,
             version: version(),
             rowRoom: lineRoom,
+            openingZero: options.openingZero,
             onOpened: () => (isOpened = true),
             ...(options.config === undefined ? {} : { consoleArgs: consoleArgs(file, config.state.dir) }),
             source: { file, given, read: () => readConfigText(file, options.config === undefined) },
@@ -94,12 +111,14 @@ function addRun(program: Command): void {
             },
           });
           if (venue.paper) log.info({}, venue.paper.outcome());
-          for (const id of left) log.error({ id }, `not verified to be gone: ${id}`);
+          const { summary, failure } = ended;
+          for (const id of unverified(ended)) log.error({ id }, `not verified to be gone: ${id}`);
           if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
-          console.log(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
-          if (left.length > 0) return EXIT.leftOrders;
-          return failure === null && summary.halted === undefined && summary.ledgerMatches ? EXIT.clean : EXIT.broken;
+          print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
+          if (!isAllGone(ended)) return EXIT.leftOrders;
+          const isClean = failure === null && summary.halted === undefined && summary.ledgerMatches === true;
+          return isClean ? EXIT.clean : EXIT.broken;
         });
       };
       const { config: file, state, paper } = options;
@@ -132,9 +151,9 @@ function addCheck(program: Command): void {
       await withVenueOf(config, tape, options, clock, async (venue, _log, seed) => {
         const configFile = options.config === undefined || options.paper ? undefined : file;
         const { text, problem } = await check(config, venue, clock, seed, configFile);
-        console.log(text);
+        print(text);
         const help = editorHelp(file);
-        if (help !== null) console.log(`\n${help}`);
+        if (help !== null) print(`\n${help}`);
         if (problem !== null) throw new UsageError(problem);
         return EXIT.clean;
       });
@@ -173,7 +192,7 @@ function addExchange(program: Command): void {
         secret: secret.reveal(),
         book: config.book,
       };
-      console.log(faceText({ ...face, operator: `${origin}/operator`, operatorToken }, process.stdout.isTTY));
+      print(faceText({ ...face, operator: `${origin}/operator`, operatorToken }, outputTerminal().isTTY === true));
       await new Promise<void>(resolve => signals.tell(() => resolve()));
       await embedded.stop();
       process.exitCode = EXIT.clean;

@@ -18,6 +18,7 @@ import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { queueFlags } from '../terminal/queueFlags.ts';
+import { print, printError } from '../terminal/output.ts';
 
 type TuneFlags = {
   readonly config: string;
@@ -82,7 +83,7 @@ export function addTuneCommand(program: Command): void {
           ? []
           : [text === null ? `${file} was not written: nothing is better than not trading` : `configuration: ${file}`]),
       ];
-      console.log(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
+      print(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
     });
 }
 
@@ -107,7 +108,7 @@ async function tuned({
   ]);
   const stop = new AbortController();
   signalsToStop('leaving; what waits in the queue is thrown away after a day', EXIT.broken).tell(() => stop.abort());
-  const tell = (line: string): void => console.error(line);
+  const tell = (line: string): void => printError(line);
   const queue = await openTrialQueue({ ...shared, place, store, tell, stop: stop.signal });
   try {
     return await tune({ ...options, elsewhere: setup => queue.executor(setup) });

@@ -13,6 +13,7 @@ import { callbackOf, webhookTokens } from '../../app/wiring/inbox.ts';
 import { venueNamed, venueOf } from '../../app/wiring/venueRegistry.ts';
 import { folderOf } from './ledger.ts';
 import { remoteVenue } from '../../app/wiring/venue.ts';
+import { print } from '../terminal/output.ts';
 
 /** `webhooks register` (rfq 4.7) ends in 1 when the exchange refuses or does not answer; `webhooks list` reads the state directory alone. */
 export function addWebhookCommands(program: Command): void {
@@ -41,7 +42,7 @@ export function addWebhookCommands(program: Command): void {
         if (outcome.kind === 'refused') throw new UsageError(`the exchange refused: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
           throw new UsageError(`no usable answer (${outcome.reason}): it may be registered; register again to see`, 1);
-        for (const { id, event } of outcome.value) console.log(`registered as ${id} for ${event}: ${base}/hooks/…`);
+        for (const { id, event } of outcome.value) print(`registered as ${id} for ${event}: ${base}/hooks/…`);
       } finally {
         await client.close();
       }
@@ -58,7 +59,7 @@ export function addWebhookCommands(program: Command): void {
       if (!existsSync(join(dir, INBOX_FILE)))
         throw new UsageError(`${dir}: no ${INBOX_FILE} there; expected the state directory of a bot with webhooks`);
       const venue = options.config === undefined ? venueNamed(undefined) : venueOf(readConfig(options.config));
-      for (const line of listed(dir, options.json, venue)) console.log(line);
+      for (const line of listed(dir, options.json, venue)) print(line);
     });
 }
 

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Interface } from 'node:readline/promises';
 import { UsageError } from '../../app/wiring/usageError.ts';
+import { errorStream } from './output.ts';
 import { shownLines } from '../../core/text/shownText.ts';
 
 export type Terminal = {
@@ -14,7 +15,8 @@ export type Terminal = {
 
 /** Asks on stderr, so that stdout stays for what a command makes. Reads nothing before the first question. */
 export function terminal(): Terminal {
-  const { stdin: input, stderr: output } = process;
+  const { stdin: input } = process;
+  const output = errorStream();
   const isThere = input.isTTY && output.isTTY;
   const gone = new AbortController();
   let lines: Interface | null = null;

@@ -1,5 +1,6 @@
 /** Finds out whether an editor still knows the keys of a configuration that was copied somewhere else, and says how it does. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { shippedConfig } from '../../app/wiring/configFile.ts';
 
@@ -7,7 +8,7 @@ const LINE = /^# yaml-language-server: \$schema=(\S+)/m;
 
 /** What to write into the file instead, or null where its schema is found, is on the web, or is not asked for. */
 export function editorHelp(file: string): string | null {
-  const named = LINE.exec(readFileSync(file, 'utf8'))?.[1];
+  const named = LINE.exec(readRegularFile(file, TEXT_FILE))?.[1];
   if (named === undefined || /^[a-z]{2,}:/i.test(named) || existsSync(resolve(dirname(file), named))) return null;
   const schema = join(dirname(shippedConfig('sandbox')), 'schema.json');
   return `# editors find no help for this file: ${named} is not there. Its first line should be\n# yaml-language-server: $schema=${schema}`;

@@ -63,14 +63,14 @@ export function sizeFlag(text: string): number {
   return bytes;
 }
 
-/** A moment of the past, once it is known what time it is. */
-export type Moment = (now: Millis) => Millis;
+/** A moment of the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
+export type Moment = (now: Millis, speed?: number) => Millis;
 
 /** ISO 8601 (UTC without a zone), or so long ago; the result is in ms since 1970. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
-    return now => now - ago;
+    return (now, speed = 1) => now - ago * speed;
   }
   const at = isoTime(text);
   if (Number.isNaN(at))
@@ -142,6 +142,12 @@ export function cadenceFlag(text: string): Millis {
 export function decimalFlag(text: string): string {
   if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected decimal digits like 0.01.');
   return text;
+}
+
+/** Eight to 64 hex digits: a SHA-256, or its beginning. */
+export function digestFlag(text: string): string {
+  if (!/^[0-9a-f]{8,64}$/i.test(text)) throw new InvalidArgumentError('expected 8 to 64 hex digits of a SHA-256.');
+  return text.toLowerCase();
 }
 
 /** Of a flag that may be there several times: all of them, in order. */

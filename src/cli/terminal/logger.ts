@@ -1,9 +1,14 @@
 /** The log: pino's JSON lines on stderr, readable on a terminal; secrets never get through, whatever field or sentence they are in. */
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
-import pretty from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 import { maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
+import { errorTerminal, writeError } from './output.ts';
+import type { TerminalSize } from './output.ts';
+import { folded } from '../../app/messages/wrapped.ts';
+import { ownCommandName, withCommandName } from './commandName.ts';
+import { columnsOf } from './terminal.ts';
 
 /** In JSON: a backslash itself, which is none, or a control character other than tab and line end. */
 const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
@@ -14,7 +19,7 @@ const RAW_CONTROL = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\
 const PREFIX = '[HH:MM:ss.lll] INFO: ';
 
 /** How many characters of such a text fit into one row of stderr; off a terminal as many as there are. */
-export const lineRoom = (to: { readonly isTTY?: boolean; readonly columns?: number } = process.stderr): number =>
+export const lineRoom = (to: TerminalSize = errorTerminal()): number =>
   to.isTTY === true && to.columns !== undefined && to.columns > 0 ? Math.max(20, to.columns - PREFIX.length) : Infinity;
 
 /**
@@ -24,7 +29,7 @@ export const lineRoom = (to: { readonly isTTY?: boolean; readonly columns?: numb
 export function logger(level: string, secrets: readonly string[], to?: DestinationStream): Log {
   // A line is JSON: what it would unfold to on a terminal is written as escapes in it.
   const mask = (line: string): string =>
-    maskedText(line, secrets)
+    maskedText(withCommandName(line, JSON.stringify(ownCommandName).slice(1, -1)), secrets)
       .replace(CONTROL, sign => (sign === '\\\\' ? sign : '\ufffd'))
       .replace(RAW_CONTROL, '\ufffd');
   const options = {
@@ -37,19 +42,28 @@ export function logger(level: string, secrets: readonly string[], to?: Destinati
     hooks: { streamWrite: mask },
   };
   if (to !== undefined) return withLevel(pino(options, to));
-  if (!process.stderr.isTTY) return withLevel(pino(options, pino.destination({ dest: 2, sync: true })));
-  const shown = pino(
-    options,
-    pretty({
-      destination: 2,
-      sync: true,
-      ignore: 'pid,hostname',
-      translateTime: 'SYS:HH:MM:ss.l',
-      hideObject: level !== 'debug',
-      messageFormat: (line, key) => [line[key], line['stack']].filter(part => typeof part === 'string').join('\n'),
-    }),
-  );
-  return withLevel(shown);
+  const isTerminal = errorTerminal().isTTY === true;
+  const shown = isTerminal ? prettyLine(level) : (line: string) => line;
+  const describeLoss = (count: number, code: string) => shown(lossLine(count, code));
+  return withLevel(pino(options, { write: line => writeError(shown(line), describeLoss) }));
+}
+
+/** Reports log lines that were lost, as a log line. */
+const lossLine = (count: number, code: string): string =>
+  `${JSON.stringify({ level: 40, time: Date.now(), lost: count, code, msg: `${count} log ${count === 1 ? 'line was' : 'lines were'} lost (${code})` })}\n`;
+
+function prettyLine(level: string): (line: string) => string {
+  return prettyFactory({
+    ignore: 'pid,hostname',
+    translateTime: 'SYS:HH:MM:ss.l',
+    hideObject: level !== 'debug',
+    messageFormat: (line, key) =>
+      [line[key], line['stack']]
+        .filter(part => typeof part === 'string')
+        .flatMap(text => text.split('\n'))
+        .flatMap((row, i) => folded(row, columnsOf(errorTerminal()), i === 0 ? PREFIX.length + 1 : 0))
+        .join('\n'),
+  });
 }
 
 const withLevel = (log: Logger): Log => Object.assign(log, { setLevel: (level: string) => void (log.level = level) });

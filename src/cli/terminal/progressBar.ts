@@ -2,6 +2,7 @@
 import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
 import type { Progress } from '../../app/messages/progress.ts';
+import { errorStream, errorTerminal, writeError } from './output.ts';
 
 const FORMAT = '[{bar}] {percentage}% | {eta_formatted} | {what}';
 /** What is done sooner shows nothing. */
@@ -9,10 +10,13 @@ const BAR_AFTER_MS = 1_000;
 const LINE_AFTER_MS = 2_000;
 const LINE_EVERY_MS = 60_000;
 
-type Out = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
+type Out = { write(text: string): unknown; readonly isTTY?: boolean };
+
+/** The stream on a terminal, where a bar moves the cursor; else lines that are lost when they cannot be written. */
+const errorOut = (): Out => (errorTerminal().isTTY === true ? errorStream() : { write: text => writeError(text) });
 
 /** `now`: milliseconds that only grow. */
-export const progressBar = (to: Out = process.stderr, now = (): number => performance.now()): Progress =>
+export const progressBar = (to: Out = errorOut(), now = (): number => performance.now()): Progress =>
   to.isTTY === true ? barOn(to as WriteStream, now) : linesTo(to, now);
 
 function barOn(stream: WriteStream, now: () => number): Progress {

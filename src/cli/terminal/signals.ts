@@ -1,6 +1,7 @@
 /** How a person stops a command: with a signal, once for a clean end, twice to leave at once. */
 import { closeSync, constants, openSync } from 'node:fs';
 import { EXIT } from '../../app/messages/exits.ts';
+import { printError } from './output.ts';
 
 /**
  * The first SIGINT, SIGTERM or SIGHUP stops cleanly, at the end of the start when it came during the start; a second SIGINT or SIGTERM leaves at once
@@ -26,7 +27,7 @@ export function signalsToStop(
       // One closed terminal may bring two, and nobody insists by them.
       if (signal === 'SIGHUP' && asked !== null) return;
       if (asked !== null) {
-        console.error(`second ${signal}: ${leaving}`);
+        printError(`second ${signal}: ${leaving}`);
         process.exit(code);
       }
       asked = signal;

@@ -1,11 +1,29 @@
-/** Everything that a command prints goes through here: texts of an exchange or of a recording reach the terminal as text, and command nothing there. */
+/** Keeps what libraries print by `console` from commanding a terminal. Commands print through `output.ts`, which does the same. */
 import { shownLines } from '../../core/text/shownText.ts';
+import { foldedText } from '../../app/messages/wrapped.ts';
+import { ownCommandName, withCommandName } from './commandName.ts';
 
-/** From now on console.log and console.error print no control character but tab and line end. Call once, before anything is printed. */
-export function guardTerminal(target: Pick<Console, 'log' | 'error'> = console): void {
+type Screen = { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Columns of a terminal; Infinity where it is none. A terminal that does not say how wide it is has 80. */
+export const columnsOf = ({ isTTY, columns = 0 }: Screen): number =>
+  isTTY === true ? (columns > 0 ? columns : 80) : Infinity;
+
+/** Text as it reaches a person: commands as they are run here, broken between words at the width of the terminal. JSON stays one line. */
+export function printed(text: string, to: Screen, name = ownCommandName): string {
+  const isJson = /^[{[]/.test(text) && !text.includes('\n');
+  const shown = withCommandName(shownLines(text), isJson ? JSON.stringify(name).slice(1, -1) : name);
+  return isJson ? shown : foldedText(shown, columnsOf(to));
+}
+
+/** From now on console.log and console.error print no control character but tab and line end, as `printed` says. Call once, before anything is printed. */
+export function guardTerminal(
+  target: Pick<Console, 'log' | 'error'> = console,
+  to: Readonly<Record<'log' | 'error', Screen>> = { log: process.stdout, error: process.stderr },
+): void {
   for (const name of ['log', 'error'] as const) {
     const print = target[name].bind(target);
     target[name] = (...texts: unknown[]) =>
-      print(...texts.map(text => (typeof text === 'string' ? shownLines(text) : text)));
+      print(...texts.map(text => (typeof text === 'string' ? printed(text, to[name]) : text)));
   }
 }

@@ -1,11 +1,11 @@
 /** Which Puntas this is. */
-import { readFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 
 /** Of package.json, from the source tree and from the built one; 'unknown' where neither can be read. */
 export function version(): string {
   for (const up of ['../../../package.json', '../../../../package.json']) {
     try {
-      return (JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as { version: string }).version;
+      return (JSON.parse(readRegularFile(new URL(up, import.meta.url), TEXT_FILE)) as { version: string }).version;
     } catch {
       continue;
     }

@@ -17,8 +17,29 @@ export type ReadYaml =
     }
   | { readonly ok: false; readonly error: string };
 
+/** Length of a YAML text at most. */
+export const YAML_LENGTH_MAX = 65_536;
+/** No configuration or mapping comes near: the parser takes quadratic time over some of these signs. */
+const YAML_MAX = { characters: YAML_LENGTH_MAX, lines: 4_000, signs: 1_000 };
+
+/** What makes a YAML text larger than a person writes one; null if it is not. */
+function oversizeOf(text: string): string | null {
+  if (!(text.length <= YAML_MAX.characters)) return `larger than ${YAML_MAX.characters} characters`;
+  let [lines, signs] = [1, 0];
+  for (let i = 0; i < text.length; i++) {
+    const sign = text[i]!;
+    if (sign === '\n' || sign === '\r') lines++;
+    // Lists, maps, anchors, aliases, tags and keys that can stand several times on one line.
+    else if ('[{&*!?'.includes(sign) || (sign === '-' && /[\s-]/.test(text[i + 1] ?? ''))) signs++;
+  }
+  if (lines > YAML_MAX.lines) return `more than ${YAML_MAX.lines} lines`;
+  return signs > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs} brackets, anchors, aliases and tags` : null;
+}
+
 /** One map of words. `like` is an example of a key with its value. */
 export function readYaml(text: string, fileName: string, like: string): ReadYaml {
+  const oversize = oversizeOf(text);
+  if (oversize !== null) return { ok: false, error: `${fileName}: ${oversize}; shorten it, or name another file` };
   const counter = new LineCounter();
   // The parser's own look for repeated keys compares each key with every other.
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });

@@ -5,7 +5,7 @@ import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
 import type { ShownHour } from './view.ts';
 
 /** What each hour and day brought, net of fees, also before this run. */
-export const profitPanel: Panel = ({ hours, days, minor, profit: { opening } }) => {
+export const profitPanel: Panel = ({ hours, days, minor, profit }) => {
   const rows = (of: readonly ShownHour[], isDay: boolean) =>
     [...of]
       .reverse()
@@ -22,17 +22,16 @@ export const profitPanel: Panel = ({ hours, days, minor, profit: { opening } }) 
       ]);
   const names = ['net', 'trading', 'fees', 'hedging', 'volume', 'fills', 'spread', 'inventory'];
   return hours.length === 0
-    ? none('no fill is in the ledger yet')
+    ? none('nothing was earned yet')
     : [
-        opening === null
-          ? null
-          : h(
-              'p',
-              { class: 'soft' },
-              `since the opening, ${minor}: `,
-              signedSum(opening.total),
-              ` = spread ${withSign(opening.spread, 2)}, inventory ${withSign(opening.inventory, 2)}, fees ${withSign(opening.fees, 2)}, hedging ${withSign(opening.hedging, 2)}`,
-            ),
+        h(
+          'p',
+          { class: 'soft' },
+          `since the opening${profit.since === null ? '' : ` (${profit.since.slice(0, 16).replace('T', ' ')} UTC)`}, ${minor}: `,
+          signedSum(profit.total),
+          ` = spread ${withSign(profit.spread, 2)}, inventory ${withSign(profit.inventory, 2)}, fees ${withSign(profit.fees, 2)}, hedging ${withSign(profit.hedging, 2)}`,
+          profit.run === null ? '' : `; this run ${withSign(profit.run.total, 2)}`,
+        ),
         div(
           'scroll',
           tableOf(
@@ -59,7 +58,7 @@ export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [
     ),
   ),
   last.length === 0
-    ? none('no fill in this run')
+    ? none('no fill yet')
     : div(
         'scroll',
         tableOf(

@@ -1,4 +1,4 @@
-/** The console's charts: price with our quotes and fills, inventory, and profit in its parts, over the last minutes or the whole run. */
+/** The console's charts: price with our quotes and fills, inventory, and profit in its parts, over the last minutes or all that was replayed. */
 import type UPlot from 'uplot';
 import { clockOf, stamp } from './texts.ts';
 import type { ConsoleHistory, ConsoleView } from './view.ts';

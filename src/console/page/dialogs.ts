@@ -79,7 +79,7 @@ export class Dialogs {
   #barOf(names: readonly string[]): Node {
     const { session } = this.access;
     const button = (label: string, does: () => void, more: object = {}) =>
-      h('button', { type: 'button', onClick: does, ...more }, label);
+      h('button', { type: 'button', key: label, onClick: does, ...more }, label);
     return [
       ...names
         .filter(name => name in ACTIONS)
@@ -174,6 +174,8 @@ export class Dialogs {
           await this.access.logIn(read('token'), read('who'));
           this.#dialog.close();
           this.#state.listen();
+          // Never on an action: the browser gives the focus back to where the button to log in was.
+          this.#bar.querySelector<HTMLElement>('#logout')?.focus();
         },
         text => this.#go({ kind: 'login', problem: text }),
       );

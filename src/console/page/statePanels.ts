@@ -83,16 +83,16 @@ export const tilesPanel: Panel = view => {
   const share = Math.abs(Number(inventory.fromTarget)) / (Number(inventory.max) || 1);
   return [
     tile(
-      'net profit, this run',
-      signedSum(profit.run.total),
-      profit.opening === null ? minor : `${withSign(profit.opening.total, 2)} since the opening`,
+      'profit since the opening',
+      signedSum(profit.total),
+      profit.run === null ? minor : `${minor}, this run ${withSign(profit.run.total, 2)}`,
     ),
-    tile('spread', signedSum(profit.run.spread), minor),
-    tile('inventory', signedSum(profit.run.inventory), minor),
+    tile('spread', signedSum(profit.spread), minor),
+    tile('inventory', signedSum(profit.inventory), minor),
     tile(
       'fees',
-      signedSum(profit.run.fees),
-      Number(profit.run.hedging) === 0 ? minor : `hedging ${withSign(profit.run.hedging, 2)}`,
+      signedSum(profit.fees),
+      Number(profit.hedging) === 0 ? minor : `hedging ${withSign(profit.hedging, 2)}`,
     ),
     tile(
       'position',

@@ -16,7 +16,11 @@ export const tone = (text: string | number | null): string =>
   Number(text) > 0 ? 'gain' : Number(text) < 0 ? 'loss' : '';
 
 /** Without the zeros at the end. */
-export const trimmed = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+export function trimmed(text: string): string {
+  let end = text.length;
+  while (text.includes('.') && text[end - 1] === '0') end--;
+  return text.slice(0, text[end - 1] === '.' ? end - 1 : end);
+}
 
 /** Days, hours, minutes or seconds: the two largest. */
 export function span(ms: number): string {

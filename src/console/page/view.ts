@@ -19,7 +19,8 @@ export type ConsoleView = {
   readonly depth: { readonly bids: readonly DepthRow[]; readonly asks: readonly DepthRow[] };
   readonly orders: readonly ShownOrder[];
   readonly limits: readonly ShownLimit[];
-  readonly profit: { readonly run: ProfitParts; readonly opening: ProfitParts | null };
+  /** Profit since the opening, with the part of the run that is shown. */
+  readonly profit: ShownProfit;
   readonly fills: {
     readonly count: number;
     readonly last: readonly ShownFill[];
@@ -139,6 +140,15 @@ export type ProfitParts = {
   readonly total: string;
 };
 
+/** As `puntas status` prints it: times are ISO 8601 in UTC; `null` where an older Puntas did not keep it. */
+export type ShownProfit = ProfitParts & {
+  readonly currency: string;
+  readonly since: string | null;
+  readonly at: string | null;
+  readonly mid: string | null;
+  readonly run: ProfitParts | null;
+};
+
 export type ShownFill = {
   readonly at: number;
   readonly side: 'bid' | 'ask';
@@ -181,7 +191,7 @@ export type ShownLedger = {
   }[];
 };
 
-/** Of one hour or day UTC, in the minor currency, from the ledger's entries. `spread` and `inventory` are known of the run that is shown. */
+/** Of one hour or day UTC, in the minor currency, marked at the mid of its end. `spread` and `inventory` are null where an older Puntas kept no mid. */
 export type ShownHour = {
   readonly from: number;
   readonly fills: number;
@@ -216,7 +226,7 @@ export const POINT = [
   'hedging',
 ] as const;
 
-/** `recent`: a point a second; `whole`: the whole run, in larger steps. `fills`: at, side (1 bought, -1 sold), price. */
+/** `recent`: a point a second; `whole`: every run that was replayed, in larger steps. `fills`: at, side (1 bought, -1 sold), price. */
 export type ConsoleHistory = {
   readonly run: number;
   readonly recent: readonly (readonly number[])[];

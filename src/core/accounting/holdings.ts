@@ -20,8 +20,12 @@ export type Booked = { readonly changes: readonly Change[] } & (
   | { readonly kind: 'conversion'; readonly worth?: Money | undefined }
 );
 
+/** Origin id of the bot's order that a trade filled, and its level from 1; null where it is not the bot's, or not known. */
+export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
+
 export class Holdings {
   readonly #told: (booked: Booked) => void;
+  readonly #fillOf: FillOf;
   readonly #ledger = new Ledger();
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
@@ -29,9 +33,10 @@ export class Holdings {
   /** Carried out, and the balances have not been compared since. */
   #unsettled: Conversion | null = null;
 
-  /** `told`: called with everything once it is booked, but for what is restored. */
-  constructor(told: (booked: Booked) => void) {
+  /** `told`: called with everything once it is booked, but for what is restored. `fillOf`: whose order a trade filled, for the ledger's text. */
+  constructor(told: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
     this.#told = told;
+    this.#fillOf = fillOf;
   }
 
   /** Grows with every entry of the ledger. */
@@ -88,6 +93,8 @@ export class Holdings {
 
   /** The first read opens the ledger; later ones are kept to be compared with it. */
   read(balances: readonly Balance[], at: Millis): void {
+    // A currency that this reading does not name is unknown, whatever an earlier one said.
+    this.#reported.clear();
     for (const { currency, total } of balances) this.#reported.set(currency, moneyOf(total));
     if (this.#isOpen) return;
     const changes = [...this.#reported].map(([currency, amount]): Change => ({ cause: 'opening', currency, amount }));
@@ -121,7 +128,7 @@ export class Holdings {
       ...legs([sign * moneyOf(trade.major), -sign * moneyOf(trade.minor)]),
       { cause: 'fees', currency: trade.feeCurrency, amount: money(-moneyOf(trade.feeAmount)) },
     ];
-    this.#ledger.post({ source: `trade ${tid} ${oid}`, at, why: `${book} at ${trade.price}`, changes });
+    this.#ledger.post({ source: `trade ${tid} ${oid}`, at, why: this.#whyOf(trade), changes });
     this.#told({ kind: 'trade', trade, changes });
   }
 
@@ -165,6 +172,13 @@ export class Holdings {
   transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
     const changes = [{ cause, currency, amount }];
     if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#told({ kind: 'transfer', changes });
+  }
+
+  /** Such as `btc_mxn at 1500000.00 as maker of demo-1-7 level 2`: the fields that exports have as columns. */
+  #whyOf(trade: OwnTrade): string {
+    const { id, level } = this.#fillOf(trade);
+    const order = id === null ? '' : ` of ${id}${level === null ? '' : ` level ${level}`}`;
+    return `${trade.book} at ${trade.price} as ${trade.maker ? 'maker' : 'taker'}${order}`;
   }
 
   /** What was said of these trades, of those that are in the ledger. */

@@ -4,18 +4,22 @@ import type { Change } from './ledger.ts';
 import { moneyOfAmount } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { OwnTrade } from '../ports/port.ts';
+import { NO_PROFIT, profitSinceOpening } from './sinceOpening.ts';
+import type { ProfitSinceOpening } from './sinceOpening.ts';
 import { Position } from './position.ts';
 import type { Fill, Profit } from './position.ts';
 import { money, moneyOf } from '../model/units.ts';
-import type { Amount, Money, Price } from '../model/units.ts';
+import type { Amount, Millis, Money, Price } from '../model/units.ts';
 
 const NOTHING = money(0n);
-const NO_PROFIT: Profit = { spread: NOTHING, inventory: NOTHING, fees: NOTHING, hedging: NOTHING, total: NOTHING };
 
 export class Inventory {
   readonly #instrument: Instrument;
   readonly #target: Amount | null;
   #position: Position | null = null;
+  /** Profit up to the end of the earlier run; `null` if this run opened the ledger. */
+  #earlier: ProfitSinceOpening | null = null;
+  #openedAt: Millis | null = null;
   /** The position in lots, and of which version of it. */
   #lots = 0;
   #lotsOf = -1;
@@ -36,8 +40,9 @@ export class Inventory {
     return this.#position !== null;
   }
 
-  /** Goes on where an earlier run left off: `held` of the major currency, and the target that it had, in lots. */
-  restore(held: Money, target: Amount): void {
+  /** Goes on where an earlier run left off: `held` of the major currency, the target that it had, in lots, and its profit since the opening. */
+  restore(held: Money, target: Amount, earlier: ProfitSinceOpening | null = null): void {
+    this.#earlier = earlier ?? { since: null, at: null, twiceMid: null, profit: NO_PROFIT };
     this.#open(held, moneyOfAmount(this.#instrument, this.#target ?? target));
   }
 
@@ -46,11 +51,12 @@ export class Inventory {
    * hedge; another one moves money out of or into them, and is no profit. Nor is a transfer, except for fees that were given back; a target
    * of our own stays where it is.
    */
-  moved(booked: Booked): void {
+  moved(booked: Booked, at: Millis): void {
     const { major } = this.#instrument;
     const held = sumOf(booked.changes, major);
     switch (booked.kind) {
       case 'opening':
+        this.#openedAt = at;
         this.#open(held, this.#target === null ? held : moneyOfAmount(this.#instrument, this.#target));
         break;
       case 'trade':
@@ -119,6 +125,18 @@ export class Inventory {
     return this.#explained()?.profit() ?? NO_PROFIT;
   }
 
+  /** Profit of all fills and conversions against the mid, less fees: what moves of the mid bring is not in it. Null before the first mid. */
+  profitOfTrading(): Money | null {
+    if (this.#position === null || this.#position.twiceMid === null) return null;
+    const { spread, fees, hedging } = this.#position.profit();
+    return money(spread + fees + hedging);
+  }
+
+  /** Profit since the opening of the ledger, with this run's; throws as `profit` does. `at`: time of the last event. */
+  profitSinceOpening(at: Millis): ProfitSinceOpening {
+    return profitSinceOpening(this.#earlier, this.#explained(), this.#openedAt, at);
+  }
+
   /** Its total; throws as `profit` does. */
   totalProfit(): Money {
     return this.#explained()?.total() ?? NOTHING;
@@ -131,7 +149,7 @@ export class Inventory {
 
   #open(held: Money, target: Money): void {
     this.#lotsOf = -1;
-    this.#position = new Position(this.#instrument, money(held - target));
+    this.#position = new Position(this.#instrument, money(held - target), this.#earlier?.twiceMid ?? null);
   }
 
   /** `worth`: what the third currency of a leg of a route is counted for. */

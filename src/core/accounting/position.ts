@@ -40,6 +40,15 @@ export const sumOfProfits = (a: Profit, b: Profit): Profit => ({
   total: money(a.total + b.total),
 });
 
+/** What the later one has more than the earlier one. */
+export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => ({
+  spread: money(later.spread - earlier.spread),
+  inventory: money(later.inventory - earlier.inventory),
+  fees: money(later.fees - earlier.fees),
+  hedging: money(later.hedging - earlier.hedging),
+  total: money(later.total - earlier.total),
+});
+
 /**
  * Equity is cash + inventory x mark. Between two moments it changes by exactly: what fills captured against the mark (spread),
  * what conversions and orders that took liquidity captured against it (hedging), what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that
@@ -52,6 +61,7 @@ export class Position {
   #cash = 0n;
   /** Half ticks times the tick's money; 0 before the first mark. Up to it the mark's moves are counted. */
   #mark = 0n;
+  #firstMark = 0n;
   /** Where it has come since, in half ticks: what is held in between is the same, so that the moves are counted together when somebody asks. */
   #halfTicks = 0;
   /** What `total`, `profit` and `isExplained` said, until something moves them. */
@@ -66,13 +76,19 @@ export class Position {
   readonly #openingInventory: bigint;
   /** The opening inventory at the first mark. */
   #openingWorth = 0n;
+  /** Mark at which an earlier run ended; 0 without one. */
+  readonly #earlierMark: bigint;
   #flows = 0n;
   /** What happened before the first mark, in 10^-18: valued when there is one. */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
-  /** `inventory` is what is held beyond the target at the start; it earns and loses with the mark from the first mark on. */
-  constructor(instrument: Instrument, inventory: Money) {
+  /**
+   * `inventory` is what is held beyond the target at the start; it earns and loses with the mark from the first mark on. `earlierTwiceMid`: where
+   * an earlier run ended, twice the mid; null without one.
+   */
+  constructor(instrument: Instrument, inventory: Money, earlierTwiceMid: Money | null = null) {
     this.#tickMoney = instrument.tickMoney;
+    this.#earlierMark = earlierTwiceMid ?? 0n;
     this.#inventory = inventory;
     this.#openingInventory = inventory;
   }
@@ -89,6 +105,17 @@ export class Position {
   /** Change of the minor currency by our fills. */
   get cash(): Money {
     return money(this.#cash);
+  }
+
+  /** Twice the mid that everything is marked at; null before the first. */
+  get twiceMid(): Money | null {
+    return this.#halfTicks === 0 ? null : money(BigInt(this.#halfTicks) * this.#tickMoney);
+  }
+
+  /** Gain of the opening inventory between the last mark of the earlier run and the first mark of this one. It is no part of `profit`. */
+  get gainBeforeStart(): Money {
+    if (this.#mark === 0n || this.#earlierMark === 0n) return money(0n);
+    return cooked(this.#openingInventory * (this.#firstMark - this.#earlierMark));
   }
 
   /** A new middle of the market, in half ticks. */
@@ -215,6 +242,7 @@ export class Position {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#isAnother();
     this.#mark = mark;
+    this.#firstMark = mark;
     this.#openingWorth = this.#openingInventory * mark;
     this.#spread += bought * mark - raw(money(paid));
     this.#fees -= fees * mark;

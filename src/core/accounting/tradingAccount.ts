@@ -2,7 +2,7 @@
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from './accountEvents.ts';
 import { lockedByOthers } from './foreignLocks.ts';
 import { Holdings } from './holdings.ts';
-import type { Booked } from './holdings.ts';
+import type { Booked, FillOf } from './holdings.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { PendingConversions } from './pendingConversions.ts';
@@ -19,7 +19,7 @@ export type AccountPatience = { readonly tradeReportDelayMaxMs: Millis; readonly
 /** What is shown of it to those who decide nothing on orders: drivers, the journal, the hedger. */
 export type AccountView = Pick<
   TradingAccount,
-  'checked' | 'unexplained' | 'differences' | 'isReconciled' | 'isConverting' | 'onEntry'
+  'checked' | 'unexplained' | 'differences' | 'isReconciled' | 'isConverting' | 'onEntry' | 'total'
 >;
 
 export class TradingAccount {
@@ -28,9 +28,13 @@ export class TradingAccount {
   readonly #pending = new PendingConversions();
   #lockedByOthers: ReadonlyMap<string, Money> = new Map();
 
-  /** `told`: called with everything that is booked, for the books that trade here. */
-  constructor({ tradeReportDelayMaxMs, listWaitMs = 0 }: AccountPatience, told: (booked: Booked) => void) {
-    this.#holdings = new Holdings(told);
+  /** `told`: called with everything that is booked, for the books that trade here. `fillOf`: as of `Holdings`. */
+  constructor(
+    { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountPatience,
+    told: (booked: Booked) => void,
+    fillOf?: FillOf,
+  ) {
+    this.#holdings = new Holdings(told, fillOf);
     this.#reconciliation = new Reconciliation(this.#holdings, tradeReportDelayMaxMs, listWaitMs);
   }
 

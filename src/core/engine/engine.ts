@@ -10,8 +10,10 @@ import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from '../marketdata/freshness.ts';
 import { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { AccountView } from '../accounting/tradingAccount.ts';
+import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
 import type { Booked } from '../accounting/holdings.ts';
 import { Inventory } from '../accounting/inventory.ts';
+import { HourEnds } from '../accounting/sinceOpening.ts';
 import { priceExact, priceFloor } from '../model/instrument.ts';
 import { limitUsesOf } from '../risk/limitUse.ts';
 import { lockedByOrders } from '../accounting/foreignLocks.ts';
@@ -48,6 +50,8 @@ export class Engine {
   readonly #orders: Orders;
   readonly #account: TradingAccount;
   readonly #inventory: Inventory;
+  /** Ends of the UTC hours of this run. */
+  readonly hourEnds = new HourEnds();
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
   /** Of an earlier run, for a later one, where this one has none. */
@@ -84,7 +88,11 @@ export class Engine {
     this.#unknownOrders = new UnknownOrderResolver(this.#orders, options.patience.lookEveryMs);
     this.#orphanOrders = new OrphanOrders(this.#ids, this.#orders);
     this.#inventory = new Inventory(options.instrument, options.target);
-    this.#account = new TradingAccount(options.patience, booked => this.#booked(booked));
+    this.#account = new TradingAccount(
+      options.patience,
+      booked => this.#booked(booked),
+      trade => this.#fillOf(trade),
+    );
     this.#decisions = new Decisions(options.isTraced ?? false);
     this.#risk = new RiskSupervisor(options, this.#inventory, news => options.onNews?.(news));
     this.#adverseSelection = options.adverseSelection
@@ -101,6 +109,8 @@ export class Engine {
 
   /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
   step(event: EngineEvent): readonly Approved<Command>[] {
+    if (this.#at === -Infinity) this.hourEnds.begin(event.at);
+    else if (this.hourEnds.isOver(event.at)) this.hourEnds.end(this.#inventory.profitSinceOpening(this.#at), event.at);
     this.#at = event.at;
     if (!this.#stopping && (this.#quoteUptime.isRunning || this.#missing(event.at) === null))
       this.#quoteUptime.pass(event.at, this.#orders);
@@ -130,6 +140,10 @@ export class Engine {
       case 'placed':
       case 'canceled':
         this.#readAccount(event);
+        break;
+      case 'balances unread':
+        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: event.reason });
+        this.#dirty = true;
         break;
       case 'conversion':
         this.#account.convert(event);
@@ -226,6 +240,7 @@ export class Engine {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
+      profit: this.#inventory.profitSinceOpening(this.#at),
       ...(adverse ? { adverse } : {}),
     };
   }
@@ -281,6 +296,7 @@ export class Engine {
       decisions: this.#decisions,
       account: this.#account,
       inventory: this.#inventory,
+      lastEventAt: this.#at,
       market: this.#market,
       adverseSelection: this.#adverseSelection,
       counts: this.#counts,
@@ -331,6 +347,7 @@ export class Engine {
   #readAccount(event: AccountEvent): void {
     switch (event.kind) {
       case 'balances':
+        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: null });
         this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
         break;
       case 'trades':
@@ -376,10 +393,18 @@ export class Engine {
     for (const order of orders) this.#orders.restore(order, at);
     if (ledger === null) return;
     this.#account.restore(ledger);
-    this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target);
+    this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target, ledger.profit);
+    this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
     this.#adverseLeft = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
+  }
+
+  /** An earlier run ended in an hour that is over: its end is the end of that hour. */
+  #endEarlierHour(earlier: ProfitSinceOpening | null, at: Millis): void {
+    if (earlier === null || earlier.at === null) return;
+    this.hourEnds.begin(earlier.at);
+    if (this.hourEnds.isOver(at)) this.hourEnds.end(earlier, at);
   }
 
   #halt(reason: string | null): void {
@@ -430,12 +455,13 @@ export class Engine {
   #booked(booked: Booked): void {
     if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol)
       this.#trade(booked.trade, this.#at);
-    else this.#inventory.moved(booked);
+    else this.#inventory.moved(booked, this.#at);
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
     // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
     const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
+    const before = this.#inventory.profitOfTrading();
     const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
     if (fill.id === null) return;
     const [major, { lotMoney }] = [moneyOf(trade.major), this.#rules.instrument];
@@ -446,7 +472,19 @@ export class Engine {
     this.#lastFill[trade.side] = { at, side: trade.side, price };
     if (fill.maker) this.#adverseSelection?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
     this.#dirty = true;
-    this.#options.onNews?.({ kind: 'fill', fill });
+    const after = this.#inventory.profitOfTrading();
+    const gain = before === null || after === null ? null : money(after - before);
+    this.#options.onNews?.({ kind: 'fill', fill, level: this.#levelOf(fill.id), gain });
+  }
+
+  #levelOf(id: string): number | null {
+    return this.#orders.get(id)?.level ?? null;
+  }
+
+  /** Whose order of which level a trade filled. */
+  #fillOf(trade: OwnTrade): { readonly id: string | null; readonly level: number | null } {
+    const id = this.#ids.ownerOf(trade, this.#orders);
+    return { id, level: id === null ? null : this.#levelOf(id) };
   }
 
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {

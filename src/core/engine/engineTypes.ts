@@ -9,6 +9,7 @@ import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts
 import type { Order, OrderNews, Patience } from '../orders/orders.ts';
 import type { PullRules } from '../quoting/quotePuller.ts';
 import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
+import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
 import type { Fill, Profit } from '../accounting/position.ts';
 import type { Regime, RegimeState } from '../risk/regimes.ts';
 import type { RegimeRules } from '../risk/regimeWatch.ts';
@@ -62,7 +63,8 @@ export type EngineNews =
   | { readonly kind: 'not taken'; readonly id: string; readonly why: NotTaken }
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
-  | { readonly kind: 'fill'; readonly fill: Fill }
+  /** `level`: of its order, from 1; null where that is not known. `gain`: what it brought against the mid, less its fee; null before the first mid. */
+  | { readonly kind: 'fill'; readonly fill: Fill; readonly level: number | null; readonly gain: Money | null }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
   /** `why`: what is missing to be ready, or why nothing of what is wanted can be shown; null when quotes are. */
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
@@ -93,6 +95,10 @@ export type Snapshot = {
   readonly decisions: readonly DecisionCount[];
   readonly fills: number;
   readonly profit: Profit;
+  /** Profit of this run, marked at the mid; it stays so where `profit` is summed over the runs of a process. */
+  readonly runProfit: Profit;
+  /** Profit since the opening of the ledger, this run included. */
+  readonly sinceOpening: ProfitSinceOpening;
   readonly inventory: Money;
   /** Markouts of our fills, and how far each side is moved out for them; null when they are not followed. */
   readonly markouts: { readonly curves: readonly MarkoutCurve[]; readonly widenBps: WidenBps } | null;

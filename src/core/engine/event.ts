@@ -6,6 +6,7 @@ import type { Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport, OwnTrade } from '../ports/port.ts';
 import type { KillSwitchState } from '../risk/killSwitch.ts';
+import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
 import type { AccountTier } from '../accounting/feeTier.ts';
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from '../accounting/accountEvents.ts';
 import type { TakerRequest } from '../hedging/takerOrder.ts';
@@ -19,6 +20,8 @@ export type RestoredLedger = AccountLedger & {
   readonly guard: KillSwitchState | null;
   /** Markouts of earlier fills; absent when none were followed. */
   readonly adverse?: AdverseSelectionState;
+  /** Profit since the opening; absent if an older Puntas kept none. */
+  readonly profit?: ProfitSinceOpening;
 };
 
 export type EngineEvent =
@@ -57,6 +60,8 @@ export type EngineEvent =
     }
   /** The exchange lists the book no more, until rules are read again. */
   | { readonly kind: 'book removed'; readonly at: Millis }
+  /** The balances could not be read for a while, although the exchange answers. Ends with the next `balances`. */
+  | { readonly kind: 'balances unread'; readonly at: Millis; readonly reason: string }
   /** The book's rules and our rates (parts of 10^-8), first or changed. */
   | {
       readonly kind: 'rules';

@@ -116,10 +116,8 @@ export class Quoter {
     const verdict = approvePlace(command, { ...riskContext, orders: orders.live });
     if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
     ids.take();
-    orders.intend(id, level.side, level.price, level.amount, at, false, {
-      index: level.index,
-      parts: level.parts ?? 1,
-    });
+    const placedFor = { index: level.index, parts: level.parts ?? 1 };
+    orders.intend(id, level.side, level.price, level.amount, at, { level: level.index + 1, placedFor });
     orders.sent(id);
     this.postOnlyBackoff.placed(id, level.side);
     adverseSelection?.placed(id, level.index);
@@ -137,7 +135,7 @@ export class Quoter {
     if (verdict === 'would cross our own order' || verdict === 'reduce only') return;
     if (typeof verdict === 'string') return this.takerOrder.refuse(verdict);
     this.takerOrder.sent();
-    orders.intend(command.id, command.side, command.price, command.amount, at, true);
+    orders.intend(command.id, command.side, command.price, command.amount, at, { takes: true });
     orders.sent(command.id);
     this.#places.push(verdict);
     this.#options.onNews?.({ kind: 'taking', command });

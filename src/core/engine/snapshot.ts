@@ -19,6 +19,7 @@ export type Shown = {
   readonly decisions: Decisions;
   readonly account: TradingAccount;
   readonly inventory: Inventory;
+  readonly lastEventAt: Millis;
   readonly market: MarketView;
   readonly adverseSelection: AdverseSelection | null;
   readonly counts: OrderCounts;
@@ -47,6 +48,8 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     decisions: decisions.counts,
     fills: of.fills,
     profit: inventory.profit(),
+    runProfit: inventory.profit(),
+    sinceOpening: inventory.profitSinceOpening(of.lastEventAt),
     inventory: inventory.position(),
     markouts: adverseSelection && { curves: adverseSelection.curves(), widenBps: { ...adverseSelection.widenBps(at) } },
     holdings: account.totals,

@@ -1,4 +1,5 @@
 /** Why a side shows nothing: the reason of the decision, and the numbers behind it for a person, with the key to change. */
+import { shortDecimal } from '../model/trimmedEnd.ts';
 import { bestOf } from '../model/book.ts';
 import { moneyOfAmount, moneyOfValue, textOfAmount, textOfPrice, valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -154,4 +155,4 @@ function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { pr
 }
 
 /** Decimal text without zeros that say nothing. */
-const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+const plain = (text: string): string => shortDecimal(text);

@@ -1,4 +1,5 @@
 /** Prices, amounts and money as exact integers, and the decimal text that the outside world speaks. */
+import { trimmedEnd } from './trimmedEnd.ts';
 
 /** A price in whole ticks of its instrument. */
 export type Price = number & { readonly unit: 'ticks' };
@@ -55,7 +56,7 @@ export function textOfMoney(sum: Money, decimals = 0): string {
   const negative = sum < 0n;
   const digits = (negative ? -sum : sum).toString().padStart(MONEY_DECIMALS + 1, '0');
   const whole = digits.slice(0, -MONEY_DECIMALS);
-  const fraction = digits.slice(-MONEY_DECIMALS).replace(/0+$/, '').padEnd(decimals, '0');
+  const fraction = trimmedEnd(digits.slice(-MONEY_DECIMALS), '0').padEnd(decimals, '0');
   return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 

@@ -29,6 +29,8 @@ export type Order = {
   readonly takes?: boolean;
   /** Wanted level that it was placed for; absent for an order of an earlier run. */
   readonly placedFor?: LevelMakeup;
+  /** Which of the wanted levels it was placed for, from 1, best first; absent where that is not known. */
+  readonly level?: number;
 };
 
 /** Which of the strategy's levels a wanted level is made of: the first of them, and how many (absent: one). */
@@ -147,8 +149,7 @@ export class Orders {
     price: Price,
     amount: Amount,
     at: Millis,
-    takes = false,
-    placedFor?: LevelMakeup,
+    more: Pick<Order, 'takes' | 'level' | 'placedFor'> = {},
   ): Order {
     if (this.#live.has(id) || this.#finished.has(id)) throw new Error(`origin id ${id} was used before`);
     const order: Live = {
@@ -161,7 +162,8 @@ export class Orders {
       state: 'intent',
       ending: null,
       oid: null,
-      takes,
+      takes: more.takes ?? false,
+      ...(more.level === undefined ? {} : { level: more.level }),
       answeredAt: at,
       closedAt: at,
       cancelSentAt: -Infinity,
@@ -178,7 +180,7 @@ export class Orders {
       endedAs: 0,
       filledRest: NOTHING,
     };
-    if (placedFor !== undefined) order.placedFor = placedFor;
+    if (more.placedFor !== undefined) order.placedFor = more.placedFor;
     this.#live.set(id, order);
     this.#liveList = null;
     return order;

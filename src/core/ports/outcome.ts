@@ -18,7 +18,12 @@ export type Meaning =
  * `unknown`: it may or may not have been carried out; never assume either.
  */
 export type Outcome<T> =
-  | { readonly kind: 'done'; readonly value: T }
+  | {
+      readonly kind: 'done';
+      readonly value: T;
+      /** Rows of a list that could not be read and are missing in `value`; absent if there are none. */
+      readonly unreadable?: readonly UnreadableRow[];
+    }
   | {
       readonly kind: 'refused';
       /** For people; the exchange's own, or a `LocalRefusal`. */
@@ -32,6 +37,33 @@ export type Outcome<T> =
       readonly remedy?: string;
     }
   | { readonly kind: 'unknown'; readonly reason: string };
+
+/** A row of a list that could not be read, with the parts of its identity that could. */
+export type UnreadableRow = {
+  /** Row number, field, what was expected and what was found. */
+  readonly why: string;
+  readonly book?: string;
+  /** Currencies that the row is about; absent if not all of them are known. */
+  readonly currencies?: readonly string[];
+  /** Order id of the exchange. */
+  readonly oid?: string;
+  /** `null` if the row says that the order has none; absent if that cannot be read. */
+  readonly originId?: string | null;
+  /** Id of a trade, a transfer or another entry. */
+  readonly id?: string;
+};
+
+/** One line about the row for a log: its identity and its fault. */
+export function describeRow({ why, book, currencies, oid, originId, id }: UnreadableRow): string {
+  const parts = [
+    ['book', book],
+    ['currency', book === undefined ? currencies?.join(' and ') : undefined],
+    ['origin_id', originId ?? undefined],
+    ['oid', oid],
+    ['id', id],
+  ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  return `${why}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`;
+}
 
 /** Refusal codes of our own, beside the exchange's. */
 export type LocalRefusal =

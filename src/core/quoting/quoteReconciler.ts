@@ -254,8 +254,12 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
  */
 const OTHER_MAKEUP_SHARE = 0.1;
 
-const isMadeOtherwise = ({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean =>
-  placedFor !== undefined && (placedFor.index !== index || (placedFor.parts ?? 1) !== parts);
+/** Either of the two is made of several levels, and not both of the same. */
+function isMadeOtherwise({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean {
+  if (placedFor === undefined) return false;
+  const { index: first, parts: count = 1 } = placedFor;
+  return count !== parts || (parts > 1 && first !== index);
+}
 
 /**
  * For each of the sorted `wants`, the index of its partner among the sorted `haves`, or -1: as many pairs as possible, then the least

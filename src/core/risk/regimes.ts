@@ -30,6 +30,8 @@ export type RegimeState = {
   readonly pause: string | null;
   /** Why only inventory is closed until a resume. */
   readonly reduce: string | null;
+  /** Why the account's balances are not known for now; only inventory is closed until they are read again. */
+  readonly unread: string | null;
   readonly near: Held | null;
   readonly wide: Held | null;
   /** Why nothing new may be placed for now. */
@@ -39,6 +41,8 @@ export type RegimeState = {
 export type RegimeEvent =
   | { readonly kind: 'halt' | 'pause' | 'reduce'; readonly at: Millis; readonly reason: string }
   | { readonly kind: 'resume' | 'pause over' | 'reduced'; readonly at: Millis }
+  /** `null`: the balances were read. */
+  | { readonly kind: 'balances'; readonly at: Millis; readonly unread: string | null }
   | RegimeLook;
 
 /** What a decision sees. Loads are shares of what is too much: 1 and more is, NaN is not known. */
@@ -69,6 +73,7 @@ export const firstRegime: RegimeState = {
   halt: null,
   pause: null,
   reduce: null,
+  unread: null,
   near: null,
   wide: null,
   refusal: 'not ready',
@@ -88,6 +93,8 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
       return state.reduce === null ? settled({ ...state, reduce: event.reason }, event.at) : state;
     case 'reduced':
       return state.reduce === null ? state : settled({ ...state, reduce: null }, event.at);
+    case 'balances':
+      return state.unread === event.unread ? state : settled({ ...state, unread: event.unread }, event.at);
     case 'resume':
       return state.halt === null && state.reduce === null
         ? state
@@ -106,7 +113,8 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
 }
 
 /** Of the causes, not of the regime: true as well while something harder, such as a pause, stands above it. */
-export const isReduceOnly = ({ reduce, near }: RegimeState): boolean => reduce !== null || near !== null;
+export const isReduceOnly = ({ reduce, unread, near }: RegimeState): boolean =>
+  reduce !== null || unread !== null || near !== null;
 
 function held(
   before: Held | null,
@@ -130,11 +138,12 @@ function settled(state: RegimeState, at: Millis): RegimeState {
   return regime === state.regime && why === state.why ? state : { ...state, regime, why, since: at };
 }
 
-function hardest({ halt, pause, refusal, reduce, near, wide }: RegimeState): readonly [Regime, string] {
+function hardest({ halt, pause, refusal, reduce, unread, near, wide }: RegimeState): readonly [Regime, string] {
   if (halt !== null) return ['halted', halt];
   if (pause !== null) return ['paused', pause];
   if (refusal !== null) return ['paused', refusal];
   if (reduce !== null) return ['reduce only', reduce];
+  if (unread !== null) return ['reduce only', unread];
   if (near !== null) return ['reduce only', near.why];
   if (wide !== null) return ['wide', wide.why];
   return ['normal', 'nothing stands against it'];

@@ -9,14 +9,14 @@ export function account(ask: Ask) {
   return {
     balances: () => ask(reading('balance', replies.balanceList)),
     /** The account's own rates, book by book. */
-    fees: () => ask(reading('fees', payload => replies.fees(payload).books)),
+    fees: () => ask(reading('fees', (payload, unreadable) => replies.fees(payload, unreadable).books)),
     /** The same with the fees of deposits and withdrawals. */
     feeSchedule: () => ask(reading('fees', replies.fees)),
     accountStatus: () => ask(reading('account_status', replies.accountStatus)),
   };
 }
 
-const reading = <T>(name: string, read: (payload: unknown) => T): Question<T> => ({
+const reading = <T>(name: string, read: Question<T>['read']): Question<T> => ({
   endpoint: `GET ${name}`,
   lane: 'private read',
   method: 'GET',

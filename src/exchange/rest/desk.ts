@@ -1,5 +1,6 @@
 /** Both conversion interfaces as one desk: offers, their acceptance, and what became of them. */
-import type { ConversionDesk, ConversionState, DecimalText, Outcome } from '../../core/index.ts';
+import { describeRow } from '../../core/index.ts';
+import type { ConversionDesk, ConversionState, DecimalText, Outcome, UnreadableRow } from '../../core/index.ts';
 import type { CurrencyConversion, ConversionEndpoints } from './conversions.ts';
 import type { Rfq, RfqConversion } from './rfq.ts';
 
@@ -63,14 +64,19 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
           : map(outcome, stateOfConversion);
       }
       let pageToken: string | undefined;
+      let unreadable: UnreadableRow | undefined;
       for (let n = 0; n < PAGES_MAX; n++) {
         const page = await rfq.conversions({ pageSize: 100, ...(pageToken === undefined ? {} : { pageToken }) });
         if (page.kind !== 'done') return page;
         // In no order that is written down: every page is looked at.
         const found = page.value.conversions.find(conversion => conversion.quoteId === quoteId);
         if (found) return { kind: 'done', value: stateOf(found) };
+        unreadable ??= page.unreadable?.[0];
         pageToken = page.value.nextPageToken;
-        if (pageToken === undefined || pageToken === '') return { kind: 'done', value: null };
+        if (pageToken !== undefined && pageToken !== '') continue;
+        // It may be the conversion that is looked for.
+        if (unreadable) return { kind: 'unknown', reason: `the list of conversions: ${describeRow(unreadable)}` };
+        return { kind: 'done', value: null };
       }
       return { kind: 'unknown', reason: `the list of conversions has more than ${PAGES_MAX} pages` };
     },

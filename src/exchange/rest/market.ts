@@ -47,7 +47,7 @@ export function market(ask: Ask) {
   };
 }
 
-const publicGet = <T>(name: string, rest: string, read: (payload: unknown) => T): Question<T> => ({
+const publicGet = <T>(name: string, rest: string, read: Question<T>['read']): Question<T> => ({
   endpoint: `GET ${name}`,
   lane: 'public read',
   method: 'GET',

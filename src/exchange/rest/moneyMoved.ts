@@ -1,5 +1,5 @@
 /** The exchange's own ledger: what moved balances, page by page (public-facts 9.4; old documentation and a client's samples, so every field is checked). */
-import type { MoneyLists, MoneyMoved } from '../../core/index.ts';
+import type { MoneyLists, MoneyMoved, UnreadableRow } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask } from '../transport/ask.ts';
 import { limitPart, query, quotePart } from '../wire/path.ts';
@@ -40,19 +40,21 @@ const listPart = (name: string): string => {
 };
 
 /** One page, in its order; `ref` is the `fid` or `wid` among the details. Throws a WireFault on another shape. */
-export const movements = (payload: unknown): readonly MoneyMoved[] =>
-  wire.list(payload, element => {
-    const of = wire.row(element);
-    const details = wire.optional(of, 'details', (from, field) => wire.row(from[field], field)) ?? {};
-    const ref = ['fid', 'wid'].map(name => wire.optional(details, name, wire.identifier)).find(id => id !== undefined);
-    return {
-      id: wire.identifier(of, 'eid'),
-      operation: wire.filled(of, 'operation'),
-      createdAt: wire.time(of, 'created_at'),
-      updates: wire.list(of['balance_updates'], update, 'balance_updates'),
-      ...wire.present({ ref }),
-    };
-  });
+export const movements = (payload: unknown, unreadable?: UnreadableRow[]): readonly MoneyMoved[] =>
+  wire.rows(payload, movement, unreadable);
+
+function movement(element: unknown): MoneyMoved {
+  const of = wire.row(element);
+  const details = wire.optional(of, 'details', (from, field) => wire.row(from[field], field)) ?? {};
+  const ref = ['fid', 'wid'].map(name => wire.optional(details, name, wire.identifier)).find(id => id !== undefined);
+  return {
+    id: wire.identifier(of, 'eid'),
+    operation: wire.filled(of, 'operation'),
+    createdAt: wire.time(of, 'created_at'),
+    updates: wire.list(of['balance_updates'], update, 'balance_updates'),
+    ...wire.present({ ref }),
+  };
+}
 
 function update(element: unknown): MoneyMoved['updates'][number] {
   const of = wire.row(element, 'balance_updates');

@@ -151,7 +151,7 @@ const cancelling = (path: string): Question<readonly string[]> => ({
   read: replies.canceledOids,
 });
 
-const reading = <T>(name: string, rest: string, read: (payload: unknown) => T): Question<T> => ({
+const reading = <T>(name: string, rest: string, read: Question<T>['read']): Question<T> => ({
   endpoint: `GET ${name}`,
   lane: 'private read',
   method: 'GET',
@@ -257,30 +257,30 @@ const NOT_FOUND: readonly string[] = ['0312', '0357'];
 async function found<T>(
   ids: readonly string[],
   request: (ids: readonly string[]) => Promise<Outcome<readonly T[]>>,
-  together: (outcomes: Lists<T>) => Outcome<readonly T[]>,
+  merge: (outcomes: Lists<T>) => Outcome<readonly T[]>,
 ): Promise<Outcome<readonly T[]>> {
   const outcome = await request(ids);
   if (outcome.kind !== 'refused' || !NOT_FOUND.includes(outcome.code)) return outcome;
   if (ids.length === 1) return { kind: 'done', value: [] };
   const halves = chunks(ids, Math.ceil(ids.length / 2));
-  return together(await Promise.all(halves.map(half => found(half, request, together))));
+  return merge(await Promise.all(halves.map(half => found(half, request, merge))));
 }
 
 type Lists<T> = readonly Outcome<readonly T[]>[];
 
 /** Done with everything that was proven; when nothing was answered, unknown before refused. */
 function anyOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
-  const answered = outcomes.flatMap(each => (each.kind === 'done' ? [each.value] : []));
-  if (answered.length > 0 || outcomes.length === 0) return { kind: 'done', value: answered.flat() };
+  const answered = outcomes.filter(each => each.kind === 'done');
+  if (answered.length > 0 || outcomes.length === 0) return together(answered);
   return outcomes.find(each => each.kind === 'unknown') ?? outcomes[0]!;
 }
 
 /** Done when all are; else the first that is not. */
 function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
-  return (
-    outcomes.find(each => each.kind !== 'done') ?? {
-      kind: 'done',
-      value: outcomes.flatMap(each => (each.kind === 'done' ? each.value : [])),
-    }
-  );
+  return outcomes.find(each => each.kind !== 'done') ?? together(outcomes.filter(each => each.kind === 'done'));
+}
+
+function together<T>(done: readonly Extract<Outcome<readonly T[]>, { kind: 'done' }>[]): Outcome<readonly T[]> {
+  const unreadable = done.flatMap(each => each.unreadable ?? []);
+  return { kind: 'done', value: done.flatMap(each => each.value), ...(unreadable.length === 0 ? {} : { unreadable }) };
 }

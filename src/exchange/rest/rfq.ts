@@ -1,5 +1,5 @@
 /** The quote-based conversion interface (RFQ v1): pairs, quotes and conversions. Replies have no envelope. */
-import type { DecimalText, Millis } from '../../core/index.ts';
+import type { DecimalText, Millis, UnreadableRow } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask, Question } from '../transport/ask.ts';
 import { currencyPart, limitPart, positivePart, query, quotePart } from '../wire/path.ts';
@@ -83,7 +83,7 @@ const question = <T>(
   method: 'GET' | 'POST',
   rest: string,
   endpoint: string,
-  read: (reply: unknown) => T,
+  read: Question<T>['read'],
   body?: Readonly<Record<string, unknown>>,
   effect: Question<T>['effect'] = 'read',
 ): Question<T> => ({
@@ -119,8 +119,8 @@ function pageQuery({ status, pageSize, pageToken }: RfqPageQuery): string {
   });
 }
 
-const pairs = (reply: unknown): readonly RfqPair[] =>
-  wire.list(
+const pairs = (reply: unknown, unreadable?: UnreadableRow[]): readonly RfqPair[] =>
+  wire.rows(
     wire.row(reply)['pairs'],
     element => {
       const of = wire.row(element, 'pairs');
@@ -131,6 +131,7 @@ const pairs = (reply: unknown): readonly RfqPair[] =>
         targetPrecision: wire.count(of, 'target_precision'),
       };
     },
+    unreadable,
     'pairs',
   );
 
@@ -175,11 +176,11 @@ function conversion(reply: unknown): RfqConversion {
   };
 }
 
-function page(reply: unknown): RfqPage {
+function page(reply: unknown, unreadable?: UnreadableRow[]): RfqPage {
   const of = wire.row(reply);
   const next = wire.optional(of, 'next_page_token', wire.text);
   return {
-    conversions: wire.list(of['conversions'], conversion, 'conversions'),
+    conversions: wire.rows(of['conversions'], conversion, unreadable, 'conversions'),
     ...wire.present({
       nextPageToken: next === '' ? undefined : next,
       totalCount: wire.optional(of, 'total_count', wire.count),

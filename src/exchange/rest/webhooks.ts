@@ -1,4 +1,5 @@
 /** Registers the callback URL to which the exchange delivers transaction events. */
+import type { UnreadableRow } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask } from '../transport/ask.ts';
 import * as wire from '../wire/wire.ts';
@@ -42,12 +43,16 @@ export function webhooks(ask: Ask) {
 }
 
 /** One client has the names in camel case. `key` is Base64 of the DER SubjectPublicKeyInfo. */
-const keys = (reply: unknown): readonly { readonly id: string; readonly key: string }[] =>
-  wire.list(reply, element => {
-    const of = wire.row(element, 'key');
-    const either = (snake: string, camel: string) => wire.filled(of, of[snake] === undefined ? camel : snake);
-    return { id: either('key_id', 'keyId'), key: either('public_key', 'publicKey') };
-  });
+const keys = (reply: unknown, unreadable?: UnreadableRow[]): readonly WebhookKey[] =>
+  wire.rows(reply, webhookKey, unreadable);
+
+type WebhookKey = { readonly id: string; readonly key: string };
+
+function webhookKey(element: unknown): WebhookKey {
+  const of = wire.row(element, 'key');
+  const either = (snake: string, camel: string) => wire.filled(of, of[snake] === undefined ? camel : snake);
+  return { id: either('key_id', 'keyId'), key: either('public_key', 'publicKey') };
+}
 
 function callbackUrlPart(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
@@ -56,10 +61,10 @@ function callbackUrlPart(text: string): string {
 }
 
 /** The event's name is compared without case: the sample answer has it in lower case (public facts 17). */
-function registrations(reply: unknown): WebhookRegistrations {
+function registrations(reply: unknown, unreadable?: UnreadableRow[]): WebhookRegistrations {
   const of = wire.row(reply);
   return {
-    webhooks: wire.list(of['webhooks'], registration, 'webhooks'),
+    webhooks: wire.rows(of['webhooks'], registration, unreadable, 'webhooks'),
     ...wire.present({ message: wire.optional(of, 'message', wire.text) }),
   };
 }

@@ -191,7 +191,16 @@ function fitToShow<T>(outcome: Outcome<T>, credentials: Credentials | undefined)
   const fit = (text: string) => shownText(maskedText(text, [key ?? '', secret?.reveal() ?? '']));
   switch (outcome.kind) {
     case 'done':
-      return outcome;
+      if (outcome.unreadable === undefined) return outcome;
+      return {
+        ...outcome,
+        unreadable: outcome.unreadable.map(row => ({
+          ...row,
+          why: fit(row.why),
+          ...(row.book === undefined ? {} : { book: fit(row.book) }),
+          ...(row.id === undefined ? {} : { id: fit(row.id) }),
+        })),
+      };
     case 'refused':
       return { ...outcome, code: fit(outcome.code), message: fit(outcome.message) };
     case 'unknown':

@@ -1,5 +1,5 @@
 /** Reads the replies about the account: orders, own trades, balances, fees and status. */
-import type { Balance, BookFee, DecimalText, Millis, OrderReport, OwnTrade } from '../../core/index.ts';
+import type { Balance, BookFee, DecimalText, Millis, OrderReport, OwnTrade, UnreadableRow } from '../../core/index.ts';
 import { hundredth } from './marketReplies.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
@@ -81,7 +81,8 @@ export type AccountStatus = {
 };
 
 /** Of a lookup and of open orders (rest-api 2.4, public-facts 7). A market order without an amount has `0`. Throws a WireFault on another shape. */
-export const orderList = (payload: unknown): readonly OrderDetails[] => wire.list(payload, order);
+export const orderList = (payload: unknown, unreadable?: UnreadableRow[]): readonly OrderDetails[] =>
+  wire.rows(payload, order, unreadable);
 
 function order(element: unknown): OrderDetails {
   const of = wire.row(element);
@@ -121,35 +122,37 @@ function status(of: Row): OrderReport['status'] {
  * Of user_trades and order_trades (rest-api 2.1, 2.2). Amounts and the fee are without sign (public-facts 9.2): `side` says what came. Throws a
  * WireFault on another shape.
  */
-export const ownTrades = (payload: unknown): readonly TradeDetails[] =>
-  wire.list(payload, element => {
-    const of = wire.row(element);
-    const side = wire.side(of, 'side');
-    return {
-      book: wire.filled(of, 'book'),
-      tid: wire.integer(of, 'tid').toString(),
-      oid: wire.filled(of, 'oid'),
-      createdAt: wire.time(of, 'created_at'),
-      side,
-      price: wire.decimal(of, 'price'),
-      major: wire.magnitude(of, 'major'),
-      minor: wire.magnitude(of, 'minor'),
-      feeAmount: wire.magnitude(of, 'fees_amount'),
-      feeCurrency: wire.filled(of, 'fees_currency'),
-      // `make_side` is an older spelling in order_trades (interface document, part 9).
-      maker: wire.side(of, of['maker_side'] === undefined ? 'make_side' : 'maker_side') === side,
-      ...wire.present({
-        originId: wire.optional(of, 'origin_id', wire.filled),
-        majorCurrency: wire.optional(of, 'major_currency', wire.text),
-        minorCurrency: wire.optional(of, 'minor_currency', wire.text),
-        marginOrderType: wire.optional(of, 'margin_order_type', wire.text),
-      }),
-    };
-  });
+export const ownTrades = (payload: unknown, unreadable?: UnreadableRow[]): readonly TradeDetails[] =>
+  wire.rows(payload, ownTrade, unreadable);
 
-/** Payload of rest-api 4.9, currencies spelt as there; a balance that lacks one of its three sums (rest-api 2.9) is a WireFault for all. */
-export const balanceList = (payload: unknown): readonly Balance[] =>
-  wire.list(
+function ownTrade(element: unknown): TradeDetails {
+  const of = wire.row(element);
+  const side = wire.side(of, 'side');
+  return {
+    book: wire.filled(of, 'book'),
+    tid: wire.integer(of, 'tid').toString(),
+    oid: wire.filled(of, 'oid'),
+    createdAt: wire.time(of, 'created_at'),
+    side,
+    price: wire.decimal(of, 'price'),
+    major: wire.magnitude(of, 'major'),
+    minor: wire.magnitude(of, 'minor'),
+    feeAmount: wire.magnitude(of, 'fees_amount'),
+    feeCurrency: wire.filled(of, 'fees_currency'),
+    // `make_side` is an older spelling in order_trades (interface document, part 9).
+    maker: wire.side(of, of['maker_side'] === undefined ? 'make_side' : 'maker_side') === side,
+    ...wire.present({
+      originId: wire.optional(of, 'origin_id', wire.filled),
+      majorCurrency: wire.optional(of, 'major_currency', wire.text),
+      minorCurrency: wire.optional(of, 'minor_currency', wire.text),
+      marginOrderType: wire.optional(of, 'margin_order_type', wire.text),
+    }),
+  };
+}
+
+/** Payload of rest-api 4.9, currencies spelt as there; each with its three sums (rest-api 2.9). */
+export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): readonly Balance[] =>
+  wire.rows(
     wire.row(payload)['balances'],
     element => {
       const of = wire.row(element, 'balances');
@@ -160,6 +163,7 @@ export const balanceList = (payload: unknown): readonly Balance[] =>
         available: wire.decimal(of, 'available'),
       };
     },
+    unreadable,
     'balances',
   );
 
@@ -167,12 +171,14 @@ export const balanceList = (payload: unknown): readonly Balance[] =>
  * Rates are fractions. Only the `_decimal` rates are read; the deprecated pair without a side means different things to different clients (public
  * facts 9.1). A percentage of the next tier becomes a fraction, exactly. Throws a WireFault on another shape.
  */
-export function fees(payload: unknown): AccountFees {
+export function fees(payload: unknown, unreadable?: UnreadableRow[]): AccountFees {
   const whole = wire.row(payload);
   const withdrawals = wire.optional(whole, 'withdrawal_fees', (from, field) => wire.row(from[field], field)) ?? {};
   return {
-    books: wire.list(whole['fees'], bookFee, 'fees'),
-    deposits: wire.optional(whole, 'deposit_fees', (from, field) => wire.list(from[field], depositFee, field)) ?? [],
+    books: wire.rows(whole['fees'], bookFee, unreadable, 'fees'),
+    deposits:
+      wire.optional(whole, 'deposit_fees', (from, field) => wire.rows(from[field], depositFee, unreadable, field)) ??
+      [],
     withdrawals: new Map(Object.keys(withdrawals).map(currency => [currency, wire.decimal(withdrawals, currency)])),
   };
 }
@@ -244,8 +250,12 @@ export const acceptedOrder = (payload: unknown): { readonly oid: string } => ({
 });
 
 /** Ids of the orders that the exchange says it canceled. Throws a WireFault on another shape. */
-export const canceledOids = (payload: unknown): readonly string[] =>
-  wire.list(payload, element => {
-    if (typeof element !== 'string' || element === '') throw wire.fault('payload', 'order ids', element);
-    return element;
-  });
+export const canceledOids = (payload: unknown, unreadable?: UnreadableRow[]): readonly string[] =>
+  wire.rows(
+    payload,
+    element => {
+      if (typeof element !== 'string' || element === '') throw wire.fault('payload', 'order ids', element);
+      return element;
+    },
+    unreadable,
+  );

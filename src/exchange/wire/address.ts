@@ -1,4 +1,5 @@
 /** Where the exchange lives: four addresses that differ by environment (public facts 1). */
+import { trimmedEnd } from '../../core/index.ts';
 
 export type VenueAddresses = {
   /** With its base path, such as `https://api.bitso.com/api`. */
@@ -17,5 +18,5 @@ export function splitAddress(address: string): { readonly origin: string; readon
     url && !url.search && !url.hash && !url.username && !url.password && /^(https?|wss?):$/.test(url.protocol);
   if (!plain)
     throw new RangeError(`expected an address like https://api.bitso.com/api, found ${JSON.stringify(address)}`);
-  return { origin: `${url.protocol}//${url.host}`, basePath: url.pathname.replace(/\/+$/, '') };
+  return { origin: `${url.protocol}//${url.host}`, basePath: trimmedEnd(url.pathname, '/') };
 }

@@ -1,5 +1,5 @@
 /** Decides how a request ended from the reply it got: done, certainly refused, or unknown (failure modes 0.1). */
-import type { Outcome, WireReply } from '../../core/index.ts';
+import type { Outcome, UnreadableRow, WireReply } from '../../core/index.ts';
 import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errorCodes.ts';
 import { parseExactJson } from './json.ts';
 import { row, WireFault } from './wire.ts';
@@ -9,8 +9,8 @@ export type ReplyReading<T> = {
   readonly effect: 'read' | 'write';
   /** v3 and v4 wrap what they send in `payload`; RFQ and the webhook registration send it bare. */
   readonly envelope: 'payload' | 'bare' | 'list';
-  /** Throws a WireFault on a payload of the wrong shape. */
-  readonly read: (payload: unknown) => T;
+  /** Throws a WireFault on a payload of the wrong shape. Rows of a list that cannot be read are added to `unreadable`. */
+  readonly read: (payload: unknown, unreadable: UnreadableRow[]) => T;
   /** True when an error in words, without a code, is a certain refusal (webhook registration only). */
   readonly wordsRefuse?: boolean;
 };
@@ -47,13 +47,15 @@ export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttle
   if (status >= 400) return unknown(`HTTP ${status} without an error that can be read`);
   if (body === undefined) return unknown(`HTTP ${status} with a body that is not JSON`);
   try {
-    if (reading.envelope === 'list') return { outcome: { kind: 'done', value: reading.read(body) }, throttled };
+    const unreadable: UnreadableRow[] = [];
+    const done = (payload: unknown): RequestVerdict<T> => {
+      const value = reading.read(payload, unreadable);
+      return { outcome: { kind: 'done', value, ...(unreadable.length === 0 ? {} : { unreadable }) }, throttled };
+    };
+    if (reading.envelope === 'list') return done(body);
     const whole = row(body, 'reply');
     if (reading.envelope === 'payload' && !isSuccess(whole['success'])) return unknown('reply without success');
-    return {
-      outcome: { kind: 'done', value: reading.read(reading.envelope === 'payload' ? whole['payload'] : whole) },
-      throttled,
-    };
+    return done(reading.envelope === 'payload' ? whole['payload'] : whole);
   } catch (problem) {
     if (problem instanceof WireFault) return unknown(problem.message);
     throw problem;

@@ -10,6 +10,7 @@ import type {
   Money,
   PublicTrade,
   SideDamage,
+  UnreadableRow,
 } from '../../core/index.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
@@ -43,25 +44,9 @@ export type Candle = {
   readonly vwap?: string;
 };
 
-/**
- * A row whose rules cannot be read is left out, as a book that stopped trading is: the others must not fall with it.
- * No readable row among several is a fault.
- */
-export function availableBooks(payload: unknown): readonly AvailableBook[] {
-  const rows = wire.list(payload, element => element);
-  let problem: wire.WireFault | undefined;
-  const books = rows.flatMap(element => {
-    try {
-      return [availableBook(wire.row(element))];
-    } catch (error) {
-      if (!(error instanceof wire.WireFault)) throw error;
-      problem ??= error;
-      return [];
-    }
-  });
-  if (books.length === 0 && problem) throw problem;
-  return books;
-}
+/** Rules and fees of every book (rest-api 2.7). */
+export const availableBooks = (payload: unknown, unreadable?: UnreadableRow[]): readonly AvailableBook[] =>
+  wire.rows(payload, element => availableBook(wire.row(element)), unreadable);
 
 function availableBook(of: Row): AvailableBook {
   const fees = wire.optional(of, 'fees', (from, field) => wire.row(from[field], field));
@@ -192,18 +177,20 @@ function bookEntry(element: unknown, field: string, book: string): BookEntry {
 }
 
 /** rest-api 2.3, in the order of the reply; an unknown book has none (public-facts 4.4). Throws a WireFault on another shape. */
-export const publicTrades = (payload: unknown): readonly PublicTrade[] =>
-  wire.list(payload, element => {
-    const of = wire.row(element);
-    return {
-      book: wire.filled(of, 'book'),
-      tid: wire.integer(of, 'tid').toString(),
-      createdAt: wire.time(of, 'created_at'),
-      price: wire.decimal(of, 'price'),
-      amount: wire.decimal(of, 'amount'),
-      makerSide: wire.side(of, 'maker_side'),
-    };
-  });
+export const publicTrades = (payload: unknown, unreadable?: UnreadableRow[]): readonly PublicTrade[] =>
+  wire.rows(payload, publicTrade, unreadable);
+
+function publicTrade(element: unknown): PublicTrade {
+  const of = wire.row(element);
+  return {
+    book: wire.filled(of, 'book'),
+    tid: wire.integer(of, 'tid').toString(),
+    createdAt: wire.time(of, 'created_at'),
+    price: wire.decimal(of, 'price'),
+    amount: wire.decimal(of, 'amount'),
+    makerSide: wire.side(of, 'maker_side'),
+  };
+}
 
 /** Of one book (public-facts 4.2). A price of zero is left out, as one that is missing or null. Throws a WireFault on another shape. */
 export function ticker(payload: unknown): Ticker {
@@ -231,25 +218,28 @@ const priceIn = (of: Row, field: string): DecimalText | undefined => someOf(wire
 const someOf = (figure: string | undefined): string | undefined =>
   figure !== undefined && /[1-9]/.test(figure) ? figure : undefined;
 
-/** Of every book, when none was asked for (public-facts 4.2). One that cannot be read is a WireFault for all. */
-export const tickers = (payload: unknown): readonly Ticker[] => wire.list(payload, ticker);
+/** Of every book, when none was asked for (public-facts 4.2). */
+export const tickers = (payload: unknown, unreadable?: UnreadableRow[]): readonly Ticker[] =>
+  wire.rows(payload, ticker, unreadable);
 
 /** Undocumented; as clients read it (public facts 4.5), with times in ms since 1970. Throws a WireFault on another shape. */
-export const candles = (payload: unknown): readonly Candle[] =>
-  wire.list(payload, element => {
-    const of = wire.row(element);
-    return {
-      from: wire.count(of, 'bucket_start_time'),
-      open: wire.decimal(of, 'first_rate'),
-      close: wire.decimal(of, 'last_rate'),
-      low: wire.decimal(of, 'min_rate'),
-      high: wire.decimal(of, 'max_rate'),
-      trades: wire.count(of, 'trade_count'),
-      volume: wire.decimal(of, 'volume'),
-      ...wire.present({
-        firstTradeAt: wire.optional(of, 'first_trade_time', wire.count),
-        lastTradeAt: wire.optional(of, 'last_trade_time', wire.count),
-        vwap: wire.optional(of, 'vwap', wire.figure),
-      }),
-    };
-  });
+export const candles = (payload: unknown, unreadable?: UnreadableRow[]): readonly Candle[] =>
+  wire.rows(payload, candle, unreadable);
+
+function candle(element: unknown): Candle {
+  const of = wire.row(element);
+  return {
+    from: wire.count(of, 'bucket_start_time'),
+    open: wire.decimal(of, 'first_rate'),
+    close: wire.decimal(of, 'last_rate'),
+    low: wire.decimal(of, 'min_rate'),
+    high: wire.decimal(of, 'max_rate'),
+    trades: wire.count(of, 'trade_count'),
+    volume: wire.decimal(of, 'volume'),
+    ...wire.present({
+      firstTradeAt: wire.optional(of, 'first_trade_time', wire.count),
+      lastTradeAt: wire.optional(of, 'last_trade_time', wire.count),
+      vwap: wire.optional(of, 'vwap', wire.figure),
+    }),
+  };
+}

@@ -1,6 +1,6 @@
 /** Reads fields of parsed replies strictly: every reader gives the exact value or throws a WireFault that names the field. */
 import { isDecimalText, moneyOf } from '../../core/index.ts';
-import type { DecimalText, Millis, Money, Side } from '../../core/index.ts';
+import type { DecimalText, Millis, Money, Side, UnreadableRow } from '../../core/index.ts';
 
 /** A reply that is not shaped as the interface documents say. Becomes the outcome `unknown`. */
 export class WireFault extends Error {
@@ -19,10 +19,74 @@ export function row(value: unknown, what = 'payload'): Row {
   return value as Row;
 }
 
-/** An array, read element by element: a fault of one is a fault of all. `what` is its name in the fault. */
+/** An array within a row, read element by element: a fault of one is a fault of all. A reply's own list is read by `rows`. `what` is its name in the fault. */
 export function list<T>(value: unknown, each: (element: unknown) => T, what = 'payload'): readonly T[] {
   if (!Array.isArray(value)) throw fault(what, 'an array', value);
   return value.map(each);
+}
+
+/**
+ * Reads the rows of a list one by one. A row that cannot be read is left out and added to `unreadable`; without that
+ * list the first such row throws its WireFault. `what` is the name of the list in the fault.
+ */
+export function rows<T>(
+  value: unknown,
+  each: (element: unknown) => T,
+  unreadable: UnreadableRow[] | undefined,
+  what = 'payload',
+): readonly T[] {
+  if (!Array.isArray(value)) throw fault(what, 'an array', value);
+  const read: T[] = [];
+  for (const [n, element] of (value as unknown[]).entries()) {
+    try {
+      read.push(each(element));
+    } catch (error) {
+      if (!(error instanceof WireFault) || unreadable === undefined) throw error;
+      if (unreadable.length < UNREADABLE_MAX)
+        unreadable.push({ why: `row ${n + 1}: ${error.message}`, ...identityOf(element) });
+      // More of them are no list of this exchange.
+      else throw error;
+    }
+  }
+  return read;
+}
+
+/** Unreadable rows that one reply may have. */
+const UNREADABLE_MAX = 1000;
+
+/** The parts of a row's identity that can be read. */
+function identityOf(element: unknown): Omit<UnreadableRow, 'why'> {
+  if (typeof element !== 'object' || element === null || Array.isArray(element)) return {};
+  const of = element as Row;
+  const word = (field: string): string | undefined => {
+    const found = of[field];
+    return typeof found === 'string' && found !== '' && found.length <= IDENTITY_MAX ? found : undefined;
+  };
+  const origin = of['origin_id'];
+  const ids = ['tid', 'eid', 'id'].flatMap(field => {
+    const found = of[field];
+    return typeof found === 'number' && Number.isSafeInteger(found) ? [String(found)] : (word(field) ?? []);
+  });
+  return present({
+    book: word('book'),
+    currencies: currenciesOf(of),
+    oid: word('oid'),
+    originId: origin === undefined || origin === null ? null : word('origin_id'),
+    id: ids[0],
+  }) as Omit<UnreadableRow, 'why'>;
+}
+
+/** Longest name or id that is taken for one. */
+const IDENTITY_MAX = 100;
+
+/** Of a balance, or of every update of a transfer. */
+function currenciesOf(of: Row): readonly string[] | undefined {
+  const updates = of['balance_updates'];
+  const rows: readonly unknown[] = Array.isArray(updates) ? (updates as unknown[]) : [of];
+  const names = rows.map(row => (typeof row === 'object' && row !== null ? (row as Row)['currency'] : undefined));
+  if (names.length === 0 || !names.every(name => typeof name === 'string' && /^[A-Za-z0-9]{1,20}$/.test(name)))
+    return undefined;
+  return (names as string[]).map(name => name.toLowerCase());
 }
 
 /** Reads a field that may be absent or null. */

@@ -42,6 +42,9 @@ const LOOK_AGAIN_MS = 60_000;
 const LOOK_EVERY_MS = 5_000;
 /** As long as quotes stay: a list that is little late must not take them out. */
 const LOOK_SOON_MS = 1_500;
+/** Without usable balances for this time only inventory is closed. */
+const UNREAD_AFTER_MS = 60_000;
+const UNREAD = 'the balances cannot be read';
 const TRIES = 10;
 const TRY_EVERY_MS = 500;
 
@@ -58,13 +61,15 @@ export class BalanceReads {
   #linesMayComeUntil: Millis;
   /** They differed, and nothing has been booked since. */
   #isUnbooked = false;
+  /** First failed read in a row, by the clock; `null` after one that was answered. */
+  #failingSince: Millis | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: BalanceReadsOptions) {
     this.#o = options;
     const { lists, known, listAheadMaxMs } = options.explained;
     this.#linesMayComeUntil = options.run.clock.elapsed() + listAheadMaxMs;
-    this.#transfers = lists ? new TransferReads(lists, known, listAheadMaxMs) : null;
+    this.#transfers = lists ? new TransferReads(lists, known, listAheadMaxMs, options.reads.currencies) : null;
   }
 
   /** Transfers that are in the ledger or were before it; for the journal. */
@@ -88,8 +93,10 @@ export class BalanceReads {
     const event = await reads.balances();
     if (isFailed(event)) {
       note('balance', event);
+      this.#failed(event);
       return false;
     }
+    this.#failingSince = null;
     const quiet = (await readTrades()) && newest === reads.newest;
     step({ ...event, at: time(), quiet });
     if (!quiet) return false;
@@ -104,13 +111,31 @@ export class BalanceReads {
     return true;
   }
 
-  /** Balances on a quiet cut must equal the ledger; trades that are still being recorded get a moment. */
-  async match(): Promise<boolean> {
+  /** The exchange answers other reads: what it says of the balances is no answer. */
+  #failed(failed: Failed): void {
+    const { clock, step, time } = this.#o.run;
+    this.#failingSince ??= clock.elapsed();
+    const ms = clock.elapsed() - this.#failingSince;
+    if (!(ms >= UNREAD_AFTER_MS)) return;
+    const why = failed.kind === 'refused' ? `${failed.code} ${failed.message}` : failed.reason;
+    step({ kind: 'balances unread', at: time(), reason: `${UNREAD}: ${why}` });
+  }
+
+  /** Whether balances on a quiet cut equal the ledger; trades that are still being recorded get a moment. `null` if the balances could not be read. */
+  async match(): Promise<boolean | null> {
     const { engine } = this.#o;
     const { clock, log } = this.#o.run;
+    let isCompared = false;
     for (let tries = 0; tries < TRIES; tries++) {
-      if ((await this.read()) && engine.account.differences().length === 0) return true;
+      if (await this.read()) {
+        isCompared = true;
+        if (engine.account.differences().length === 0) return true;
+      }
       await sleep(clock, TRY_EVERY_MS);
+    }
+    if (!isCompared) {
+      log.error({}, 'the ledger was not compared with the balances, which could not be read');
+      return null;
     }
     for (const { currency, difference } of engine.account.differences()) {
       log.error(

@@ -1,6 +1,6 @@
 /** Hands the ledger over to the journal: entries, balances, marker and live orders of one moment, when they have changed, and now and then for the losses. */
-import { sumOfProfits, textOfMoney } from '../../core/index.ts';
-import type { Clock, Engine, LedgerEntry, Profit } from '../../core/index.ts';
+import { textOfMoney } from '../../core/index.ts';
+import type { Clock, Engine, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { StateUnits } from '../state/units.ts';
@@ -10,7 +10,7 @@ const KEEP_EVERY_MS = 60_000;
 
 export class LedgerKeeper {
   readonly #engine: Engine;
-  readonly #journal: Pick<Journal, 'keep' | 'leftovers'>;
+  readonly #journal: Pick<Journal, 'keep'>;
   readonly #reads: Pick<Reads, 'taken'>;
   readonly #clock: Clock;
   readonly #hedges: () => readonly HedgeRow[];
@@ -18,24 +18,26 @@ export class LedgerKeeper {
   readonly #units: StateUnits;
   #kept = { state: '', at: -Infinity };
   #entries: LedgerEntry[] = [];
+  #hours: ProfitSinceOpening[] = [];
 
   constructor(
     engine: Engine,
-    journal: Pick<Journal, 'keep' | 'leftovers'>,
+    journal: Pick<Journal, 'keep'>,
     reads: Pick<Reads, 'taken'>,
     clock: Clock,
-    units: StateUnits,
+    { tick, lot }: StateUnits,
     hedges: () => readonly HedgeRow[] = () => [],
     transfers: () => readonly string[] | null = () => null,
   ) {
     engine.account.onEntry(entry => void this.#entries.push(entry));
+    engine.hourEnds.listen(ended => void this.#hours.push(ended));
     this.#transfers = transfers;
     this.#hedges = hedges;
     this.#engine = engine;
     this.#journal = journal;
     this.#reads = reads;
     this.#clock = clock;
-    this.#units = units;
+    this.#units = { tick, lot };
   }
 
   /**
@@ -54,21 +56,15 @@ export class LedgerKeeper {
     const version = [this.#engine.ledgerVersion, transfers === null ? null : transfers.length];
     const state = JSON.stringify([...version, marker, tids.length, live, last?.id, last?.state, last?.acceptedAt]);
     const now = this.#clock.elapsed();
-    if (!isLast && state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS) return;
+    if (!isLast && this.#hours.length === 0 && state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS)
+      return;
     const ledger = this.#engine.ledger(tids);
     if (ledger === null) return;
     const { checked } = this.#engine.account;
-    const profit = this.#profit();
+    const profit = ledger.profit?.profit ?? null;
     const units = this.#units;
-    this.#journal.keep({ ledger, marker, live, hedges, transfers, units, checked, profit }, this.#entries);
-    this.#entries = [];
+    this.#journal.keep({ ledger, marker, live, hedges, transfers, units, checked, profit }, this.#entries, this.#hours);
+    [this.#entries, this.#hours] = [[], []];
     this.#kept = { state, at: now };
-  }
-
-  /** Of all runs since the opening. */
-  #profit(): Profit {
-    const { profit } = this.#engine.snapshot(this.#clock.now());
-    const { profit: before } = this.#journal.leftovers;
-    return before === null ? profit : sumOfProfits(before, profit);
   }
 }

@@ -1,10 +1,31 @@
 /** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
-import { amountFloor, OrderBook, priceFloor } from '../../core/index.ts';
-import type { Amount, EngineEvent, Exchange, Instrument, Millis, OwnTrade, Price } from '../../core/index.ts';
+import { amountFloor, describeRow, OrderBook, pairOrNull, priceFloor } from '../../core/index.ts';
+import type {
+  Amount,
+  Balance,
+  EngineEvent,
+  Exchange,
+  Instrument,
+  Millis,
+  OwnTrade,
+  Price,
+  UnreadableRow,
+} from '../../core/index.ts';
 import type { Failed } from '../failed.ts';
+import { failedBy, isAboutCurrency, isOwnOrder, unreadableOf } from './unreadableRows.ts';
+import type { OwnOrders } from './unreadableRows.ts';
 import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGES_MAX = 50;
+
+/** How rows that cannot be read are judged and reported; without it every one of the book is possibly of the bot. */
+export type RowJudgment = Omit<OwnOrders, 'book'> & {
+  /** Whether the ledger has nothing of a currency: then the exchange need not list it. */
+  readonly isZero?: (currency: string) => boolean;
+  /** Called for each row that is left out, at every read. */
+  readonly onLeftOut: (text: string) => void;
+};
+const NO_JUDGMENT: RowJudgment = { instance: '', onLeftOut: () => undefined };
 
 type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;
 
@@ -21,6 +42,11 @@ export class Reads {
   #recent: { readonly tid: string; readonly at: Millis }[] = [];
   #sequence = -1n;
   #tradesTurn: Promise<unknown> = Promise.resolve();
+  readonly #judgment: RowJudgment;
+  /** Currencies of the book; empty if its name does not have them. */
+  readonly #currencies: readonly string[];
+  /** Other currencies of which a trade could not be read: their balances cannot equal the ledger. */
+  readonly #uncounted = new Set<string>();
 
   /**
    * Reads one book; own trades after `lastTid`, of which `tids`, in order, are taken already. `time` is the engine's. Trades of the last `overlapMs` are read again and again, because
@@ -33,7 +59,10 @@ export class Reads {
     time: () => Millis,
     overlapMs: Millis = 0,
     tids: readonly string[] = [],
+    judgment: RowJudgment = NO_JUDGMENT,
   ) {
+    this.#judgment = judgment;
+    this.#currencies = pairOrNull(book) ?? [];
     this.#exchange = exchange;
     this.#book = book;
     this.#marker = lastTid;
@@ -41,6 +70,11 @@ export class Reads {
     this.#time = time;
     this.#overlapMs = overlapMs;
     this.#recent = tids.map(tid => ({ tid, at: time() }));
+  }
+
+  /** Currencies of the book; empty if its name does not have them. */
+  get currencies(): readonly string[] {
+    return this.#currencies;
   }
 
   /** Newest own trade that was taken. */
@@ -78,7 +112,23 @@ export class Reads {
     const outcome = await this.#exchange.openOrders({ book: this.#book, limit: ordersPage });
     if (outcome.kind !== 'done') return outcome;
     const orders = outcome.value;
-    return { kind: 'open orders', at: this.#time(), startedAt, complete: orders.length < ordersPage, orders };
+    const unreadable = unreadableOf(outcome);
+    let isWhole = orders.length + unreadable.length < ordersPage;
+    for (const row of unreadable) {
+      const concern = isOwnOrder(row, { book: this.#book, ...this.#judgment });
+      if (concern === 'yes') return failedBy('open_orders', row);
+      if (concern === 'possibly') isWhole = false;
+      const then =
+        concern === 'no'
+          ? 'counted as an order of another program'
+          : 'it may be an order of the bot: no order counts as gone';
+      this.#leaveOut('open_orders', row, then);
+    }
+    return { kind: 'open orders', at: this.#time(), startedAt, complete: isWhole, orders };
+  }
+
+  #leaveOut(list: string, row: UnreadableRow, then: string): void {
+    this.#judgment.onLeftOut(`${list}: ${describeRow(row)}; ${then}`);
   }
 
   /**
@@ -107,15 +157,29 @@ export class Reads {
         if (page === 0) return outcome;
         break;
       }
+      const unreadable = unreadableOf(outcome);
+      const own = unreadable.find(
+        row => isAboutCurrency(row, this.#currencies) !== 'no' || this.#currencies.length === 0,
+      );
+      if (own) {
+        if (page === 0) return failedBy('user_trades', own);
+        break;
+      }
+      for (const row of unreadable) this.#countNot(row);
       const sorted = [...outcome.value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
       trades.push(...sorted);
-      complete = sorted.length < tradesPage;
+      complete = sorted.length + unreadable.length < tradesPage;
       const last = sorted[sorted.length - 1]?.tid;
       // A full page may end between the two records of a trade of the account with itself: its last trade is read again.
       const before = complete ? undefined : sorted.findLast(({ tid }) => tid !== last)?.tid;
       cursor = before ?? last ?? cursor;
     }
     return { kind: 'trades', at: this.#time(), startedAt, complete, trades };
+  }
+
+  #countNot(row: UnreadableRow): void {
+    for (const currency of row.currencies ?? pairOrNull(row.book ?? '') ?? []) this.#uncounted.add(currency);
+    this.#leaveOut('user_trades', row, 'the balances of its currencies are not compared any more');
   }
 
   /** When the last read of the balances that was answered began. */
@@ -128,8 +192,13 @@ export class Reads {
     const startedAt = this.#time();
     const outcome = await this.#exchange.balances();
     if (outcome.kind !== 'done') return outcome;
+    const balances = outcome.value.filter(({ currency }) => !this.#uncounted.has(currency));
+    const held = this.#currencies.filter(currency => this.#judgment.isZero?.(currency) !== true);
+    const failed = missingBalance(outcome.value, unreadableOf(outcome), held);
+    if (failed) return failed;
+    for (const row of unreadableOf(outcome)) this.#leaveOut('balance', row, 'it is no currency of the book');
     this.#balancesAt = startedAt;
-    return { kind: 'balances', at: this.#time(), startedAt, balances: outcome.value };
+    return { kind: 'balances', at: this.#time(), startedAt, balances };
   }
 
   /** Null when the reply is older than what was read before; refused when a price in it cannot be used. */
@@ -153,6 +222,21 @@ export class Reads {
     const price = trade && priceOrNull(instrument, trade.price);
     return price ? { kind: 'public trade', at: this.#time(), price } : null;
   }
+}
+
+/** Why a reading of the balances is none: a currency of the book is missing in it, or cannot be read. `null` if all are there. */
+export function missingBalance(
+  balances: readonly Balance[],
+  unreadable: readonly UnreadableRow[],
+  currencies: readonly string[],
+): Failed | null {
+  for (const currency of currencies) {
+    if (balances.some(one => one.currency === currency)) continue;
+    const row = unreadable.find(one => isAboutCurrency(one, [currency]) !== 'no');
+    if (row) return failedBy('balance', row);
+    return { kind: 'unknown', reason: `balance: expected a row of ${currency}, found none` };
+  }
+  return null;
 }
 
 /** Ticks, rounded down; null for a price past every tick that can be counted, and for text that is not decimal. */

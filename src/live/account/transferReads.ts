@@ -3,6 +3,7 @@ import { money } from '../../core/index.ts';
 import type { EngineEvent, Millis, MoneyList, MoneyLists, MoneyMoved, Money } from '../../core/index.ts';
 import { isFailed } from '../failed.ts';
 import type { Failed } from '../failed.ts';
+import { failedBy, isAboutCurrency, unreadableOf } from './unreadableRows.ts';
 
 /** A transfer as the engine is told of it. */
 export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;
@@ -24,9 +25,17 @@ export class TransferReads {
   /** When lines were first seen while nothing differed. They may be in the balances already, or come into them yet. */
   readonly #early = new Map<string, Millis>();
   readonly #aheadMaxMs: Millis;
+  /** Currencies of which every line must be read. */
+  readonly #currencies: readonly string[];
 
   /** `aheadMaxMs`: a line is not shown longer than this before what it tells of is in the balances. */
-  constructor(lists: MoneyLists, known: readonly string[] | null, aheadMaxMs: Millis) {
+  constructor(
+    lists: MoneyLists,
+    known: readonly string[] | null,
+    aheadMaxMs: Millis,
+    currencies: readonly string[] = [],
+  ) {
+    this.#currencies = currencies;
     this.#lists = lists;
     this.#aheadMaxMs = aheadMaxMs;
     this.#list = known;
@@ -105,11 +114,14 @@ export class TransferReads {
     for (let page = 0; page < PAGES_MAX; page++) {
       const outcome = await this.#lists.moneyMoved(list.name, { limit, ...(marker === undefined ? {} : { marker }) });
       if (outcome.kind !== 'done') return outcome;
+      const rows = unreadableOf(outcome);
+      const own = rows.find(row => isAboutCurrency(row, this.#currencies) !== 'no');
+      if (own) return failedBy(list.name, own);
       // Trades fill the list of fees, and their fees are theirs: only what came back is looked for, among the newest.
       all.push(...(list.of === 'fees' ? outcome.value.filter(isGain) : outcome.value));
       marker = outcome.value[outcome.value.length - 1]?.id;
       const meets = outcome.value.some(({ id }) => this.#known?.has(`${list.name} ${id}`) ?? true);
-      if (meets || list.of === 'fees' || outcome.value.length < limit) break;
+      if (meets || list.of === 'fees' || outcome.value.length + rows.length < limit) break;
     }
     return all;
   }

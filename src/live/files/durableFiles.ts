@@ -93,7 +93,7 @@ export function overwrite(file: string, text: string): void {
 
 /** A file or a folder is on the disk as it is now. Holds nothing else up, however large it is. */
 export async function synced(path: string): Promise<void> {
-  const file = await open(path, 'r');
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await file.sync();
   } finally {

@@ -11,6 +11,11 @@ export function claimStateDir(dir: string): void {
 
 /** Throws one line when a folder that is there cannot be trusted. */
 export function heedStateDir(dir: string): void {
+  heedFolder(dir, 'the state directory');
+}
+
+/** The same of another folder that decides what is traded; `what` it is. */
+export function heedFolder(dir: string, what: string): void {
   const user = process.geteuid?.();
   // A system without users of this kind has no such modes either.
   if (user === undefined) return;
@@ -18,9 +23,16 @@ export function heedStateDir(dir: string): void {
     const flaw = flawOf(join(dir, name), name === '', user);
     if (flaw !== null)
       throw new Error(
-        `${flaw} (the state directory must be ours alone, or somebody else could lift a halt or change the ledger)`,
+        `${flaw} (${what} must be ours alone, or somebody else could ${what === 'the state directory' ? 'lift a halt or change the ledger' : 'change what is traded'})`,
       );
   }
+}
+
+/** Whether a file that another process has left is the bot's alone: no link, of this user, and written by nobody else. False if it is not there. */
+export function isTrusted(file: string): boolean {
+  const user = process.geteuid?.();
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false;
+  return user === undefined || flawOf(file, false, user) === null;
 }
 
 function make(dir: string): void {

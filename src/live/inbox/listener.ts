@@ -1,10 +1,9 @@
 /** The door for deliveries: its own port, one secret path, small bodies, and no answer before what came is on disk. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
-import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Millis, WebhookCheck } from '../../core/index.ts';
-import { boundCallers, CONNECTIONS } from './callers.ts';
+import { GuardedServer } from '../../guard/index.ts';
 import { Desk } from './desk.ts';
 import type { DeskCounts, DeskOptions } from './desk.ts';
 import { KNOWN_SENDERS, Rates, UNKNOWN_SENDERS } from './rates.ts';
@@ -36,6 +35,8 @@ export type Inbox = {
 /** `tooMany`: beyond what one address, or all, may deliver. */
 export type InboxCounts = DeskCounts & { turnedAway: number; tooMany: number };
 
+/** In all, and of one address that is no proxy: the exchange delivers over a few. A delivery under way is not cut off for another. */
+const CONNECTIONS = { all: 512, sender: 64, keepsBusy: true };
 const HEADERS_WITHIN_MS = 2_000;
 const BODY_WITHIN_MS = 4_000;
 /** An idle connection costs the sender nothing to open again. */
@@ -46,38 +47,31 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
   const counts = { stored: 0, repeated: 0, turnedAway: 0, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 };
   const isKnown = options.signed !== undefined || options.sources.length > 0;
   const limits = isKnown ? KNOWN_SENDERS : UNKNOWN_SENDERS;
-  const server = fastify({
-    logger: false,
-    bodyLimit: limits.bodyMax,
-    requestTimeout: HEADERS_WITHIN_MS + BODY_WITHIN_MS,
-    connectionTimeout: 30_000,
-    keepAliveTimeout: IDLE_MAX_MS,
-    forceCloseConnections: true,
-    return503OnClosing: true,
-    http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: 500 },
-    routerOptions: { maxParamLength: 256 },
-    trustProxy: options.proxies.length > 0 ? [...options.proxies] : false,
+  const server = new GuardedServer({
+    what: 'webhooks',
+    host: options.host,
+    port: options.port,
+    remedies: {
+      taken: 'set webhooks.port to a free one',
+      forbidden: 'set webhooks.port to 1024 or above',
+      elsewhere: 'set webhooks.host to one that is',
+    },
+    // The secret path is the name that counts, and every answer to a wrong one is the same.
+    allowedHosts: null,
+    headers: { 'cache-control': 'no-store' },
+    posted: null,
+    connections: { anonymous: CONNECTIONS },
+    proxies: options.proxies,
+    isProxy: allowListOf(options.proxies) ?? (() => false),
+    bodyMax: limits.bodyMax,
+    headersWithinMs: HEADERS_WITHIN_MS,
+    requestWithinMs: HEADERS_WITHIN_MS + BODY_WITHIN_MS,
+    idleMax: IDLE_MAX_MS,
   });
-  const isProxy = options.proxies.length > 0 ? allowListOf(options.proxies)! : () => false;
-  const callers = boundCallers(server.server, CONNECTIONS, isProxy);
-  server.addHook('onRequest', async request => callers.busy(request.socket));
-  server.addHook('onResponse', async request => callers.idle(request.socket));
   const desk = new Desk(options, counts);
-  addDoor(server, options, desk, counts, new Rates(limits, options.elapsed));
-  try {
-    await server.listen({ host: options.host, port: options.port });
-  } catch (error) {
-    await server.close();
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new Error(
-      `webhooks: cannot listen on ${options.host}:${options.port} (${code}): set webhooks.port to a free one`,
-      { cause: error },
-    );
-  }
-  const address = server.server.address();
-  if (address === null || typeof address === 'string') throw new Error('the inbox listens on no port');
-  const host = isIP(options.host) === 6 ? `[${options.host}]` : options.host;
-  return { url: `http://${host}:${address.port}`, counts, problem: () => desk.problem(), close: () => server.close() };
+  addDoor(server.routes, options, desk, counts, new Rates(limits, options.elapsed));
+  await server.listen();
+  return { url: server.url, counts, problem: () => desk.problem(), close: () => server.close() };
 }
 
 function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, counts: InboxCounts, rates: Rates): void {
@@ -132,7 +126,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
 }
 
 const answer = (reply: FastifyReply, code: number, text: string): FastifyReply =>
-  reply.code(code).type('text/plain; charset=utf-8').header('cache-control', 'no-store').send(text);
+  reply.code(code).type('text/plain; charset=utf-8').send(text);
 
 const comeAgain = (reply: FastifyReply): FastifyReply => answer(reply.header('retry-after', '5'), 503, 'come again');
 

@@ -1,6 +1,6 @@
 /** How much may be delivered: a budget of bytes for each address and one for all of them, each filled again as time passes. */
-import { isIPv6 } from 'node:net';
 import type { Millis } from '../../core/index.ts';
+import { senderOf } from '../../guard/index.ts';
 
 /** A budget is at most `burst` bytes, and gets `perSecond` more in a second. */
 export type CallerBudget = { readonly burst: number; readonly perSecond: number };
@@ -34,19 +34,6 @@ export const ROW_BYTES = 512;
 
 /** Addresses whose budgets are remembered; the one unused for longest begins anew, under the budget of all. */
 const ADDRESSES_MAX = 4_096;
-
-/** One sender: an address, or the 64 bits of an IPv6 network, of which whoever has one address has them all. */
-export function senderOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
-  if (!isIPv6(plain)) return plain;
-  const [front = '', back = ''] = plain.split('%')[0]!.split('::');
-  const [first, last] = [front, back].map(part => part.split(':').filter(group => group !== ''));
-  const zeros = Array.from({ length: Math.max(0, 8 - first!.length - last!.length) }, () => '0');
-  return `${[...first!, ...zeros, ...last!]
-    .slice(0, 4)
-    .map(group => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`;
-}
 
 type Level = { bytes: number; at: Millis };
 

@@ -4,7 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { Millis } from '../../core/index.ts';
-import { ROW_BYTES, senderOf } from './rates.ts';
+import { senderOf } from '../../guard/index.ts';
+import { ROW_BYTES } from './rates.ts';
 
 export type Arrived = {
   readonly at: Millis;

@@ -1,9 +1,9 @@
 /** The loop: feeds the engine from one exchange in real time, carries out what it approves, and stops cleanly. */
 import { approveByIds, sleep } from '../../core/index.ts';
-import type { Approved, Command, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
+import type { Approved, Command, EngineEvent, EngineNews, Millis, Order, PlaceCommand } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
-import { unitsOfBook } from '../state/units.ts';
+import type { Concern } from '../account/unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { hedgerOf } from './hedgerOf.ts';
@@ -30,6 +30,9 @@ import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
 
 const RULES_LOOK_EVERY_MS = 500;
 const BALANCES_EVERY_MS = 10_000;
+/** Warnings about unreadable rows that are remembered. */
+const ROWS_LEFT_OUT_MAX = 200;
+
 /** Until they have equalled the ledger once: nothing is quoted before. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
@@ -52,6 +55,8 @@ export class Loop {
   readonly #connectivity: ConnectivityLog;
   readonly #refusals: Refusals;
   readonly #sleep: SleepWatch;
+  /** Those that were warned of. */
+  readonly #rowsLeftOut = new Set<string>();
   readonly #hedger: Hedger | null;
   readonly #rules: RulesReads;
   readonly #latch: LatchWatch;
@@ -68,7 +73,12 @@ export class Loop {
     const run = { clock, log, time: this.time, step: (event: EngineEvent) => this.#step(event) };
     this.#run = run;
     const tids = opening.kind === 'restored' ? opening.tids : [];
-    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, timing.tradeReportDelayMaxMs, tids);
+    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, timing.tradeReportDelayMaxMs, tids, {
+      instance: bot.instance,
+      ownsOid: oid => ownsOid(engine.liveOrders, oid),
+      isZero: currency => engine.account.total(currency) === 0n,
+      onLeftOut: text => this.#leftOut(text),
+    });
     // A run without a hedger hands them on: one may be open, and those of a day count together.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);
@@ -91,15 +101,7 @@ export class Loop {
       },
     });
     const known = () => this.#balances.known;
-    this.#keeper = new LedgerKeeper(
-      engine,
-      state.journal,
-      this.#reads,
-      clock,
-      unitsOfBook(start.rules.instrument),
-      hedges,
-      known,
-    );
+    this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, start.rules.instrument, hedges, known);
     this.#sleep = new SleepWatch(clock);
     this.#hedger = hedgerOf(options, run, {
       balancesAt: () => this.#reads.balancesAt,
@@ -176,15 +178,15 @@ export class Loop {
     // A read may hang: what becomes known meanwhile is acted on all the same.
     const deciding = this.#decide(verified.signal);
     const deadline = clock.elapsed() + timing.shutdownMs;
-    let left: readonly string[] = ['open orders were never read'];
+    let left: readonly string[] = engine.liveOrders.map(order => order.id);
+    let unread: string | null = 'open orders were never read';
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
       this.#showLife();
       const seen = await this.#readPrivate();
       this.#step({ kind: 'timer', at: this.time() });
-      left = [
-        ...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? ['open orders could not be read'])]),
-      ];
-      empty = left.length === 0 ? empty + 1 : 0;
+      left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
+      unread = seen === null ? 'open orders could not be read' : null;
+      empty = left.length === 0 && unread === null ? empty + 1 : 0;
       // A broken engine may no longer ask for cancels: then what was seen is canceled directly.
       if (this.#failure !== null && seen !== null)
         await cancelAll({ ...venue, connectivity: this.#connectivity }, seen);
@@ -195,7 +197,7 @@ export class Loop {
     await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
     const ledgerMatches = await this.#balances.match();
     this.#flush(true);
-    return { left, ledgerMatches, failure: this.#failure };
+    return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
   }
 
   /** What differed once is compared again soon: it may only have been a trade whose record is late. */
@@ -213,6 +215,15 @@ export class Loop {
   #repeat(everyMs: Millis | (() => Millis), task: () => Promise<unknown>, delayMs: Millis = 0): void {
     const onBroken = (error: unknown) => this.#fail(error);
     this.#tasks.push(repeat(this.#run.clock, this.#stopping.signal, { everyMs, delayMs, task, onBroken }));
+  }
+
+  /** Warns once of a row that was left out, wherever it stands in its list. */
+  #leftOut(text: string): void {
+    const row = text.replace(/\brow \d+: /, '');
+    if (this.#rowsLeftOut.has(row)) return;
+    if (this.#rowsLeftOut.size >= ROWS_LEFT_OUT_MAX) this.#rowsLeftOut.clear();
+    this.#rowsLeftOut.add(row);
+    this.#options.log.warn({ row }, `a row could not be read: ${row}`);
   }
 
   /** Open orders and trades; the origin ids of ours that are open, or null when they could not be read whole. */
@@ -384,4 +395,10 @@ export class Loop {
     this.#step({ kind: 'halt', at: this.time(), reason: this.#failure });
     this.#onFailure?.();
   }
+}
+
+/** `possibly` while an order that may live has no oid yet. */
+function ownsOid(live: readonly Order[], oid: string): Concern {
+  if (live.some(order => order.oid === oid)) return 'yes';
+  return live.some(order => order.oid === null) ? 'possibly' : 'no';
 }

@@ -95,10 +95,20 @@ export type LoopOptions = RunParts & {
 };
 
 export type StopReport = {
-  /** Origin ids of ours that could not be verified to be gone. Empty: everything is. */
+  /** Origin ids of the bot's orders that could not be verified to be gone. */
   readonly left: readonly string[];
-  /** True when our ledger equals the exchange's balances to the last digit. */
-  readonly ledgerMatches: boolean;
+  /** Why the open orders are not known; absent if they were read. Then more orders than those in `left` may be open. */
+  readonly unread?: string;
+  /** Whether the ledger equals the exchange's balances to the last digit; `null` if the balances could not be read. */
+  readonly ledgerMatches: boolean | null;
   /** What broke, when something did. */
   readonly failure: string | null;
 };
+
+/** Whether a stop has verified that no order of the bot is left. */
+export const isAllGone = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): boolean =>
+  left.length === 0 && unread === undefined;
+
+/** Everything that a stop could not verify, one text each: ids of orders, and that the open orders are not known. */
+export const unverified = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): readonly string[] =>
+  unread === undefined ? left : [...left, unread];

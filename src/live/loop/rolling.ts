@@ -41,6 +41,8 @@ export type Reloaded =
       readonly ms: Millis;
       /** Origin ids of the run before that could not be verified to be gone: the next one looks for them. */
       readonly left: readonly string[];
+      /** As in `StopReport`. */
+      readonly unread?: string;
     }
   | { readonly kind: 'kept'; readonly why: string };
 
@@ -227,7 +229,7 @@ export class Rolling {
           : 'ends for another configuration';
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}: the next one takes over`);
     this.#ended = await ended.stop();
-    const { failure, left } = this.#ended;
+    const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
     const taken = await this.#openNext(known);
     if (this.#session === ended) return;
@@ -238,7 +240,8 @@ export class Rolling {
     const ms = clock.elapsed() - from;
     log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} goes on`);
     // One that came while the run was opened waits for the next.
-    if (taken !== null) this.#answer({ kind: 'taken', run: this.#journal.run, ms, left });
+    if (taken !== null)
+      this.#answer({ kind: 'taken', run: this.#journal.run, ms, left, ...(unread === undefined ? {} : { unread }) });
   }
 
   /** Tries until the next run has begun, or all is to end. A new configuration has one try: then the one that was takes over again. The one that was taken, or null. */

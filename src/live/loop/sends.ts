@@ -1,6 +1,16 @@
 /** Carries out one approved command and tells how it ended, as an event for the engine. */
 import { textOfAmount, textOfPrice } from '../../core/index.ts';
-import type { Approved, Command, EngineEvent, Exchange, Instrument, Millis, Outcome } from '../../core/index.ts';
+import type {
+  Approved,
+  Command,
+  EngineEvent,
+  Exchange,
+  Instrument,
+  Millis,
+  OrderReport,
+  Outcome,
+} from '../../core/index.ts';
+import { unreadableOf } from '../account/unreadableRows.ts';
 import type { Failed } from '../failed.ts';
 
 export type Sent = {
@@ -42,16 +52,36 @@ export async function send(
     case 'cancel': {
       const { ids } = command;
       const outcome = await exchange.cancel({ originIds: ids });
-      const event = { kind: 'canceled', at: time(), startedAt, ids, outcome } as const;
+      const event = { kind: 'canceled', at: time(), startedAt, ids, outcome: withoutUnreadable(outcome) } as const;
       return { event, what: 'cancel', failed: failureOf(outcome) };
     }
     case 'look': {
       const { ids } = command;
       const outcome = await exchange.lookUp({ originIds: ids });
-      const event = { kind: 'looked up', at: time(), startedAt, ids, outcome } as const;
+      const event = {
+        kind: 'looked up',
+        at: time(),
+        startedAt,
+        ids: answeredIds(ids, outcome),
+        outcome: withoutUnreadable(outcome),
+      } as const;
       return { event, what: 'look up', failed: failureOf(outcome) };
     }
   }
 }
 
 const failureOf = (outcome: Outcome<unknown>): Failed | null => (outcome.kind === 'done' ? null : outcome);
+
+/** The ids about which the answer says something: an unreadable row proves nothing about its order, nor about any if it has no id. */
+function answeredIds(ids: readonly string[], outcome: Outcome<readonly OrderReport[]>): readonly string[] {
+  const unreadable = unreadableOf(outcome);
+  if (outcome.kind !== 'done' || unreadable.length === 0) return ids;
+  const listed = new Set(outcome.value.map(({ originId }) => originId));
+  if (unreadable.some(({ originId }) => typeof originId !== 'string')) return ids.filter(id => listed.has(id));
+  const isUnreadable = new Set(unreadable.map(({ originId }) => originId));
+  return ids.filter(id => !isUnreadable.has(id));
+}
+
+/** The form that the engine and recordings know. */
+const withoutUnreadable = <T>(outcome: Outcome<T>): Outcome<T> =>
+  outcome.kind === 'done' ? { kind: 'done', value: outcome.value } : outcome;

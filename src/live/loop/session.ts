@@ -1,9 +1,9 @@
 /** One run of the bot from its first read to its clean end: journal, latch, engine and loop, wired the same way live, boxed and simulated. */
-import type { Engine, EngineNews, Instrument } from '../../core/index.ts';
+import type { Engine, EngineNews, Instrument, Millis } from '../../core/index.ts';
 import { stubbornLatch } from '../safety/latch.ts';
 import { Loop } from './loop.ts';
 import type { RunParts, StopReport } from './loopOptions.ts';
-import { CannotStart, readOpening, readRules } from './opening.ts';
+import { CannotStart, readFirstBalances, readRules } from './opening.ts';
 import type { Opening } from './opening.ts';
 import type { Rules } from '../rules.ts';
 import type { Journal } from '../state/journal.ts';
@@ -16,6 +16,10 @@ export type SessionOptions = RunParts & {
   readonly rules?: Rules;
   /** Told the engine's news as it happens. */
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
+  /** Currencies that the account holds none of, by the operator's word: the exchange need not list them. */
+  readonly openingZero?: readonly string[];
+  /** Time between the two equal readings of the balances that open a ledger; none if absent. */
+  readonly openingApartMs?: Millis;
 };
 
 export type Session = {
@@ -49,7 +53,15 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const engine = options.makeEngine(rules, onNews, journal.run);
   const opening: Opening =
     journal.leftovers.ledger === null
-      ? { kind: 'fresh', ...(await readOpening(exchange, () => clock.now())) }
+      ? {
+          kind: 'fresh',
+          ...(await readFirstBalances(exchange, {
+            clock,
+            currencies: currenciesOf(rules),
+            zero: options.openingZero ?? [],
+            apartMs: options.openingApartMs ?? 0,
+          })),
+        }
       : {
           kind: 'restored',
           lastTid: journal.leftovers.marker,
@@ -59,6 +71,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const loop: Loop = new Loop({ ...options, state, engine, start: { rules, opening } });
   return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: () => loop.stop() };
 }
+
+const currenciesOf = ({ instrument }: Rules): readonly string[] => [instrument.major, instrument.minor];
 
 /** The journal with what earlier runs left in units of the book as it is now. Throws `CannotStart` for what these cannot count. */
 function inUnits(journal: Journal, instrument: Instrument): Journal {

@@ -19,6 +19,8 @@ export type FeedFormat = { readonly price: readonly string[]; readonly time?: st
 
 /** Clocks differ; a price from further in the future than this is from nowhere. */
 const AHEAD_MS: Millis = 5_000;
+/** A time in any spelling has fewer characters. */
+const TIME_LENGTH_MAX = 40;
 const PLAIN = /^\d{1,20}(\.\d{1,18})?$/;
 
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
@@ -77,8 +79,11 @@ function timeOf(value: unknown): Millis {
     for (const [below, factor] of UNITS) if (number < below) return number * factor;
     return Number.NaN;
   }
-  return typeof value === 'string' && /\d[Tt ].*([Zz]|[+-]\d\d:?\d\d)$/.test(value) ? Date.parse(value) : Number.NaN;
+  return typeof value === 'string' && value.length <= TIME_LENGTH_MAX && /\d[Tt ]/.test(value) && ZONE.test(value)
+    ? Date.parse(value)
+    : Number.NaN;
 }
+const ZONE = /(?:[Zz]|[+-]\d\d:?\d\d)$/;
 const UNITS = [
   [1e11, 1e3],
   [1e14, 1],

@@ -10,8 +10,17 @@ import type {
   Millis,
   Money,
   Profit,
+  ProfitSinceOpening,
   RestoredLedger,
 } from '../../core/index.ts';
+
+/** Profit since the opening; sums and twice the mid as decimal text. */
+export type WrittenProfit = {
+  readonly since: Millis | null;
+  readonly at: Millis | null;
+  readonly twiceMid: string | null;
+  readonly profit: Readonly<Record<keyof Profit, string>>;
+};
 
 type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
 
@@ -23,13 +32,14 @@ type Written = {
   target: number;
   guard: { drawdown: string; day: number; dayLoss: string } | null;
   adverse?: RestoredLedger['adverse'];
+  profit?: WrittenProfit;
 };
 
 /** As it was written before there were causes: the balances alone. */
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
 /** JSON. Sums of causes as decimal text, those of the guard in units of 10^-18, the target in lots. */
-export const textOfLedger = ({ causes, sources, seen, target, guard, adverse }: RestoredLedger): string =>
+export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, profit }: RestoredLedger): string =>
   JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
     sources,
@@ -37,12 +47,13 @@ export const textOfLedger = ({ causes, sources, seen, target, guard, adverse }: 
     target,
     guard: guard && { drawdown: guard.drawdown.toString(), day: guard.day, dayLoss: guard.dayLoss.toString() },
     adverse,
+    ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
   } satisfies Written);
 
 /** Of a text from before there were causes, all of a balance is its opening. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
-  const { seen, target, guard, adverse } = written;
+  const { seen, target, guard, adverse, profit } = written;
   return {
     causes: 'totals' in written ? openingOf(written.totals) : causesIn(written.causes),
     sources: 'totals' in written ? [] : written.sources,
@@ -50,8 +61,21 @@ export function ledgerOf(text: string): RestoredLedger {
     target: target as Amount,
     guard: guard && { drawdown: money(BigInt(guard.drawdown)), day: guard.day, dayLoss: money(BigInt(guard.dayLoss)) },
     ...(adverse === undefined ? {} : { adverse }),
+    ...(profit === undefined ? {} : { profit: profitSinceOpeningOf(profit) }),
   };
 }
+
+/** Sums as decimal text. */
+export const writtenProfit = ({ since, at, twiceMid, profit }: ProfitSinceOpening): WrittenProfit => ({
+  ...{ since, at, twiceMid: twiceMid === null ? null : textOfMoney(twiceMid) },
+  profit: profitOf(profit, textOfMoney),
+});
+
+/** Reads what `writtenProfit` wrote. Throws on damaged sums. */
+export const profitSinceOpeningOf = ({ since, at, twiceMid, profit }: WrittenProfit): ProfitSinceOpening => ({
+  ...{ since, at, twiceMid: twiceMid === null ? null : moneyOf(twiceMid) },
+  profit: profitOf(profit, moneyOf),
+});
 
 function writtenCauses(row: Causes): Partial<Record<Cause, string>> {
   const written: Partial<Record<Cause, string>> = {};

@@ -1,4 +1,5 @@
 /** The recordings of a state directory: one file a run, only ever appended to, so that an old one is given back to the disk by deleting its file. */
+import { openRegularFile } from '../../guard/index.ts';
 import {
   closeSync,
   fdatasyncSync,
@@ -166,7 +167,7 @@ export class RecordingPieces {
   #at = 0;
 
   constructor(path: string, run: number) {
-    this.#file = openSync(path, 'r');
+    this.#file = openRegularFile(path);
     this.#run = run;
   }
 

@@ -1,6 +1,7 @@
 /** Takes every order of one instance out of the exchange by what the exchange itself lists, and verifies it. Needs no journal and no engine. */
-import { CANCEL_CHUNK, sleep } from '../../core/index.ts';
-import type { Clock, Exchange } from '../../core/index.ts';
+import { CANCEL_CHUNK, describeRow, sleep } from '../../core/index.ts';
+import type { Clock, Exchange, OrderReport, UnreadableRow } from '../../core/index.ts';
+import { isOwnOrder, unreadableOf } from '../account/unreadableRows.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 
 export type CancelAllOptions = {
@@ -39,23 +40,38 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   const page = options.exchange.limits.ordersPage;
   const first = await listed(options, page);
   if (first === null) return null;
-  const more = first.length < page ? null : await listed(options, LARGE_PAGE);
+  const more = first.rows < page ? null : await listed(options, LARGE_PAGE);
   const list = more ?? first;
-  const live = list.flatMap(({ oid, originId }) =>
-    originId?.startsWith(`${instance}-`) ? [{ oid, id: originId }] : [],
+  // An unreadable row with an id of the instance is an order that may live.
+  const live = [...list.orders, ...list.unreadable].flatMap(({ oid, originId }) =>
+    originId?.startsWith(`${instance}-`) === true ? [{ oid: oid ?? '', id: originId }] : [],
   );
-  const isCut = first.length >= page && !(list.length > page && list.length < LARGE_PAGE);
+  const isFull = first.rows >= page && !(list.rows > page && list.rows < LARGE_PAGE);
+  const doubtful = list.unreadable.find(row => isOwnOrder(row, options) === 'possibly');
+  const isCut = isFull || doubtful !== undefined;
   if (!isCut) return { live, isCut };
-  options.connectivity.say(
-    'cut',
-    { orders: list.length },
-    `open_orders shows ${list.length} orders and may leave out others: no order of ${instance} counts as gone until it shows fewer; cancel some of the other programs' orders on ${options.book}, or look at the exchange by hand`,
-  );
+  if (doubtful !== undefined) {
+    options.connectivity.say(
+      'unreadable',
+      {},
+      `open_orders: ${describeRow(doubtful)}: it may be an order of ${instance}, so none counts as gone; look at the orders on ${options.book} at the exchange`,
+    );
+  } else
+    options.connectivity.say(
+      'cut',
+      { orders: list.rows },
+      `open_orders shows ${list.rows} orders and may leave out others: no order of ${instance} counts as gone until it shows fewer; cancel some of the other programs' orders on ${options.book}, or look at the exchange by hand`,
+    );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });
   if (outcome.kind !== 'done') {
     options.connectivity.failed('lookup', outcome);
     return live.length > 0 ? { live, isCut } : null;
+  }
+  for (const { oid, originId } of unreadableOf(outcome)) {
+    // Nothing shows that it is over.
+    if (typeof originId === 'string' && !live.some(one => one.id === originId))
+      live.push({ oid: oid ?? '', id: originId });
   }
   for (const { oid, originId: id, status } of outcome.value) {
     const isOver = status === 'completed' || status === 'cancelled';
@@ -64,11 +80,19 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   return { live, isCut };
 }
 
-async function listed({ exchange, book, connectivity }: CancelAllOptions, limit: number) {
+type OrderList = {
+  readonly orders: readonly OrderReport[];
+  readonly unreadable: readonly UnreadableRow[];
+  readonly rows: number;
+};
+
+async function listed({ exchange, book, connectivity }: CancelAllOptions, limit: number): Promise<OrderList | null> {
   const outcome = await exchange.openOrders({ book, limit });
   if (outcome.kind === 'done') connectivity.answered();
   else connectivity.failed('open_orders', outcome);
-  return outcome.kind === 'done' ? outcome.value : null;
+  if (outcome.kind !== 'done') return null;
+  const unreadable = unreadableOf(outcome);
+  return { orders: outcome.value, unreadable, rows: outcome.value.length + unreadable.length };
 }
 
 /**

@@ -1,9 +1,11 @@
 /** What a person wants closed by the hedger: a file in the state directory with what that may cost in all. It is there until inventory is at its target, or a person resumes. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { moneyOf } from '../../core/index.ts';
 import type { Millis, Money } from '../../core/index.ts';
 import { appendLine, syncFolder, writeDurably } from '../files/durableFiles.ts';
+import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 
 export type Flatten = {
   /** Of the request; hedges that are begun for it carry it, so that a restart does not begin its costs anew. */
@@ -31,9 +33,9 @@ export const FLATTEN_FILE = 'FLATTEN';
 export function flattenIn(dir: string, note = 'resumed.jsonl'): FlattenFile {
   const file = join(dir, FLATTEN_FILE);
   const read = (): Flatten | null => {
-    if (!existsSync(file)) return null;
+    if (!isTrusted(file)) return null;
     try {
-      const { id, at, by, reason, costMax } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+      const { id, at, by, reason, costMax } = JSON.parse(readRegularFile(file, SMALL_FILE)) as Record<string, unknown>;
       if (typeof id !== 'string' || !/^[\w-]{1,60}$/.test(id)) return null;
       const most = moneyOf(String(costMax));
       return most > 0n ? { id, at: Number(at), by: String(by), reason: String(reason), costMax: most } : null;
@@ -43,7 +45,10 @@ export function flattenIn(dir: string, note = 'resumed.jsonl'): FlattenFile {
   };
   return {
     read,
-    set: flatten => writeDurably(file, JSON.stringify(flatten)),
+    set: flatten => {
+      heedStateDir(dir);
+      writeDurably(file, JSON.stringify(flatten));
+    },
     end: (why, at) => {
       try {
         const { reason, by, at: since } = read() ?? {};

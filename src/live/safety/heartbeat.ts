@@ -1,5 +1,6 @@
 /** Signs of life between the bot and its sentinel: small files with a counter, because the two may not agree on the time. */
-import { readFileSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Millis } from '../../core/index.ts';
@@ -18,6 +19,8 @@ export type HeartbeatRecord = {
   readonly unreadMs: Millis;
   /** Where it can be looked for; absent where nobody knows. */
   readonly process?: { readonly pid: number; readonly host: string };
+  /** The process's own clock when this was written, where it runs faster than the machine's (`--speed`); absent otherwise. */
+  readonly clock?: { readonly at: Millis; readonly speed: number };
 };
 
 export interface Heartbeat {
@@ -32,7 +35,7 @@ export const HEARTBEAT_FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json
 export type Whose = keyof typeof HEARTBEAT_FILES;
 
 /** Beats into a state directory. */
-export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>): Heartbeat {
+export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>, speed = 1): Heartbeat {
   const file = join(dir, HEARTBEAT_FILES[whose]);
   // A restart must not look like standing still.
   let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
@@ -44,6 +47,7 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
     const record: HeartbeatRecord = {
       ...{ counter: counter++, state, born, reads, unreadMs },
       process: { pid: process.pid, host: hostname() },
+      ...(speed === 1 ? {} : { clock: { at: clock.now(), speed } }),
     };
     try {
       writeWhole(file, JSON.stringify(record));
@@ -64,8 +68,8 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
 /** The last sign of life, or null when there is none that can be read. */
 export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
-    const told = JSON.parse(readFileSync(join(dir, HEARTBEAT_FILES[whose]), 'utf8')) as Partial<HeartbeatRecord>;
-    const { counter, state, process: where } = told;
+    const told = JSON.parse(readRegularFile(join(dir, HEARTBEAT_FILES[whose]), SMALL_FILE)) as Partial<HeartbeatRecord>;
+    const { counter, state, process: where, clock } = told;
     if (!Number.isSafeInteger(counter)) return null;
     const number = (x: number | undefined): number => (Number.isFinite(x) ? x! : 0);
     return {
@@ -75,6 +79,7 @@ export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null
       reads: number(told.reads),
       unreadMs: number(told.unreadMs),
       ...(where && Number.isSafeInteger(where.pid) ? { process: { pid: where.pid, host: String(where.host) } } : {}),
+      ...(clock && clock.speed > 0 && Number.isFinite(clock.at) ? { clock: { at: clock.at, speed: clock.speed } } : {}),
     };
   } catch {
     return null;
@@ -90,6 +95,22 @@ export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
+}
+
+/** The clock of a bot, as another process of the machine knows it. */
+export type BotClock = {
+  /** Times real time; 1 for the machine's own. */
+  readonly speed: number;
+  /** The bot's time at a time of the machine. */
+  at(wall: Millis): Millis;
+};
+
+/** The clock of the bot that ran there last. */
+export function botClockIn(dir: string): BotClock {
+  const clock = readHeartbeat(dir, 'bot')?.clock;
+  if (clock === undefined) return { speed: 1, at: wall => wall };
+  const writtenAt = statSync(join(dir, HEARTBEAT_FILES.bot)).mtimeMs;
+  return { speed: clock.speed, at: wall => Math.round(clock.at + (wall - writtenAt) * clock.speed) };
 }
 
 /** What is seen of a process that has begun, and not stopped by itself. */

@@ -1,5 +1,6 @@
 /** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE, TailedLines } from '../../guard/index.ts';
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { appendLine, overwrite, syncFolder, writeDurably, writeDurablyAlone } from '../files/durableFiles.ts';
@@ -63,7 +64,7 @@ const LATCH_FILE = 'HALTED';
 /** As the latch, while only inventory is closed. */
 const REDUCE_FILE = 'REDUCE';
 /** As the latch, while a person has paused it. */
-const PAUSE_FILE = 'PAUSED';
+export const PAUSE_FILE = 'PAUSED';
 /** As the latch, while the sentinel holds quotes back. */
 const HOLD_FILE = 'HELD';
 /** One line for each halt that was lifted. */
@@ -89,7 +90,7 @@ function textFor(halt: Halt): string {
 function haltIn(file: string, name = file): Halt | null {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readRegularFile(file, SMALL_FILE);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     return { reason: `the latch ${name} cannot be read: ${String(error)}`, at: 0, by: 'bot' };
@@ -223,19 +224,20 @@ export function latchIn(dir: string): Latch {
   };
 }
 
-/** Halts and the like that were lifted, oldest first: when, by whom and why. A line that cannot be read is left out. */
+/** Of the file of lifted halts the last ones. */
+const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
+
+/** The last halts and the like that were lifted, oldest first: when, by whom and why. A line that cannot be read is left out. */
 export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
   const file = join(dir, LIFTED_FILE);
   if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap(line => {
-      try {
-        return [JSON.parse(line) as Halt & { readonly lifted: Halt | null }];
-      } catch {
-        return [];
-      }
-    });
+  return new TailedLines(file, LIFTED_SHOWN, line => {
+    try {
+      return JSON.parse(line) as Halt & { readonly lifted: Halt | null };
+    } catch {
+      return null;
+    }
+  }).read();
 }
 
 /** The latch of a bot: a halt that the disk does not take holds for as long as this process lives, and is written as soon as it can be. */

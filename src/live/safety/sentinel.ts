@@ -12,6 +12,7 @@ import type { CancelAllOptions } from './cancelAllAndVerify.ts';
 import { isThere } from './heartbeat.ts';
 import type { Heartbeat, HeartbeatRecord, Sight, Watch } from './heartbeat.ts';
 import type { Latch } from './latch.ts';
+import type { DiskTrouble } from '../files/diskTrouble.ts';
 import type { Log } from '../log.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 
@@ -29,6 +30,10 @@ export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly ordersMax: number;
   /** What a person types to lift a halt of the bot. */
   readonly resumeCommand: string;
+  /** Why the disk of the bot's state takes nothing, or null: then a heartbeat that stands still says little of the bot. */
+  readonly diskProblem?: () => DiskTrouble | null;
+  /** Receives how many orders of a bot that is down, halted or held are open; 0 only if that is verified. */
+  readonly onOrders?: (count: number) => void;
   /** Whoever tells a person. */
   readonly onSight?: (seen: SentinelSight) => void;
 };
@@ -105,7 +110,11 @@ class Sentinel {
     }
     if (reason !== null && !this.#cleared) await this.#clear(reason, signal);
     // A halted or dead bot is looked at again: what it sent before may still arrive.
-    else if (this.#cleared && this.#isTime(COUNT_EVERY_MS)) this.#cleared = (await this.#live())?.length === 0;
+    else if (this.#cleared && this.#isTime(COUNT_EVERY_MS)) {
+      const live = await this.#live();
+      this.#cleared = live?.length === 0;
+      if (live !== null) this.#options.onOrders?.(live.length);
+    }
   }
 
   /** Why nothing of the bot may live, as of now. Each death is latched once: a person who resumes after it has decided. */
@@ -140,7 +149,10 @@ class Sentinel {
         : there
           ? `; frozen: ${processOf(sight.record, 'there')}`
           : `; dead: ${processOf(sight.record, 'gone')}`;
-    return `the bot has shown no life for ${seconds(sight.stillMs)}${kind}`;
+    const disk = this.#options.diskProblem?.() ?? null;
+    const cause =
+      disk === null ? '' : `; the disk of its state takes nothing (${disk}), so no heartbeat can be written`;
+    return `the bot has shown no life for ${seconds(sight.stillMs)}${cause}${disk === null ? kind : kind.replace('; frozen: ', '; ')}`;
   }
 
   /** Looks at the bot's orders every now and then; more often while it lives and says that it reads nothing. */
@@ -225,6 +237,7 @@ class Sentinel {
       () => !signal.aborted && this.#look() !== null,
     );
     this.#cleared = left?.length === 0;
+    if (left !== null) this.#options.onOrders?.(left.length);
     if (!this.#cleared) return;
     const isHalt = latch.read() !== null || this.#owed !== null;
     const next = isHalt

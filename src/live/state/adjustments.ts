@@ -1,10 +1,11 @@
 /** Bookings by a person: left in the state directory as one file each, taken up by the bot, and gone once they are durable in its ledger. */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { moneyOf, textOfMoney } from '../../core/index.ts';
 import type { Millis, Money } from '../../core/index.ts';
 import { syncFolder, writeDurably } from '../files/durableFiles.ts';
-import { heedStateDir } from '../files/stateDir.ts';
+import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 
 export type Adjustment = {
   /** Never used before: the same one is booked once. */
@@ -38,7 +39,7 @@ export function adjustmentsIn(dir: string): AdjustmentBox {
       const names = existsSync(dir) ? readdirSync(dir).filter(name => NAME.test(name)) : [];
       return names
         .flatMap(name => {
-          const read = adjustmentOf(join(dir, name), NAME.exec(name)?.[1] ?? '');
+          const read = !isTrusted(join(dir, name)) ? null : adjustmentOf(join(dir, name), NAME.exec(name)?.[1] ?? '');
           if (read === null) onUnreadable?.(name);
           return read === null ? [] : [read];
         })
@@ -58,7 +59,10 @@ export function adjustmentsIn(dir: string): AdjustmentBox {
 /** Null when it is not what was written. */
 function adjustmentOf(file: string, id: string): Adjustment | null {
   try {
-    const { at, currency, amount, reason, by } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    const { at, currency, amount, reason, by } = JSON.parse(readRegularFile(file, SMALL_FILE)) as Record<
+      string,
+      unknown
+    >;
     if (typeof amount !== 'string' || typeof currency !== 'string' || !/^[a-z0-9]{1,20}$/.test(currency)) return null;
     const sum = moneyOf(amount);
     if (sum === 0n) return null;

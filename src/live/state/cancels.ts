@@ -1,9 +1,10 @@
 /** What a person asks of a running bot, to take out every order and begin anew, and what it answered: one file each in the state directory. */
-import { readFileSync, rmSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { writeDurably } from '../files/durableFiles.ts';
-import { heedStateDir } from '../files/stateDir.ts';
+import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 
 export type CancelRequest = {
   readonly id: string;
@@ -61,10 +62,10 @@ export function cancelsIn(dir: string): CancelBox {
   };
 }
 
-/** Null when nothing can be read there. */
+/** Null when nothing can be read there; empty where what is there may not be trusted. */
 function textIn(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return existsSync(file) && !isTrusted(file) ? '' : readRegularFile(file, SMALL_FILE);
   } catch {
     return null;
   }

@@ -1,14 +1,14 @@
 /** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One folder, one process, one bot. */
 import { join } from 'node:path';
 import type Database from 'libsql';
-import { moneyOf } from '../../core/index.ts';
+import { moneyOf, NO_PROFIT } from '../../core/index.ts';
 import type {
   Amount,
   LedgerEntry,
   Millis,
   PlaceCommand,
   Price,
-  Profit,
+  ProfitSinceOpening,
   RestoredLedger,
   RestoredOrder,
   Side,
@@ -17,6 +17,7 @@ import type { HedgeRow } from '../../hedge/index.ts';
 import { commitMarkIn, lossOf, stalenessOf } from './knownCommits.ts';
 import type { CommitMark } from './knownCommits.ts';
 import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
+import { writeHours } from './hours.ts';
 import { checkpointOf, textOfCheckpoint } from '../recording/ledgerText.ts';
 import type { LedgerCheckpoint } from '../recording/ledgerText.ts';
 import { noteClient, NotOurs, ownerIn, takeOwnership } from './owner.ts';
@@ -41,8 +42,6 @@ export type Leftovers = {
   readonly hedges: readonly HedgeRow[];
   /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
   readonly transfers: readonly string[] | null;
-  /** Of all runs since the opening; null when none was kept. */
-  readonly profit: Profit | null;
   /** Tick and lot of all prices and amounts here; null where an older Puntas kept none. */
   readonly units: StateUnits | null;
 };
@@ -62,7 +61,7 @@ export type Journal = {
   /** One line of the recording: an input of the engine, or the commands that it answered with. Durable with the next flush. */
   record(line: string): void;
   /** The ledger as it stands, and the entries that led there since it was last told: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
-  keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[]): void;
+  keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
   /** Makes everything durable, with the ledger when one is given. Throws when the disk does not take it. */
   flush(mark?: LedgerCheckpoint): void;
   /** No nonce above `mark` may be sent before this returns. */
@@ -157,6 +156,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   /** As it was when it was told: what it is made of goes on changing while a full disk keeps it waiting. */
   let standing: string | undefined;
   let booked: readonly LedgerEntry[] = [];
+  let hours: readonly ProfitSinceOpening[] = [];
 
   // The recording is never behind the intents that it explains.
   const record = () => {
@@ -166,6 +166,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   const write = counted((commands: readonly PlaceCommand[], now: Millis) => {
     writeIntents(endings, commands, now);
     writeEntries(db, account, booked);
+    writeHours(db, account, hours);
     if (standing) marks.mark.run(account, standing, sumOf(account, standing));
   });
   let isWritable = true;
@@ -177,7 +178,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
     if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);
     endings = [];
     standing = undefined;
-    booked = [];
+    [booked, hours] = [[], []];
     isWritable = true;
   };
   return {
@@ -191,9 +192,9 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
       if (lines.length >= LINES_MAX) lines = [GAP];
       lines.push(line);
     },
-    keep: (ledger, entries) => {
+    keep: (ledger, entries, ended = []) => {
       standing = textOfCheckpoint(ledger);
-      if (entries.length > 0) booked = [...booked, ...entries];
+      [booked, hours] = [booked.concat(entries), hours.concat(ended)];
     },
     flush: ledger => {
       if (ledger) standing = textOfCheckpoint(ledger);
@@ -331,11 +332,16 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
         ...(rest === undefined ? {} : { filledRest: moneyOf(rest) }),
       };
     }),
-    ledger: mark?.ledger ?? null,
+    ledger: mark === null ? null : withProfit(mark),
     marker: mark?.marker,
     hedges: mark?.hedges ?? [],
     transfers: mark?.transfers ?? null,
-    profit: mark?.profit ?? null,
     units: mark?.units ?? null,
   };
 }
+
+/** An older Puntas kept the sums of the profit without their time and mid, or none. */
+const withProfit = ({ ledger, profit }: Required<LedgerCheckpoint>): RestoredLedger =>
+  ledger.profit !== undefined
+    ? ledger
+    : { ...ledger, profit: { since: null, at: null, twiceMid: null, profit: profit ?? NO_PROFIT } };

@@ -1,15 +1,6 @@
 /** How far the state file was known to be, in a small file beside it: a state file that was emptied, lost, or has lost its log is never taken for a new account. */
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolder } from '../files/durableFiles.ts';
 import { recordingsIn } from '../recording/recordings.ts';
@@ -21,7 +12,7 @@ const BYTES = 32;
 /** The number of the last commit that is known to have been durable; null without a file that says it. */
 export function commitsKnown(dir: string): number | null {
   try {
-    const { commits } = JSON.parse(readFileSync(join(dir, FILE), 'utf8')) as { commits?: unknown };
+    const { commits } = JSON.parse(readRegularFile(join(dir, FILE), SMALL_FILE)) as { commits?: unknown };
     return Number.isSafeInteger(commits) ? (commits as number) : null;
   } catch {
     return null;

@@ -1,7 +1,8 @@
 /** The ledger of a state directory for those who only look: read from a copy, so that a running bot keeps its file to itself. */
 import type Database from 'libsql';
-import type { Causes, BalanceCheck, Clock, LedgerEntry, Profit } from '../../core/index.ts';
+import type { Causes, BalanceCheck, Clock, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
 import { entriesIn } from './entries.ts';
+import { hoursIn } from './hours.ts';
 import { ownerIn } from './owner.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { fromCopy } from './stateCopy.ts';
@@ -11,8 +12,10 @@ export type LedgerFile = {
   /** Oldest first; the first may be what older ones amount to. */
   readonly entries: readonly LedgerEntry[];
   readonly checked: BalanceCheck | null;
-  /** Of all runs since the opening, in the minor currency; null when none was kept. */
-  readonly profit: Profit | null;
+  /** Profit since the opening at the last checkpoint, in the minor currency; `null` if none was kept. */
+  readonly profit: ProfitSinceOpening | null;
+  /** Profit since the opening at the end of each UTC hour, oldest first. */
+  readonly hours: readonly ProfitSinceOpening[];
   /** What the bot quotes; null where its state does not tell. */
   readonly book: string | null;
 };
@@ -28,7 +31,8 @@ function read(db: Database.Database): LedgerFile | null {
     causes: ledger.causes,
     entries: [...entriesIn(db, row.account)],
     checked,
-    profit,
+    profit: ledger.profit ?? (profit && { since: null, at: null, twiceMid: null, profit }),
+    hours: hoursIn(db, row.account),
     book: ownerIn(db)?.book ?? null,
   };
 }

@@ -1,9 +1,11 @@
 /** What a person says became of a hedge that nobody can look up: left in the state directory as one file each, and taken up by the bot. */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { syncFolder, writeDurably } from '../files/durableFiles.ts';
+import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 import type { Log } from '../log.ts';
 
 export const SETTLED_AS = ['executed', 'failed'] as const;
@@ -38,12 +40,13 @@ export function settlementsIn(dir: string): SettlementBox {
       (existsSync(dir) ? readdirSync(dir) : [])
         .filter(name => NAME.test(name))
         .flatMap(name => {
-          const read = settlementOf(join(dir, name), NAME.exec(name)?.[1] ?? '');
+          const read = !isTrusted(join(dir, name)) ? null : settlementOf(join(dir, name), NAME.exec(name)?.[1] ?? '');
           if (read === null) onUnreadable?.(name);
           return read === null ? [] : [read];
         }),
     put: ({ id, ...rest }) => {
       if (!NAME.test(nameOf(id))) throw new RangeError(`no hedge has the id ${id}`);
+      heedStateDir(dir);
       writeDurably(join(dir, nameOf(id)), JSON.stringify(rest));
     },
     done: id => {
@@ -56,7 +59,7 @@ export function settlementsIn(dir: string): SettlementBox {
 /** Null when it is not what was written. */
 function settlementOf(file: string, id: string): Settlement | null {
   try {
-    const { as, at, reason, by } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    const { as, at, reason, by } = JSON.parse(readRegularFile(file, SMALL_FILE)) as Record<string, unknown>;
     const known = SETTLED_AS.find(each => each === as);
     return known === undefined ? null : { id, as: known, at: Number(at), reason: String(reason), by: String(by) };
   } catch {

@@ -1,5 +1,6 @@
 /** A copy of a state file, for those who only look: a running bot keeps its own to itself. */
-import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { openRegularFile } from '../../guard/index.ts';
+import { closeSync, copyFileSync, existsSync, mkdtempSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Database from 'libsql';
@@ -45,7 +46,7 @@ function copied(dir: string, copy: string): boolean {
 function headOf(file: string): string | null {
   if (!existsSync(file)) return null;
   const bytes = Buffer.alloc(32);
-  const fd = openSync(file, 'r');
+  const fd = openRegularFile(file);
   try {
     return bytes.toString('hex', 0, readSync(fd, bytes, 0, bytes.length, 0));
   } finally {

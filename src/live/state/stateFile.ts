@@ -165,12 +165,14 @@ export class DamagedState extends Error {
 }
 
 /** Of the tables below: another version cannot be read. */
-const VERSION = 4;
+const VERSION = 5;
+/** Kept no profit by hour. */
+const BEFORE_HOURS = 4;
 /** Counted no commits. */
 const BEFORE_COMMITS = 3;
 /** Had the balances alone: its ledger goes on from them. */
 const BEFORE_ENTRIES = 2;
-const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, VERSION];
+const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, VERSION];
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS runs (
@@ -197,8 +199,15 @@ const COMMITS = `
   CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
 `;
 
+/** Profit since the opening at the end of each UTC hour. */
+const HOURS = `
+  CREATE TABLE IF NOT EXISTS hours (
+    account TEXT NOT NULL, hour INTEGER NOT NULL, profit TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (account, hour)
+  ) WITHOUT ROWID;
+`;
+
 const tablesOf = (version: number): string =>
-  `${TABLES}${version > BEFORE_ENTRIES ? ENTRIES : ''}${version > BEFORE_COMMITS ? COMMITS : ''}`;
+  `${TABLES}${version > BEFORE_ENTRIES ? ENTRIES : ''}${version > BEFORE_COMMITS ? COMMITS : ''}${version > BEFORE_HOURS ? HOURS : ''}`;
 
 const SCHEMA = `${tablesOf(VERSION)} PRAGMA user_version = ${VERSION};`;
 
@@ -210,7 +219,7 @@ function foundIn(db: Database.Database): StateFileHead {
   const version = versionOf(db);
   if (version === 0) return { commits: 0, lastRun: null };
   const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
-  return { commits: version === VERSION ? commitsIn(db) : null, lastRun: last };
+  return { commits: version > BEFORE_COMMITS ? commitsIn(db) : null, lastRun: last };
 }
 
 const versionOf = (db: Database.Database): number => {
@@ -239,9 +248,10 @@ const SUMMED = [
   { table: 'nonces', texts: ['account', 'mark'], numbers: [] },
   { table: 'entries', texts: ['account', 'source', 'entry'], numbers: ['n', 'at'] },
   { table: 'commits', texts: [], numbers: ['n'] },
+  { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
 ] as const;
 /** Versions in which tables came that were not there from the beginning. */
-const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: VERSION };
+const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -10,20 +10,19 @@ import {
   textOfPrice,
   worstPrice,
 } from '../../core/index.ts';
-import type { Amount, DecimalText, Instrument, RestoredOrder } from '../../core/index.ts';
-import type { Leftovers } from './journal.ts';
+import type { Amount, DecimalText, Instrument, RestoredLedger, RestoredOrder } from '../../core/index.ts';
 
 /** Tick and lot that prices and amounts of a state are counted in. */
 export type StateUnits = { readonly tick: DecimalText; readonly lot: DecimalText };
 
-export const unitsOfBook = ({ tick, lot }: Instrument): StateUnits => ({ tick, lot });
+type Left = { readonly orders: readonly RestoredOrder[]; readonly ledger: RestoredLedger | null };
 
 /**
  * Returns what an earlier run left, in the units of the book as it is now: a price at its worst for the bot, an amount rounded up and what was filled of it
  * exactly. `written` is `null` for a state of an older Puntas, which counted every amount in units of 10^-8. Throws a RangeError that names the order or the
  * target that the book's units cannot count.
  */
-export function inUnitsOf(leftovers: Leftovers, written: StateUnits | null, to: Instrument): Leftovers {
+export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | null, to: Instrument): T {
   const { tick, lot } = written ?? { tick: to.tick, lot: LOT };
   if (tick === to.tick && lot === to.lot) return leftovers;
   const from = unbounded(to.symbol, tick, lot);

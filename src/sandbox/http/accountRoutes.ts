@@ -4,6 +4,7 @@ import type { Millis, WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { Code } from '../wire/codes.ts';
 import { isActive } from '../venue/order.ts';
+import { isOriginId } from '../venue/orderChecks.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { pageOf } from './route.ts';
@@ -109,6 +110,9 @@ function orderTrades({ venue, account, path, query }: PrivateAsk): WireReply {
   const oid = path['oid'] ?? query.get('oid');
   const originId = query.get('origin_id');
   if (oid === undefined && originId === undefined) return failureOf('0303', 'oid or origin_id');
+  const named = [path['oid'], query.get('oid'), originId].filter(each => each !== undefined);
+  if (named.length > 1) return failureOf('0361', 'oid and origin_id');
+  if (originId !== undefined && !isOriginId(originId)) return failureOf('0357', 'origin_id');
   venue.forget(account);
   const found = oid !== undefined ? account.trades.ofOrder(oid) : account.trades.ofOrigin(originId!);
   const now = venue.clock.elapsed();

@@ -1,7 +1,7 @@
 /** Lists and settings that no document describes and that clients in the wild ask for: the least that they can read. */
 import type { WireReply } from '../../core/index.ts';
 import { currenciesOf } from '../venue/currencies.ts';
-import { fieldsOf } from './route.ts';
+import { objectOf } from './parameters.ts';
 import type { PrivateAsk, PublicAsk, Route } from './route.ts';
 import type { Venue } from '../venue/venue.ts';
 import { failure, failureOf, success } from '../wire/wire.ts';
@@ -66,7 +66,7 @@ function fundingDestination({ venue, query, account }: PrivateAsk): WireReply {
 /** Any number and any code are taken: nobody is called. */
 function phone(field: string): (ask: PrivateAsk) => WireReply {
   return ({ body }) => {
-    const fields = fieldsOf(body);
+    const fields = objectOf(body);
     if (fields.kind === 'refused') return failure(fields);
     return typeof fields.value[field] === 'string' ? success({ phone: '525500000000' }) : failureOf('0303', field);
   };

@@ -7,7 +7,7 @@ import { fractionText, HIGH_SLIPPAGE, nextRecurrentEvents } from '../desks/conve
 import type { VenueConversion, VenueQuote, QuoteRequest } from '../desks/conversions.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import { currenciesOf } from '../venue/currencies.ts';
-import { fieldsOf } from './route.ts';
+import { objectOf } from './parameters.ts';
 import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import { failure, failureOf, success, text8 } from '../wire/wire.ts';
@@ -32,7 +32,7 @@ export const conversionRoutes: readonly Route[] = [
 /** Checks: conversions on 1009 · JSON types 0372 · currencies given 0303 and known 0313 · exactly one amount 0361, 0360 · its form 0408 · a price 0367. */
 function request({ venue, account, body, conversions }: PrivateAsk): WireReply {
   if (venue.switches.conversions === 'off') return failureOf('1009');
-  const fields = fieldsOf(body);
+  const fields = objectOf(body);
   if (fields.kind === 'refused') return failure(fields);
   const asked = requestOf(fields.value, currenciesOf(venue), venue.switches);
   if (asked.kind === 'refused') return failure(asked);

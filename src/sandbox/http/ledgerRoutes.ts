@@ -2,6 +2,7 @@
 import { money, moneyOfAmount } from '../../core/index.ts';
 import type { Millis, Money, WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
+import { isOriginId } from '../venue/orderChecks.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
 import type { Verdict } from '../wire/codes.ts';
 import { done, refused } from '../wire/codes.ts';
@@ -111,8 +112,12 @@ function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireR
   const [id, ids] = kind === 'funding' ? (['fid', 'fids'] as const) : (['wid', 'wids'] as const);
   return ask => {
     const { venue, account, path, query } = ask;
+    if ([path['ids'], query.get(ids), query.get('origin_ids')].filter(each => each !== undefined).length > 1)
+      return failureOf('0361', 'name transfers in one way');
+    const originIds = query.get('origin_ids')?.split(',') ?? [];
+    if (!originIds.every(isOriginId)) return failureOf('0357', 'origin_ids');
     // Nothing here was given an origin_id: none matches (rest-api 4.11).
-    if (query.has('origin_ids')) return success([]);
+    if (originIds.length > 0) return success([]);
     const named = path['ids']?.split('-') ?? query.get(ids)?.split(',');
     const all = account.transfers
       .listed(venue.clock.elapsed())

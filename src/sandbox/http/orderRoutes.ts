@@ -1,16 +1,35 @@
 /** Placing, reading, changing and cancelling orders (rest-api 4.2 and 4.4, public-facts 5 to 8). */
-import { isDecimalText, moneyOf, moneyOfValue, textOfAmount, textOfPrice, valueOf } from '../../core/index.ts';
+import {
+  isDecimalText,
+  memberText,
+  moneyOf,
+  moneyOfValue,
+  textOfAmount,
+  textOfPrice,
+  valueOf,
+} from '../../core/index.ts';
 import type { Money, WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
+import { currenciesOf } from '../venue/currencies.ts';
 import { done, refused } from '../wire/codes.ts';
 import type { Verdict } from '../wire/codes.ts';
 import { resolved } from '../venue/modification.ts';
 import type { Modification } from '../venue/modification.ts';
-import { admitted, amountsOf, checkedOrder, outsideBounds, priceOf, stopOf, tradingOff } from '../venue/orderChecks.ts';
+import {
+  admitted,
+  amountsOf,
+  checkedOrder,
+  isOriginId,
+  outsideBounds,
+  priceOf,
+  stopOf,
+  tradingOff,
+} from '../venue/orderChecks.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import { isActive, isWaiting, unfilled } from '../venue/order.ts';
 import type { Draft, VenueOrder } from '../venue/order.ts';
-import { fieldsOf, limitOf } from './route.ts';
+import { objectOf } from './parameters.ts';
+import { limitOf } from './route.ts';
 import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
@@ -51,7 +70,7 @@ export const orderRoutes: readonly Route[] = [
 const OPEN_ORDERS_LIMIT = 500;
 
 function place({ venue, account, body }: PrivateAsk): WireReply {
-  const fields = fieldsOf(body);
+  const fields = orderFieldsOf(body, venue.switches);
   if (fields.kind === 'refused') return failure(fields);
   const checked = checkedOrder(venue, account, fields.value);
   if (checked.kind === 'refused') return failure(checked);
@@ -63,6 +82,8 @@ function openOrders({ venue, account, query }: PrivateAsk): WireReply {
   const book = query.get('book');
   if (book !== undefined && book !== '' && !venue.books.has(book)) return failureOf('0301', book);
   const currency = query.get('currency');
+  if (currency !== undefined && currency !== '' && !currenciesOf(venue).includes(currency))
+    return failureOf('0313', currency);
   const limit = limitOf(query, OPEN_ORDERS_LIMIT, venue.switches);
   if (limit === null) return failureOf('0320', 'limit');
   const source = query.get('source') ?? 'all';
@@ -174,12 +195,16 @@ type Name = { readonly oid: string } | { readonly originId: string };
 /** The orders that a lookup or cancel names. */
 function namedIn({ venue, path, query }: PrivateAsk): Verdict<Name[]> {
   const list = (text: string | undefined, separator: RegExp) => (text ?? '').split(separator).filter(id => id !== '');
-  const names: Name[] = [
-    ...list(path['oid'], /[-,]/).map(oid => ({ oid })),
-    ...list(query.get('oids') ?? query.get('oid'), /,/).map(oid => ({ oid })),
-    ...list(query.get('origin_ids') ?? query.get('origin_id'), /,/).map(originId => ({ originId })),
+  const lists: readonly (readonly Name[])[] = [
+    list(path['oid'], /[-,]/).map(oid => ({ oid })),
+    ...['oid', 'oids'].map(name => list(query.get(name), /,/).map(oid => ({ oid }))),
+    ...['origin_id', 'origin_ids'].map(name => list(query.get(name), /,/).map(originId => ({ originId }))),
   ];
+  if (lists.filter(each => each.length > 0).length > 1) return refused('0361', 'name orders in one way');
+  const names = lists.flat();
   if (names.length === 0) return refused('0360', 'oid, oids or origin_ids');
+  const wrong = names.find(name => 'originId' in name && !isOriginId(name.originId));
+  if (wrong !== undefined) return refused('0357', 'origin_id');
   return names.length > venue.switches.idsPerCallMax ? refused('0304', 'too many ids') : done(names);
 }
 
@@ -205,7 +230,7 @@ function changing(ask: PrivateAsk): Verdict<Changing> {
   const named = namedIn(ask);
   if (named.kind === 'refused') return named;
   if (named.value.length > 1) return refused('0361', 'one order at a time');
-  const fields = fieldsOf(body);
+  const fields = orderFieldsOf(body, venue.switches);
   if (fields.kind === 'refused') return fields;
   const order = activeOf(venue, account, named.value[0]!);
   if (!order) return refused('oid' in named.value[0]! ? '0312' : '0357');
@@ -216,6 +241,17 @@ function changing(ask: PrivateAsk): Verdict<Changing> {
 }
 
 const CHANGES = ['price', 'major', 'minor', 'stop'] as const;
+
+/** The body of an order. With `orderNumbers` accepted a JSON number is the text that it is written as, digit by digit; one with an exponent stays a number. */
+function orderFieldsOf(body: string, { orderNumbers }: Switches): Verdict<Fields> {
+  const fields = objectOf(body);
+  if (fields.kind === 'refused' || orderNumbers === '0372') return fields;
+  const texts = CHANGES.flatMap(name => {
+    const text = typeof fields.value[name] === 'number' ? memberText(body, name) : null;
+    return isDecimalText(text) ? [[name, text] as const] : [];
+  });
+  return done({ ...fields.value, ...Object.fromEntries(texts) });
+}
 
 /** price, major or minor, stop and cancel of a PATCH. */
 function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: Switches): Verdict<Modification> {

@@ -54,7 +54,10 @@ function orderBook({ venue, query }: PublicAsk): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
   if (isSilent(venue, book)) return failureOf('1000');
-  const whole = /^false$/i.test(query.get('aggregate') ?? '');
+  // In any case: Python clients send True and False.
+  const aggregate = query.get('aggregate')?.toLowerCase() ?? 'true';
+  if (aggregate !== 'true' && aggregate !== 'false') return failureOf('0304', 'aggregate');
+  const whole = aggregate === 'false';
   const sides = whole ? wholeText(book) : levelsText(book);
   const { sequence } = book.engine;
   const counter = venue.switches.sequenceForm === 'string' ? `"${sequence}"` : String(sequence);

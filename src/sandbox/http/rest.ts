@@ -11,8 +11,9 @@ import { ledgerRoutes } from './ledgerRoutes.ts';
 import { orderRoutes } from './orderRoutes.ts';
 import { publicRoutes } from './publicRoutes.ts';
 import { matcherOf, queryOf, segmentsOf } from '../wire/paths.ts';
-import { rfqErrors } from '../desks/rfqCodes.ts';
+import { rfqErrors, rfqFailure, rfqRefused } from '../desks/rfqCodes.ts';
 import { rfqRoutes } from './rfqRoutes.ts';
+import { flawOfParameters } from './parameters.ts';
 import type { Desks, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
@@ -35,7 +36,7 @@ export const ROUTES: readonly Route[] = [
 
 /**
  * The REST interface of a venue. A request passes, in this order: its path (404), its method (0901), its signature and nonce (02xx),
- * its budget (0801), the key's permission (0202), and then its own checks.
+ * its budget (0801), the key's permission (0202), the names of its parameters (0304), and then its own checks.
  */
 export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = ROUTES): Respond {
   const gate = new Gate(venue.keys, venue.clock);
@@ -57,13 +58,16 @@ export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = RO
     if (found === 'unknown method') return failureOf('0901');
     const { row: route } = found;
     const { switches } = venue;
-    const query = queryOf(question < 0 ? '' : request.target.slice(question + 1));
+    const search = question < 0 ? '' : request.target.slice(question + 1);
+    const query = queryOf(search);
+    const flaw = flawOfParameters(request.method, route.pattern, search, request.body, switches);
     const ask = { venue, webhooks: desks.webhooks, body: request.body, path: found.path, query };
     if (route.scope === 'public') {
       const signed = switches.signedPublicBudget === 'private' ? gate.admit(request, peer, switches) : null;
       const byAccount = signed?.kind === 'done';
       const who = byAccount ? `account:${signed.value.account.id}` : `ip:${peer}`;
-      return within(who, byAccount ? 'private' : 'public') ? route.handle(ask) : failureOf('0801');
+      if (!within(who, byAccount ? 'private' : 'public')) return failureOf('0801');
+      return flaw === null ? route.handle(ask) : failure(flaw);
     }
     const admitted = gate.admit(request, peer, switches);
     const refuse = (by: Refused) => refusalAt(route, by, switches);
@@ -72,6 +76,7 @@ export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = RO
     const payer = payerOf(route, key.account.id, switches);
     if (payer !== null && !within(payer, 'private')) return refuse(refused('0801'));
     if (!may(key, route.permission)) return refuse(refused('0202'));
+    if (flaw !== null) return flawAt(route, flaw);
     return route.handle({ ...ask, ...desks, account: key.account });
   };
 
@@ -87,6 +92,10 @@ function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudg
   if (route.face !== 'rfq' || rfqBudget === 'shared') return `account:${account}`;
   return rfqBudget === 'own' ? `rfq:${account}` : null;
 }
+
+/** A parameter that no call can mean, in the envelope of the interface that was called. */
+const flawAt = (route: Route & { scope: 'private' }, by: Refused): WireReply =>
+  route.face === 'rfq' ? rfqFailure(rfqRefused('bad_request', by.message)) : failure(by);
 
 /** A refusal at the door, in the envelope of the interface that was called. */
 const refusalAt = (route: Route & { scope: 'private' }, by: Refused, { rfqAuthErrors }: Switches): WireReply =>

@@ -5,7 +5,7 @@ import type { DeskConversion, DeskPair, DeskQuote, DeskRequest } from '../desks/
 import { amountText, bare, rateText, rfqFailure, rfqRefused, timeSeconds } from '../desks/rfqCodes.ts';
 import type { RfqVerdict } from '../desks/rfqCodes.ts';
 import { conversionPage } from '../desks/rfqPages.ts';
-import { fieldsOf } from './route.ts';
+import { objectOf } from './parameters.ts';
 import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import type { Switches } from '../switches/switches.ts';
@@ -42,6 +42,8 @@ export const rfqRoutes: readonly Route[] = [
 function pairs({ venue, query, rfq }: PrivateAsk): WireReply {
   if (venue.switches.rfqPairs !== 'listed') return rfqFailure(rfqRefused(venue.switches.rfqPairs));
   const [source, target] = [query.get('source'), query.get('target')];
+  const wrong = [source, target].findIndex(ticker => ticker && tickerOf(ticker) === null);
+  if (wrong >= 0) return rfqFailure(rfqRefused(wrong === 0 ? 'invalid_source_currency' : 'invalid_target_currency'));
   const listed = rfq
     .pairs()
     .filter(pair => !source || upper(pair.source) === source)
@@ -58,7 +60,7 @@ function pairs({ venue, query, rfq }: PrivateAsk): WireReply {
 
 function requestQuote(ask: PrivateAsk): WireReply {
   const { venue, account, rfq, body } = ask;
-  const parsed = fieldsOf(body);
+  const parsed = objectOf(body);
   const fields = parsed.kind === 'done' ? parsed.value : {};
   const request = checkedRequest(fields, source => rfq.pairs(source), venue.switches);
   if (request.kind === 'refused') return rfqFailure(request);
@@ -72,7 +74,7 @@ function quoteById(ask: PrivateAsk): WireReply {
 }
 
 function convert({ account, rfq, body }: PrivateAsk): WireReply {
-  const parsed = fieldsOf(body);
+  const parsed = objectOf(body);
   const id = parsed.kind === 'done' ? parsed.value['quote_id'] : undefined;
   const made = rfq.convert(account, typeof id === 'string' ? id : '');
   return made.kind === 'refused' ? rfqFailure(made) : bare(conversionBody(made.value));

@@ -4,7 +4,6 @@ import type { Account, Permission } from '../venue/accounts.ts';
 import { done, refused } from '../wire/codes.ts';
 import type { Verdict } from '../wire/codes.ts';
 import type { VenueConversions } from '../desks/conversions.ts';
-import type { Fields } from '../venue/orderChecks.ts';
 import type { PageTokens } from '../wire/pageTokens.ts';
 import type { RfqDesk } from '../desks/rfq.ts';
 import type { Switches } from '../switches/switches.ts';
@@ -49,19 +48,6 @@ export type Route =
       readonly face?: 'rfq';
       readonly handle: (ask: PrivateAsk) => WireReply;
     };
-
-/** The body as a JSON object: no content type is asked for (clients send none, or text/plain). */
-export function fieldsOf(body: string): Verdict<Fields> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return refused('0304', 'the body is not JSON');
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    return refused('0372', 'the body is not an object');
-  return done(parsed as Fields);
-}
 
 export type PageQuery = { readonly limit: number; readonly sort: 'asc' | 'desc'; readonly marker?: number };
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WireReply, WireRequest } from '../../core/index.ts';
+import { Connections } from '../../guard/index.ts';
 import type { Respond } from './rest.ts';
 import type { Stream } from '../stream/stream.ts';
 import { serveStream } from '../stream/streamSockets.ts';
@@ -25,6 +26,8 @@ export type Served = {
 const HEADERS_MAX = 32 * 1024;
 const BODY_MAX = 64 * 1024;
 const REQUEST_MS = 10_000;
+/** Of a bot, its streams and other clients; the longest silent one makes room for another. */
+const CONNECTIONS_MAX = 1_024;
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Serves an exchange. Rejects with one clear line when the address cannot be listened on. */
@@ -36,6 +39,7 @@ export async function serve(
     { maxHeaderSize: HEADERS_MAX, requestTimeout: REQUEST_MS, keepAliveTimeout: 60_000 },
     (request, response) => receive(exchange.respond, request, response),
   );
+  new Connections(server, { anonymous: { all: CONNECTIONS_MAX } });
   const cutSockets = exchange.stream ? serveStream(server, exchange.stream) : () => undefined;
   await listening(server, options);
   const { port } = server.address() as AddressInfo;

@@ -1,6 +1,6 @@
 /** Registration of callback URLs, and the list of keys that deliveries are signed with (rfq 4.7, public-facts 15). */
 import type { WireReply } from '../../core/index.ts';
-import { fieldsOf } from './route.ts';
+import { objectOf } from './parameters.ts';
 import type { PrivateAsk, PublicAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import { allowedUrl } from '../desks/webhooks.ts';
@@ -17,7 +17,7 @@ const EVENT = 'TRANSACTION';
 function register({ venue, account, body, webhooks }: PrivateAsk): WireReply {
   const { switches } = venue;
   const refuse = (error: string) => refusal(error, switches);
-  const fields = fieldsOf(body);
+  const fields = objectOf(body);
   if (fields.kind === 'refused') return refuse('the body must be a JSON object');
   const { callback_url: url, events } = fields.value;
   if (typeof url !== 'string') return refuse('callback_url is required');

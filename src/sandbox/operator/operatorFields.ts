@@ -3,7 +3,7 @@ import { isDecimalText, moneyOf } from '../../core/index.ts';
 import type { Money } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { EmbeddedExchange } from '../exchange.ts';
-import { fieldsOf } from '../http/route.ts';
+import { objectOf } from '../http/parameters.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import { SMALLEST } from '../wire/rounding.ts';
 
@@ -42,7 +42,7 @@ export type OperatorAsk = {
 /** An empty body has no fields. Throws an `OperatorFault` of 400 when it is no JSON object, and its readers do on a value that is not as expected. */
 export function fieldsIn(body: string): OperatorFields {
   if (body === '') return reader({});
-  const parsed = fieldsOf(body);
+  const parsed = objectOf(body);
   if (parsed.kind === 'refused') throw new OperatorFault('the body must be a JSON object');
   return reader(parsed.value);
 }

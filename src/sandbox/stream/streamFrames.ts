@@ -1,5 +1,5 @@
 /** The frames of the public stream as the exchange writes them, key by key (public-facts 12). */
-import { moneyOfValue, textOfAmount, textOfMoney, textOfPrice, valueOf } from '../../core/index.ts';
+import { moneyOfValue, textOfAmount, textOfMoney, textOfPrice, valueOf, shortDecimal } from '../../core/index.ts';
 import type { Amount, Instrument, Millis, Price, Side } from '../../core/index.ts';
 import { floor8 } from '../wire/rounding.ts';
 import type { Switches } from '../switches/switches.ts';
@@ -55,7 +55,7 @@ function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object 
   return {
     i: tid,
     a: textOfAmount(instrument, amount),
-    r: shortened(textOfPrice(instrument, price)),
+    r: shortDecimal(textOfPrice(instrument, price)),
     v: valueText(instrument, price, amount),
     mo: makerOid,
     to: takerOid,
@@ -76,7 +76,7 @@ function changeRow(
   return {
     o: oid,
     d: whole(createdAt),
-    r: shortened(textOfPrice(instrument, price)),
+    r: shortDecimal(textOfPrice(instrument, price)),
     t: digitOf(side),
     ...(sized && { a: textOfAmount(instrument, left), v: valueText(instrument, price, left) }),
     s: status,
@@ -87,8 +87,8 @@ function changeRow(
 /** Here trailing zeros are left out, and `s` is always the text "undefined". */
 const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Amount, at: Millis): object => ({
   o: oid,
-  r: shortened(textOfPrice(i, price)),
-  a: shortened(textOfAmount(i, left)),
+  r: shortDecimal(textOfPrice(i, price)),
+  a: shortDecimal(textOfAmount(i, left)),
   v: textOfMoney(floor8(moneyOfValue(i, valueOf(price, left)))),
   t: digitOf(side),
   d: whole(at),
@@ -100,4 +100,3 @@ export const whole = (at: Millis): Millis => Math.floor(at);
 const digitOf = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);
 const valueText = (i: Instrument, price: Price, amount: Amount): string =>
   text8(floor8(moneyOfValue(i, valueOf(price, amount))));
-const shortened = (decimal: string): string => (decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal);

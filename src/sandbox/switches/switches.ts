@@ -78,6 +78,16 @@ export const SWITCHES = {
     'A crossing post-only order is accepted and then cancelled, or refused with 1002 when it crosses on arrival.',
     'facts 16.1, 18.4',
   ),
+  unknownParameters: choice(
+    ['ignored', '0304'],
+    'A name in a query or body that the call does not take. On cancels, names that narrow another call are always refused.',
+    'facts 7',
+  ),
+  orderNumbers: choice(
+    ['0372', 'accepted'],
+    'JSON numbers as price, major, minor and stop of an order: refused, or taken as they are written, as the exchange took them in 2017.',
+    'facts 5.1',
+  ),
   offTickPrice: choice(
     ['refuse', 'round'],
     'A price off the tick: 0407, or rounded (up for sells, down for buys).',

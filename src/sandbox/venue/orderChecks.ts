@@ -72,11 +72,14 @@ export function checkedOrder(venue: Venue, account: Account, body: Fields): Verd
   return admitted(venue, account, book, draft);
 }
 
+/** An id of the client's own (rest-api 0). */
+export const isOriginId = (text: string): boolean => /^[A-Za-z0-9_-]{1,40}$/.test(text);
+
 /** The last checks of a draft, against its account and the book as it stands: origin_id, open orders, engine, funds. */
 export function admitted(venue: Venue, account: Account, book: VenueBook, draft: Draft): Verdict<CheckedDraft> {
   const { switches } = venue;
   const { originId } = draft;
-  if (originId !== undefined && !/^[A-Za-z0-9_-]{1,40}$/.test(originId)) return refused('0304', 'origin_id');
+  if (originId !== undefined && !isOriginId(originId)) return refused('0304', 'origin_id');
   if (originId !== undefined && account.activeOrigins.has(originId)) return refused('0356', originId);
   if (account.active.size >= switches.openOrdersMax) return refused('1001');
   if (book.queue.full || book.full) return refused('1002');

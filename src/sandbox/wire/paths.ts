@@ -10,7 +10,7 @@ export function segmentsOf(path: string): string[] {
   return segments;
 }
 
-/** First value of each key; keys that no route knows are carried and ignored. */
+/** Value of each key. A key that a call takes has one value; of others the first is carried. */
 export function queryOf(text: string): Map<string, string> {
   const query = new Map<string, string>();
   for (const [key, value] of new URLSearchParams(text)) if (!query.has(key)) query.set(key, value);

@@ -175,9 +175,12 @@ function opening(blocks: readonly ScannedBlock[]): readonly ScannedBlock[] {
   return end < 0 ? blocks : blocks.slice(0, end);
 }
 
+/** The path up to its last separator, that included. */
+const directoryOf = (path = ''): string => path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+
 /** Where to begin reading to know the book at a step: the last snapshot before it, or the first block of its day. */
 function leadOf(all: readonly Step[], begin: number): number {
-  const path = (i: number) => all[i]?.block.path.replace(/[^/\\]*$/, '');
+  const path = (i: number) => directoryOf(all[i]?.block.path);
   let lead = begin;
   while (lead > 0 && path(lead - 1) === path(begin)) {
     lead--;

@@ -1,5 +1,6 @@
 /** The frames that a stored tape's files are made of: a tag, a length, two sums, and the bytes. A torn end is told from damage in the middle. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { openRegularFile } from '../../guard/index.ts';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { SUMMARY_BYTES } from './rowsCodec.ts';
 
@@ -58,7 +59,7 @@ export class FrameFile {
 
   constructor(path: string) {
     this.path = path;
-    this.#fd = openSync(path, 'r');
+    this.#fd = openRegularFile(path);
     this.size = fstatSync(this.#fd).size;
   }
 

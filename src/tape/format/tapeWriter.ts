@@ -345,9 +345,9 @@ function appended(fd: number, size: number, frame: Buffer, folder: string): numb
   return size + frame.length;
 }
 
-function syncFolder(path: string): void {
-  if (!existsSync(path)) return;
-  const fd = openSync(path, 'r');
+function syncFolder(folder: string): void {
+  if (!existsSync(folder)) return;
+  const fd = openSync(folder, 'r');
   try {
     fsyncSync(fd);
   } finally {

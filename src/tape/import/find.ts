@@ -226,7 +226,7 @@ const SHAPES: readonly Shape[] = [
       booksOfParts(
         found,
         gemini,
-        /^gemini__(\w+)-(\w+)__(.+)__market-depth(\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
+        /^gemini__([A-Za-z0-9]+)-([A-Za-z0-9]+)__(.+)__market-depth(\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
         ([base, quote, day, end]) => ({
           name: `${base}_${quote}`,
           ...CENT,

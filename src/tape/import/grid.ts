@@ -1,5 +1,5 @@
 /** The tick and lot of a recording that does not say them: inferred from every price and amount in it. */
-import { LOT, MONEY_DECIMALS, price, textOfPrice, UNITS_MAX } from '../../core/index.ts';
+import { LOT, MONEY_DECIMALS, price, textOfPrice, trimmedEnd, UNITS_MAX } from '../../core/index.ts';
 import type { DecimalText } from '../../core/index.ts';
 import { KIND } from '../model/tape.ts';
 import { OFF_TICK, plainText } from './digits.ts';
@@ -126,6 +126,6 @@ function niceDivisor(of: number): number {
 function scaledText(units: number, decimals: number): DecimalText {
   const digits = String(units).padStart(decimals + 1, '0');
   if (decimals === 0) return digits;
-  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  const fraction = trimmedEnd(digits.slice(-decimals), '0');
   return fraction === '' ? digits.slice(0, -decimals) : `${digits.slice(0, -decimals)}.${fraction}`;
 }

@@ -92,7 +92,14 @@ export class Recorder {
       polls: 'orders',
       ahead: 'wait',
       time: () => clock.elapsed(),
-      trades: new PublicTradeTail({ exchange, book, listener: { trade: trade => this.#trades.take(trade) } }),
+      trades: new PublicTradeTail({
+        exchange,
+        book,
+        listener: {
+          trade: trade => this.#trades.take(trade),
+          unreadable: row => log(`${book}: a trade could not be read and is missing in the recording: ${row}`),
+        },
+      }),
       user: {
         onNews: news => this.#heard(news),
         onStep: diff => this.#compareAt(diff),

@@ -63,7 +63,7 @@ describe('a token of the console', () => {
     ],
     ['has blanks', () => file('blanks', `${TOKEN} ${TOKEN}`), /found 75 with blanks or other signs among them/],
     ['is empty', () => file('empty', '\n'), /found 0/],
-    ['is a folder', () => dir, /it is no file/],
+    ['is a folder', () => dir, /not a regular file/],
   ])('that %s is refused in one line, which does not repeat it', (_, path, line) => {
     const operatorTokenFile = path();
     const attempt = () => accessOf({ operatorTokenFile });
@@ -202,7 +202,7 @@ describe('an action of the console', () => {
     const asked = { id: '1', reason: 'odd fills', by: 'Ana' } as const;
     noteAction(stateDir, 5, { ...asked, action: 'pause', untilMs: 600_000, via: 'console' }, end);
     noteAction(stateDir, 6, { ...asked, action: 'cancel', via: 'command' }, { end: 'refused', lines: ['nobody runs'] });
-    expect(actionEvents(stateDir)).toEqual([
+    expect(actionEvents(stateDir)()).toEqual([
       { at: 5, who: 'Ana', level: 'warn', text: 'pause until 1970-01-01T00:10Z by the console: odd fills' },
       { at: 6, who: 'Ana', level: 'error', text: 'cancel: odd fills; refused: nobody runs' },
     ]);

@@ -159,7 +159,7 @@ describe('the run that goes on', () => {
       expect.arrayContaining(['positionMax', 'ordersMax', 'drawdownMax', 'dayLossMax']),
     );
     expect(view.point).toHaveLength(POINT.length);
-    expect(view.point[POINT.indexOf('hedging')]).toBe(Number(view.profit.run.hedging));
+    expect(view.point[POINT.indexOf('hedging')]).toBe(Number(view.profit.hedging));
   });
 
   test('has the ledger of both runs, balances to the last digit, and says who lifted a halt and why', async () => {
@@ -233,7 +233,7 @@ describe('profit by hour and day', () => {
   ];
 
   test('marks inventory at the last fill, and adds up to what was earned', () => {
-    const { hours, days } = profitByTime(entries, names, Infinity, new Map());
+    const { hours, days } = profitByTime(entries, names, Infinity, []);
     expect(hours).toEqual([
       // Bought 2 at 100, sold 1 at 110: 10 on each, but for the 0.01 btc that its fee took at 100; and a fee of 0.5.
       {
@@ -277,7 +277,7 @@ describe('profit by hour and day', () => {
   });
 
   test('knows nothing of what came after the moment', () => {
-    expect(profitByTime(entries, names, at(1.2), new Map()).hours.map(({ fills }) => fills)).toEqual([1]);
+    expect(profitByTime(entries, names, at(1.2), []).hours.map(({ fills }) => fills)).toEqual([1]);
   });
 });
 
@@ -289,6 +289,12 @@ describe('a console with a key in its environment', () => {
     'PUNTAS_WEBHOOK_TOKEN_OLD',
     'PUNTAS_TELEGRAM_TOKEN',
     'PUNTAS_ALERT_WEBHOOK_SECRET',
+    'PUNTAS_ALERT_WEBHOOK_URL',
+    'PUNTAS_QUEUE_PASSWORD',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+    'PGPASSWORD',
   ])('does not start: %s', async name => {
     const ask = {
       config,

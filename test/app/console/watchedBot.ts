@@ -63,9 +63,7 @@ export class WatchedBot {
       },
     };
     this.#live = new LiveRun(this.dir, clock);
-    this.#beside = new BesideRun({ ...this.#world.config, state: { dir: this.dir } }, clock, () =>
-      actionEvents(this.dir),
-    );
+    this.#beside = new BesideRun({ ...this.#world.config, state: { dir: this.dir } }, clock, actionEvents(this.dir));
     this.#live.start();
   }
 

@@ -34,7 +34,7 @@ const change = (cause: Cause, currency: string, amount: string | bigint): Change
 });
 
 const fileOf = (entries: readonly LedgerEntry[]): LedgerFile => ({
-  ...{ entries, causes: causesFrom(entries), checked: null, profit: null, book: 'btc_mxn' },
+  ...{ entries, causes: causesFrom(entries), checked: null, profit: null, hours: [], book: 'btc_mxn' },
 });
 
 /** Sums with as many digits as the ledger can have. */
@@ -276,6 +276,18 @@ describe('a bot that was started again', () => {
           ...[atto(moneyOf(row.price!)), atto(row.value), atto(row.fee), row.feeCurrency],
         ]),
       );
+      // Names that other programs join on; a maker's fills name the order and its level, as the log does.
+      const joined = await query(
+        `SELECT f."time" = f."at", f.trade_id, f.order_id = f."order", f.client_order_id, f.role, f.level, count(*)
+         FROM ${from('fills.parquet')} f JOIN ${from('ledger.parquet')} l USING (trade_id, client_order_id, "time") GROUP BY ALL`,
+      );
+      expect(joined).toHaveLength(fills);
+      for (const [isTime, , isOrder, order, role, level, rows_] of joined) {
+        expect([isTime, isOrder, role]).toEqual([true, true, 'maker']);
+        expect(text([order])[0]).toMatch(/^demo-\d+-\d+$/);
+        expect(text([level])[0]).toMatch(/^[123]$/);
+        expect(Number(rows_)).toBe(3);
+      }
       // What was paid and got is what the ledger has.
       const [net] = await query(
         `SELECT sum(CASE side WHEN 'buy' THEN amount ELSE -amount END), sum(CASE side WHEN 'buy' THEN -"value" ELSE "value" END) FROM ${from('fills.parquet')}`,

@@ -108,8 +108,14 @@ function toldOfRegimes(from: Regime, to: Regime): Told {
 
 const NEWS: Cases<EngineNews> = {
   fill: [
-    [{ kind: 'fill', fill }, ['info', 'bought 1 btc at 1499000.00 as maker']],
-    [{ kind: 'fill', fill: { ...fill, side: 'sell', maker: false } }, ['info', 'sold 1 btc at 1499000.00 as taker']],
+    [
+      { kind: 'fill', fill, level: 2, gain: money(1_254n * 10n ** 15n) },
+      ['info', 'bought 1 btc at 1499000.00 as maker, level 2, fee 0.00000000000000001 btc, profit +1.25 mxn'],
+    ],
+    [
+      { kind: 'fill', fill: { ...fill, side: 'sell', maker: false }, level: null, gain: null },
+      ['info', 'sold 1 btc at 1499000.00 as taker, fee 0.00000000000000001 btc'],
+    ],
   ],
   quoting: [
     [{ kind: 'quoting', reason: null, why: null }, ['info', 'quoting']],

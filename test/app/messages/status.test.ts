@@ -21,7 +21,7 @@ describe('the status line', () => {
     const ahead = { buy: amount(3), sell: null };
     expect(statusLine(snapshotOf(quoting()), plain, ahead, Infinity)).toBe(
       'bid 998 (2 levels, 3.0000 btc ahead) | ask 1002 (2 levels) | market 990 / 1010 | ' +
-        '0 fills, btc +0.0000 from target, profit +0.00 mxn (spread +0.00, inventory +0.00, fees +0.00)',
+        '0 fills, btc +0.0000 from target, profit +0.00 mxn since the opening, this run +0.00 (spread +0.00, inventory +0.00, fees +0.00)',
     );
   });
 
@@ -52,7 +52,14 @@ describe('the status line', () => {
           ...(typeof ask === 'number' ? [order('sell', ask)] : []),
         ];
         const unshown = { buy: typeof bid === 'number' ? null : bid, sell: typeof ask === 'number' ? null : ask };
-        const snapshot = { ...before, orders, unshown, inventory, fills, profit: { ...before.profit, total } };
+        const snapshot = {
+          ...before,
+          orders,
+          unshown,
+          inventory,
+          fills,
+          sinceOpening: { ...before.sinceOpening, profit: { ...before.profit, total } },
+        };
         const line = statusLine(snapshot, btcMxn, NOBODY, room);
         const written: string[] = [];
         logger('info', [], { write: text => void written.push(text) }).info({}, line);

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/core/index.ts';
-import { harmless, keepBeside } from '../../../src/app/run/besideProcess.ts';
+import fc from 'fast-check';
+import { SECRETS } from '../../../src/app/console/console.ts';
+import { sourcesIn } from '../../imports.ts';
+import { harmless, keepBeside, keepHarmless } from '../../../src/app/run/besideProcess.ts';
 import { heardLog } from '../../memoryLog.ts';
 
 let dir: string;
@@ -124,4 +127,33 @@ test('what may be seen of an environment is a list of names, and nothing else', 
     GIT_TOKEN: 'x',
   };
   expect(harmless(all)).toEqual({ PATH: '/bin', TZ: 'UTC', NODE_OPTIONS: '-r x' });
+});
+
+test('nothing of an environment stays for a console but names that hold no secret, whatever else it has', () => {
+  const secrets = [
+    'AWS_SECRET_ACCESS_KEY',
+    'GITHUB_TOKEN',
+    'PUNTAS_API_SECRET',
+    'PUNTAS_QUEUE_PASSWORD',
+    'DATABASE_URL',
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.constantFrom(...secrets), fc.string({ minLength: 1 }))), names => {
+      const kept = { PATH: '/bin', LC_ALL: 'C', DISPLAY: ':0' };
+      const environment: NodeJS.ProcessEnv = { ...Object.fromEntries(names.map(name => [name, 'x'])), ...kept };
+      keepHarmless(environment);
+      const more = Object.keys(environment).filter(name => !(name in kept));
+      expect(environment).toMatchObject(kept);
+      expect(more.filter(name => secrets.includes(name) || /KEY|SECRET|TOKEN|PASS|CREDENTIAL/i.test(name))).toEqual([]);
+    }),
+  );
+});
+
+test('every secret that the program reads from its environment is one that a console refuses', () => {
+  const named = sourcesIn('src').flatMap(({ text }) => [
+    ...text.matchAll(/\b(?:PUNTAS|AWS)_[A-Z_]*(?:KEY|SECRET|TOKEN|PASSWORD|WEBHOOK_URL|KEY_ID)(?:_OLD)?\b(?!_FILE)/g),
+  ]);
+  const names = [...new Set(named.map(([name]) => name))].filter(name => !name.endsWith('_'));
+  expect(names.length).toBeGreaterThan(8);
+  expect(names.filter(name => !SECRETS.test(name))).toEqual([]);
 });

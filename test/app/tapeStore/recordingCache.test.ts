@@ -103,11 +103,11 @@ test('what a killed process left half fetched is removed after a minute; what an
   const other = worker();
   const slow: RecordingCache = worker({
     ...{ shown: 'slow', has: sha256 => store.has(sha256), put: (sha256, content) => store.put(sha256, content) },
-    get: async (sha256, to) => {
+    get: async (sha256, to, bytesMax) => {
       pass(2 * MINUTE_MS);
       slow.sayInUse();
       await other.tidy();
-      return store.get(sha256, to);
+      return store.get(sha256, to, bytesMax);
     },
   });
   expect(readFileSync(join(await pathOf(slow, hash), 'a.csv'), 'utf8')).toBe('rows');

@@ -8,6 +8,7 @@ import { RecordingCache } from '../../../src/app/tapeStore/recordingCache.ts';
 import { storeRecording } from '../../../src/app/tapeStore/recordingFiles.ts';
 import { openTapeStore } from '../../../src/app/tapeStore/tapeStore.ts';
 import type { StoredFiles } from '../../../src/app/tapeStore/storedFiles.ts';
+import { testInMany } from '../../many.ts';
 import { objectStore } from '../../queue/objectStore.ts';
 import type { ObjectStore } from '../../queue/objectStore.ts';
 
@@ -112,7 +113,7 @@ describe.each(stores)('a recording in %s', (_, opened) => {
 describe('a bucket', () => {
   test('that does not know the credentials says so in one line', async () => {
     const store = openTapeStore('s3://tapes', { ...s3.env, AWS_SECRET_ACCESS_KEY: 'another' });
-    await expect(store.get('b'.repeat(64), join(folder(), 'x'))).rejects.toThrow(
+    await expect(store.get('b'.repeat(64), join(folder(), 'x'), 1_000)).rejects.toThrow(
       /^tapes in s3:\/\/tapes: the store answered 403 \(SignatureDoesNotMatch\): look at the credentials/,
     );
     await expect(store.has('b'.repeat(64))).rejects.toThrow(/answered 403/);
@@ -141,7 +142,7 @@ describe('a bucket', () => {
     expect(openTapeStore('S3://tapes/p', s3.env).shown).toBe('s3://tapes/p');
   });
 
-  test('that cannot be reached is tried again, then told', async () => {
+  testInMany('that cannot be reached is tried again, then told', async () => {
     const store = openTapeStore('s3://tapes', { ...s3.env, AWS_ENDPOINT_URL: 'http://127.0.0.1:1' });
     await expect(store.has('b'.repeat(64))).rejects.toThrow(/ECONNREFUSED/);
   });

@@ -1,67 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { keysOf } from '../jsonPage.ts';
 import { Bench, puntas, ran, ROOT } from '../program.ts';
-import type { Ended } from '../program.ts';
+import { BOTH_SIDES, expectClean } from './cleanEnd.ts';
 
 const bench = new Bench();
 afterAll(() => bench.clear());
 
-type Summary = {
-  seconds: number;
-  book: string;
-  orders: Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>;
-  fills: number;
-  position: Record<string, string>;
-  pnl: Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>;
-  uptime: Record<'bid' | 'ask', number>;
-  requests: number;
-  openOrdersLeft: number;
-  ledgerMatches: boolean;
-};
-
-const summaryOf = ({ stdout }: Ended): Summary => JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Summary;
-
-function freePort(): Promise<number> {
-  const probe = createServer();
-  return new Promise(resolve =>
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    }),
-  );
-}
-
-/** All three levels of each side. */
-const BOTH_SIDES = /bid [\d.]+ \(3 levels.*ask [\d.]+ \(3 levels/;
 const MONEY = /^-?\d+(\.\d+)?$/;
 
-function expectClean(ended: Ended): Summary {
-  expect(ended.stderr).not.toMatch(/"level":(50|60)/);
-  const summary = summaryOf(ended);
-  // A post-only order on a book that a busy machine read late is refused: that none is, is held in virtual time.
-  expect(summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true });
-  expect(ended.code).toBe(0);
-  return summary;
-}
-
-describe.concurrent('puntas run', () => {
-  test('starts afresh on an embedded exchange at the address of an earlier one: what that one knew is gone', async () => {
-    const port = await freePort();
-    const file = bench.config('sandbox', text => text.replace('seed: 3', `seed: 3\n  port: ${port}`));
-    for (const which of ['first', 'second']) {
-      const program = puntas(['run', '-c', file, '--json']);
-      await program.sees(BOTH_SIDES);
-      program.signal('SIGTERM');
-      expect(expectClean(await program.ended).orders.placed, which).toBeGreaterThanOrEqual(6);
-    }
-  });
-
+describe('puntas run', () => {
   test('on the default configuration ends clean, with one JSON object of exactly these keys', async () => {
     const program = puntas(['run', '-c', bench.config(), '--json']);
     await program.sees(BOTH_SIDES);
@@ -76,6 +27,7 @@ describe.concurrent('puntas run', () => {
       'orders',
       'fills',
       'position',
+      'profit',
       'pnl',
       'uptime',
       'requests',
@@ -94,50 +46,6 @@ describe.concurrent('puntas run', () => {
       expect(share).toBeLessThanOrEqual(1);
     }
     expect(summary.seconds).toBeGreaterThan(0);
-  });
-
-  test('ends by itself after --for, and without --json says what came of it in a few lines for a person', async () => {
-    const ended = await ran(['run', '-c', bench.config(), '--for', '4s']);
-    expect(ended.code).toBe(0);
-    expect(ended.stdout).toMatch(/no order of ours is left\nthe ledger equals the balances to the last digit\n$/);
-  });
-
-  test.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly on %s', async signal => {
-    const program = puntas(['run', '-c', bench.config(), '--json']);
-    await program.sees(/bid \d+ .*ask \d+/);
-    program.signal(signal);
-    const ended = await program.ended;
-    expectClean(ended);
-    expect(ended.stderr).toContain(`stopping (${signal})`);
-  });
-
-  test.each([0, 100, 300, 600])('stops cleanly when SIGTERM comes during the start, %i ms in', async delay => {
-    const program = puntas(['run', '-c', bench.config(), '--json']);
-    // Node itself needs some time before any program can listen to a signal.
-    await program.sees(/embedded exchange at/);
-    await new Promise(resolve => setTimeout(resolve, delay));
-    program.signal('SIGTERM');
-    expectClean(await program.ended);
-  });
-
-  test('takes its secrets out of what it writes, at the most talkative level', async () => {
-    const program = puntas(['exchange', '--port', '0', '-c', bench.config()]);
-    const [line] = await program.sees(/\{"url".*\}/);
-    const account = JSON.parse(line) as { url: string; key: string; secret: string };
-    const file = bench.config(
-      'live',
-      text =>
-        text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, '') +
-        'log: { level: debug }\n',
-    );
-    const ended = await ran(['run', '-c', file, '--for', '4s', '--json'], {
-      PUNTAS_API_KEY: account.key,
-      PUNTAS_API_SECRET: account.secret,
-    });
-    program.signal('SIGTERM');
-    expect((await program.ended).code).toBe(0);
-    expectClean(ended);
-    expect(ended.stderr + ended.stdout).not.toContain(account.secret);
   });
 });
 

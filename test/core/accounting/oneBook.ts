@@ -13,7 +13,7 @@ export class OneBook extends Holdings {
     super(booked => {
       if (booked.kind === 'trade' && booked.trade.book === instrument.symbol)
         this.inventory.trade(booked.trade, price(1), this.id);
-      else this.inventory.moved(booked);
+      else this.inventory.moved(booked, 0);
     });
     this.inventory = new Inventory(instrument, target);
   }

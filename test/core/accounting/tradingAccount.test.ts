@@ -23,7 +23,7 @@ function shared() {
     for (const { instrument, inventory } of books)
       if (booked.kind === 'trade' && booked.trade.book === instrument.symbol)
         inventory.trade(booked.trade, price(1), 'a-1-1');
-      else inventory.moved(booked);
+      else inventory.moved(booked, 0);
   });
   const read = (startedAt: number, balances: readonly Balance[], own: ReadonlyMap<string, Money> = new Map()) =>
     account.read({ kind: 'balances', at: startedAt, startedAt, quiet: true, balances }, own);

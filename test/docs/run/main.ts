@@ -1,4 +1,4 @@
-/** Runs every command and checks every piece of YAML of the pages: `.ci/docs.sh`. Two sessions side by side; `-- WORD` runs those whose page or command has it. */
+/** Runs every command and checks every piece of YAML of the pages: `.ci/docs.sh`. Three sessions side by side; `-- WORD` runs those whose page or command has it. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -275,7 +275,7 @@ async function main(): Promise<void> {
   }
   for (const fragment of fragments) if (wanted(`yaml ${fragment.page}`)) tasks.push(lane => checkYaml(fragment, lane));
   await Promise.all(
-    [1, 2].map(async lane => {
+    [1, 2, 3].map(async lane => {
       for (let task = tasks.shift(); task; task = tasks.shift()) await task(lane);
     }),
   );

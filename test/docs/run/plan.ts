@@ -76,7 +76,7 @@ const ELSEWHERE: readonly {
     names: /npm ci/,
     how: 'in a clean clone; the build is part of its `npm start`',
   },
-  { command: /^npm ci && npm test$|^npm test$/, by: 'test.sh', names: /npm test/, how: 'as printed' },
+  { command: /^npm ci && npm test$|^npm test\b/, by: 'test.sh', names: /npm test/, how: 'as printed' },
   { command: /^npm run test:long$/, by: 'long.sh', names: /test:long/, how: 'as printed' },
   { command: /^npm run lint$/, by: 'lint.sh', names: /npm run (?:--silent )?lint|eslint/, how: 'as printed' },
   { command: /^npm run planted/, by: 'planted.sh', names: /planted/, how: 'all of them' },
@@ -106,12 +106,26 @@ const ELSEWHERE: readonly {
     how: 'studies and workers on real servers, with other addresses',
   },
   { command: /^npm run flood:attacks$/, by: 'webhooks.sh', names: /flood:attacks/, how: 'as printed' },
+  { command: /^npm run flood:holds$/, by: 'webhooks.sh', names: /flood:holds/, how: 'as printed' },
   { command: /^npm run flood:hostile$/, by: 'webhooks.sh', names: /flood:hostile/, how: 'as printed' },
   {
     command: /^npm run golden\b/,
     by: 'golden.sh',
     names: /npm run (?:--silent )?golden/,
     how: 'ten million events, also `--store`',
+  },
+  {
+    command:
+      /^npm run (?:bench|calibrate:flow|compare|compare:docs|compare:tuned|queue:overhead|shipped:earnings|tune:search-table)\b/,
+    by: 'scripts.sh',
+    names: /bench|compare|queue|shipped|tune/,
+    how: 'at its smallest size',
+  },
+  {
+    command: /^npm run (?:hedge:comparison|queue:models)$/,
+    by: 'scripts.sh',
+    names: /hedge:comparison/,
+    how: 'at its smallest size',
   },
   { command: /^npm run docs:run/, by: 'docs.sh', names: /docs:run/, how: 'this check' },
   {
@@ -137,40 +151,15 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
   { command: /^npm version /, why: 'makes a release: a commit and a tag' },
   { command: /^timedatectl /, why: "sets this machine's clock" },
   { command: /^chown 65532 /, why: "changes files in the reader's home for the container's user" },
-  {
-    command: /^npm run compare$/,
-    why: 'every strategy on every recording takes a quarter of an hour; `puntas compare` is run on one tape',
-  },
-  {
-    command: /^npm run compare:docs$/,
-    why: 'every session of the recordings beside the project, ten minutes; the page has the tables of its figures, by a test',
-  },
-  {
-    command: /^npm run compare:tuned$/,
-    why: 'fourteen studies of the recordings beside the project, minutes; the page has the tables of its figures, by a test',
-  },
   { command: /tapeMemory\.js/, why: 'writes 0.8 GB and takes minutes, as the page says' },
   {
-    command: /^npm run queue:overhead/,
-    why: 'a quarter of an hour, and figures of a quiet machine; `.ci/queue.sh` holds the results',
-  },
-  {
-    command: /^npm run bench$|bench\/(?:scrapes|consoleSoak|openPagesCost)\.js/,
+    command: /bench\/(?:scrapes|consoleSoak|openPagesCost)\.js/,
     why: 'figures of a quiet machine; nothing holds on a busy one',
   },
   {
     command: /puntas hedges settle ID/,
     why: 'needs a conversion that nobody can look up; `test/live/hedge/settle.test.ts` makes one',
   },
-  {
-    command: /^npm run shipped:earnings$/,
-    why: 'writes into `config`, and takes minutes; `npm run test:long` measures the same',
-  },
-  {
-    command: /^npm run tune:search-table$/,
-    why: 'fifty seeds and two hundred studies, minutes; `npm run test:long` holds the error rates and `npm test` the order',
-  },
-  { command: /^npm run calibrate:flow$/, why: 'days of the built-in market, some minutes; `puntas calibrate` is run' },
 ];
 
 /** The status line of a bot with orders on both sides. */

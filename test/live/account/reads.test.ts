@@ -31,7 +31,7 @@ describe('a read', () => {
       limits: { ordersPage: 500, tradesPage: 100, depth: 50 },
       openOrders: () => after([]),
       userTrades: () => after([]),
-      balances: () => after([]),
+      balances: () => after(['btc', 'mxn'].map(currency => ({ currency, total: '1', locked: '0', available: '1' }))),
       orderBook: () => after({ book: 'btc_mxn', sequence: 1n, updatedAt: 0, bids: [], asks: [] }),
     } as Partial<Exchange> as Exchange;
     return new Reads(exchange, 'btc_mxn', '0', () => now);

@@ -1,17 +1,14 @@
 /** Whoever knows the path may flood it: what they fill, how fast, and which connections they hold has a bound, and keeps no real delivery out. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { senderOf } from '../../../src/guard/index.ts';
 import { inboxReader } from '../../../src/app/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
-import { boundCallers } from '../../../src/live/inbox/callers.ts';
 import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
-import { KNOWN_SENDERS, Rates, ROW_BYTES, senderOf, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
+import { KNOWN_SENDERS, Rates, ROW_BYTES, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
 import { heartbeatIn, readHeartbeat } from '../../../src/live/safety/heartbeat.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
@@ -190,64 +187,6 @@ describe('a transaction that was told of', () => {
       kind: 'unreadable',
       why: 'the key "amount" stands twice in one object',
     });
-  });
-});
-
-describe('connections', () => {
-  const LIMITS = { all: 8, address: 8 };
-
-  async function listening(limits = LIMITS) {
-    const server = createServer();
-    const callers = boundCallers(server, limits, () => false);
-    const held: (() => void)[] = [];
-    server.on('request', (request, answer) => {
-      callers.busy(request.socket);
-      answer.on('close', () => callers.idle(request.socket));
-      if (request.url === '/hold') held.push(() => answer.end());
-      else answer.end('ok');
-    });
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    ends.push(() => new Promise(resolve => (server.close(resolve), server.closeAllConnections())));
-    const { port } = server.address() as AddressInfo;
-    const open = (): Promise<Socket> =>
-      new Promise(resolve => {
-        const socket = connect(port, '127.0.0.1', () => resolve(socket));
-        socket.on('error', () => undefined);
-        ends.push(() => socket.destroy());
-      });
-    const ask = async (path: string): Promise<string> => {
-      const socket = await open();
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      return new Promise(resolve => {
-        socket.once('data', data => resolve(data.toString('utf8').split('\r\n')[0]!));
-        socket.once('close', () => resolve('closed'));
-      });
-    };
-    return {
-      open,
-      ask,
-      held,
-      count: () => new Promise<number>(resolve => server.getConnections((_, n) => resolve(n))),
-    };
-  }
-
-  test('that say nothing, three hundred of them, keep nobody out: the oldest make room', async () => {
-    const { open, ask, count } = await listening();
-    for (let n = 0; n < 300; n++) await open();
-    for (let n = 0; n < 5; n++) {
-      expect(await ask('/')).toBe('HTTP/1.1 200 OK');
-      for (let more = 0; more < 20; more++) await open();
-    }
-    expect(await count()).toBeLessThanOrEqual(LIMITS.all);
-  });
-
-  test('on which a delivery is under way are not closed for others', async () => {
-    const { open, ask, held } = await listening();
-    const underWay = ask('/hold');
-    while (held.length === 0) await new Promise(resolve => setImmediate(resolve));
-    for (let n = 0; n < 50; n++) await open();
-    held[0]!();
-    expect(await underWay).toBe('HTTP/1.1 200 OK');
   });
 });
 

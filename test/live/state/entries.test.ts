@@ -1,4 +1,5 @@
 /** Entries of the ledger on disk: durable with their mark or not at all, held against it at every start, brought forward when there are many. */
+import { NO_PROFIT } from '../../../src/core/index.ts';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -136,11 +137,24 @@ describe('a state file of the version before', () => {
     };
     const mark = JSON.stringify({ ledger: JSON.stringify(ledger), marker: '7', live: [], hedges: [] });
     db.prepare('INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?)').run(ACCOUNT, mark, sumOf(ACCOUNT, mark));
-    db.exec('DROP TABLE entries; DROP TABLE commits; PRAGMA user_version = 2');
+    db.exec('DROP TABLE entries; DROP TABLE commits; DROP TABLE hours; PRAGMA user_version = 2');
     change(db);
     db.close();
     return dir;
   }
+
+  test('that kept no profit by hour is taken up as it is', () => {
+    const dir = folders.fresh();
+    opened(dir).close();
+    const db = new Database(join(dir, STATE_FILE));
+    db.exec('DROP TABLE hours; PRAGMA user_version = 4');
+    db.close();
+    opened(dir).close();
+    const again = new Database(join(dir, STATE_FILE));
+    expect(again.pragma('user_version')).toEqual([{ user_version: 5 }]);
+    expect(again.prepare('SELECT count(*) AS n FROM hours').all()).toHaveLength(1);
+    again.close();
+  });
 
   test('is taken up: its balances are the opening, and everything else stays', () => {
     const dir = before();
@@ -158,6 +172,7 @@ describe('a state file of the version before', () => {
         seen: new Map([['8', 'x']]),
         target: 150,
         guard: null,
+        profit: { since: null, at: null, twiceMid: null, profit: NO_PROFIT },
       });
       expect([marker, transfers]).toEqual(['7', null]);
     }

@@ -103,7 +103,6 @@ describe('an intent', () => {
         marker: undefined,
         hedges: [],
         transfers: null,
-        profit: null,
         units: null,
       });
     }
@@ -210,9 +209,7 @@ function history(): { states: Set<string>; crashed: string; closed: string } {
   const states = new Set<string>();
   const keep = () => states.add(textOf(leftIn(folders.copyOf(dir))));
   const journal = opened(dir);
-  states.add(
-    textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null, profit: null, units: null }),
-  );
+  states.add(textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null, units: null }));
   keep();
   for (let i = 1; i <= 12; i++) {
     journal.record(`i{"event":{"kind":"timer","at":${AT + i}}}`);
@@ -295,7 +292,7 @@ describe('damage', () => {
     ["UPDATE nonces SET mark = '1'", /row of nonces/],
     ["UPDATE runs SET account = 'x'", /row of runs/],
     ["UPDATE owner SET owner = replace(owner, 'btc_mxn', 'eth_mxn')", /row of owner/],
-    ['PRAGMA user_version = 1', /it is of version 1, this Puntas reads versions 2 to 4/],
+    ['PRAGMA user_version = 1', /it is of version 1, this Puntas reads versions 2 to 5/],
   ])('%s is refused', (sql, says) => {
     const copy = folders.copyOf(closed);
     const db = openDatabase(join(copy, STATE_FILE));

@@ -86,6 +86,20 @@ const PROBES: Readonly<Record<string, Probe>> = {
     },
     as: { cancel: 'cancelled', refuse: '1002' },
   },
+  unknownParameters: {
+    see: ({ ann, exchange }) => [
+      placed(ann, { ...SELL, tif: 'postonly' }),
+      codeOf(publicCall(exchange, '/api/v3/trades?book=btc_mxn&depth=5')),
+    ],
+    as: { ignored: ['ok', 'ok'], '0304': ['0304', '0304'] },
+  },
+  orderNumbers: {
+    see: ({ ann }) => {
+      const oid = ann.place({ ...SELL, price: 1_500_000, major: 0.1 });
+      return oid.length === 16 ? [ann.order(oid)!['price'], ann.order(oid)!['original_amount']] : oid;
+    },
+    as: { '0372': '0372', accepted: ['1500000', '0.10000000'] },
+  },
   offTickPrice: { see: ({ ann }) => placed(ann, { ...SELL, price: '1500001' }), as: { refuse: '0407', round: 'ok' } },
   selfTrade: {
     see: ({ ann }) => {

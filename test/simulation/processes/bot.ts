@@ -18,6 +18,7 @@ import type { Client } from '../../../src/exchange/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';
 import { openRolling } from '../../../src/live/loop/rolling.ts';
 import type { Reloaded, Rolling, RunSetup } from '../../../src/live/loop/rolling.ts';
+import { isAllGone, unverified } from '../../../src/live/loop/loopOptions.ts';
 import type { StopReport } from '../../../src/live/loop/loopOptions.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
 import type { FlattenFile } from '../../../src/live/safety/flatten.ts';
@@ -213,7 +214,9 @@ export class Bot {
     this.#run(life).then(
       report => {
         if (!life.isAlive) return;
-        world.trace.add(`ended #${life.number} left ${report.left.join(',')} ledger ${report.ledgerMatches}`);
+        world.trace.add(
+          `ended #${life.number} left ${unverified(report).join(',')} ledger ${report.ledgerMatches === true}`,
+        );
         events.ended(life, report, this.engine);
         this.#over();
       },
@@ -326,7 +329,7 @@ export class Bot {
     await stopped;
     world.trace.add(`stopping #${life.number}`);
     const report = await (seams.stop ?? (all => all.stop()))(rolling);
-    if (report.left.length === 0) heart.beat('stopped');
+    if (isAllGone(report)) heart.beat('stopped');
     await canceling?.stop();
     await client.close();
     return report;

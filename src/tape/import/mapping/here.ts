@@ -36,7 +36,7 @@ async function mappingsIn(path: string): Promise<readonly { readonly book: strin
   return Promise.all(
     names.map(async name => {
       const file = join(dir, name);
-      return { book: mappingOf(await mappingText(file), file).book, file };
+      return { book: mappingOf(mappingText(file), file).book, file };
     }),
   );
 }

@@ -1,5 +1,6 @@
 /** A recording that a mapping file describes: its tables in order of time, and their rows. */
-import { readFile, stat } from 'node:fs/promises';
+import { readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument, Millis } from '../../../core/index.ts';
 import { sessionOf } from '../../model/session.ts';
@@ -42,7 +43,7 @@ export async function mappedRecording(
   given: GivenMapped = {},
   onBytes: (count: number) => void = () => undefined,
 ): Promise<Recording> {
-  const text = await mappingText(mappingPath);
+  const text = mappingText(mappingPath);
   const mapping = mappingOf(text, mappingPath);
   const { dir, files: flat } = await filesAt(path);
   const all = [...flat, ...((await stat(path)).isDirectory() ? await filesBelow(path) : [])];
@@ -80,35 +81,32 @@ export async function mappedRecording(
   return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
 }
 
-/** The text of a mapping file. Rejects with a WrongFile if it cannot be read or is too long to be one. */
-export async function mappingText(path: string): Promise<string> {
+/** The text of a mapping file. Throws a WrongFile if it cannot be read or is too long to be one. */
+export function mappingText(path: string): string {
   try {
-    const { size } = await stat(path);
-    if (size > MAPPING_MAX) throw new Error(`expected at most ${MAPPING_MAX} bytes, found ${size}`);
-    return await readFile(path, 'utf8');
+    return readRegularFile(path, TEXT_FILE);
   } catch (error) {
-    throw new WrongFile(`${path}: cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new WrongFile(`${path}: cannot be read: ${(error as Error).message}`);
   }
 }
-const MAPPING_MAX = 1024 * 1024;
 
 /** `*` stands for any letters; a pattern with a folder in it is one of the path from the given folder, another of the file's name. */
 const matches = (pattern: string, path: string): boolean =>
-  fits(pattern.split('*'), pattern.includes('/') ? path : basename(path));
+  matchesStars(pattern, pattern.includes('/') ? path : basename(path));
 
-/** Whether the text is these pieces with anything between them. */
-function fits(pieces: readonly string[], text: string): boolean {
-  const [first = '', ...others] = pieces;
+/** Whether `text` is `pattern`, in which each `*` stands for any characters or none. The earliest place of each part is enough. */
+export function matchesStars(pattern: string, text: string): boolean {
+  const [first = '', ...others] = pattern.split('*');
   const last = others.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first) || !text.endsWith(last)) return false;
-  let from = first.length;
-  for (const piece of others) {
-    const at = text.indexOf(piece, from);
-    if (at < 0) return false;
-    from = at + piece.length;
+  if (last === undefined) return text === pattern;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
   }
-  return from <= text.length - last.length;
+  return text.length - last.length >= at && text.endsWith(last);
 }
 
 function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: Instrument): Recording {

@@ -11,7 +11,7 @@ const decimal = z
   .union([z.string(), z.number()])
   // YAML reads 0.00000001 as a number, whose text is 1e-8.
   .transform(value => (typeof value === 'number' ? plainText(String(value), () => undefined) : value))
-  .pipe(z.string().regex(/^(?!0*\.?0*$)\d+(\.\d+)?$/, 'expected a decimal above 0'));
+  .pipe(z.string().refine(text => /^\d+(\.\d+)?$/.test(text) && /[1-9]/.test(text), 'expected a decimal above 0'));
 const word = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const words = z.array(word).min(1);
 const side = z.strictObject({ column, buy: words, sell: words });

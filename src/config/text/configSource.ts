@@ -1,7 +1,7 @@
 /** The file that a configuration was read from, so that what turns out wrong later can be told with its line. */
-import type { Config } from './schema.ts';
-import { readYaml } from './text/yamlText.ts';
-import { asWritten, withCurrentKeys } from './renamedKeys.ts';
+import type { Config } from '../schema.ts';
+import { readYaml } from './yamlText.ts';
+import { asWritten, withCurrentKeys } from '../renamedKeys.ts';
 
 /** A symbol stays with every copy of a configuration and is in no text of it. */
 const SOURCE = Symbol('file of the configuration');

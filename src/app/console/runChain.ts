@@ -1,0 +1,90 @@
+/** Runs of one bot replayed one after the other, each with what the ones before it have shown: a reload or a restart is no new beginning for a page. */
+import type { ConsoleView } from '../../console/index.ts';
+import type { Millis } from '../../core/index.ts';
+import { RunReplay } from './runReplay.ts';
+
+type Runs = ConsoleView['runs'];
+
+/** How far before the last run a chain begins, and how many runs it has at most. */
+const BACK_MS = 86_400_000;
+const RUNS_MAX = 20;
+
+/** Returns the runs that a page of the last one of them looks across, oldest first. */
+export function chainOf(runs: Runs): Runs {
+  const last = runs.at(-1);
+  return last === undefined ? [] : runs.filter(({ from }) => from >= last.from - BACK_MS).slice(-RUNS_MAX);
+}
+
+export class RunChain {
+  readonly #dir: string;
+  #replay: RunReplay | null = null;
+  /** The run after it, until its book's rules are there. */
+  #next: RunReplay | null = null;
+  #left = 0;
+  #taken = 0;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** The run that it has come to; `null` before the first. */
+  get replay(): RunReplay | null {
+    return this.#replay;
+  }
+
+  /** Why the next run cannot be shown yet. */
+  get trouble(): string | null {
+    return this.#next?.ended?.difference ?? null;
+  }
+
+  /** How much of the way was taken, from 0 to 1. */
+  get share(): number {
+    return (this.#taken + (this.#replay?.share ?? 0)) / (this.#taken + this.#left + 1);
+  }
+
+  /**
+   * Replays `runs`, oldest first, up to a time, as `RunReplay.advance` does. A run that never read its rules is passed over once there is a later
+   * one. Throws what opening the last of them throws.
+   */
+  advance(runs: Runs, isOver: () => boolean, until: Millis = Infinity): 'more' | 'end' | 'there' {
+    for (;;) {
+      const current = this.#next ?? this.#replay;
+      const later = runs.filter(({ run, from }) => run > (current?.run ?? -Infinity) && from <= until);
+      this.#left = later.length;
+      const state = current?.advance(isOver, until) ?? 'end';
+      if (this.#next !== null && this.#next.now !== null) this.#takeOver(this.#next);
+      if (state === 'more') return 'more';
+      if (!this.#open(later)) return state;
+    }
+  }
+
+  close(): void {
+    this.#replay?.close();
+    this.#next?.close();
+  }
+
+  #takeOver(next: RunReplay): void {
+    const before = this.#replay?.now?.history;
+    if (before !== undefined) next.now?.history.follow(before);
+    if (this.#replay !== null) this.#taken++;
+    this.#replay?.close();
+    [this.#replay, this.#next] = [next, null];
+  }
+
+  /** Opens the first of them that can be; false without one. */
+  #open(later: Runs): boolean {
+    const last = later.at(-1);
+    for (const one of later) {
+      try {
+        const opened = new RunReplay(this.#dir, one.run);
+        this.#next?.close();
+        this.#next = opened;
+        return true;
+      } catch (error) {
+        // Recordings are forgotten from the oldest on.
+        if (one === last) throw error;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+/** Reasons and names that an operator gives: cleaned before they reach a file, a log or a page, and refused if they say nothing. */
+import { UsageError } from '../wiring/usageError.ts';
+
+const REASON_MIN = 4;
+const REASON_MAX = 500;
+const BY_MAX = 60;
+
+/**
+ * Returns a reason as it is kept: one line, without control characters, of at most 500 characters.
+ *
+ * `canBeEmpty`: no reason at all is accepted. `what`: what the reason has to say.
+ * @throws UsageError if it has fewer than four visible characters.
+ */
+export function checkedReason(reason: string, { canBeEmpty = false, what = 'why' } = {}): string {
+  const kept = cleaned(reason, REASON_MAX);
+  if (visible(kept) < REASON_MIN && !(canBeEmpty && kept === ''))
+    throw new UsageError(`--reason: say in a few words ${what}, for those who read it later`);
+  return kept;
+}
+
+/** Returns the name of whoever asks as it is kept: one line, without control characters, of at most 60 characters. @throws UsageError if it is empty. */
+export function checkedBy(by: string): string {
+  const kept = cleaned(by, BY_MAX);
+  if (kept === '') throw new UsageError('--by: expected a name, found nothing that can be read; say who asks');
+  return kept;
+}
+
+/** Also removes what turns the direction of writing around, or takes no room: what is read must be what was written. */
+const cleaned = (text: string, max: number): string =>
+  [...text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, max).join('').trim();
+
+const visible = (text: string): number => [...text.replaceAll(/\s/gu, '')].length;

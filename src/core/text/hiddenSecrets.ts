@@ -1,0 +1,138 @@
+/** Finds secrets in texts: in any spelling of their characters, whole or in part. */
+
+/** Consecutive characters of a secret that are hidden wherever they stand. Fewer say little, and turn up by chance. */
+const PART_MIN = 8;
+/** Shorter than this, a part of a secret is hidden only when it stands there whole. */
+const LONG_MIN = 16;
+/** Shorter secrets are none: too much would be hidden. */
+const SECRET_MIN = 4;
+/** An escape within an escape: %25252F. */
+const NESTED_MAX = 3;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  sol: '/',
+  colon: ':',
+};
+const ESCAPE =
+  /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|\\([\\/"'])|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(amp|lt|gt|quot|apos|sol|colon);/gi;
+
+/** Characters as they are meant, each with the place where its spelling starts and ends in the text; without places they are the text itself. */
+type Meant = { readonly text: string; readonly places: { readonly from: number[]; readonly to: number[] } | null };
+
+/** One level of escapes undone; null where there are none. */
+function unescaped({ text, places }: Meant): Meant | null {
+  if (!/[%\\&]/.test(text)) return null;
+  const [from, to]: [number[], number[]] = [[], []];
+  let [meant, at] = ['', 0];
+  const keep = (end: number): void => {
+    meant += text.slice(at, end);
+    for (; at < end; at++) {
+      from.push(places?.from[at] ?? at);
+      to.push(places?.to[at] ?? at + 1);
+    }
+  };
+  let isEscaped = false;
+  for (const found of text.matchAll(ESCAPE)) {
+    isEscaped = true;
+    keep(found.index);
+    const last = found.index + found[0].length - 1;
+    meant += meaningOf(found);
+    from.push(places?.from[at] ?? at);
+    to.push(places?.to[last] ?? last + 1);
+    at = last + 1;
+  }
+  if (!isEscaped) return null;
+  keep(text.length);
+  return { text: meant, places: { from, to } };
+}
+
+/** One character of UTF-16. */
+function meaningOf([, percent, unicode, byte, sign, hex, decimal, name]: RegExpExecArray): string {
+  const code = percent ?? unicode ?? byte ?? hex;
+  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+  return decimal === undefined ? (sign ?? ENTITIES[name!.toLowerCase()]!) : String.fromCharCode(Number(decimal));
+}
+
+/** What is looked for: whole texts, and parts of long ones. */
+export type Hidden = {
+  /** Longest first. */
+  readonly whole: readonly string[];
+  readonly parts: ReadonlySet<string>;
+};
+
+/** An address is a secret for what comes after its host; the host may be shown. */
+function withoutHost(secret: string): string {
+  const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#@]+(.*)$/is.exec(secret);
+  return address === null ? secret : address[1]!;
+}
+
+/** Everything that is looked for in a text that must not show these secrets. */
+export function hiddenOf(secrets: readonly string[]): Hidden {
+  const whole = new Set<string>();
+  const parts = new Set<string>();
+  for (const secret of secrets.filter(each => each.length >= SECRET_MIN)) {
+    whole.add(secret);
+    for (const segment of withoutHost(secret).split(/[^A-Za-z0-9_-]+/)) {
+      if (segment.length >= PART_MIN) whole.add(segment);
+      if (segment.length >= LONG_MIN) for (const part of partsOf(segment)) parts.add(part);
+    }
+    if (secret.length < PART_MIN) continue;
+    const bytes = Buffer.from(secret, 'utf8');
+    whole.add(bytes.toString('hex')).add(bytes.toString('hex').toUpperCase());
+    for (const encoded of encodedOf(bytes)) if (encoded.length >= PART_MIN) whole.add(encoded);
+  }
+  return { whole: [...whole].sort((a, b) => b.length - a.length), parts };
+}
+
+const partsOf = (text: string): string[] =>
+  Array.from({ length: text.length - PART_MIN + 1 }, (_, i) => text.slice(i, i + PART_MIN));
+
+/** As base64 has it, whatever number of bytes comes before it and after it, without the signs that those share. */
+function encodedOf(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap(before => {
+    const all = Buffer.concat([Buffer.alloc(before), bytes]);
+    const from = before === 0 ? 0 : before === 1 ? 2 : 3;
+    const to = Math.floor((all.length * 8) / 6);
+    return (['base64', 'base64url'] as const).map(encoding => all.toString(encoding).slice(from, to));
+  });
+}
+
+/** The text without them: each place becomes `[redacted]`. */
+export function hideSecrets(text: string, { whole, parts }: Hidden): string {
+  if (whole.length === 0) return text;
+  const isHidden = new Uint8Array(text.length);
+  let count = 0;
+  const hide = ({ places }: Meant, start: number, end: number): void => {
+    count++;
+    isHidden.fill(1, places?.from[start] ?? start, places?.to[end - 1] ?? end);
+  };
+  let meant: Meant | null = { text, places: null };
+  for (let level = 0; meant !== null && level <= NESTED_MAX; level++) {
+    for (const one of whole)
+      for (let at = meant.text.indexOf(one); at >= 0; at = meant.text.indexOf(one, at + one.length))
+        hide(meant, at, at + one.length);
+    if (parts.size > 0)
+      for (let at = 0; at + PART_MIN <= meant.text.length; at++)
+        if (parts.has(meant.text.slice(at, at + PART_MIN))) hide(meant, at, at + PART_MIN);
+    meant = unescaped(meant);
+  }
+  if (count === 0) return text;
+  return shownAround(text, isHidden);
+}
+
+function shownAround(text: string, isHidden: Uint8Array): string {
+  let shown = '';
+  let at = 0;
+  while (at < text.length) {
+    const next = isHidden.indexOf(isHidden[at] === 1 ? 0 : 1, at);
+    const end = next < 0 ? text.length : next;
+    shown += isHidden[at] === 1 ? '[redacted]' : text.slice(at, end);
+    at = end;
+  }
+  return shown;
+}

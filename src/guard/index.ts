@@ -1,0 +1,9 @@
+/** Everything that other rooms may import from guard. */
+export { boundedBody, readBody } from './body.ts';
+export { Connections } from './connections.ts';
+export type { CallerRole } from './connections.ts';
+export { LARGE_FILE, openRegularFile, readOpenFile, readRegularFile, SMALL_FILE, TEXT_FILE } from './files.ts';
+export { GuardedServer, textAnswer } from './guardedServer.ts';
+export { Pool } from './pool.ts';
+export { senderOf } from './sender.ts';
+export { TailedLines } from './tailedLines.ts';

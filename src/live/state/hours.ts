@@ -1,0 +1,33 @@
+/** Profit since the opening at the end of each UTC hour, kept in the state file: what profit by hour and day is made of. */
+import type Database from 'libsql';
+import type { Millis, ProfitSinceOpening } from '../../core/index.ts';
+import { hourOf } from '../../core/index.ts';
+import { profitSinceOpeningOf, writtenProfit } from '../recording/ledgerText.ts';
+import type { WrittenProfit } from '../recording/ledgerText.ts';
+import { sumOf } from './sums.ts';
+
+/** Hours kept: four years. The oldest are forgotten. */
+export const HOURS_MAX = 35_064;
+
+/** Writes in the transaction of the caller. An hour that is there already is replaced: the bot was started again within it. */
+export function writeHours(db: Database.Database, account: string, ended: readonly ProfitSinceOpening[]): void {
+  if (ended.length === 0) return;
+  const insert = db.prepare('INSERT OR REPLACE INTO hours (account, hour, profit, sum) VALUES (?, ?, ?, ?)');
+  for (const profit of ended) {
+    if (profit.at === null) continue;
+    const hour = hourOf(profit.at);
+    const text = JSON.stringify(writtenProfit(profit));
+    insert.run(account, hour, text, sumOf(account, text, hour));
+  }
+  db.prepare(
+    'DELETE FROM hours WHERE account = ? AND hour <= (SELECT hour FROM hours WHERE account = ? ORDER BY hour DESC LIMIT 1 OFFSET ?)',
+  ).run(account, account, HOURS_MAX);
+}
+
+/** Returns profit at the end of each hour, oldest first. */
+export function hoursIn(db: Database.Database, account: string): readonly ProfitSinceOpening[] {
+  const rows = db.prepare('SELECT hour, profit FROM hours WHERE account = ? ORDER BY hour').all(account);
+  return (rows as { hour: Millis; profit: string }[]).map(row =>
+    profitSinceOpeningOf(JSON.parse(row.profit) as WrittenProfit),
+  );
+}

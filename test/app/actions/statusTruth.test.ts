@@ -1,0 +1,92 @@
+/** What `puntas status` says of a bot that shows no life: yes, no, or unknown, by the evidence there is and its age. */
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Clock } from '../../../src/core/index.ts';
+import { botStatus } from '../../../src/app/actions/botStatus.ts';
+import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
+import { HEARTBEAT_FILES } from '../../../src/live/safety/heartbeat.ts';
+import { noteOrdersSeen } from '../../../src/live/safety/ordersSeen.ts';
+import { started, worldOf } from '../../live/world.ts';
+import type { World } from '../../live/world.ts';
+
+let world: World;
+let end: () => Promise<unknown>;
+let beat: Record<string, unknown>;
+beforeAll(async () => {
+  world = worldOf(17);
+  const running = await started(world);
+  await world.clock.advance(30_000);
+  end = () => running.stop();
+  beat = JSON.parse(readFileSync(join(world.stateDir, HEARTBEAT_FILES.bot), 'utf8')) as typeof beat;
+});
+afterAll(async () => {
+  await end();
+  world.end();
+});
+
+const BEAT_AT = 1_800_000_000_000;
+const clockAt = (at: number): Clock => ({
+  now: () => at,
+  elapsed: () => 0,
+  after: () => ({ stop: () => undefined }),
+});
+/** No process has such a number. */
+const NO_PROCESS = 2 ** 22 + 1;
+
+/** The recording is that of a bot with quotes; its heartbeat, and what others have seen, are as they are given. */
+async function statusOf(
+  state: string,
+  agoMs: number,
+  seen: { readonly afterMs: number; readonly count: number } | null,
+) {
+  const file = join(world.stateDir, HEARTBEAT_FILES.bot);
+  const process = { ...(beat['process'] as object), pid: NO_PROCESS };
+  writeFileSync(file, JSON.stringify({ ...beat, state, process }));
+  utimesSync(file, BEAT_AT / 1_000, BEAT_AT / 1_000);
+  const at = BEAT_AT + (seen?.afterMs ?? -1e9);
+  noteOrdersSeen(world.stateDir, { at, by: 'sentinel', count: seen?.count ?? 0 });
+  const status = await botStatus(world.stateDir, clockAt(BEAT_AT + agoMs));
+  return { status, text: botStatusText(status, world.stateDir).replaceAll(/\s+/g, ' '), mtime: statSync(file).mtimeMs };
+}
+
+test('orders of a bot that shows no life are unknown, unless another process has looked since its last sign of life', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('alive', 'kept out', 'stopped'),
+      fc.integer({ min: 20_000, max: 86_400_000 }),
+      fc.option(fc.record({ afterMs: fc.integer({ min: -60_000, max: 60_000 }), count: fc.nat(5) })),
+      async (state, agoMs, seen) => {
+        const { status, text } = await statusOf(state, agoMs, seen);
+        const { openOrders, run } = status;
+        if (state === 'stopped') {
+          expect(openOrders).toMatchObject({ count: 0, by: 'bot' });
+          return;
+        }
+        const isEvidence = seen !== null && seen.afterMs >= 0;
+        const count = isEvidence ? seen.count : null;
+        expect(openOrders).toEqual(
+          isEvidence ? { count, at: BEAT_AT + seen.afterMs, by: 'sentinel' } : { count: null, at: null, by: null },
+        );
+        // Nothing is said of now that only the recording says.
+        expect(run?.recorded.bids.length).toBeGreaterThan(0);
+        expect(run?.regime).toMatchObject({ regime: 'unknown', since: null });
+        expect([run?.bids, run?.asks]).toEqual(count === 0 ? [[], []] : [null, null]);
+        expect(/none of its orders is left/.test(text)).toBe(count === 0);
+        expect(/orders may be left/.test(text)).toBe(count === null);
+        expect(/ of its orders were open /.test(text)).toBe(count !== null && count > 0);
+        expect(text).not.toMatch(/regime +normal/);
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+test('a disk that takes nothing is named, and a bot that shows no life on it is not called gone', async () => {
+  const { status } = await statusOf('alive', 60_000, null);
+  const text = botStatusText({ ...status, disk: 'no room' }, world.stateDir).replaceAll(/\s+/g, ' ');
+  expect(text).toContain('the disk of its state takes nothing (no room), so it may run all the same');
+  expect(text).toContain('disk the disk of the state takes nothing (no room)');
+  expect(botStatusText(status, world.stateDir)).not.toContain('disk');
+});

@@ -1,0 +1,109 @@
+/** A reload takes what was previewed, or nothing. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { carryOutReload } from '../../../src/app/actions/carryOut.ts';
+import { consoleActions } from '../../../src/app/console/consoleActions.ts';
+import { askReload } from '../../../src/app/inspect/askReload.ts';
+import { digestOf } from '../../../src/app/run/reloading.ts';
+import { shippedConfig } from '../../../src/app/wiring/configFile.ts';
+import { VirtualClock } from '../../../src/core/index.ts';
+import { reloadsIn } from '../../../src/live/state/reloads.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'puntas-ask-reload-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const shipped = readFileSync(shippedConfig('sandbox'), 'utf8');
+const spread = (bps: number): string => shipped.replace('halfSpreadBps: 16', `halfSpreadBps: ${bps}`);
+
+/** A state directory whose bot answers what it is asked, and has heard of which files. */
+function scene() {
+  const dir = mkdtempSync(join(root, 'bot-'));
+  const [file, clock, box] = [join(dir, 'my.yaml'), new VirtualClock(1_700_000_000_000), reloadsIn(dir)];
+  const taken: (string | null)[] = [];
+  const look = () => {
+    const asked = box.waiting();
+    if (asked !== null) {
+      box.take();
+      if (!asked.isPreview) taken.push(asked.digest);
+      box.answer({ id: asked.id, end: asked.isPreview ? 'shown' : 'taken', lines: ['a line'] });
+    }
+    clock.after(500, look);
+  };
+  look();
+  const passing = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const done = work.finally(() => (isOver = true));
+    void done.catch(() => undefined);
+    while (!isOver) await clock.advance(250);
+    return done;
+  };
+  let n = 0;
+  const previewed = (by: string) =>
+    passing(
+      askReload({ config: file, state: dir, paper: false, preview: true, reason: '', by, id: `p-${++n}` }, clock),
+    );
+  const reload = (by: string, digest?: string) => {
+    const named = digest === undefined ? {} : { digest };
+    const ask = { id: `r-${++n}`, action: 'reload', reason: 'a test', by, via: 'command', ...named } as const;
+    return passing(carryOutReload({ configFile: file, stateDir: dir }, ask, clock));
+  };
+  return { dir, file, clock, taken, passing, previewed, reload };
+}
+
+const bps = fc.integer({ min: 11, max: 14 });
+
+describe('a reload', () => {
+  test('takes the file that was previewed, and is refused where that says anything else by then', async () => {
+    await fc.assert(
+      fc.asyncProperty(bps, bps, fc.boolean(), async (shown, found, isNamed) => {
+        const { dir, file, taken, previewed, reload } = scene();
+        writeFileSync(file, spread(shown));
+        const { digest } = await previewed('ann');
+        expect(digest).toBe(digestOf(spread(shown)));
+        writeFileSync(file, spread(found));
+        const asked = reload('ann', isNamed ? digest.slice(0, 16) : undefined);
+        if (shown === found) {
+          expect((await asked).end).toBe('taken');
+          expect(taken).toEqual([digest]);
+        } else {
+          await expect(asked).rejects.toThrow('changed since the preview');
+          expect([taken, existsSync(join(dir, 'reload.json'))]).toEqual([[], false]);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('without a preview, of another operator, or after what was previewed is taken, takes the file as it is', async () => {
+    const { file, taken, previewed, reload } = scene();
+    writeFileSync(file, spread(11));
+    await reload('ann');
+    await previewed('ann');
+    writeFileSync(file, spread(12));
+    await reload('ben');
+    writeFileSync(file, spread(13));
+    await reload('ann');
+    expect(taken).toEqual([11, 12, 13].map(each => digestOf(spread(each))));
+  });
+
+  test('that is confirmed in the console takes what was shown there, and nothing else', async () => {
+    const { dir, file, clock, taken, passing } = scene();
+    writeFileSync(file, spread(11));
+    const actions = consoleActions(
+      { configFile: file, stateDir: dir },
+      clock,
+      () => false,
+      async () => ['shown'],
+    );
+    const ask = { action: 'reload', reason: 'a test', by: 'ann', minutes: null, costMax: null } as const;
+    const first = await actions.prepare(ask, () => undefined);
+    writeFileSync(file, spread(12));
+    expect(await first.carryOut()).toMatchObject({ end: 'refused' });
+    expect(taken).toEqual([]);
+    const second = await actions.prepare(ask, () => undefined);
+    expect(await passing(second.carryOut())).toMatchObject({ end: 'done' });
+    expect(taken).toEqual([digestOf(spread(12))]);
+  });
+});

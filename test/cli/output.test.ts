@@ -1,0 +1,170 @@
+/** Full disks, closed pipes and readers that read nothing, at the other end of stdout and stderr. */
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { Bench, ROOT, endPrograms, puntas } from './program.ts';
+
+const bench = new Bench();
+const children = new Set<ChildProcess>();
+const endOthers = () => children.forEach(child => child.kill('SIGKILL'));
+afterEach(async () => {
+  endOthers();
+  await endPrograms();
+});
+afterAll(() => bench.clear());
+
+/** What the other end is: a disk that is full, a pipe that is closed, and one that is full and that nothing reads. */
+const SINKS = ['a full disk', 'a closed pipe', 'a reader that reads nothing'] as const;
+
+/** Opens such a sink for writing, as a shell opens it: blocking. */
+function sink(kind: (typeof SINKS)[number]): { readonly fd: number; close(): void } {
+  if (kind === 'a full disk') {
+    const fd = openSync('/dev/full', 'a');
+    return { fd, close: () => closeSync(fd) };
+  }
+  const path = bench.path(`fifo-${kind.length}-${process.hrtime.bigint()}`);
+  spawnSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const fd = openSync(path, constants.O_WRONLY);
+  if (kind === 'a closed pipe') {
+    closeSync(reader);
+    return { fd, close: () => closeSync(fd) };
+  }
+  try {
+    for (;;) writeSync(reader, Buffer.alloc(4_096));
+  } catch {
+    // It is full now.
+  }
+  return { fd, close: () => [fd, reader].forEach(one => closeSync(one)) };
+}
+
+type Face = {
+  readonly url: string;
+  readonly stream: string;
+  readonly operator: string;
+  readonly operatorToken: string;
+};
+
+describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:', () => {
+  test.each(SINKS)(
+    'with %s behind stdout and stderr every command that places, cancels or watches does what it does otherwise',
+    async kind => {
+      const exchange = puntas(['exchange', '--port', '0', '--seed', '3']);
+      const [line] = await exchange.sees(/^\{.*\}$/m);
+      const face = JSON.parse(line) as Face & { readonly key: string; readonly secret: string };
+      const keys = { PUNTAS_API_KEY: face.key, PUNTAS_API_SECRET: face.secret };
+      const liveOrders = async (): Promise<readonly string[]> => {
+        const answer = await fetch(`${face.operator}/truth`, {
+          headers: { authorization: `Bearer ${face.operatorToken}` },
+        });
+        type Truth = {
+          readonly accounts: readonly { readonly live_orders: readonly { readonly origin_id: string }[] }[];
+        };
+        return ((await answer.json()) as Truth).accounts[0]!.live_orders.map(({ origin_id: id }) => id);
+      };
+      const until = async (what: string, is: () => boolean | Promise<boolean>) => {
+        for (let i = 0; i < 900; i++) {
+          if (await is()) return;
+          await new Promise(resolve => setTimeout(resolve, 100));
+        }
+        throw new Error(`not within 90 s: ${what}; live: ${(await liveOrders()).join(' ')}`);
+      };
+
+      const { config, state } = remoteConfig(kind, face);
+      const full = sink(kind);
+      const deaf = (...args: string[]) => {
+        const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js'), ...args], {
+          ...{ cwd: ROOT, env: { ...process.env, ...keys }, stdio: ['ignore', full.fd, full.fd] },
+        });
+        children.add(child);
+        return { child, code: new Promise<number | null>(resolve => child.once('exit', code => resolve(code))) };
+      };
+      const act = (verb: string, ...more: string[]) => deaf(verb, '-c', config, '--reason', 'tried', ...more).code;
+      const quotes = async (before: readonly string[]) => {
+        const now = await liveOrders();
+        return now.length >= 4 && now.every(id => !before.includes(id));
+      };
+
+      const first = puntas(['run', '-c', config], keys);
+      await first.sees(/"msg":"quoting"/);
+      await until('four orders', () => quotes([]));
+      first.signal('SIGKILL');
+      await first.ended;
+      const left = await liveOrders();
+
+      const sentinel = deaf('sentinel', '-c', config);
+      await until('the sentinel took them out', async () => (await liveOrders()).length === 0);
+      sentinel.child.kill('SIGTERM');
+      expect(await sentinel.code).toBe(0);
+      // What a sentinel leaves for a person to lift, if anything.
+      await act('resume');
+
+      const second = deaf('run', '-c', config);
+      await until('new quotes', () => quotes(left));
+      const codes = [];
+      for (const verb of ['pause', 'resume', 'reduce', 'resume', 'cancel', 'reload']) codes.push(await act(verb));
+      codes.push(await act('flatten', '--max-cost', '1'));
+      const journal = () => actionsOf(state).map(({ action, end }) => `${action} ${end}`);
+      expect(codes.slice(0, 6)).toEqual([0, 0, 0, 0, 0, 0]);
+      expect(
+        journal()
+          .filter(entry => entry !== 'resume refused')
+          .slice(-7, -1),
+      ).toEqual(['pause', 'resume', 'reduce', 'resume', 'cancel', 'reload'].map(action => `${action} done`));
+      // Without a hedger it is refused, and refused all the same.
+      expect(codes.at(-1)).toBe(2);
+      await until('quotes after all of it', () => quotes(left));
+      second.child.kill('SIGKILL');
+      await second.code;
+
+      expect(await act('halt', '--cancel')).toBe(0);
+      expect(await liveOrders()).toEqual([]);
+      expect(journal().slice(-2)).toEqual(['halt done', 'cancel done']);
+      expect(await act('resume')).toBe(0);
+
+      const third = deaf('run', '-c', config);
+      await until('quotes again', () => quotes(left));
+      third.child.kill('SIGTERM');
+      expect(await third.code).toBe(0);
+      expect(await liveOrders()).toEqual([]);
+
+      // It warns of what is no weakness here, and cancels what it placed.
+      expect(await deaf('doctor', '-c', config, '--order', '--yes').code).toBeLessThan(2);
+      expect(await liveOrders()).toEqual([]);
+      full.close();
+    },
+  );
+});
+
+function remoteConfig(kind: string, { url, stream }: Face): { readonly config: string; readonly state: string } {
+  const state = bench.path(`state of ${kind}`);
+  const tree = {
+    ...{
+      book: 'btc_mxn',
+      instance: 'bot',
+      exchange: { kind: 'remote', restUrl: url, streamUrl: stream, requestTimeoutMs: 2_000 },
+    },
+    strategy: {
+      ...{ name: 'ladder', reference: 'mid', halfSpreadBps: 65, levels: 2, levelSpacingBps: 15, amount: '0.0005' },
+      ...{ levelAmountStep: '0', refreshToleranceBps: 5, minEdgeBps: 1 },
+    },
+    limits: {
+      ...{ positionMax: '0.1', orderValueMax: '50000', ordersMax: 12, collarBps: 200 },
+      ...{ drawdownMax: '5000', dayLossMax: '5000' },
+    },
+    ...{
+      state: { dir: state },
+      metrics: { port: 0 },
+      timing: { requestDelayMaxMs: 3_000, tradeReportDelayMaxMs: 2_000 },
+    },
+  };
+  return { config: bench.file(`${kind}.yaml`, JSON.stringify(tree)), state };
+}
+
+const actionsOf = (state: string): readonly { readonly action: string; readonly end: string }[] =>
+  readFileSync(join(state, 'actions.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as { action: string; end: string });

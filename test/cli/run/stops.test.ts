@@ -1,0 +1,76 @@
+/** How a run ends: by signals at any moment, after its time, beside what an earlier one left, and without its secrets in what it wrote. */
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Bench, puntas, ran } from '../program.ts';
+import { BOTH_SIDES, expectClean } from './cleanEnd.ts';
+
+const bench = new Bench();
+afterAll(() => bench.clear());
+
+function freePort(): Promise<number> {
+  const probe = createServer();
+  return new Promise(resolve =>
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    }),
+  );
+}
+
+describe.concurrent('puntas run', () => {
+  test('starts afresh on an embedded exchange at the address of an earlier one: what that one knew is gone', async () => {
+    const port = await freePort();
+    const file = bench.config('sandbox', text => text.replace('seed: 3', `seed: 3\n  port: ${port}`));
+    for (const which of ['first', 'second']) {
+      const program = puntas(['run', '-c', file, '--json']);
+      await program.sees(BOTH_SIDES);
+      program.signal('SIGTERM');
+      expect(expectClean(await program.ended).orders.placed, which).toBeGreaterThanOrEqual(6);
+    }
+  });
+
+  test('ends by itself after --for, and without --json says what came of it in a few lines for a person', async () => {
+    const ended = await ran(['run', '-c', bench.config(), '--for', '4s']);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toMatch(/no order of ours is left\nthe ledger equals the balances to the last digit\n$/);
+  });
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly on %s', async signal => {
+    const program = puntas(['run', '-c', bench.config(), '--json']);
+    await program.sees(/bid \d+ .*ask \d+/);
+    program.signal(signal);
+    const ended = await program.ended;
+    expectClean(ended);
+    expect(ended.stderr).toContain(`stopping (${signal})`);
+  });
+
+  test.each([0, 100, 300, 600])('stops cleanly when SIGTERM comes during the start, %i ms in', async delay => {
+    const program = puntas(['run', '-c', bench.config(), '--json']);
+    // Node itself needs some time before any program can listen to a signal.
+    await program.sees(/embedded exchange at/);
+    await new Promise(resolve => setTimeout(resolve, delay));
+    program.signal('SIGTERM');
+    expectClean(await program.ended);
+  });
+
+  test('takes its secrets out of what it writes, at the most talkative level', async () => {
+    const program = puntas(['exchange', '--port', '0', '-c', bench.config()]);
+    const [line] = await program.sees(/\{"url".*\}/);
+    const account = JSON.parse(line) as { url: string; key: string; secret: string };
+    const file = bench.config(
+      'live',
+      text =>
+        text.replace('https://api.bitso.com', account.url).replace(/^ *streamUrl:.*\n/m, '') +
+        'log: { level: debug }\n',
+    );
+    const ended = await ran(['run', '-c', file, '--for', '4s', '--json'], {
+      PUNTAS_API_KEY: account.key,
+      PUNTAS_API_SECRET: account.secret,
+    });
+    program.signal('SIGTERM');
+    expect((await program.ended).code).toBe(0);
+    expectClean(ended);
+    expect(ended.stderr + ended.stdout).not.toContain(account.secret);
+  });
+});

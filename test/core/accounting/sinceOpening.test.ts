@@ -1,0 +1,123 @@
+/** Profit since the opening is what one run without an end would have earned, however often the bot was started again. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Inventory } from '../../../src/core/accounting/inventory.ts';
+import { money, moneyOf } from '../../../src/core/index.ts';
+import type { Amount, Cause, OwnTrade, Price, ProfitSinceOpening } from '../../../src/core/index.ts';
+import { btcMxn } from '../market.ts';
+
+const OPENING = moneyOf('2');
+/** Money has 18 places; each run drops less than one of the last for each part. */
+const LAST_PLACES_EACH_RUN = 4n;
+
+/** Thousandths. */
+const exact = (n: number) => moneyOf((n / 1_000).toFixed(3));
+
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('mid' as const), halfTicks: fc.integer({ min: 1, max: 400_000_000 }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('trade' as const), isBuy: fc.boolean(), isOurs: fc.boolean(), maker: fc.boolean() },
+      ...{ lots: fc.integer({ min: 1, max: 10_000 }), paid: fc.integer({ min: 1, max: 1_000_000 }) },
+      ...{ fee: fc.integer({ min: 0, max: 500 }), feeIn: fc.constantFrom('btc', 'mxn', 'usd') },
+    }),
+  },
+  fc.record({ kind: fc.constant('deposit' as const), lots: fc.integer({ min: -500, max: 500 }) }),
+  fc.record({
+    kind: fc.constant('conversion' as const),
+    lots: fc.integer({ min: -500, max: 500 }),
+    paid: fc.integer({ min: -9_000, max: 9_000 }),
+  }),
+  { weight: 2, arbitrary: fc.constant({ kind: 'start again' as const }) },
+);
+
+describe('profit since the opening', () => {
+  test('is the change of the equity without transfers, over any fills, mids, transfers and runs', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), steps => {
+        let inventory = new Inventory(btcMxn, 0 as Amount);
+        let held: bigint = OPENING;
+        inventory.moved({ kind: 'opening', changes: [{ cause: 'opening', currency: 'btc', amount: OPENING }] }, 7);
+        // The same another way: no runs, no parts; sums in money times twice the mid.
+        let [cash, twiceMid, opening] = [0n, 0n, OPENING as bigint];
+        let [flows, flowed] = [0n, 0n];
+        let runs = 1n;
+        let isMarked = false;
+        const moved = (major: bigint) => void (held += major);
+        for (const [i, one] of steps.entries()) {
+          if (one.kind === 'mid') {
+            const mark = BigInt(one.halfTicks) * btcMxn.tickMoney;
+            if (twiceMid === 0n) opening *= mark;
+            // What came before the first mid of a run is worth what it is then.
+            if (!isMarked) flows += flowed * mark;
+            [flowed, isMarked, twiceMid] = [0n, true, mark];
+            inventory.mark(one.halfTicks);
+          } else if (one.kind === 'trade') {
+            const sign = one.isBuy ? 1n : -1n;
+            const [major, minor, fee] = [exact(one.lots), exact(one.paid), exact(one.fee)];
+            const trade = {
+              ...{
+                tid: String(i),
+                oid: 'o',
+                book: 'btc_mxn',
+                side: one.isBuy ? 'buy' : 'sell',
+                maker: one.maker,
+                createdAt: i,
+                price: '1',
+              },
+              ...{
+                major: (one.lots / 1_000).toFixed(3),
+                minor: (one.paid / 1_000).toFixed(3),
+                feeAmount: (one.fee / 1_000).toFixed(3),
+                feeCurrency: one.feeIn,
+              },
+            } as unknown as OwnTrade;
+            inventory.trade(trade, 1 as Price, one.isOurs ? 'a-1-1' : null);
+            const came = sign * major - (one.feeIn === 'btc' ? fee : 0n);
+            moved(came);
+            if (one.isOurs) cash -= sign * minor + (one.feeIn === 'mxn' ? fee : 0n);
+            else if (isMarked) flows += came * twiceMid;
+            else flowed += came;
+          } else if (one.kind === 'deposit') {
+            const amount = exact(one.lots);
+            inventory.moved(
+              { kind: 'transfer', changes: [{ cause: 'deposits', currency: 'btc', amount }] },
+              i,
+            );
+            moved(amount);
+            if (isMarked) flows += amount * twiceMid;
+            else flowed += amount;
+          } else if (one.kind === 'conversion') {
+            const [major, minor] = [exact(one.lots), exact(one.paid)];
+            const changes = [
+              { cause: 'conversions' as Cause, currency: 'btc', amount: major },
+              { cause: 'conversions' as Cause, currency: 'mxn', amount: minor },
+            ];
+            inventory.moved({ kind: 'conversion', changes }, i);
+            moved(major);
+            cash += minor;
+          } else if (isMarked) {
+            // A run that has seen no mid leaves nothing that its checkpoint could value.
+            const left: ProfitSinceOpening = inventory.profitSinceOpening(i);
+            inventory = new Inventory(btcMxn, 0 as Amount);
+            inventory.restore(money(held), 0 as Amount, left);
+            runs++;
+            isMarked = false;
+          }
+        }
+        if (!isMarked) return;
+        const { since, profit } = inventory.profitSinceOpening(99);
+        const expected = cash + (held * twiceMid - opening - flows) / (2n * 10n ** 18n);
+        const off = profit.total - expected;
+        expect(off <= LAST_PLACES_EACH_RUN * runs && off >= -LAST_PLACES_EACH_RUN * runs).toBe(true);
+        expect(profit.total).toBe(profit.spread + profit.inventory + profit.fees + profit.hedging);
+        expect(since).toBe(7);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
