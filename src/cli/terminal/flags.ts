@@ -158,7 +158,7 @@ export const tapeBook = (command: Command): Command =>
   command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
 
 /** Hours of a market, as they are written. */
-export function sessionFlag(text: string): string {
+function sessionFlag(text: string): string {
   try {
     return sessionOf(text).text;
   } catch (error) {

@@ -84,7 +84,10 @@ export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
 
 /** A lot that counts this amount with all its decimals, as advice; empty if there is none. */
 function coarserLot(text: DecimalText): string {
-  const fraction = (text.split('.')[1] ?? '').replace(/0+$/, '');
+  const digitsAfter = text.split('.')[1] ?? '';
+  let end = digitsAfter.length;
+  while (digitsAfter[end - 1] === '0') end--;
+  const fraction = digitsAfter.slice(0, end);
   const digits = BigInt((text.split('.')[0] ?? '') + fraction);
   if (digits > BigInt(UNITS_MAX)) return '';
   return `; say a coarser lot, like --lot ${fraction === '' ? '1' : `0.${'0'.repeat(fraction.length - 1)}1`}`;

@@ -15,7 +15,7 @@ export type MarketSession = {
 };
 
 /** How a session is written, for messages. */
-export const SESSION_EXAMPLE = '09:30-16:00@America/New_York or Mon-Fri 09:00-11:30,12:30-15:00@Asia/Tokyo';
+const SESSION_EXAMPLE = '09:30-16:00@America/New_York or Mon-Fri 09:00-11:30,12:30-15:00@Asia/Tokyo';
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const WEEKDAYS = [1, 2, 3, 4, 5];
@@ -108,7 +108,7 @@ const OUTSIDE = 'outside the session ';
 export const isClosed = ({ why }: Pick<Gap, 'why'>): boolean => why.startsWith(OUTSIDE);
 
 /** The time between `from` and `to` in which the market is closed, as gaps. */
-export function closedHours(session: MarketSession, from: Millis, to: Millis): readonly Gap[] {
+function closedHours(session: MarketSession, from: Millis, to: Millis): readonly Gap[] {
   const why = closedWhy(session);
   const gaps: Gap[] = [];
   let end = from;

@@ -57,15 +57,17 @@ function parted(text: string, count: number): readonly [readonly string[], strin
   return [words, rest];
 }
 
-/** Strings, which are left as they are, and numbers, which become strings of their digits. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** Strings, numbers, and what stands between them, one after the other. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|[-\d][\d.eE+-]*|[^"\d-]+/gsy;
 
+/** Numbers become strings of their digits; `undefined`: no JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text.replace(TOKENS, token => (token.startsWith('"') ? token : `"${token}"`))) as unknown;
+    JSON.parse(text);
   } catch {
     return undefined;
   }
+  return JSON.parse(text.replace(TOKENS, token => (/^[-\d]/.test(token) ? `"${token}"` : token))) as unknown;
 }
 
 const keysOf = (column: string): readonly string[] => column.replace(/^\//, '').split('.');

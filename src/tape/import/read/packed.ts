@@ -19,7 +19,7 @@ const UNPACKS_MAX = 250;
 const SMALL_BYTES = 64 * 1024 * 1024;
 
 /** Throws a WrongFile when so many bytes out of so many packed ones are no recording. */
-export function checkUnpacked(unpacked: number, packed: number): void {
+function checkUnpacked(unpacked: number, packed: number): void {
   if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
     throw new WrongFile(
       `unpacks to more than ${UNPACKS_MAX} times its size, ${unpacked} bytes out of ${packed}: that is no recording, and not read`,

@@ -9,84 +9,100 @@ export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'text';
 /** Order of day and month where both are numbers. */
 export type DayOrder = 'mdy' | 'dmy';
 
-type Fields = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, string | undefined>>;
 type DateForm = {
   readonly name: string;
-  readonly pattern: string;
-  readonly isAmbiguous?: true;
+  /** Matches at the beginning of a text. */
+  readonly pattern: RegExp;
   readonly order?: DayOrder;
 };
-type ClockForm = { readonly name: string; readonly pattern: string; readonly isShort?: true };
+type ClockForm = {
+  readonly name: string;
+  readonly pattern: RegExp;
+  /** Without seconds: after a dash it could be an offset. */
+  readonly isShort?: true;
+};
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const LONG = ['uary', 'ruary', 'ch', 'il', '', 'e', 'y', 'ust', 'tember', 'ober', 'ember', 'ember'];
-const MONTH = `(?<month>${MONTHS.map((month, i) => (LONG[i] === '' ? month : `${month}(?:${LONG[i]})?`)).join('|')}|sept)\\.?`;
-const WEEKDAY = '(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?';
-const [YEAR, M, D] = ['(?<y>\\d{4})', '(?<m>\\d\\d?)', '(?<d>\\d\\d?)'];
+const LONG_MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september'];
+const MONTH_NAMES = new Map([
+  ...[...MONTHS, ...LONG_MONTHS].map((name): [string, number] => [name, MONTHS.indexOf(name.slice(0, 3)) + 1]),
+  ...(['sept', 'october', 'november', 'december'] as const).map((name): [string, number] => [
+    name,
+    MONTHS.indexOf(name.slice(0, 3)) + 1,
+  ]),
+]);
 
 /** What a date may look like; letters in any case. */
 export const DATE_FORMS: readonly DateForm[] = [
-  { name: '2023-11-14', pattern: `${YEAR}-${M}-${D}` },
-  { name: '2023/11/14', pattern: `${YEAR}/${M}/${D}` },
-  { name: '2023.11.14', pattern: `${YEAR}\\.${M}\\.${D}` },
-  { name: '20231114', pattern: '(?<y>\\d{4})(?<m>\\d\\d)(?<d>\\d\\d)' },
-  { name: '14.11.2023', pattern: `(?<d>\\d\\d?)\\.(?<m>\\d\\d?)\\.${YEAR}`, order: 'dmy' },
-  { name: '11/14/2023', pattern: `(?<a>\\d\\d?)/(?<b>\\d\\d?)/${YEAR}`, isAmbiguous: true },
-  { name: '11-14-2023', pattern: `(?<a>\\d\\d?)-(?<b>\\d\\d?)-${YEAR}`, isAmbiguous: true },
-  { name: '14 Nov 2023', pattern: `${WEEKDAY}${D} ${MONTH},? ${YEAR}` },
-  { name: '14-Nov-2023', pattern: `${D}-${MONTH}-${YEAR}` },
-  { name: '14/Nov/2023', pattern: `${D}/${MONTH}/${YEAR}` },
-  { name: '14Nov2023', pattern: `${D}${MONTH}${YEAR}` },
-  { name: '2023-Nov-14', pattern: `${YEAR}-${MONTH}-${D}` },
-  { name: 'Nov 14, 2023', pattern: `${WEEKDAY}${MONTH} ${D},? ${YEAR}` },
+  { name: '2023-11-14', pattern: /^(?<y>\d{4})-(?<m>\d\d?)-(?<d>\d\d?)/ },
+  { name: '2023/11/14', pattern: /^(?<y>\d{4})\/(?<m>\d\d?)\/(?<d>\d\d?)/ },
+  { name: '2023.11.14', pattern: /^(?<y>\d{4})\.(?<m>\d\d?)\.(?<d>\d\d?)/ },
+  { name: '20231114', pattern: /^(?<y>\d{4})(?<m>\d\d)(?<d>\d\d)/ },
+  { name: '14.11.2023', pattern: /^(?<d>\d\d?)\.(?<m>\d\d?)\.(?<y>\d{4})/, order: 'dmy' },
+  { name: '11/14/2023', pattern: /^(?<a>\d\d?)\/(?<b>\d\d?)\/(?<y>\d{4})/ },
+  { name: '11-14-2023', pattern: /^(?<a>\d\d?)-(?<b>\d\d?)-(?<y>\d{4})/ },
+  { name: '14 Nov 2023', pattern: /^(?:[a-z]{3,9},? )?(?<d>\d\d?) (?<month>[a-z]{3,9})\.?,? (?<y>\d{4})/i },
+  { name: '14-Nov-2023', pattern: /^(?<d>\d\d?)-(?<month>[a-z]{3,9})-(?<y>\d{4})/i },
+  { name: '14/Nov/2023', pattern: /^(?<d>\d\d?)\/(?<month>[a-z]{3,9})\/(?<y>\d{4})/i },
+  { name: '14Nov2023', pattern: /^(?<d>\d\d?)(?<month>[a-z]{3,9})(?<y>\d{4})/i },
+  { name: '2023-Nov-14', pattern: /^(?<y>\d{4})-(?<month>[a-z]{3,9})-(?<d>\d\d?)/i },
+  { name: 'Nov 14, 2023', pattern: /^(?:[a-z]{3,9},? )?(?<month>[a-z]{3,9})\.? (?<d>\d\d?),? (?<y>\d{4})/i },
 ];
-
-const FRACTION = '(?:[.,](?<f>\\d{1,12}))?';
-const AMPM = '(?:\\s?(?<half>[ap])\\.?m\\.?)?';
+/** The date whose clock may follow without anything between. */
+const COMPACT = 3;
 
 /** What a time of day may look like. */
 export const CLOCK_FORMS: readonly ClockForm[] = [
-  { name: '22:13:20.123456', pattern: `(?<h>\\d\\d?):(?<i>\\d\\d):(?<s>\\d\\d)${FRACTION}${AMPM}` },
-  { name: '22:13', pattern: `(?<h>\\d\\d?):(?<i>\\d\\d)${AMPM}`, isShort: true },
-  { name: '22:13:20:123', pattern: '(?<h>\\d\\d?):(?<i>\\d\\d):(?<s>\\d\\d):(?<f>\\d{3}|\\d{6}|\\d{9})' },
-  { name: '22.13.20.123456', pattern: '(?<h>\\d\\d)\\.(?<i>\\d\\d)\\.(?<s>\\d\\d)(?:\\.(?<f>\\d{1,12}))?' },
-  { name: '221320123', pattern: '(?<h>\\d\\d)(?<i>\\d\\d)(?<s>\\d\\d)(?<f>\\d{3}|\\d{6}|\\d{9})?' },
-  { name: '221320.123', pattern: '(?<h>\\d\\d)(?<i>\\d\\d)(?<s>\\d\\d)[.,](?<f>\\d{1,12})' },
-  { name: '2213', pattern: '(?<h>\\d\\d)(?<i>\\d\\d)', isShort: true },
+  {
+    name: '22:13:20.123456',
+    pattern: /^(?<h>\d\d?):(?<i>\d\d):(?<s>\d\d)(?:[.,](?<f>\d{1,12}))?(?:\s?(?<half>[ap])\.?m\.?)?/i,
+  },
+  { name: '22:13', pattern: /^(?<h>\d\d?):(?<i>\d\d)(?:\s?(?<half>[ap])\.?m\.?)?/i, isShort: true },
+  { name: '22:13:20:123', pattern: /^(?<h>\d\d?):(?<i>\d\d):(?<s>\d\d):(?<f>\d{9}|\d{6}|\d{3})/ },
+  { name: '22.13.20.123456', pattern: /^(?<h>\d\d)\.(?<i>\d\d)\.(?<s>\d\d)(?:\.(?<f>\d{1,12}))?/ },
+  { name: '221320123', pattern: /^(?<h>\d\d)(?<i>\d\d)(?<s>\d\d)(?<f>\d{9}|\d{6}|\d{3})?/ },
+  { name: '221320.123', pattern: /^(?<h>\d\d)(?<i>\d\d)(?<s>\d\d)[.,](?<f>\d{1,12})/ },
+  { name: '2213', pattern: /^(?<h>\d\d)(?<i>\d\d)/, isShort: true },
 ];
+/** As the C library prints it: the year is last. */
+const YEAR_LAST =
+  /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<d>\d\d?) (?<h>\d\d):(?<i>\d\d):(?<s>\d\d)(?: (?<zone>UTC|GMT))? (?<y>\d{4})$/i;
 
-/** What stands between them. Nothing does only between digits alone. */
-const BETWEEN = '(?:,? +|T|_|-|D|:|;)';
-/** Before a clock without seconds, which could be an offset. */
-const BETWEEN_SHORT = '(?:,? +|T|_|D|;)';
-const ZONE =
-  '(?: ?(?<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\\d\\d(?::?\\d\\d)?))?(?: ?[\\[(](?<place>[A-Za-z_]+(?:/[A-Za-z_+-]+)*)[\\])])?';
+/** What stands between date and clock. */
+const BETWEEN = /^(?:,? +|[T_\-D:;])/i;
+/** What follows them. */
+const ZONE = /^(?: ?(?<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d\d(?::?\d\d)?))?(?: ?[[(](?<place>[a-z][a-z_/+-]*)[\])])?$/i;
 
-type Pattern = { readonly regex: RegExp; readonly date: DateForm | null };
-const patternOf = (text: string, date: DateForm | null): Pattern => ({ regex: new RegExp(`^${text}$`, 'i'), date });
+/** Which forms a text has: of the date, `null` where there is none, and of the clock, `null` for a date alone. */
+type Form = { readonly date: number | null; readonly clock: number | null };
 
-const MOMENTS: readonly Pattern[] = [
-  ...DATE_FORMS.flatMap(date => [
-    ...CLOCK_FORMS.map(clock =>
-      patternOf(`${date.pattern}${clock.isShort ? BETWEEN_SHORT : BETWEEN}${clock.pattern}${ZONE}`, date),
-    ),
-    patternOf(`${date.pattern}${ZONE}`, date),
-  ]),
-  patternOf(
-    `(?<y>\\d{4})(?<m>\\d\\d)(?<d>\\d\\d)(?<h>\\d\\d)(?<i>\\d\\d)(?<s>\\d\\d)(?<f>\\d{3}|\\d{6}|\\d{9})?${ZONE}`,
-    DATE_FORMS[3]!,
-  ),
-  patternOf(
-    `(?<y>\\d{4})(?<m>\\d\\d)(?<d>\\d\\d)(?<h>\\d\\d)(?<i>\\d\\d)(?<s>\\d\\d)[.,](?<f>\\d{1,12})${ZONE}`,
-    DATE_FORMS[3]!,
-  ),
-  // As the C library prints it: the year is last.
-  patternOf(
-    `${WEEKDAY}${MONTH} {1,2}${D} (?<h>\\d\\d):(?<i>\\d\\d):(?<s>\\d\\d)${FRACTION}(?: (?<zone>UTC|GMT))? ${YEAR}`,
-    DATE_FORMS[0]!,
-  ),
-];
-const CLOCKS: readonly Pattern[] = CLOCK_FORMS.map(clock => patternOf(`${clock.pattern}${ZONE}`, null));
+const CLOCK_CHOICES: readonly (number | null)[] = [...CLOCK_FORMS.keys(), null];
+const MOMENTS: readonly Form[] = [...DATE_FORMS.keys()].flatMap(date => CLOCK_CHOICES.map(clock => ({ date, clock })));
+const CLOCKS: readonly Form[] = [...CLOCK_FORMS.keys()].map(clock => ({ date: null, clock }));
+
+/** The parts of a text that has this form, else `null`. */
+function partsOf(text: string, { date, clock }: Form): Fields | null {
+  let rest = text;
+  let fields: Fields = {};
+  const taken = (pattern: RegExp): boolean => {
+    const found = pattern.exec(rest);
+    if (found === null) return false;
+    rest = rest.slice(found[0].length);
+    fields = { ...fields, ...found.groups };
+    return true;
+  };
+  if (date !== null && !taken(DATE_FORMS[date]!.pattern)) return null;
+  if (clock !== null) {
+    const form = CLOCK_FORMS[clock]!;
+    if (date !== null) {
+      const isApart = !(form.isShort && /^[-:]/.test(rest)) && taken(BETWEEN);
+      if (!isApart && !(date === COMPACT && (form.name === '221320123' || form.name === '221320.123'))) return null;
+    }
+    if (!taken(form.pattern)) return null;
+  }
+  return taken(ZONE) ? fields : null;
+}
 
 /** Longer text is no time. */
 const TEXT_MAX = 64;
@@ -118,7 +134,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     if (zones.size < ZONES_MAX) zones.set(text, found);
     return found;
   };
-  let form = 0;
+  let form: Form | null = null;
   let last = -Infinity;
 
   const moment = (local: Millis, of: TimeZone): Millis => {
@@ -137,9 +153,9 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
   };
 
   const ofText = (text: string, day: Millis | undefined): Millis => {
-    const patterns = day === undefined ? MOMENTS : CLOCKS;
-    const [groups, at] = matched(text, patterns, form);
-    form = at;
+    const [groups, found] = matched(text, day === undefined ? MOMENTS : CLOCKS, form);
+    form = found;
+    const date = DATE_FORMS[found?.date ?? -1];
     // An offset says which of two moments is meant, which the name of a place beside it does not.
     const of = groups.zone?.toUpperCase() ?? groups.place;
     const written = of === undefined ? zone : zoneOf(of);
@@ -147,7 +163,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
       throw new RangeError(
         `expected a time in text with a zone, found ${shown(text)}; the mapping may say its \`zone\``,
       );
-    const midnight = day ?? dayOf(groups, patterns[at]!.date?.order ?? order, text);
+    const midnight = day ?? dayOf(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
     // The clock is looked up for whole ms, which keeps what is below them exact.
     const whole = Math.floor(micros / 1_000);
@@ -179,21 +195,23 @@ const ZONES_MAX = 100;
 /** Rows may be out of order by so much. */
 const BACK_MAX_MS = 60_000;
 
-/** The groups of the first pattern that fits, and which it is. That of the text before is tried first. */
-function matched(text: string, patterns: readonly Pattern[], before: number): readonly [Fields, number] {
-  const first = patterns[before]?.regex.exec(text);
-  if (first) return [first.groups as Fields, before];
-  for (const [i, { regex }] of patterns.entries()) {
-    const found = regex.exec(text);
-    if (found) return [found.groups as Fields, i];
+/** The parts of a text, and its form. That of the text before is tried first. */
+function matched(text: string, forms: readonly Form[], before: Form | null): readonly [Fields, Form | null] {
+  const again = before === null ? null : partsOf(text, before);
+  if (again !== null) return [again, before];
+  for (const form of forms) {
+    const found = partsOf(text, form);
+    if (found !== null) return [found, form];
   }
+  const yearLast = forms === MOMENTS ? YEAR_LAST.exec(text)?.groups : undefined;
+  if (yearLast !== undefined) return [yearLast, before];
   throw new RangeError(`expected a time in text with a zone, found ${shown(text)}`);
 }
 
 /** Midnight as local time, in ms. */
 function dayOf({ y, m, d, a, b, month }: Fields, order: DayOrder | undefined, text: string): Millis {
   let [monthNumber, day] = [
-    month === undefined ? Number(m) : MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1,
+    month === undefined ? Number(m) : (MONTH_NAMES.get(month.toLowerCase()) ?? Number.NaN),
     Number(d),
   ];
   if (a !== undefined && b !== undefined) {
