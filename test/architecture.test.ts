@@ -111,11 +111,11 @@ describe('the arrows between rooms', () => {
     expect(app.length).toBeGreaterThan(20);
   });
 
-  test('the program begins in main.ts alone: what else has flags of its own is for developers, in test/', () => {
+  test('the command line is one file, which main.ts loads: what else has flags of its own is for developers, in test/', () => {
     const programs = files
       .filter(({ text }) => /\.parse(?:Async)?\(\)|\bparseArgs\b/.test(text))
       .map(({ path }) => path);
-    expect(programs).toEqual(['src/main.ts']);
+    expect(programs).toEqual(['src/cli/program.ts']);
   });
 
   test.each([
