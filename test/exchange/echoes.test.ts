@@ -125,11 +125,11 @@ describe('a configuration of thousands of unknown keys', () => {
     const text = Array.from({ length: 20_000 }, (_, n) => `ordersmaxi${n}: 1`).join('\n');
     expect(text.length).toBeGreaterThan(65_536);
     expect(loadConfig(text, 'x.yaml')).toMatchObject({ ok: false, errors: [expect.stringContaining('larger than')] });
-    const short = Array.from({ length: 3_000 }, (_, n) => `k${n}:`).join('\n');
+    const short = Array.from({ length: 1_400 }, (_, n) => `k${n}:`).join('\n');
     const loaded = loadConfig(short, 'x.yaml');
     if (loaded.ok) throw new Error('it was taken');
     const unknown = loaded.errors.filter(line => line.includes('unknown key'));
     expect(unknown).toHaveLength(51);
-    expect(unknown.at(-1)).toBe('x.yaml:51:1 k50: unknown key, and 2949 more are');
+    expect(unknown.at(-1)).toBe('x.yaml:51:1 k50: unknown key, and 1349 more are');
   });
 });

@@ -44,12 +44,21 @@ type RunFlags = {
   readonly openingZero: readonly string[];
 };
 
-function addRun(program: Command): void {
+const runCommand = (program: Command): Command =>
   sources(
     tapeBook(program.command('run')).description(
       'make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify',
     ),
   )
+    .option(
+      '--opening-zero <currency>',
+      'currency that the account holds none of and the exchange does not list (first start; repeatable)',
+      (currency: string, before: readonly string[]) => [...before, currency.toLowerCase()],
+      [] as readonly string[],
+    );
+
+function addRun(program: Command): void {
+  runCommand(program)
     .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
     .option('--state <dir>', 'state directory, instead of the one in the configuration')
     .option(
@@ -62,12 +71,6 @@ function addRun(program: Command): void {
       '--paper',
       "trade the remote exchange's market on paper: no key, no money, nothing is sent but public reads",
       false,
-    )
-    .option(
-      '--opening-zero <currency>',
-      'currency that the account holds none of and the exchange does not list (first start; repeatable)',
-      (currency: string, before: readonly string[]) => [...before, currency.toLowerCase()],
-      [] as readonly string[],
     )
     .action(async (options: Source & RunFlags) => {
       const signals = signalsToStop(undefined, undefined, true);

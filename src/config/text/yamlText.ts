@@ -19,21 +19,28 @@ export type ReadYaml =
 
 /** Length of a YAML text at most. */
 export const YAML_LENGTH_MAX = 65_536;
-/** No configuration or mapping comes near: the parser takes quadratic time over some of these signs. */
-const YAML_MAX = { characters: YAML_LENGTH_MAX, lines: 4_000, signs: 1_000 };
+/** No configuration or mapping comes near: the parser takes quadratic time over brackets in brackets, and over several anchors and tags. */
+const YAML_MAX = { lines: 1_500, depth: 32, signs: 400, parts: 4_000 };
 
 /** What makes a YAML text larger than a person writes one; null if it is not. */
 function oversizeOf(text: string): string | null {
-  if (!(text.length <= YAML_MAX.characters)) return `larger than ${YAML_MAX.characters} characters`;
-  let [lines, signs] = [1, 0];
+  if (!(text.length <= YAML_LENGTH_MAX)) return `larger than ${YAML_LENGTH_MAX} characters`;
+  let [lines, depth, signs, dashes, parts] = [1, 0, 0, 0, 0];
   for (let i = 0; i < text.length; i++) {
     const sign = text[i]!;
+    if ('[{,:'.includes(sign)) parts++;
     if (sign === '\n' || sign === '\r') lines++;
-    // Lists, maps, anchors, aliases, tags and keys that can stand several times on one line.
-    else if ('[{&*!?'.includes(sign) || (sign === '-' && /[\s-]/.test(text[i + 1] ?? ''))) signs++;
+    else if (sign === '[' || sign === '{') depth++;
+    else if (sign === ']' || sign === '}') depth = Math.max(0, depth - 1);
+    // Of anchors, aliases, tags and keys that can be repeated on one line.
+    else if ('&*!?'.includes(sign)) signs++;
+    else if (sign === '-' && /[\s-]/.test(text[i + 1] ?? '')) dashes++;
+    if (depth > YAML_MAX.depth) return `more than ${YAML_MAX.depth} brackets in each other`;
   }
   if (lines > YAML_MAX.lines) return `more than ${YAML_MAX.lines} lines`;
-  return signs > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs} brackets, anchors, aliases and tags` : null;
+  if (parts > YAML_MAX.parts) return `more than ${YAML_MAX.parts} keys and elements`;
+  if (signs > YAML_MAX.signs) return `more than ${YAML_MAX.signs} anchors, aliases and tags`;
+  return dashes > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs} dashes in lines` : null;
 }
 
 /** One map of words. `like` is an example of a key with its value. */
