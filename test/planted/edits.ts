@@ -181,8 +181,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a look-up says its end for its start',
     file: 'src/live/loop/sends.ts',
-    from: "        startedAt,\n        ids: answeredIds(ids, outcome),",
-    to: "        startedAt: time(),\n        ids: answeredIds(ids, outcome),",
+    from: '        startedAt,\n        ids: answeredIds(ids, outcome),',
+    to: '        startedAt: time(),\n        ids: answeredIds(ids, outcome),',
     test: 'test/live/loop/sends.test.ts',
     title: 'to look says when it left and when it was answered',
   },

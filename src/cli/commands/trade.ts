@@ -49,13 +49,12 @@ const runCommand = (program: Command): Command =>
     tapeBook(program.command('run')).description(
       'make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify',
     ),
-  )
-    .option(
-      '--opening-zero <currency>',
-      'currency that the account holds none of and the exchange does not list (first start; repeatable)',
-      (currency: string, before: readonly string[]) => [...before, currency.toLowerCase()],
-      [] as readonly string[],
-    );
+  ).option(
+    '--opening-zero <currency>',
+    'currency that the account holds none of and the exchange does not list (first start; repeatable)',
+    (currency: string, before: readonly string[]) => [...before, currency.toLowerCase()],
+    [] as readonly string[],
+  );
 
 function addRun(program: Command): void {
   runCommand(program)

@@ -84,10 +84,7 @@ describe('profit since the opening', () => {
             else flowed += came;
           } else if (one.kind === 'deposit') {
             const amount = exact(one.lots);
-            inventory.moved(
-              { kind: 'transfer', changes: [{ cause: 'deposits', currency: 'btc', amount }] },
-              i,
-            );
+            inventory.moved({ kind: 'transfer', changes: [{ cause: 'deposits', currency: 'btc', amount }] }, i);
             moved(amount);
             if (isMarked) flows += amount * twiceMid;
             else flowed += amount;
