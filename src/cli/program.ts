@@ -14,7 +14,7 @@ import {
 import { guardTerminal, printed } from './terminal/terminal.ts';
 import { version } from './terminal/version.ts';
 
-guardTerminal();
+guardTerminal({ log: outputTerminal(), error: errorTerminal() });
 
 const program = new Command('puntas')
   .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')

@@ -102,7 +102,7 @@ describe('text from outside', () => {
       log: (...texts: unknown[]) => void printed.push(...texts),
       error: (...texts: unknown[]) => void printed.push(...texts),
     };
-    guardTerminal(target);
+    guardTerminal({ log: {}, error: {} }, target);
     target.log(`two\nlines${ESCAPE}`, 7);
     target.error('\u009b31m');
     expect(printed).toEqual(['two\nlines\ufffd]0;owned\ufffd\ufffd[2J\ufffd', 7, '\ufffd31m']);

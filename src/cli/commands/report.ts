@@ -15,7 +15,7 @@ import { UsageError } from '../../app/wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
-import { print } from '../terminal/output.ts';
+import { print, writeError } from '../terminal/output.ts';
 
 type ReportFlags = Where & {
   readonly from?: number;
@@ -43,7 +43,7 @@ export function addReportCommand(program: Command): void {
       const asked = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       const book = where.config === undefined ? undefined : readConfig(where.config).book;
       const dir = folderOf(where);
-      const onInput = progress(clock, line => process.stderr.write(line));
+      const onInput = progress(clock, writeError);
       const current = profitAt(lastMoment(dir, onInput), file);
       const report = profitReport(file, asked, clock.now(), book, current);
       const text = JSON.stringify(reportJson(report));

@@ -18,8 +18,8 @@ export function printed(text: string, to: Screen, name = ownCommandName): string
 
 /** From now on console.log and console.error print no control character but tab and line end, as `printed` says. Call once, before anything is printed. */
 export function guardTerminal(
+  to: Readonly<Record<'log' | 'error', Screen>>,
   target: Pick<Console, 'log' | 'error'> = console,
-  to: Readonly<Record<'log' | 'error', Screen>> = { log: process.stdout, error: process.stderr },
 ): void {
   for (const name of ['log', 'error'] as const) {
     const print = target[name].bind(target);
