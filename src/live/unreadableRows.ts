@@ -1,6 +1,6 @@
 /** Rows that could not be read: whether they concern the bot. */
 import { describeRow, pairOrNull } from '../core/index.ts';
-import type { Order, Outcome, UnreadableRow } from '../core/index.ts';
+import type { Engine, Order, Outcome, UnreadableRow } from '../core/index.ts';
 import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 
@@ -47,7 +47,7 @@ export const unreadableOf = (outcome: Outcome<unknown>): readonly UnreadableRow[
   outcome.kind === 'done' ? (outcome.unreadable ?? []) : [];
 
 /** Whether this oid is of an order that may live: `possibly` while one of them has no oid yet. */
-export function ownsOid(live: readonly Order[], oid: string): Concern {
+function ownsOid(live: readonly Order[], oid: string): Concern {
   if (live.some(order => order.oid === oid)) return 'yes';
   return live.some(order => order.oid === null) ? 'possibly' : 'no';
 }
@@ -56,7 +56,7 @@ export function ownsOid(live: readonly Order[], oid: string): Concern {
 const WARNED_MAX = 200;
 
 /** Warns once of a row that was left out, wherever it stands in its list. */
-export class RowWarnings {
+class RowWarnings {
   readonly #log: Log;
   readonly #warned = new Set<string>();
 
@@ -72,3 +72,19 @@ export class RowWarnings {
     this.#log.warn({ row }, `a row could not be read: ${row}`);
   };
 }
+
+/** How unreadable rows are judged and reported. */
+export type RowJudgment = Omit<OwnOrders, 'book'> & {
+  /** Whether the ledger has nothing of a currency: then the exchange need not list it. */
+  readonly isZero?: (currency: string) => boolean;
+  /** Called for each row that is left out, at every read. */
+  readonly onLeftOut: (text: string) => void;
+};
+
+/** Judges rows by the orders and the ledger of an engine, and warns of those that are left out. */
+export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
+  instance,
+  ownsOid: oid => ownsOid(engine.liveOrders, oid),
+  isZero: currency => engine.account.total(currency) === 0n,
+  onLeftOut: new RowWarnings(log).leftOut,
+});

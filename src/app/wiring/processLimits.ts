@@ -1,6 +1,7 @@
 /** What a process must have to run at all: open files and memory. Without them Node ends in the middle of something, with pages of its own. */
-import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
+// Not by the index: with few files the other modules of the room cannot be loaded.
+import { readRegularFile, SMALL_FILE } from '../../guard/files.ts';
 
 /** The program's own files are read many at a time; sockets, recordings and threads come after them. */
 export const OPEN_FILES_MIN = 256;
@@ -45,7 +46,7 @@ export const filesRemedyOf = (error: unknown): string | null =>
 
 function limitsText(): string {
   try {
-    return readFileSync('/proc/self/limits', 'utf8');
+    return readRegularFile('/proc/self/limits', SMALL_FILE);
   } catch {
     return '';
   }

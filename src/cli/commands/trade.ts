@@ -41,7 +41,7 @@ type RunFlags = {
   readonly state?: string;
   readonly metricsPort?: number;
   readonly json: boolean;
-  readonly openingZero: readonly string[];
+  readonly openingZero?: readonly string[];
 };
 
 const runCommand = (program: Command): Command =>
@@ -52,8 +52,7 @@ const runCommand = (program: Command): Command =>
   ).option(
     '--opening-zero <currency>',
     'currency that the account holds none of and the exchange does not list (first start; repeatable)',
-    (currency: string, before: readonly string[]) => [...before, currency.toLowerCase()],
-    [] as readonly string[],
+    (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 
 function addRun(program: Command): void {
@@ -100,7 +99,7 @@ function addRun(program: Command): void {
             log,
             version: version(),
             rowRoom: lineRoom,
-            openingZero: options.openingZero,
+            ...(options.openingZero === undefined ? {} : { openingZero: options.openingZero }),
             onOpened: () => (isOpened = true),
             ...(options.config === undefined ? {} : { consoleArgs: consoleArgs(file, config.state.dir) }),
             source: { file, given, read: () => readConfigText(file, options.config === undefined) },

@@ -27,11 +27,11 @@ const VERBS = [
   ...['new-strategy', 'webhooks', 'help', '--help'],
 ];
 /** A command in a sentence; not a part of a path or of another word, and not one that already says how. */
-const COMMAND = new RegExp(`(?<![\\w/.$-]|npx )puntas (?=(?:${VERBS.join('|')})(?![\\w-]))`, 'g');
+const COMMAND = /(?<![\w/.$-]|npx )puntas (?=(--help|[a-z][a-z-]{0,20})(?![\w-]))/g;
 
 /** Puts `name` in place of `puntas` in every command that a text says. */
 export const withCommandName = (text: string, name: string): string =>
-  name === 'puntas' ? text : text.replace(COMMAND, () => `${name} `);
+  name === 'puntas' ? text : text.replace(COMMAND, (found, verb: string) => (VERBS.includes(verb) ? `${name} ` : found));
 
 /** The name in this process; it does not change. */
 export const ownCommandName = commandNameOf(process);

@@ -58,7 +58,7 @@ export function describeRow({ why, book, currencies, oid, originId, id }: Unread
   const parts = [
     ['book', book],
     ['currency', book === undefined ? currencies?.join(' and ') : undefined],
-    ['origin_id', originId ?? undefined],
+    ['origin id', originId ?? undefined],
     ['oid', oid],
     ['id', id],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));

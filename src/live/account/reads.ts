@@ -13,18 +13,12 @@ import type {
 } from '../../core/index.ts';
 import type { Failed } from '../failed.ts';
 import { failedBy, isAboutCurrency, isOwnOrder, unreadableOf } from '../unreadableRows.ts';
-import type { OwnOrders } from '../unreadableRows.ts';
+import type { RowJudgment } from '../unreadableRows.ts';
 import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGES_MAX = 50;
 
-/** How rows that cannot be read are judged and reported; without it every one of the book is possibly of the bot. */
-export type RowJudgment = Omit<OwnOrders, 'book'> & {
-  /** Whether the ledger has nothing of a currency: then the exchange need not list it. */
-  readonly isZero?: (currency: string) => boolean;
-  /** Called for each row that is left out, at every read. */
-  readonly onLeftOut: (text: string) => void;
-};
+/** Every unreadable row of the book is possibly of the bot. */
 const NO_JUDGMENT: RowJudgment = { instance: '', onLeftOut: () => undefined };
 
 type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;

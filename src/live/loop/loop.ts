@@ -3,7 +3,7 @@ import { approveByIds, sleep } from '../../core/index.ts';
 import type { Approved, Command, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
-import { ownsOid, RowWarnings } from '../unreadableRows.ts';
+import { judgmentBy } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
 import { hedgerOf } from './hedgerOf.ts';
@@ -63,17 +63,12 @@ export class Loop {
     this.#options = options;
     this.#origin = options.clock.now() - options.clock.elapsed();
     const { bot, clock, engine, log, start, state, timing, venue, beside = {} } = options;
-    const { opening } = start;
-    const { exchange } = venue;
+    const [{ opening }, { exchange }] = [start, venue];
     const run = { clock, log, time: this.time, step: (event: EngineEvent) => this.#step(event) };
     this.#run = run;
     const tids = opening.kind === 'restored' ? opening.tids : [];
-    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, timing.tradeReportDelayMaxMs, tids, {
-      instance: bot.instance,
-      ownsOid: oid => ownsOid(engine.liveOrders, oid),
-      isZero: currency => engine.account.total(currency) === 0n,
-      onLeftOut: new RowWarnings(log).leftOut,
-    });
+    const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
+    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment);
     // A run without a hedger hands them on: one may be open, and those of a day count together.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);

@@ -254,7 +254,9 @@ describe('what no list tells of', () => {
     await (await started(at)).stop();
     const ask = { currency: 'btc', amount: '1', reason: 'because of it', ...change };
     expect(() => adjust(at.stateDir, ask, 5)).toThrow(says);
-    expect(() => adjust(folders.fresh(), ask, 5)).toThrow(/no puntas\.db there/);
+    expect(() => adjust(folders.fresh(), { ...ask, reason: 'because of it', currency: 'btc', amount: '1' }, 5)).toThrow(
+      /no puntas\.db there/,
+    );
   });
 });
 
