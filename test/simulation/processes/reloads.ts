@@ -33,7 +33,7 @@ type Options = {
 const PAUSE_MS = [4_000, 16_000] as const;
 /** A change of runs, the reads and the decision after it, all of it behind a request budget that a change every few seconds uses up. */
 const AWAY_MAX_MS = 12_000;
-const PUT_OFF = /^(?:another reload|no good moment|the bot is stopping)/;
+const PUT_OFF = /^(?:another (?:reload|change of runs)|no good moment|the bot is stopping)/;
 /** Maker fee of the account, in parts of 10^-8. */
 const MAKER_RATE = 100_000;
 
