@@ -32,7 +32,7 @@ describe('the simulation', () => {
     expect((await simulate(7001108, { only })).violations).toEqual([]);
   });
 
-  it.each(few([17, 10], 1))(
+  it.each(few([18, 10], 1))(
     'of seed %i with a configuration that changes every few seconds breaks no law',
     async seed => {
       const { violations, reloads } = await simulate(seed, { ...SHORT, reloads: true });

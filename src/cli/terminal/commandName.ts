@@ -31,7 +31,9 @@ const COMMAND = /(?<![\w/.$-]|npx )puntas (?=(--help|[a-z][a-z-]{0,20})(?![\w-])
 
 /** Puts `name` in place of `puntas` in every command that a text says. */
 export const withCommandName = (text: string, name: string): string =>
-  name === 'puntas' ? text : text.replace(COMMAND, (found, verb: string) => (VERBS.includes(verb) ? `${name} ` : found));
+  name === 'puntas'
+    ? text
+    : text.replace(COMMAND, (found, verb: string) => (VERBS.includes(verb) ? `${name} ` : found));
 
 /** The name in this process; it does not change. */
 export const ownCommandName = commandNameOf(process);
