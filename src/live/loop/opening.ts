@@ -104,20 +104,26 @@ export type OpeningOptions = {
 export async function readFirstBalances(exchange: Exchange, options: OpeningOptions): Promise<OpeningBalances> {
   const { clock } = options;
   let before: string | null = null;
+  let missing: CannotStart | null = null;
   for (let tries = 0; tries < EQUAL_TRIES; tries++) {
     const opening = withZeros(await readOpening(exchange, () => clock.now()), options);
-    const totals = opening.balances.map(({ currency, total }) => `${currency} ${textOfMoney(moneyOf(total))}`);
-    const reading = [...totals.sort(), opening.lastTid ?? ''].join('\n');
-    if (reading === before) return opening;
-    before = reading;
+    if (opening instanceof CannotStart) [missing, before] = [opening, null];
+    else {
+      const totals = opening.balances.map(({ currency, total }) => `${currency} ${textOfMoney(moneyOf(total))}`);
+      const reading = [...totals.sort(), opening.lastTid ?? ''].join('\n');
+      if (reading === before) return opening;
+      [before, missing] = [reading, null];
+    }
     if (options.apartMs > 0) await sleep(clock, options.apartMs);
   }
+  if (missing !== null) throw missing;
   throw new CannotStart(
     `the balances kept changing during ${EQUAL_TRIES} tries to read them: stop the account's other programs first`,
   );
 }
 
-function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOptions): OpeningBalances {
+/** The reading with what the operator says of missing currencies; why it opens no ledger, if one is missing all the same. */
+function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOptions): OpeningBalances | CannotStart {
   const failed = missingBalance(
     opening.balances,
     opening.unreadable,
@@ -127,7 +133,7 @@ function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOption
     const reason = failed.kind === 'unknown' ? failed.reason : failed.message;
     const missing = currencies.find(one => !opening.balances.some(({ currency }) => currency === one));
     const remedy = `if the account holds none, start once with --opening-zero ${missing}`;
-    throw new CannotStart(`cannot open the ledger: ${reason}; ${remedy}`, null, true, remedy);
+    return new CannotStart(`cannot open the ledger: ${reason}; ${remedy}`, null, true, remedy);
   }
   const given = zero.filter(one => !opening.balances.some(({ currency }) => currency === one));
   const none = given.map(currency => ({ currency, total: '0', locked: '0', available: '0' }));

@@ -1,0 +1,46 @@
+/** The first balances of a ledger: a reading is believed only when a second one says the same of every currency of the book. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Balance, Clock, Exchange } from '../../../src/core/index.ts';
+import { CannotStart, readFirstBalances } from '../../../src/live/loop/opening.ts';
+
+const clock: Clock = { now: () => 1.7e12, elapsed: () => 0, after: () => ({ stop: () => undefined }) };
+const balance = (currency: string, total: number): Balance => ({
+  ...{ currency, total: `${total}`, locked: '0', available: `${total}` },
+});
+
+/** An exchange that gives these readings in turn, the last one for ever. */
+function exchangeOf(readings: readonly (readonly Balance[])[]): Exchange {
+  let n = 0;
+  return {
+    userTrades: () => Promise.resolve({ kind: 'done', value: [] }),
+    balances: () => Promise.resolve({ kind: 'done', value: readings[Math.min(n++, readings.length - 1)]! }),
+  } as unknown as Exchange;
+}
+const options = { clock, apartMs: 0, currencies: ['btc', 'mxn'], zero: [] as string[] };
+
+test('are of two readings in a row that are equal and name both currencies, whatever came before them', async () => {
+  const total = fc.constantFrom(null, 0, 1, 2);
+  const reading = fc.record({ btc: total, mxn: total });
+  await fc.assert(
+    fc.asyncProperty(fc.array(reading, { minLength: 1, maxLength: 10 }), async drawn => {
+      const readings = drawn.map(of =>
+        Object.entries(of).flatMap(([currency, sum]) => (sum === null ? [] : [balance(currency, sum)])),
+      );
+      const all = [...readings, readings.at(-1)!];
+      const first = all.findIndex(
+        (one, i) => i > 0 && one.length === 2 && JSON.stringify(one) === JSON.stringify(all[i - 1]),
+      );
+      const answer = readFirstBalances(exchangeOf(readings), options);
+      if (first < 0) await expect(answer).rejects.toThrow(CannotStart);
+      else expect((await answer).balances).toEqual(all[first]);
+    }),
+  );
+});
+
+test('take a missing currency for none only by the word of the operator', async () => {
+  const exchange = exchangeOf([[balance('btc', 1)]]);
+  await expect(readFirstBalances(exchange, options)).rejects.toThrow(/found none; .*--opening-zero mxn/);
+  const { balances } = await readFirstBalances(exchange, { ...options, zero: ['mxn'] });
+  expect(balances).toEqual([balance('btc', 1), { currency: 'mxn', total: '0', locked: '0', available: '0' }]);
+});
