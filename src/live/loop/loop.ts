@@ -76,8 +76,9 @@ export class Loop {
     this.#latch = new LatchWatch(run, engine, state.latch);
     this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
     this.#rules = new RulesReads(run, { exchange, book: bot.book, first: start.rules }, this.#connectivity);
+    const readTrades = () => this.#readTrades();
     const note = (what: string, failed: Failed) => this.#note(what, failed);
-    const [readTrades, persist] = [() => this.#readTrades(), () => this.#flush()];
+    const persist = () => this.#flush();
     this.#balances = new BalanceReads({
       ...{ run, engine, readTrades, note, persist },
       connectivity: this.#connectivity,
@@ -259,7 +260,6 @@ export class Loop {
     }
     // Before anything is written: what the ledger has, the marker must have too.
     if (event.kind === 'trades') this.#reads.take(event);
-    if (event.kind === 'trades') this.#rules.charged(event.trades);
     watchers?.onStep?.(clock.elapsed() - started);
     this.#carryOut(commands);
   }
