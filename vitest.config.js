@@ -55,7 +55,6 @@ const MANY = [
   'linear/patterns',
   'live/demo',
   'live/hedge/hedger',
-  'live/loop/charged',
   'live/loop/recovery',
   'live/loop/reload',
   'live/loop/rolling',
