@@ -67,6 +67,9 @@ const KEPT_OUT_MAX_MS = 150_000;
 /** No answer for so long was an outage: then the bot has as long to find out that it is over as a read of it may take. */
 const OUTAGE_MS = 15_000;
 
+/** A bot that was kept out has this long to read after it may ask again: one round of reads, each of which may be lost once. */
+const READ_ROUND_MS = 15_000;
+
 /** Watches until the signal aborts. Never rejects. */
 export async function watchOver(options: SentinelOptions, signal: AbortSignal): Promise<void> {
   const sentinel = new Sentinel(options);
@@ -92,6 +95,8 @@ class Sentinel {
   #answeredAt: Millis;
   #answersSince: Millis = -Infinity;
   #isAnswered = true;
+  /** When the bot last said that it may send nothing. */
+  #keptOutAt: Millis = -Infinity;
   #cleared = false;
 
   constructor(options: SentinelOptions) {
@@ -122,6 +127,7 @@ class Sentinel {
     const { heartbeat, watch, latch } = this.#options;
     heartbeat.beat('alive');
     const sight = watch.look();
+    if (sight?.record.state === 'kept out') this.#keptOutAt = this.#options.clock.elapsed();
     const gone = this.#goneBecause(sight);
     if ((gone !== null) !== this.#wasGone) this.#owed = gone;
     this.#wasGone = gone !== null;
@@ -161,7 +167,8 @@ class Sentinel {
     const isBlind = (): boolean => {
       const sight = watch.look();
       if (sight === null || sight.stillMs > ttlMs || silenceOf(sight.record) === this.#heldFor) return false;
-      return sight.unreadMs > (sight.record.state === 'kept out' ? KEPT_OUT_MAX_MS : ttlMs);
+      const wasKeptOut = this.#options.clock.elapsed() - this.#keptOutAt < READ_ROUND_MS;
+      return sight.unreadMs > (wasKeptOut ? KEPT_OUT_MAX_MS : ttlMs);
     };
     if (!this.#isTime(isBlind() || !this.#isAnswered ? ASK_EVERY_MS : COUNT_EVERY_MS)) return null;
     const live = await this.#live();

@@ -322,6 +322,31 @@ describe('the sentinel', () => {
     world.end();
   });
 
+  test.each([
+    ['reads within a round of reads', 10, false],
+    ['reads nothing all the same', 60, true],
+  ])('holds a bot back that was kept out for a minute and then %s after %i s: %s', async (_, seconds, isHeld) => {
+    const world = worldOf(58);
+    const beat = heartbeatIn(world.stateDir, 'bot', world.clock);
+    beat.read();
+    const sentinel = sentinelOver(world);
+    const passes = async (count: number, state: 'alive' | 'kept out') => {
+      for (let s = 0; s < count; s++) {
+        beat.beat(state);
+        await world.clock.advance(SECOND);
+      }
+    };
+    await passes(5, 'alive');
+    await passes(62, 'kept out');
+    await passes(seconds, 'alive');
+    expect(latchIn(world.stateDir).readHold() !== null).toBe(isHeld);
+    beat.read();
+    await passes(20, 'alive');
+    expect(latchIn(world.stateDir).readHold()).toBeNull();
+    await sentinel.end();
+    world.end();
+  });
+
   test("cancels no order of somebody else's", async () => {
     const world = worldOf(43);
     const other = world.other();

@@ -32,6 +32,8 @@ const SILENCE_MS = 6_000;
 const ARRIVED_MS = 16_000;
 /** A lock-out is borne with for so long. */
 const KEPT_OUT_MAX_MS = 150_000;
+/** One that may ask again has so long for a round of reads. */
+const READ_ROUND_MS = 15_000;
 /** After an outage of its own it gives the bot so long to read. */
 const OUTAGE_MS = 20_000;
 /** The bot looks for the sentinel's life every other second, and gives it a minute. */
@@ -45,9 +47,9 @@ export class SentinelJudge {
   #watchedAt = -Infinity;
   /** When it showed life again after a silence: only one that lives is held back. */
   #livesSince = -Infinity;
-  /** When it last looked after its orders, and whether it was kept out last. */
+  /** When it last looked after its orders, and when it was last kept out. */
   #readAt: number | null = null;
-  #isKeptOut = false;
+  #keptOutAt = -Infinity;
   /** A read that a full disk kept from being told, and the last one that was told before it was held back. */
   #untoldReadAt = -Infinity;
   #readBeforeHold = -Infinity;
@@ -70,7 +72,7 @@ export class SentinelJudge {
     if (this.#beatAt === null && at !== null) this.#watchedAt = at;
     if (at !== null && !(at - (this.#beatAt ?? -Infinity) <= SILENCE_MS)) this.#livesSince = at;
     this.#beatAt = at;
-    this.#isKeptOut = state === 'kept out';
+    if (state === 'kept out') this.#keptOutAt = this.#options.now();
     if (isRead || at === null) this.#readAt = at;
   }
 
@@ -164,7 +166,9 @@ export class SentinelJudge {
     const deadFor = now() - Math.max(this.#beatAt, this.#upAt);
     const cutOffFor = now() - Math.max(this.#readAt ?? this.#watchedAt, this.#upAt);
     const clearFor = now() - Math.max(this.#troubleUntil, this.#upAt);
-    const cutOffPatience = (this.#isKeptOut ? KEPT_OUT_MAX_MS : promises.ttlMs) + WITHIN_MS;
+    // It looks every other second.
+    const wasKeptOut = now() - this.#keptOutAt < READ_ROUND_MS + 2_000;
+    const cutOffPatience = (wasKeptOut ? KEPT_OUT_MAX_MS : promises.ttlMs) + WITHIN_MS;
     const mustBeDead = deadFor >= promises.ttlMs + WITHIN_MS && clearFor >= WITHIN_MS;
     const livesFor = now() - this.#livesSince;
     const mustBeCutOff = cutOffFor >= cutOffPatience && clearFor >= OUTAGE_MS + WITHIN_MS && livesFor >= WITHIN_MS;
