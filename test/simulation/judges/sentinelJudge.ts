@@ -50,6 +50,7 @@ export class SentinelJudge {
   /** When it last looked after its orders, and when it was last kept out. */
   #readAt: number | null = null;
   #keptOutAt = -Infinity;
+  #isKeptOut = false;
   /** A read that a full disk kept from being told, and the last one that was told before it was held back. */
   #untoldReadAt = -Infinity;
   #readBeforeHold = -Infinity;
@@ -72,7 +73,9 @@ export class SentinelJudge {
     if (this.#beatAt === null && at !== null) this.#watchedAt = at;
     if (at !== null && !(at - (this.#beatAt ?? -Infinity) <= SILENCE_MS)) this.#livesSince = at;
     this.#beatAt = at;
-    if (state === 'kept out') this.#keptOutAt = this.#options.now();
+    // What it said last holds until it says something else.
+    if (state === 'kept out' || this.#isKeptOut) this.#keptOutAt = this.#options.now();
+    this.#isKeptOut = state === 'kept out';
     if (isRead || at === null) this.#readAt = at;
   }
 
@@ -167,7 +170,7 @@ export class SentinelJudge {
     const cutOffFor = now() - Math.max(this.#readAt ?? this.#watchedAt, this.#upAt);
     const clearFor = now() - Math.max(this.#troubleUntil, this.#upAt);
     // It looks every other second.
-    const wasKeptOut = now() - this.#keptOutAt < READ_ROUND_MS + 2_000;
+    const wasKeptOut = this.#isKeptOut || now() - this.#keptOutAt < READ_ROUND_MS + 2_000;
     const cutOffPatience = (wasKeptOut ? KEPT_OUT_MAX_MS : promises.ttlMs) + WITHIN_MS;
     const mustBeDead = deadFor >= promises.ttlMs + WITHIN_MS && clearFor >= WITHIN_MS;
     const livesFor = now() - this.#livesSince;
