@@ -15,6 +15,7 @@ export * from './text/errorText.ts';
 export * from './model/trimmedEnd.ts';
 export * from './engine/event.ts';
 export * from './accounting/accountEvents.ts';
+export * from './accounting/chargedRate.ts';
 export * from './accounting/feeTier.ts';
 export * from './risk/killSwitch.ts';
 export type { HaltKind, HaltReason } from './model/halts.ts';

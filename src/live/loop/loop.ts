@@ -76,9 +76,8 @@ export class Loop {
     this.#latch = new LatchWatch(run, engine, state.latch);
     this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
     this.#rules = new RulesReads(run, { exchange, book: bot.book, first: start.rules }, this.#connectivity);
-    const readTrades = () => this.#readTrades();
     const note = (what: string, failed: Failed) => this.#note(what, failed);
-    const persist = () => this.#flush();
+    const [readTrades, persist] = [() => this.#readTrades(), () => this.#flush()];
     this.#balances = new BalanceReads({
       ...{ run, engine, readTrades, note, persist },
       connectivity: this.#connectivity,
@@ -260,6 +259,7 @@ export class Loop {
     }
     // Before anything is written: what the ledger has, the marker must have too.
     if (event.kind === 'trades') this.#reads.take(event);
+    if (event.kind === 'trades') this.#rules.charged(event.trades);
     watchers?.onStep?.(clock.elapsed() - started);
     this.#carryOut(commands);
   }

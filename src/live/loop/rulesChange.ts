@@ -12,8 +12,8 @@ export function rulesChange(from: Rules, to: Rules): string | null {
   tell('tick', from.instrument.tick, to.instrument.tick);
   tell('lot', from.instrument.lot, to.instrument.lot);
   for (const [name, text] of BOUNDS) tell(name, text(from.instrument), text(to.instrument));
-  tell('maker fee', percent(from.makerRate), percent(to.makerRate));
-  tell('taker fee', percent(from.takerRate), percent(to.takerRate));
+  tell('maker fee', feePercent(from.makerRate), feePercent(to.makerRate));
+  tell('taker fee', feePercent(from.takerRate), feePercent(to.takerRate));
   return changes.length === 0 ? null : `${to.instrument.symbol}: ${changes.join(', ')}`;
 }
 
@@ -33,4 +33,5 @@ const BOUNDS: readonly (readonly [string, (of: Instrument) => string])[] = [
 ];
 /** Without the tick's decimals, which may be what changed. */
 const priceText = (i: Instrument, price: Price): string => decimal(BigInt(price) * i.tickMoney);
-const percent = (rate: number): string => `${(rate / 1e6).toFixed(4)} %`;
+/** A rate, in parts of 10^-8, for people. */
+export const feePercent = (rate: number): string => `${(rate / 1e6).toFixed(4)} %`;

@@ -1,15 +1,21 @@
 /** Rules and fees of the book while the bot runs: read every few minutes, and at once after an order was refused as if they were others. */
-import type { Exchange, Millis } from '../../core/index.ts';
+import { otherRateOf } from '../../core/index.ts';
+import type { Exchange, Millis, OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import { CannotStart, NO_SUCH_BOOK, readRules } from './opening.ts';
 import type { Rules } from '../rules.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
-import { isOtherGrid, rulesChange } from './rulesChange.ts';
+import { isOtherGrid, feePercent, rulesChange } from './rulesChange.ts';
 
 const EVERY_MS = 300_000;
 const AGAIN_MS = 15_000;
 /** After a refusal that speaks of them; not more often. */
 const SOON_MS = 2_000;
+
+/** Fees that were charged otherwise and read as before: after each such read the next waits twice as long, up to the ordinary time. */
+const IN_VAIN_MIN_MS = SOON_MS;
+/** Trades remembered as looked at: pages repeat the last ones. */
+const CHARGED_MAX = 1_000;
 
 export class RulesReads {
   readonly #run: RunContext;
@@ -19,6 +25,11 @@ export class RulesReads {
   #areInDoubt = false;
   #readAt: Millis = -Infinity;
   #dueAt: Millis;
+  /** A fill was charged at another rate than is known, and the fees have not been read since. */
+  #isOtherRate = false;
+  #inVainMs: Millis = IN_VAIN_MIN_MS;
+  #askAgainAt: Millis = -Infinity;
+  readonly #charged = new Set<string>();
 
   /** `first`: as they were read before the run began. */
   constructor(
@@ -45,7 +56,31 @@ export class RulesReads {
 
   doubt(): void {
     this.#areInDoubt = true;
+    this.#readSoon();
+  }
+
+  #readSoon(): void {
     this.#dueAt = Math.min(this.#dueAt, this.#readAt + SOON_MS);
+  }
+
+  /** Own trades, as they are taken: one that was charged at another rate has the fees read at once, as a refusal has. */
+  charged(trades: readonly OwnTrade[]): void {
+    const { book } = this.#of;
+    const { instrument } = this.#known;
+    for (const trade of trades) {
+      const key = `${trade.tid} ${trade.oid}`;
+      if (trade.book !== book || this.#charged.has(key)) continue;
+      if (this.#charged.size >= CHARGED_MAX) this.#charged.clear();
+      this.#charged.add(key);
+      const rate = otherRateOf(trade, instrument, this.#known);
+      if (rate === null || this.#run.clock.elapsed() < this.#askAgainAt) continue;
+      const known = trade.maker ? this.#known.makerRate : this.#known.takerRate;
+      const text = `trade ${trade.tid} was charged ${feePercent(rate)} instead of ${feePercent(known)}: the fees are read again`;
+      this.#connectivity.also('charged', { tid: trade.tid }, text);
+      this.#isOtherRate = true;
+      // Orders are not held back meanwhile: another fee makes none of them wrong.
+      this.#readSoon();
+    }
   }
 
   async readWhenDue(): Promise<void> {
@@ -68,6 +103,7 @@ export class RulesReads {
     this.#dueAt = clock.elapsed() + EVERY_MS;
     this.#areInDoubt = false;
     const change = rulesChange(this.#known, read);
+    this.#settleCharged(change !== null);
     const isOther = isOtherGrid(this.#known.instrument, read.instrument);
     const fields = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
     const then = isOther ? 'quotes are withdrawn, the next run takes it up' : 'taken up at once';
@@ -75,6 +111,16 @@ export class RulesReads {
     step({ kind: 'rules', ...read, at: time() });
     // What is on its way is still counted on the old grid.
     if (!isOther) this.#known = read;
+  }
+
+  /** Fees that were read as before explain no other rate: rounding, or a rate that is not listed. */
+  #settleCharged(hasChanged: boolean): void {
+    if (hasChanged) this.#inVainMs = IN_VAIN_MIN_MS;
+    else if (this.#isOtherRate) {
+      this.#askAgainAt = this.#run.clock.elapsed() + this.#inVainMs;
+      this.#inVainMs = Math.min(2 * this.#inVainMs, EVERY_MS);
+    }
+    this.#isOtherRate = false;
   }
 
   #removed(): void {

@@ -1,0 +1,27 @@
+/** The fee of an execution against the account's rates: whether it was charged at another rate than the bot knows. */
+import type { OwnTrade } from '../ports/port.ts';
+import { moneyOf } from '../model/units.ts';
+
+/** One of the eighth decimal: what rounding may make of a fee. */
+const ROUNDING = 10n ** 10n;
+const RATE_ONE = 10n ** 8n;
+
+/**
+ * Returns the rate that a trade was charged at, in parts of 10^-8, where it is neither the expected one nor within its rounding; `null` otherwise, and for a
+ * fee in a third currency, which tells no rate.
+ */
+export function otherRateOf(
+  trade: Pick<OwnTrade, 'major' | 'minor' | 'feeAmount' | 'feeCurrency' | 'maker'>,
+  pair: { readonly major: string; readonly minor: string },
+  rates: { readonly makerRate: number; readonly takerRate: number },
+): number | null {
+  const currency = trade.feeCurrency.toLowerCase();
+  const base = currency === pair.major ? moneyOf(trade.major) : currency === pair.minor ? moneyOf(trade.minor) : 0n;
+  if (base === 0n) return null;
+  const fee = moneyOf(trade.feeAmount) as bigint;
+  const expected = ((base as bigint) * BigInt(trade.maker ? rates.makerRate : rates.takerRate)) / RATE_ONE;
+  const difference = fee > expected ? fee - expected : expected - fee;
+  // Rates are rounded up to 10^-8.
+  if (difference <= ROUNDING + base / RATE_ONE + 1n) return null;
+  return Number((fee * RATE_ONE) / base);
+}
