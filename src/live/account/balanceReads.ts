@@ -183,6 +183,8 @@ export class BalanceReads {
   async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.run.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
+    // A ledger that goes on is compared first: what its lines tell can wait for the quotes.
+    if (this.#transfers.known !== null && !this.#o.engine.account.isReconciled) return null;
     const found = await this.#look();
     const isSoon = found === null || now < this.#linesMayComeUntil;
     this.#lookAt = now + (isSoon ? LOOK_AGAIN_MS : LOOK_ANYWAY_MS);

@@ -122,6 +122,9 @@ export class Loop {
     return this.#rules.known;
   }
 
+  /** Rules on another grid, for the next run; null while they are this run's. */
+  readonly nextRules = (): Rules | null => this.#rules.next;
+
   /** Time for the engine: wall time that never steps back. */
   readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
 
@@ -158,7 +161,7 @@ export class Loop {
    * Closes the gate for new orders, cancels ours, and verifies with complete reads that none is left. Takes at most `shutdownMs` of the
    * clock and the requests then under way. To be called once.
    */
-  async stop(): Promise<StopReport> {
+  async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
     this.#step({ kind: 'stop', at: this.time() });
     this.#stopping.abort();
@@ -184,7 +187,7 @@ export class Loop {
     verified.abort();
     await Promise.all([deciding, ...this.#underWay]);
     await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
-    const ledgerMatches = await this.#balances.match();
+    const ledgerMatches = isFollowed ? null : await this.#balances.match();
     this.#flush(true);
     return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
   }
@@ -258,8 +261,7 @@ export class Loop {
       return;
     }
     // Before anything is written: what the ledger has, the marker must have too.
-    if (event.kind === 'trades') this.#reads.take(event);
-    if (event.kind === 'trades') this.#rules.charged(event.trades);
+    if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
     watchers?.onStep?.(clock.elapsed() - started);
     this.#carryOut(commands);
   }
@@ -363,9 +365,7 @@ export class Loop {
   }
 
   /** Something broke that nobody caught: nothing is placed any more, and that is latched. */
-  broke(error: unknown): void {
-    this.#fail(error);
-  }
+  readonly broke = (error: unknown): void => this.#fail(error);
 
   /** After this nothing is placed any more; whoever started the loop stops it. */
   #fail(error: unknown): void {

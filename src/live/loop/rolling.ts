@@ -122,6 +122,11 @@ export class Rolling {
     return this.#ask(null);
   }
 
+  /** The run that goes on can quote no more: the next one is not waited for. */
+  outdated(): void {
+    this.#wake.abort();
+  }
+
   #ask(next: RunSetup | null): Promise<Reloaded> {
     if (this.#isOver) return Promise.resolve({ kind: 'kept', why: STOPPING });
     if (this.#asked !== null) return Promise.resolve({ kind: 'kept', why: OTHER });
@@ -143,7 +148,8 @@ export class Rolling {
     const { signal } = this.#stopping;
     for (;;) {
       if (this.#asked === null) this.#wake = new AbortController();
-      const pause = this.#asked === null || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
+      const isSoon = this.#asked !== null || this.#session.engine.isOutdated;
+      const pause = !isSoon || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
       await sleep(clock, pause, this.#asked === null ? this.#wake.signal : signal);
       if (signal.aborted) break;
       const rules = await this.#rulesToRollWith();
@@ -209,6 +215,9 @@ export class Rolling {
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
+    // Why this run can quote no more was read just now.
+    const nextRules = this.#session.loop.nextRules();
+    if (engine.isOutdated && nextRules !== null) return nextRules;
     // What cannot be read now could not be read by the next run either.
     const rules = await readRules(venue.exchange, bot.book).catch(() => null);
     this.#isUnread = rules === null;
@@ -228,7 +237,8 @@ export class Rolling {
           ? 'ends because a person has every order canceled'
           : 'ends for another configuration';
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}: the next one takes over`);
-    this.#ended = await ended.stop();
+    // Nothing is quoted until the next run has compared the balances itself.
+    this.#ended = await ended.stop(ended.engine.isOutdated);
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
     const taken = await this.#openNext(known);
@@ -292,7 +302,15 @@ const isFound = ({ state, ending }: Order): boolean =>
 
 /** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
 export async function openRolling(options: RollingOptions): Promise<Rolling> {
-  return new Rolling(options, await sessionOf(options));
+  let rolling: Rolling | null = null;
+  const heard: RollingOptions = {
+    ...options,
+    onNews: (news, rules) => {
+      options.onNews?.(news, rules);
+      if (news.kind === 'quoting' && news.reason === 'rules of the book changed') rolling?.outdated();
+    },
+  };
+  return (rolling = new Rolling(heard, await sessionOf(heard)));
 }
 
 function sessionOf(options: RollingOptions & { readonly rules?: Rules }): Promise<Session> {

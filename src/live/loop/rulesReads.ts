@@ -22,6 +22,7 @@ export class RulesReads {
   readonly #of: { readonly exchange: Exchange; readonly book: string };
   readonly #connectivity: ConnectivityLog;
   #known: Rules;
+  #next: Rules | null = null;
   #areInDoubt = false;
   #readAt: Millis = -Infinity;
   #dueAt: Millis;
@@ -49,6 +50,11 @@ export class RulesReads {
     return this.#known;
   }
 
+  /** Read last, and on another grid than this run's; null where they are its own. */
+  get next(): Rules | null {
+    return this.#next;
+  }
+
   /** An order was refused as if the rules were others, and they have not been read since: nothing is placed. */
   get areInDoubt(): boolean {
     return this.#areInDoubt;
@@ -64,7 +70,7 @@ export class RulesReads {
   }
 
   /** Own trades, as they are taken: one that was charged at another rate has the fees read at once, as a refusal has. */
-  charged(trades: readonly OwnTrade[]): void {
+  take({ trades }: { readonly trades: readonly OwnTrade[] }): void {
     const { book } = this.#of;
     const { instrument } = this.#known;
     for (const trade of trades) {
@@ -108,6 +114,7 @@ export class RulesReads {
     const fields = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
     const then = isOther ? 'quotes are withdrawn, the next run takes it up' : 'taken up at once';
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
+    this.#next = isOther ? read : null;
     step({ kind: 'rules', ...read, at: time() });
     // What is on its way is still counted on the old grid.
     if (!isOther) this.#known = read;

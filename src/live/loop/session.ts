@@ -28,7 +28,8 @@ export type Session = {
   readonly loop: Loop;
   /** Begins to quote. `onFailure` is called once when something broke: then stop. */
   start(onFailure: () => void): void;
-  stop(): Promise<StopReport>;
+  /** `isFollowed`: another run compares the balances before anything is quoted. */
+  stop(isFollowed?: boolean): Promise<StopReport>;
 };
 
 /** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
@@ -69,7 +70,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         };
   const state = { ...options.state, journal, latch };
   const loop: Loop = new Loop({ ...options, state, engine, start: { rules, opening } });
-  return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: () => loop.stop() };
+  return { rules, engine, loop, start: onFailure => loop.start(onFailure), stop: isFollowed => loop.stop(isFollowed) };
 }
 
 const currenciesOf = ({ instrument }: Rules): readonly string[] => [instrument.major, instrument.minor];

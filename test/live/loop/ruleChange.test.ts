@@ -4,6 +4,7 @@ import { moneyOf, textOfPrice } from '../../../src/core/index.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
+import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
 import { started, worldOf } from '../world.ts';
 import type { Running, World } from '../world.ts';
@@ -59,6 +60,31 @@ describe('a tick that changes under a running bot', () => {
       const { summary } = await running.stop();
       expect(summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true });
       expect(replay(at.stateDir, 'all', () => undefined)).toBe(true);
+    },
+  );
+
+  test.each(few([71, 72, 73, 74, 75, 76], 2))(
+    'leaves the book without quotes for no longer than two reads of the account (seed %i)',
+    async seed => {
+      for (const tick of ['20', '500']) {
+        const at = world(seed, {
+          strategy: { levelSpacingBps: 60, refreshToleranceBps: 0.2 },
+          limits: { collarBps: 900 },
+        });
+        const seen = { withdrawn: 0, quoting: 0 };
+        const running = await started(at, {
+          onLine: ({ text }) => {
+            if (text === 'not quoting: rules of the book changed') seen.withdrawn ||= at.clock.now();
+            if (text === 'quoting' && seen.withdrawn > 0) seen.quoting ||= at.clock.now();
+          },
+        });
+        await quotesOn(at, '10', 20);
+        at.box.exchange.venue.changeBook('btc_mxn', { tickSize: tick });
+        for (let s = 0; seen.quoting === 0 && s < 400; s++) await at.clock.advance(SECOND);
+        expect(seen.withdrawn).toBeGreaterThan(0);
+        expect(seen.quoting - seen.withdrawn).toBeLessThanOrEqual(2 * at.config.timing.privatePollMs);
+        expect((await running.stop()).summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
+      }
     },
   );
 
