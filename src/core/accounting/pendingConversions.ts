@@ -22,6 +22,19 @@ export class PendingConversions {
     return true;
   }
 
+  /** Whether these differences (reported minus ours) are those of balances that have none of them, or that have the only one that has left. */
+  explain(differences: readonly { readonly currency: string; readonly difference: Money }[]): boolean {
+    if (differences.length === 0) return true;
+    const left = [...this.#conversions.values()].filter(({ hasLeft }) => hasLeft);
+    if (left.length !== 1) return false;
+    const { give, get } = left[0]!.conversion;
+    return (
+      differences.length === 2 &&
+      differences.some(({ currency, difference }) => currency === give.currency && difference === -give.amount) &&
+      differences.some(({ currency, difference }) => currency === get.currency && difference === get.amount)
+    );
+  }
+
   /** What they may still take from a currency. */
   taken(currency: string): Money {
     return this.#sum('give', currency);

@@ -68,6 +68,14 @@ export class Reconciliation {
     return { difference: this.#listOfDifferences(), haltsAt: this.#differedSince + this.#listWaitMs };
   }
 
+  /** They equal the ledger, with or without a conversion whose end is not known. */
+  equalledButForConversions(): void {
+    // What a person took over stays to be compared as long as anything differs.
+    if (this.#adjusting !== null && this.#listOfDifferences() !== '') return;
+    this.#adjusting = null;
+    this.#equalled = true;
+  }
+
   /** A conversion moved: what differed may be explained by now. */
   again(): void {
     this.#mismatches = 0;

@@ -47,7 +47,11 @@ export class TradingAccount {
   read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): HaltReason | null {
     this.#holdings.read(balances, startedAt);
     this.#lockedByOthers = lockedByOthers(own, balances);
-    return quiet && this.#pending.isEmpty ? this.#reconciliation.read(startedAt) : null;
+    if (!quiet) return null;
+    if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
+    // A later run need not wait for the end of a conversion: the ledger is right with it or without it.
+    if (this.#pending.explain(this.#holdings.differences())) this.#reconciliation.equalledButForConversions();
+    return null;
   }
 
   /** A trade of the account, in whatever book; a repeat changes nothing. */

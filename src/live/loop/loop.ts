@@ -194,9 +194,10 @@ export class Loop {
 
   /** What differed once is compared again soon: it may only have been a trade whose record is late. */
   readonly #balancesEveryMs = (): Millis => {
-    const { engine } = this.#options;
-    const differedOnce = engine.account.unexplained === null && engine.account.differences().length > 0;
-    return engine.account.isReconciled && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
+    const { account } = this.#options.engine;
+    const differedOnce = account.unexplained === null && account.differences().length > 0;
+    const isCompared = account.isReconciled && account.checked !== null;
+    return isCompared && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
   };
 
   #decide(signal: AbortSignal): Promise<void> {
