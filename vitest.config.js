@@ -53,6 +53,7 @@ const MANY = [
   'backtest/replay/metamorphic',
   'backtest/tune/search/searches',
   'linear/patterns',
+  'live/account/strangeRows',
   'live/demo',
   'live/hedge/hedger',
   'live/loop/charged',

@@ -184,6 +184,60 @@ describe('a strategy', () => {
   });
 });
 
+/** A row that cannot be read must not lose the others, and a list must not be believed whole that has such a row. */
+describe('a list of the exchange', () => {
+  /** Read as a whole, each with what it would mean in part. */
+  const WHOLE: Readonly<Record<string, readonly string[]>> = {
+    // Words of one field.
+    'src/exchange/wire/accountReplies.ts': ['given'],
+    // A tier too few is another schedule; the rows of a side prove each other's place.
+    'src/exchange/wire/marketReplies.ts': ['of[field]', 'of[field]'],
+    // A line moves all of its balances.
+    'src/exchange/rest/moneyMoved.ts': ["of['balance_updates']"],
+    // A step of a book is taken whole.
+    'src/exchange/stream/streamFrames.ts': ["of['payload']"],
+  };
+  /** Not lists of rows: the reader of one itself, chunks of a frame, and the errors of a refusal. */
+  const NO_LISTS = [
+    'src/exchange/wire/wire.ts',
+    'src/exchange/stream/streamTransport.ts',
+    'src/exchange/wire/errorCodes.ts',
+  ];
+  /** Callers that need no judgment of rows, each with its reason. */
+  const PASSES_ON: Readonly<Record<string, string>> = {
+    'src/app/wiring/sameAccount.ts': 'presence alone is evidence',
+    'src/app/develop/init.ts': 'offers books to choose from',
+    'src/app/inspect/halt.ts': 'hands outcomes on',
+    'src/app/inspect/previewNow.ts': 'asks Reads',
+    'src/live/account/balanceReads.ts': 'asks Reads',
+    'src/live/safety/recoverAndCancel.ts': 'hands outcomes on',
+    'src/live/loop/sends.ts': 'hands outcomes on to the engine, which judges them',
+  };
+
+  test('is read row by row, by the one reader, but for what has no meaning in part', () => {
+    const found = Object.fromEntries(
+      files
+        .filter(({ path }) => path.startsWith('src/exchange/') && path !== 'src/exchange/wire/wire.ts')
+        .map(({ path, text }) => [path, [...text.matchAll(/\bwire\.list\(\s*([^,]+),/g)].map(([, of]) => of!)] as const)
+        .filter(([, lists]) => lists.length > 0),
+    );
+    expect(found).toEqual(WHOLE);
+    const others = files
+      .filter(({ path }) => path.startsWith('src/exchange/'))
+      .filter(({ path, text }) => !NO_LISTS.includes(path) && /Array\.isArray/.test(text));
+    expect(others.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('is judged by whoever asks for it: its unread rows, or a reason why they do not matter', () => {
+    const CALL =
+      /\.(?:availableBooks|fees|openOrders|userTrades|orderTrades|lookUp|balances|moneyMoved|userTradesByTid)\(|exchange\.trades\(/;
+    const deaf = files
+      .filter(({ path }) => path.startsWith('src/') && !/^src\/(?:exchange|sandbox)\//.test(path))
+      .filter(({ path, text }) => CALL.test(text) && !/unreadable/i.test(text) && PASSES_ON[path] === undefined);
+    expect(deaf.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('every folder', () => {
   const folders = new Map<string, number>();
   for (const { path } of files) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /** Rows that could not be read: whether they concern the bot. */
 import { describeRow, pairOrNull } from '../core/index.ts';
-import type { Engine, Order, Outcome, UnreadableRow } from '../core/index.ts';
+import type { Engine, Order, Outcome, OwnTrade, UnreadableRow } from '../core/index.ts';
 import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 
@@ -14,6 +14,8 @@ export type OwnOrders = {
   readonly instance: string;
   /** Whether this oid is of an order of the bot; absent if no oid is known. */
   readonly ownsOid?: (oid: string) => Concern;
+  /** The oid of an order of the bot by its origin id; `null` if it is not known. */
+  readonly oidOf?: (originId: string) => string | null;
 };
 
 /**
@@ -27,6 +29,32 @@ export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrder
   if (book !== undefined && book !== own.book) return 'no';
   if (typeof originId === 'string') return 'no';
   return originId === null ? byOid : 'possibly';
+}
+
+/** Rows of orders or trades of which none contradicts what the bot knows of its orders; the others count as unreadable. */
+export function withoutContradictions<
+  T extends { readonly oid: string; readonly originId?: string; readonly book: string },
+>(
+  outcome: Outcome<readonly T[]> & { readonly kind: 'done' },
+  { oidOf }: Pick<OwnOrders, 'oidOf'>,
+): { readonly value: readonly T[]; readonly unreadable: readonly UnreadableRow[] } {
+  const known = ({ originId }: T): string | null => (originId === undefined ? null : (oidOf?.(originId) ?? null));
+  const isWrong = (row: T): boolean => (known(row) ?? row.oid) !== row.oid;
+  const wrong = outcome.value.filter(isWrong).map((row): UnreadableRow => {
+    const { oid, originId = null, book } = row;
+    return { why: `oid: expected ${known(row)}, which its order has, found ${oid}`, oid, originId, book };
+  });
+  if (wrong.length === 0) return { value: outcome.value, unreadable: unreadableOf(outcome) };
+  return { value: outcome.value.filter(row => !isWrong(row)), unreadable: [...unreadableOf(outcome), ...wrong] };
+}
+
+/** A trade whose fee is in a currency that is neither of its book nor of the account, as a row that cannot be read; `null` for any other. */
+export function strangeFee(trade: OwnTrade, { hasCurrency }: Pick<RowJudgment, 'hasCurrency'>): UnreadableRow | null {
+  const { book, feeCurrency, tid, oid, originId = null } = trade;
+  const pair: readonly string[] = pairOrNull(book) ?? [];
+  if (pair.includes(feeCurrency.toLowerCase()) || hasCurrency?.(feeCurrency) !== false) return null;
+  const why = `fees_currency: expected a currency of ${book} or of the account, found ${feeCurrency}`;
+  return { why, book, currencies: pair, oid, originId, id: tid };
 }
 
 /** Whether a row is about one of these currencies: by its own, or by the two of its book. */
@@ -77,6 +105,8 @@ class RowWarnings {
 export type RowJudgment = Omit<OwnOrders, 'book'> & {
   /** Whether the ledger has nothing of a currency: then the exchange need not list it. */
   readonly isZero?: (currency: string) => boolean;
+  /** Whether the account may have a currency; absent if that is not known. */
+  readonly hasCurrency?: (currency: string) => boolean;
   /** Called for each row that is left out, at every read. */
   readonly onLeftOut: (text: string) => void;
 };
@@ -85,6 +115,8 @@ export type RowJudgment = Omit<OwnOrders, 'book'> & {
 export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
   instance,
   ownsOid: oid => ownsOid(engine.liveOrders, oid),
+  oidOf: id => engine.order(id)?.oid ?? null,
   isZero: currency => engine.account.total(currency) === 0n,
+  hasCurrency: currency => !engine.account.isOpen || engine.account.totals.has(currency),
   onLeftOut: new RowWarnings(log).leftOut,
 });

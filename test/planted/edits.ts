@@ -90,7 +90,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'an incomplete page of open orders makes the account fresh',
     file: 'src/core/engine/engine.ts',
-    from: "if (event.complete) this.#fresh.read('openOrders', event.startedAt);",
+    from: "if (event.complete || event.current === true) this.#fresh.read('openOrders', event.startedAt);",
     to: "this.#fresh.read('openOrders', event.startedAt);",
     test: 'test/core/engine/engine.test.ts',
     title: 'is told nothing about its account by a list of open orders that is cut',

@@ -182,6 +182,8 @@ async function rulesOfBooks(
       return books.map(book => {
         const row = outcome.value.find(each => each.book === book);
         if (row) return rulesOf(row);
+        const unreadable = outcome.unreadable?.find(each => each.book === book);
+        if (unreadable) throw new UsageError(`${book}: its rules cannot be read: ${unreadable.why}`);
         throw new UsageError(
           `${book}: the exchange lists no such book; it has ${outcome.value.map(each => each.book).join(', ')}`,
         );

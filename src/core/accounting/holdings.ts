@@ -95,7 +95,9 @@ export class Holdings {
   read(balances: readonly Balance[], at: Millis): void {
     // A currency that this reading does not name is unknown, whatever an earlier one said.
     this.#reported.clear();
-    for (const { currency, total } of balances) this.#reported.set(currency, moneyOf(total));
+    // One that the ledger has never had is none of the bot's.
+    for (const { currency, total } of balances)
+      if (!this.#isOpen || this.totals.has(currency)) this.#reported.set(currency, moneyOf(total));
     if (this.#isOpen) return;
     const changes = [...this.#reported].map(([currency, amount]): Change => ({ cause: 'opening', currency, amount }));
     this.#ledger.post({ source: 'opening', at, why: null, changes });

@@ -19,7 +19,15 @@ export type AccountPatience = { readonly tradeReportDelayMaxMs: Millis; readonly
 /** What is shown of it to those who decide nothing on orders: drivers, the journal, the hedger. */
 export type AccountView = Pick<
   TradingAccount,
-  'checked' | 'unexplained' | 'differences' | 'isReconciled' | 'isConverting' | 'onEntry' | 'total'
+  | 'checked'
+  | 'unexplained'
+  | 'differences'
+  | 'isReconciled'
+  | 'isConverting'
+  | 'onEntry'
+  | 'total'
+  | 'isOpen'
+  | 'totals'
 >;
 
 export class TradingAccount {

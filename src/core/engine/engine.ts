@@ -366,7 +366,7 @@ export class Engine {
         );
         this.#seen(event.orders);
         this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
-        if (event.complete) this.#fresh.read('openOrders', event.startedAt);
+        if (event.complete || event.current === true) this.#fresh.read('openOrders', event.startedAt);
         break;
       case 'looked up':
         if (event.outcome.kind === 'done') {

@@ -81,12 +81,16 @@ export type EngineEvent =
       readonly complete: boolean;
       readonly trades: readonly OwnTrade[];
     }
-  /** Open orders of the book; `complete` when the page was not full. */
+  /**
+   * Open orders of the book; `complete` when the page was not full and every row was read that may be the bot's. `current`: the page was not full, and a
+   * row may be an order of the bot: what is listed is as of now, and nothing is proven absent.
+   */
   | {
       readonly kind: 'open orders';
       readonly at: Millis;
       readonly startedAt: Millis;
       readonly complete: boolean;
+      readonly current?: boolean;
       readonly orders: readonly OrderReport[];
     }
   | {

@@ -58,5 +58,5 @@ function movement(element: unknown): MoneyMoved {
 
 function update(element: unknown): MoneyMoved['updates'][number] {
   const of = wire.row(element, 'balance_updates');
-  return { currency: wire.filled(of, 'currency').toLowerCase(), amount: wire.sum(of, 'amount') };
+  return { currency: wire.currencyName(of, 'currency').toLowerCase(), amount: wire.sum(of, 'amount') };
 }

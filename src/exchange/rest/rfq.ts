@@ -125,8 +125,8 @@ const pairs = (reply: unknown, unreadable?: UnreadableRow[]): readonly RfqPair[]
     element => {
       const of = wire.row(element, 'pairs');
       return {
-        source: wire.filled(of, 'source'),
-        target: wire.filled(of, 'target'),
+        source: wire.currencyName(of, 'source'),
+        target: wire.currencyName(of, 'target'),
         sourcePrecision: wire.count(of, 'source_precision'),
         targetPrecision: wire.count(of, 'target_precision'),
       };
@@ -138,8 +138,8 @@ const pairs = (reply: unknown, unreadable?: UnreadableRow[]): readonly RfqPair[]
 function terms(of: Row): Terms {
   return {
     id: wire.identifier(of, 'id'),
-    source: wire.filled(of, 'source'),
-    target: wire.filled(of, 'target'),
+    source: wire.currencyName(of, 'source'),
+    target: wire.currencyName(of, 'target'),
     sourceAmount: wire.decimal(of, 'source_amount'),
     targetAmount: wire.decimal(of, 'target_amount'),
     rate: wire.decimal(of, 'rate'),
@@ -160,7 +160,7 @@ function quote(reply: unknown): RfqQuote {
 
 function maxTradable(from: Row, field: string): NonNullable<RfqQuote['maxTradable']> {
   const of = wire.row(from[field], field);
-  return { value: wire.decimal(of, 'value'), currency: wire.filled(of, 'currency') };
+  return { value: wire.decimal(of, 'value'), currency: wire.currencyName(of, 'currency') };
 }
 
 function conversion(reply: unknown): RfqConversion {

@@ -11,6 +11,7 @@ import type {
   Timer,
 } from '../../core/index.ts';
 import { streamFrame } from './streamFrames.ts';
+import type { StreamFrame } from './streamFrames.ts';
 import { WireFault } from '../wire/wire.ts';
 
 export type StreamOptions = {
@@ -147,10 +148,20 @@ class Subscription implements MarketStream {
       case 'diff':
         return frame.diff.book === book ? frame : this.#ignore();
       case 'trades':
-        return frame.book === book ? frame : this.#ignore();
+        if (frame.book !== book) return this.#ignore();
+        return this.#tradesOf(frame);
       case 'other':
         return this.#ignore();
     }
+  }
+
+  /** Trades that can be read are told; after them, that something of the frame may be missing. */
+  #tradesOf({ trades, unreadable }: Extract<StreamFrame, { kind: 'trades' }>): StreamNews {
+    const [row] = unreadable;
+    if (row === undefined) return { kind: 'trades', trades };
+    if (trades.length > 0) this.#tell({ kind: 'trades', trades });
+    this.#counts.faults++;
+    return { kind: 'fault', reason: row.why };
   }
 
   #answered({ action, type, error }: { action?: string; type?: string; error?: string }): StreamNews | null {

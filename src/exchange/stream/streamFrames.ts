@@ -1,6 +1,6 @@
 /** Reads the frames of the stream, as strictly as every reply: exact values or a WireFault that names the field (public facts 12). */
 import { isDecimalText } from '../../core/index.ts';
-import type { BookDiff, OrderChange, Side, StreamTrade } from '../../core/index.ts';
+import type { BookDiff, OrderChange, Side, StreamTrade, UnreadableRow } from '../../core/index.ts';
 import { parseExactJson } from '../wire/json.ts';
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';
@@ -10,7 +10,12 @@ export type StreamFrame =
   /** An answer to a subscription. `error` is undefined when it was accepted, now or before. */
   | { readonly kind: 'answer'; readonly action?: string; readonly type?: string; readonly error?: string }
   | { readonly kind: 'diff'; readonly diff: BookDiff }
-  | { readonly kind: 'trades'; readonly book: string; readonly trades: readonly StreamTrade[] }
+  | {
+      readonly kind: 'trades';
+      readonly book: string;
+      readonly trades: readonly StreamTrade[];
+      readonly unreadable: readonly UnreadableRow[];
+    }
   /** Of a type that nobody here reads. */
   | { readonly kind: 'other' };
 
@@ -76,7 +81,9 @@ function change(of: Row): OrderChange {
 
 function trades(of: Row): StreamFrame {
   const book = wire.filled(of, 'book');
-  return { kind: 'trades', book, trades: wire.list(of['payload'], element => trade(book, wire.row(element))) };
+  const unreadable: UnreadableRow[] = [];
+  const read = wire.rows(of['payload'], element => trade(book, wire.row(element)), unreadable);
+  return { kind: 'trades', book, trades: read, unreadable };
 }
 
 /** `t` is the taker's side (public facts 12.3). */

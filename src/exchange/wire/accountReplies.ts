@@ -1,4 +1,5 @@
 /** Reads the replies about the account: orders, own trades, balances, fees and status. */
+import { moneyOf } from '../../core/index.ts';
 import type { Balance, BookFee, DecimalText, Millis, OrderReport, OwnTrade, UnreadableRow } from '../../core/index.ts';
 import { hundredth } from './marketReplies.ts';
 import * as wire from './wire.ts';
@@ -90,18 +91,21 @@ function order(element: unknown): OrderDetails {
   // A market order may be by value, and then has no amount to show; limit orders must have both.
   const amount = (field: string) =>
     type === 'market' ? (wire.optional(of, field, wire.decimal) ?? '0') : wire.decimal(of, field);
+  const [originalAmount, unfilledAmount] = [amount('original_amount'), amount('unfilled_amount')];
+  if (type === 'limit' && moneyOf(unfilledAmount) > moneyOf(originalAmount))
+    throw wire.fault('unfilled_amount', `at most the original ${originalAmount}`, unfilledAmount);
   return {
-    book: wire.filled(of, 'book'),
-    oid: wire.filled(of, 'oid'),
+    book: wire.bookName(of, 'book'),
+    oid: wire.exchangeId(of, 'oid'),
     side: wire.side(of, 'side'),
     type,
     status: status(of),
-    originalAmount: amount('original_amount'),
-    unfilledAmount: amount('unfilled_amount'),
+    originalAmount,
+    unfilledAmount,
     createdAt: wire.time(of, 'created_at'),
     ...wire.present({
       price: type === 'limit' ? wire.decimal(of, 'price') : wire.optional(of, 'price', wire.decimal),
-      originId: wire.optional(of, 'origin_id', wire.filled),
+      originId: wire.optional(of, 'origin_id', wire.originId),
       timeInForce: wire.optional(of, 'time_in_force', wire.text),
       originalValue: wire.optional(of, 'original_value', wire.decimal),
       stop: wire.optional(of, 'stop', wire.decimal),
@@ -128,27 +132,51 @@ export const ownTrades = (payload: unknown, unreadable?: UnreadableRow[]): reado
 function ownTrade(element: unknown): TradeDetails {
   const of = wire.row(element);
   const side = wire.side(of, 'side');
+  const book = wire.bookName(of, 'book');
+  const majorCurrency = wire.optional(of, 'major_currency', wire.currencyName);
+  const minorCurrency = wire.optional(of, 'minor_currency', wire.currencyName);
+  const [major, minor] = book.split('_');
+  // The row names its currencies twice: where the two differ, neither is trusted.
+  if (majorCurrency !== undefined && majorCurrency.toLowerCase() !== major)
+    throw wire.fault('major_currency', `that of ${book}`, majorCurrency);
+  if (minorCurrency !== undefined && minorCurrency.toLowerCase() !== minor)
+    throw wire.fault('minor_currency', `that of ${book}`, minorCurrency);
   return {
-    book: wire.filled(of, 'book'),
+    book,
     tid: wire.integer(of, 'tid').toString(),
-    oid: wire.filled(of, 'oid'),
+    oid: wire.exchangeId(of, 'oid'),
     createdAt: wire.time(of, 'created_at'),
     side,
-    price: wire.decimal(of, 'price'),
-    major: wire.magnitude(of, 'major'),
-    minor: wire.magnitude(of, 'minor'),
-    feeAmount: wire.magnitude(of, 'fees_amount'),
-    feeCurrency: wire.filled(of, 'fees_currency'),
+    ...sums(of, [major!, minor!]),
     // `make_side` is an older spelling in order_trades (interface document, part 9).
     maker: wire.side(of, of['maker_side'] === undefined ? 'make_side' : 'maker_side') === side,
     ...wire.present({
-      originId: wire.optional(of, 'origin_id', wire.filled),
-      majorCurrency: wire.optional(of, 'major_currency', wire.text),
-      minorCurrency: wire.optional(of, 'minor_currency', wire.text),
+      originId: wire.optional(of, 'origin_id', wire.originId),
+      majorCurrency,
+      minorCurrency,
       marginOrderType: wire.optional(of, 'margin_order_type', wire.text),
     }),
   };
 }
+
+/** What an execution moved. Value, amount and price tell the same thing twice, and no fee is more than what it is taken from: else none is trusted. */
+function sums(
+  of: Row,
+  [majorName, minorName]: readonly [string, string],
+): Pick<TradeDetails, 'price' | 'major' | 'minor' | 'feeAmount' | 'feeCurrency'> {
+  const [price, major, minor] = [wire.decimal(of, 'price'), wire.magnitude(of, 'major'), wire.magnitude(of, 'minor')];
+  const [value, stated] = [((moneyOf(price) as bigint) * moneyOf(major)) / MONEY_ONE, moneyOf(minor) as bigint];
+  const [larger, smaller] = value > stated ? [value, stated] : [stated, value];
+  if (larger - smaller > larger / 100n + MONEY_ONE / 100n)
+    throw wire.fault('minor', `about ${major} times ${price}`, minor);
+  const [feeAmount, feeCurrency] = [wire.magnitude(of, 'fees_amount'), wire.currencyName(of, 'fees_currency')];
+  const taken = { [majorName]: major, [minorName]: minor }[feeCurrency.toLowerCase()];
+  if (taken !== undefined && moneyOf(feeAmount) > moneyOf(taken))
+    throw wire.fault('fees_amount', `at most ${taken}`, feeAmount);
+  return { price, major, minor, feeAmount, feeCurrency };
+}
+
+const MONEY_ONE = moneyOf('1') as bigint;
 
 /** Payload of rest-api 4.9, currencies spelt as there; each with its three sums (rest-api 2.9). */
 export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): readonly Balance[] =>
@@ -156,12 +184,15 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
     wire.row(payload)['balances'],
     element => {
       const of = wire.row(element, 'balances');
-      return {
-        currency: wire.filled(of, 'currency'),
-        total: wire.decimal(of, 'total'),
-        locked: wire.decimal(of, 'locked'),
-        available: wire.decimal(of, 'available'),
-      };
+      const [total, locked, available] = [
+        wire.decimal(of, 'total'),
+        wire.decimal(of, 'locked'),
+        wire.decimal(of, 'available'),
+      ];
+      // Always computed so (rest-api 2.9).
+      if (moneyOf(available) !== moneyOf(total) - moneyOf(locked))
+        throw wire.fault('available', `total ${total} minus locked ${locked}`, available);
+      return { currency: wire.currencyName(of, 'currency'), total, locked, available };
     },
     unreadable,
     'balances',
@@ -187,7 +218,7 @@ function bookFee(element: unknown): BookFee {
   const of = wire.row(element, 'fees');
   const nextMaker = wire.optional(of, 'next_maker_fee_percent', wire.decimal);
   return {
-    book: wire.filled(of, 'book'),
+    book: wire.bookName(of, 'book'),
     maker: wire.decimal(of, 'maker_fee_decimal'),
     taker: wire.decimal(of, 'taker_fee_decimal'),
     ...wire.present({
@@ -202,7 +233,7 @@ function bookFee(element: unknown): BookFee {
 function depositFee(element: unknown): AccountFees['deposits'][number] {
   const of = wire.row(element, 'deposit_fees');
   return {
-    currency: wire.filled(of, 'currency'),
+    currency: wire.currencyName(of, 'currency'),
     method: wire.text(of, 'method'),
     fee: wire.decimal(of, 'fee'),
     fixed: wire.flag(of, 'is_fixed'),

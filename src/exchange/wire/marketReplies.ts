@@ -52,7 +52,7 @@ function availableBook(of: Row): AvailableBook {
   const fees = wire.optional(of, 'fees', (from, field) => wire.row(from[field], field));
   const flat = fees && wire.optional(fees, 'flat_rate', (from, field) => wire.row(from[field], field));
   return {
-    book: wire.filled(of, 'book'),
+    book: wire.bookName(of, 'book'),
     tickSize: wire.decimal(of, 'tick_size'),
     minimumAmount: wire.decimal(of, 'minimum_amount'),
     maximumAmount: wire.decimal(of, 'maximum_amount'),
@@ -183,7 +183,7 @@ export const publicTrades = (payload: unknown, unreadable?: UnreadableRow[]): re
 function publicTrade(element: unknown): PublicTrade {
   const of = wire.row(element);
   return {
-    book: wire.filled(of, 'book'),
+    book: wire.bookName(of, 'book'),
     tid: wire.integer(of, 'tid').toString(),
     createdAt: wire.time(of, 'created_at'),
     price: wire.decimal(of, 'price'),
@@ -197,7 +197,7 @@ export function ticker(payload: unknown): Ticker {
   const of = wire.row(payload);
   const changes = wire.optional(of, 'rolling_average_change', (from, field) => wire.row(from[field], field)) ?? {};
   return {
-    book: wire.filled(of, 'book'),
+    book: wire.bookName(of, 'book'),
     createdAt: wire.time(of, 'created_at'),
     rollingAverageChange: new Map(Object.keys(changes).map(hours => [hours, wire.figure(changes, hours)])),
     ...wire.present({

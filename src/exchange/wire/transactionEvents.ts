@@ -85,7 +85,7 @@ const moved = (of: Row): Moved => ({
 
 function refundable(of: Row): Refundable {
   const status = wire.optional(of, 'refund_status', (from, field) => wire.oneOf(from, field, TRANSACTION_STATUSES));
-  const steps = wire.optional(of, 'refund_steps', (from, field) => wire.list(from[field], refundStep, field)) ?? [];
+  const steps = wire.optional(of, 'refund_steps', (from, field) => wire.rows(from[field], refundStep, [], field)) ?? [];
   return {
     method: wire.oneOf(of, 'method', ['SPEI', 'PLATFORM_TRANSFER']),
     refunded: wire.optional(of, 'refunded', wire.flag) ?? false,

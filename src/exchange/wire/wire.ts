@@ -58,35 +58,52 @@ const UNREADABLE_MAX = 1000;
 function identityOf(element: unknown): Omit<UnreadableRow, 'why'> {
   if (typeof element !== 'object' || element === null || Array.isArray(element)) return {};
   const of = element as Row;
-  const word = (field: string): string | undefined => {
+  const shapedAs = (field: string, shape: RegExp): string | undefined => {
     const found = of[field];
-    return typeof found === 'string' && found !== '' && found.length <= IDENTITY_MAX ? found : undefined;
+    return typeof found === 'string' && shape.test(found) ? found : undefined;
   };
   const origin = of['origin_id'];
   const ids = ['tid', 'eid', 'id'].flatMap(field => {
     const found = of[field];
-    return typeof found === 'number' && Number.isSafeInteger(found) ? [String(found)] : (word(field) ?? []);
+    return typeof found === 'number' && Number.isSafeInteger(found)
+      ? [String(found)]
+      : (shapedAs(field, SHAPES.id) ?? []);
   });
   return present({
-    book: word('book'),
+    book: shapedAs('book', SHAPES.book),
     currencies: currenciesOf(of),
-    oid: word('oid'),
-    originId: origin === undefined || origin === null ? null : word('origin_id'),
+    oid: shapedAs('oid', SHAPES.id),
+    originId: origin === undefined || origin === null ? null : shapedAs('origin_id', SHAPES.originId),
     id: ids[0],
   });
 }
 
-/** Longest name or id that is taken for one. */
-const IDENTITY_MAX = 100;
+/** What names and ids look like (rest-api, Conventions). Another text identifies nothing. */
+const SHAPES = {
+  book: /^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/,
+  currency: /^[A-Za-z0-9]{1,20}$/,
+  id: /^[A-Za-z0-9_-]{1,64}$/,
+  originId: /^[A-Za-z0-9_-]{1,40}$/,
+} as const;
 
-/** Of a balance, or of every update of a transfer. */
+/** Of a balance, of every update of a transfer, or of a trade: those of its book, or its own two, and that of its fee. */
 function currenciesOf(of: Row): readonly string[] | undefined {
+  if (of['fees_currency'] !== undefined) return tradedIn(of);
   const updates = of['balance_updates'];
   const rows: readonly unknown[] = Array.isArray(updates) ? (updates as unknown[]) : [of];
   const names = rows.map(row => (typeof row === 'object' && row !== null ? (row as Row)['currency'] : undefined));
-  if (names.length === 0 || !names.every(name => typeof name === 'string' && /^[A-Za-z0-9]{1,20}$/.test(name)))
-    return undefined;
+  if (names.length === 0 || !names.every(isTicker)) return undefined;
   return (names as string[]).map(name => name.toLowerCase());
+}
+
+const isTicker = (name: unknown): name is string => typeof name === 'string' && SHAPES.currency.test(name);
+
+/** The fee is taken in one of the two currencies where it does not say another. */
+function tradedIn(of: Row): readonly string[] | undefined {
+  const { book, fees_currency: fee, major_currency: major, minor_currency: minor } = of;
+  const pair = typeof book === 'string' && SHAPES.book.test(book) ? book.split('_') : [major, minor];
+  if (!pair.every(isTicker)) return undefined;
+  return [...new Set([...pair, ...(isTicker(fee) ? [fee] : [])].map(name => name.toLowerCase()))];
 }
 
 /** Reads a field that may be absent or null. */
@@ -165,6 +182,23 @@ export function count(of: Row, field: string): number {
 export function identifier(of: Row, field: string): string {
   return typeof of[field] === 'number' ? integer(of, field).toString() : filled(of, field);
 }
+
+const shaped =
+  (shape: RegExp, expected: string) =>
+  (of: Row, field: string): string => {
+    const value = of[field];
+    if (typeof value !== 'string' || !shape.test(value)) throw fault(field, expected, value);
+    return value;
+  };
+
+/** Symbol of a book, lower case. */
+export const bookName = shaped(SHAPES.book, 'a book like btc_mxn');
+/** Ticker of a currency, in any case. */
+export const currencyName = shaped(SHAPES.currency, 'a ticker like btc');
+/** Id of an order, as the exchange gives it. */
+export const exchangeId = shaped(SHAPES.id, 'an order id');
+/** Client-supplied id. */
+export const originId = shaped(SHAPES.originId, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
 
 /** One of the words as they are spelt, case included. */
 export function oneOf<T extends string>(of: Row, field: string, allowed: readonly T[]): T {

@@ -12,7 +12,14 @@ import type {
   UnreadableRow,
 } from '../../core/index.ts';
 import type { Failed } from '../failed.ts';
-import { failedBy, isAboutCurrency, isOwnOrder, unreadableOf } from '../unreadableRows.ts';
+import {
+  failedBy,
+  isAboutCurrency,
+  isOwnOrder,
+  strangeFee,
+  unreadableOf,
+  withoutContradictions,
+} from '../unreadableRows.ts';
 import type { RowJudgment } from '../unreadableRows.ts';
 import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
@@ -105,9 +112,9 @@ export class Reads {
     const { ordersPage } = this.#exchange.limits;
     const outcome = await this.#exchange.openOrders({ book: this.#book, limit: ordersPage });
     if (outcome.kind !== 'done') return outcome;
-    const orders = outcome.value;
-    const unreadable = unreadableOf(outcome);
-    let isWhole = orders.length + unreadable.length < ordersPage;
+    const { value: orders, unreadable } = withoutContradictions(outcome, this.#judgment);
+    const isPageWhole = orders.length + unreadable.length < ordersPage;
+    let isWhole = isPageWhole;
     for (const row of unreadable) {
       const concern = isOwnOrder(row, { book: this.#book, ...this.#judgment });
       if (concern === 'yes') return failedBy('open_orders', row);
@@ -118,7 +125,8 @@ export class Reads {
           : 'it may be an order of the bot: no order counts as gone';
       this.#leaveOut('open_orders', row, then);
     }
-    return { kind: 'open orders', at: this.#time(), startedAt, complete: isWhole, orders };
+    const current = isPageWhole && !isWhole ? { current: true } : {};
+    return { kind: 'open orders', at: this.#time(), startedAt, complete: isWhole, ...current, orders };
   }
 
   #leaveOut(list: string, row: UnreadableRow, then: string): void {
@@ -151,7 +159,10 @@ export class Reads {
         if (page === 0) return outcome;
         break;
       }
-      const unreadable = unreadableOf(outcome);
+      const found = withoutContradictions(outcome, this.#judgment);
+      const strange = found.value.map(trade => strangeFee(trade, this.#judgment));
+      const value = found.value.filter((_, n) => strange[n] === null);
+      const unreadable = [...found.unreadable, ...strange.filter(row => row !== null)];
       const own = unreadable.find(
         row => isAboutCurrency(row, this.#currencies) !== 'no' || this.#currencies.length === 0,
       );
@@ -160,7 +171,7 @@ export class Reads {
         break;
       }
       for (const row of unreadable) this.#countNot(row);
-      const sorted = [...outcome.value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
+      const sorted = [...value].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
       trades.push(...sorted);
       complete = sorted.length + unreadable.length < tradesPage;
       const last = sorted[sorted.length - 1]?.tid;

@@ -220,8 +220,8 @@ export class Loop {
     }
     this.#refusals.accepted();
     this.#step(event);
+    if (isWhole && (event.complete || event.current === true)) this.#options.watchers?.onReconciled?.();
     if (!event.complete) return null;
-    if (isWhole) this.#options.watchers?.onReconciled?.();
     const prefix = `${this.#options.bot.instance}-`;
     return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
   }
@@ -338,10 +338,9 @@ export class Loop {
   }
 
   async #send(command: Approved<Command>): Promise<void> {
-    const { exchange } = this.#options.venue;
-    const { book } = this.#options.bot;
-    const { instrument } = this.rules;
-    const at = { exchange, book, instrument, time: this.time, mayPlace: () => this.#obstacle() === null };
+    const { bot, engine, venue } = this.#options;
+    const mayPlace = () => this.#obstacle() === null;
+    const at = { ...venue, engine, book: bot.book, instrument: this.rules.instrument, time: this.time, mayPlace };
     const { event, what, failed } = await send(command, at);
     if (failed === null) this.#refusals.accepted();
     else this.#note(what, failed);

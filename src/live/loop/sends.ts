@@ -3,6 +3,7 @@ import { textOfAmount, textOfPrice } from '../../core/index.ts';
 import type {
   Approved,
   Command,
+  Engine,
   EngineEvent,
   Exchange,
   Instrument,
@@ -10,7 +11,7 @@ import type {
   OrderReport,
   Outcome,
 } from '../../core/index.ts';
-import { unreadableOf } from '../unreadableRows.ts';
+import { unreadableOf, withoutContradictions } from '../unreadableRows.ts';
 import type { Failed } from '../failed.ts';
 
 export type Sent = {
@@ -31,9 +32,11 @@ export async function send(
     readonly time: () => Millis;
     /** Whether orders may still be placed, asked when one's turn has come. */
     readonly mayPlace: () => boolean;
+    /** Knows the orders that are looked up. */
+    readonly engine?: Pick<Engine, 'order'>;
   },
 ): Promise<Sent> {
-  const { exchange, book, instrument, time, mayPlace } = at;
+  const { exchange, book, instrument, time, mayPlace, engine } = at;
   const startedAt = time();
   switch (command.kind) {
     case 'place': {
@@ -57,7 +60,11 @@ export async function send(
     }
     case 'look': {
       const { ids } = command;
-      const outcome = await exchange.lookUp({ originIds: ids });
+      const answer = await exchange.lookUp({ originIds: ids });
+      const outcome =
+        answer.kind === 'done'
+          ? { ...answer, ...withoutContradictions(answer, { oidOf: id => engine?.order(id)?.oid ?? null }) }
+          : answer;
       const event = {
         kind: 'looked up',
         at: time(),

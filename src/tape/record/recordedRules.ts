@@ -19,6 +19,11 @@ export async function changedRules(
   const books = await exchange.availableBooks();
   if (books.kind !== 'done') return null;
   const row = books.value.find(({ book }) => book === known.book);
+  const unreadable = row ? undefined : books.unreadable?.find(({ book = known.book }) => book === known.book);
+  if (unreadable) {
+    log(`${known.book}: its rules cannot be read: ${unreadable.why}`);
+    return null;
+  }
   if (!row) {
     log(`${known.book}: the exchange lists it no more`);
     return null;

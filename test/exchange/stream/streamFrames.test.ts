@@ -71,7 +71,6 @@ describe('a frame', () => {
     ['no JSON', '{"type":'],
     ['an array', '[]'],
     ['empty', ''],
-    ['a trade whose id is no number', trades([{ ...trade, i: 'x17' }])],
     ['a price in exponents', diff([{ ...open, r: '1e6' }])],
     ['a signed price', diff([{ ...open, r: '-1' }])],
     ['a price in hex', diff([{ ...open, r: '0x10' }])],
@@ -85,7 +84,6 @@ describe('a frame', () => {
     ['no sequence', diff([open], { sequence: undefined })],
     ['no payload', diff(undefined)],
     ['a payload that is no list', diff({ 0: open })],
-    ['a trade without ids', trades([{ ...trade, mo: undefined }])],
   ])('with %s is a fault, not a number', (_, text) => {
     expect(() => streamFrame(text)).toThrow(WireFault);
   });
@@ -93,6 +91,18 @@ describe('a frame', () => {
   test.each(['NaN', undefined, null, 5, '1e3', ''])('with the amount %j keeps its order, the amount unknown', a => {
     const frame = streamFrame(diff([{ ...open, a }]));
     expect(frame.kind === 'diff' && frame.diff.changes).toMatchObject([{ kind: 'open', oid: open.o, amount: null }]);
+  });
+
+  test.each([
+    ['a trade without ids', { mo: undefined }],
+    ['a trade whose id is not a number', { i: 'x17' }],
+    ['a price in exponents', { r: '1e6' }],
+  ])('with %s names the trade and has the others', (_, strange) => {
+    const frame = streamFrame(trades([{ ...trade, ...strange }, trade]));
+    expect(frame).toMatchObject({
+      trades: [{ price: trade.r }],
+      unreadable: [{ why: expect.stringMatching(/^row 1/) as string }],
+    });
   });
 
   test('cut, changed or made up is read or refused, and every number that is read is exact', () => {
