@@ -1,6 +1,6 @@
 /** Balances against the ledger over any history: when quotes stop, when a halt follows, and what an operator's resume takes into the ledger. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { money, moneyOf } from '../../../src/core/index.ts';
 import { Holdings } from '../../../src/core/accounting/holdings.ts';
 import { Reconciliation } from '../../../src/core/accounting/reconciliation.ts';
@@ -20,6 +20,7 @@ function opened() {
     causes: new Map([
       ['btc', of],
       ['mxn', of],
+      ['usd', { ...of, opening: money(0n) }],
     ]),
     sources: [],
     seen: new Map(),
@@ -135,6 +136,16 @@ describe('balances that differ from the ledger', () => {
     for (const at of [WAIT, WAIT + 1, WAIT + 2, 2 * WAIT - 1]) expect(read(T + at, 1)).toBeNull();
     expect(read(T + 2 * WAIT, 1)).toBe("the exchange's balances differ from our ledger by 1 btc (reported minus ours)");
   });
+});
+
+test("a currency that the ledger has never had is not compared: it is none of the bot's", () => {
+  const { holdings } = opened();
+  const all = { btc: '100', mxn: '100', doge: '3' };
+  holdings.read(
+    Object.entries(all).map(([currency, total]) => ({ currency, total, locked: '0', available: total })),
+    T,
+  );
+  expect(holdings.differences()).toEqual([]);
 });
 
 describe('a surplus after a conversion', () => {
