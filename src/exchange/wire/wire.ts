@@ -93,7 +93,7 @@ function currenciesOf(of: Row): readonly string[] | undefined {
   const rows: readonly unknown[] = Array.isArray(updates) ? (updates as unknown[]) : [of];
   const names = rows.map(row => (typeof row === 'object' && row !== null ? (row as Row)['currency'] : undefined));
   if (names.length === 0 || !names.every(isTicker)) return undefined;
-  return (names).map(name => name.toLowerCase());
+  return names.map(name => name.toLowerCase());
 }
 
 const isTicker = (name: unknown): name is string => typeof name === 'string' && SHAPES.currency.test(name);
