@@ -39,9 +39,9 @@ const SEEDS = [
   'test/backtest/tune/judge/hundredStudies.test.ts',
   'test/backtest/scout/hundredSeeds.test.ts',
   'test/app/console/pageTruth.test.ts',
-  'test/app/scout/scout.test.ts',
-  'test/app/scout/scoutNames.test.ts',
-  'test/app/tune/tune.test.ts',
+  'test/backtest/app/scout/scout.test.ts',
+  'test/backtest/app/scout/scoutNames.test.ts',
+  'test/backtest/app/tune/tune.test.ts',
   'test/config/earningsOfAll.test.ts',
   'test/sandbox/markets/flowTable.test.ts',
 ];

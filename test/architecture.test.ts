@@ -163,7 +163,7 @@ describe('a strategy', () => {
     .filter(entry => entry.isDirectory())
     .map(({ name }) => name);
   /** A word that says something else there. */
-  const OTHER_WORDS = ['backtest/page/draw.ts: grid'];
+  const OTHER_WORDS = ['src/pages/script/draw.ts: grid'];
 
   test('is named by its folder and by the registry alone', () => {
     const outside = files.filter(({ path }) => path !== 'strategies/index.ts');

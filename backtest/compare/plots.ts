@@ -1,5 +1,5 @@
 /** The plots of a comparison: one small plot a recording under each heading, so that strategies are read side by side. */
-import type { Line, Plot } from '../page/plot.ts';
+import type { Line, Plot } from '../../src/pages/script/plot.ts';
 import { COLOURS, rangeOf, secondsText } from '../report/plots.ts';
 import type { PlotSection } from '../report/plots.ts';
 import { mainModel } from './comparison.ts';

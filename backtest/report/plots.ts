@@ -1,6 +1,6 @@
 /** The plots of a report: which, of what, with one sentence each on how to read them. */
-import type { Line, Plot } from '../page/plot.ts';
-import { sumText } from './digits.ts';
+import type { Line, Plot } from '../../src/pages/script/plot.ts';
+import { sumText } from '../../src/pages/digits.ts';
 import { mainOf, shownModels } from './models.ts';
 import type { ShownModel } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';

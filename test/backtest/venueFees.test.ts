@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Fees } from '../../backtest/index.ts';
-import { backtest, withVenueFees } from '../../src/app/backtest/backtest.ts';
+import { backtest, withVenueFees } from '../../backtest/app/backtest/backtest.ts';
 import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
 import { readShipped } from '../../src/app/wiring/configFile.ts';
 import { loadConfig } from '../../src/config.ts';

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/index.ts';
 import { hedge as hedgeKeys } from '../../src/config/hedge.ts';
 import type { Config } from '../../src/config.ts';
-import { backtest } from '../../src/app/backtest/backtest.ts';
+import { backtest } from '../../backtest/app/backtest/backtest.ts';
 import { readConfig, shippedConfig } from '../../src/app/wiring/configFile.ts';
 import { pairOf } from '../../src/core/index.ts';
 import { UsageError } from '../../src/app/wiring/usageError.ts';

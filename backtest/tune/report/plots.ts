@@ -1,5 +1,5 @@
 /** The plots of a study: how the search went, what the best brought, what a choice is worth out of sample, and what lies around the best. */
-import type { Line, Plot } from '../../page/plot.ts';
+import type { Line, Plot } from '../../../src/pages/script/plot.ts';
 import { rangeOf } from '../../report/plots.ts';
 import type { Evidence, TunedParameter, TunedTrial, Tuning } from './tuning.ts';
 

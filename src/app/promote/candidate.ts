@@ -5,14 +5,14 @@ import type { Document } from 'yaml';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
-import { tunedEvidenceIn, withoutEvidence } from '../tune/tunedEvidence.ts';
-import type { TunedEvidence } from '../tune/tunedEvidence.ts';
+import { tunedEvidenceIn, withoutEvidence } from '../../../backtest/app/tune/tunedEvidence.ts';
+import type { TunedEvidence } from '../../../backtest/app/tune/tunedEvidence.ts';
 import { wrapped } from '../messages/wrapped.ts';
 import { movePaths } from '../wiring/movedPaths.ts';
 import { readConfigText } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { VENUES } from '../wiring/venueRegistry.ts';
-import type { LastTraded } from './runEvidence.ts';
+import type { LastTraded } from '../../../backtest/app/promote/runEvidence.ts';
 import { scaledSizes, smallestAmount } from './smallestSizes.ts';
 import type { SmallestAmount } from './smallestSizes.ts';
 

@@ -6,9 +6,9 @@ import { readConfigText } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { liveConfig, paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
 import type { Candidate } from './candidate.ts';
-import { checkStage, paperConfig, paperFile } from './checkStage.ts';
-import type { StageCheck } from './checkStage.ts';
-import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
+import { checkStage, paperConfig, paperFile } from '../../../backtest/app/promote/checkStage.ts';
+import type { StageCheck } from '../../../backtest/app/promote/checkStage.ts';
+import { DEFAULT_CRITERIA, readCriteria } from '../../../backtest/app/promote/criteria.ts';
 import { keptCopy, liveTextOf, textOfCopy } from './liveFile.ts';
 import {
   afterLook,
@@ -23,7 +23,7 @@ import {
 import type { Begun, Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf, noteInJournal, nothingToGoBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
 import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
-import { tradingDigest } from './runEvidence.ts';
+import { tradingDigest } from '../../../backtest/app/promote/runEvidence.ts';
 import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';

@@ -1,5 +1,5 @@
 /** One command of `puntas promote` from its start to its end: alone in its folder, finishing what a killed one decided, and telling what came of it. */
-import type { Looking, StageCheck } from './checkStage.ts';
+import type { Looking, StageCheck } from '../../../backtest/app/promote/checkStage.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';

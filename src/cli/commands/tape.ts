@@ -4,12 +4,18 @@ import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest, modelsOf, rowKindOf, withoutSeries, withVenueFees } from '../../app/backtest/backtest.ts';
-import type { VenueFees } from '../../app/backtest/backtest.ts';
+import {
+  backtest,
+  modelsOf,
+  rowKindOf,
+  withoutSeries,
+  withVenueFees,
+} from '../../../backtest/app/backtest/backtest.ts';
+import type { VenueFees } from '../../../backtest/app/backtest/backtest.ts';
 import type { StoredTapeOptions } from '../../tape/index.ts';
-import { calibrate } from '../../app/backtest/calibrate.ts';
-import { describeBacktest } from '../../app/backtest/describe.ts';
-import { latenciesOf, latencyText } from '../../app/backtest/latencies.ts';
+import { calibrate } from '../../../backtest/app/calibrate/calibrate.ts';
+import { describeBacktest } from '../../../backtest/app/backtest/describe.ts';
+import { latenciesOf, latencyText } from '../../../backtest/app/backtest/latencies.ts';
 import {
   cadenceFlag,
   driftNumber,
@@ -26,7 +32,7 @@ import {
 } from '../terminal/flags.ts';
 import { withProgress } from '../../app/messages/progress.ts';
 import { progressBar } from '../terminal/progressBar.ts';
-import { writeReport, reportFiles } from '../../app/backtest/reportFiles.ts';
+import { writeReport, reportFiles } from '../../../backtest/app/backtest/reportFiles.ts';
 import { chosen, chosenStored, referenceTapes, tapeOf } from './source.ts';
 import { version } from '../terminal/version.ts';
 import { exportLedger } from '../../app/inspect/exportLedger.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest } from '../../../src/app/backtest/backtest.ts';
-import { describeBacktest } from '../../../src/app/backtest/describe.ts';
+import { backtest } from '../../../backtest/app/backtest/backtest.ts';
+import { describeBacktest } from '../../../backtest/app/backtest/describe.ts';
 import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { referenceTapes } from '../../../src/cli/commands/source.ts';
 import { loadConfig } from '../../../src/config.ts';
