@@ -10,17 +10,10 @@ import { compare, TIERS } from '../app/compare/compare.ts';
 import type { TierName } from '../app/compare/compare.ts';
 import { describeComparison } from '../app/backtest/describe.ts';
 import { UsageError } from '../../src/app/wiring/usageError.ts';
-import { written } from '../app/backtest/csvFiles.ts';
-import {
-  decimalFlag,
-  seedNumber,
-  sessionHours,
-  threadNumber,
-  tradedTime,
-  venueFees,
-} from '../../src/cli/terminal/flags.ts';
+import { pageParts, written } from '../../src/app/wiring/outFiles.ts';
+import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
+import { tradedTime, venueFees } from './flags.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencies.ts';
-import { pageParts } from '../app/backtest/reportFiles.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import { print } from '../../src/cli/terminal/output.ts';

@@ -1,6 +1,7 @@
 /** The commands that take a configuration through replay, paper and the smallest size into the live file's place, and back. */
 import { Argument } from 'commander';
 import type { Command } from 'commander';
+import { promotionJudge } from '../app/promote/checkStage.ts';
 import { progress } from '../../src/app/inspect/explain.ts';
 import { ownName } from '../../src/app/inspect/ledger.ts';
 import { EXIT } from '../../src/app/messages/exits.ts';
@@ -109,7 +110,7 @@ function optionsOf(flags: Flags, needsReason: boolean): PromoteOptions {
   const onInput = progress(clock, writeError);
   return promoteOptions({
     ...{ liveFile: config, reason, by, needsReason, clock, threads, onInput },
-    ...{ version: version(), progress: progressBar() },
+    ...{ version: version(), progress: progressBar(), judge: promotionJudge },
     onEnd: promoted => print(promoted, flags),
   });
 }

@@ -8,10 +8,10 @@ import {
   percent,
   secondsOr,
   sumText,
-} from '../../src/pages/digits.ts';
+} from '../../src/pages/index.ts';
 import { tilesOf } from './firstScreen.ts';
-import { html, NO_HTML } from '../../src/pages/html.ts';
-import type { Html } from '../../src/pages/html.ts';
+import { html, NO_HTML } from '../../src/pages/index.ts';
+import type { Html } from '../../src/pages/index.ts';
 import { mainOf, shownModels } from './models.ts';
 import type { ShownModel } from './models.ts';
 import { modelTable } from './modelTable.ts';
@@ -24,8 +24,8 @@ import {
   stacked,
   table,
   THEME_BUTTON,
-} from '../../src/pages/pageFrame.ts';
-import type { PageParts } from '../../src/pages/pageFrame.ts';
+} from '../../src/pages/index.ts';
+import type { PageParts } from '../../src/pages/index.ts';
 import type { Period } from './periods.ts';
 import { colourOf, figuresOf } from './plots.ts';
 import type { PlotGroup } from './plots.ts';

@@ -57,6 +57,20 @@ export const section = (heading: string, inside: Html | readonly Html[]): Html =
 export const placesOf = (plots: readonly Plot[], size: 'row' | 'row many' = 'row'): Html =>
   plots.length === 1 ? html`${plots.map(place(''))}` : html`<div class="${size}">${plots.map(place('small'))}</div>`;
 
+/** Of all that is known, a little wider; the same for plots that stand beside each other. Null of nothing. */
+export function rangeOf(values: readonly (number | null)[]): readonly [number, number] | null {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (value === null) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (!(low <= high)) return null;
+  const margin = (high - low) * 0.06 || Math.max(1, Math.abs(high) * 0.1);
+  return [low - margin, high + margin];
+}
+
 /** Below each other, as wide as the page: the first tall, the others low. */
 export const stacked = (plots: readonly Plot[]): Html =>
   html`${plots.map((plot, i) => place(i === 0 ? '' : 'low')(plot))}`;

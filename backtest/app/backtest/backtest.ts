@@ -1,7 +1,7 @@
 /** The backtest command: one tape, the configured bot, several fill models side by side; the report of all. */
 import { createHash } from 'node:crypto';
-import { mainOf, MODEL_NAMES, recordFlow, sweptLatency } from '../../../backtest/index.ts';
-import type { BacktestReport, ModelName, ReplayOptions, ReplayReport } from '../../../backtest/index.ts';
+import { mainOf, MODEL_NAMES, recordFlow, sweptLatency } from '../../index.ts';
+import type { BacktestReport, ModelName, ReplayOptions, ReplayReport } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
 import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { Instrument, Money } from '../../../src/core/index.ts';

@@ -9,7 +9,7 @@ import {
   runSideBySide,
   travel,
   windowOfLevels,
-} from '../../../backtest/index.ts';
+} from '../../index.ts';
 import type {
   ReplayDeskOptions,
   ExternalReferenceOptions,
@@ -19,7 +19,7 @@ import type {
   ReplayOptions,
   ReplayReport,
   SideBySideOptions,
-} from '../../../backtest/index.ts';
+} from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
 import { randomOf } from '../../../src/core/index.ts';
 import type { Instrument } from '../../../src/core/index.ts';

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { REPLAY_THREAD, rowsInShared } from '../../../backtest/index.ts';
-import type { ReplayReport } from '../../../backtest/index.ts';
+import { REPLAY_THREAD, rowsInShared } from '../../index.ts';
+import type { ReplayReport } from '../../index.ts';
 import { hearTheSame, runJobs, sourceFor } from './backtestModel.ts';
 import type { ModelJob, RowSource } from './backtestModel.ts';
 import { UsageError } from '../../../src/app/wiring/usageError.ts';

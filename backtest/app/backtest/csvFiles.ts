@@ -1,9 +1,9 @@
 /** Every fill and every order of a backtest as CSV, written as they come, so that no run is too long for memory. */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER } from '../../../backtest/index.ts';
-import type { ReplaySink } from '../../../backtest/index.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER } from '../../index.ts';
+import type { ReplaySink } from '../../index.ts';
+import { written } from '../../../src/app/wiring/outFiles.ts';
 
 /** `hedges`: absent when nothing hedges. */
 export type CsvPaths = { readonly fills: string; readonly orders: string; readonly hedges?: string };
@@ -58,15 +58,5 @@ class CsvFile {
       for (let rest = Buffer.from(this.#text); rest.length > 0;) rest = rest.subarray(writeSync(this.#file, rest));
     });
     this.#text = '';
-  }
-}
-
-/** Throws `UsageError` in one line when a file of the report cannot be written. */
-export function written<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new UsageError(`--out: ${path} cannot be written (${code})`);
   }
 }

@@ -1,6 +1,7 @@
 /** A backtest on a terminal: the tiles of the page and what stands beside them, as lines; and a comparison. */
-import { gainText, longest, mainModel, mainOf, numberText, shownModels, tilesTextOf } from '../../../backtest/index.ts';
-import type { BacktestReport, ComparedRun, Comparison } from '../../../backtest/index.ts';
+import { gainText, numberText } from '../../../src/pages/index.ts';
+import { longest, mainModel, mainOf, shownModels, tilesTextOf } from '../../index.ts';
+import type { BacktestReport, ComparedRun, Comparison } from '../../index.ts';
 
 /** Days that fit on a screen. */
 const DAYS_SHOWN = 31;

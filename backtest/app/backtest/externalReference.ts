@@ -1,5 +1,5 @@
 /** The recordings that stand in for the price from elsewhere in a backtest. */
-import type { ExternalReferenceOptions } from '../../../backtest/index.ts';
+import type { ExternalReferenceOptions } from '../../index.ts';
 import { externalReferenceOf } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { midsOf } from '../../../src/tape/index.ts';

@@ -1,8 +1,8 @@
 /** The latencies of a backtest, from the flags: a number, a distribution, a file of requests, or the state directory of a run. */
 import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
 import { statSync } from 'node:fs';
-import { latencySpecOf, recordedLatencies, requestsTook } from '../../../backtest/index.ts';
-import type { LatencySpec } from '../../../backtest/index.ts';
+import { latencySpecOf, recordedLatencies, requestsTook } from '../../index.ts';
+import type { LatencySpec } from '../../index.ts';
 import { answeredRequests } from '../../../src/live/replay/answeredRequests.ts';
 import type { Latencies } from './backtestModel.ts';
 import { UsageError } from '../../../src/app/wiring/usageError.ts';

@@ -1,11 +1,9 @@
 /** The files of a backtest: the page, its numbers as JSON, and every fill and order as CSV. */
-import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { reportPage } from '../../../backtest/index.ts';
-import type { BacktestReport, PageParts } from '../../../backtest/index.ts';
-import { written } from './csvFiles.ts';
+import { reportPage } from '../../index.ts';
+import type { BacktestReport } from '../../index.ts';
+import { pageParts, written } from '../../../src/app/wiring/outFiles.ts';
 import type { CsvPaths } from './csvFiles.ts';
 
 export type ReportFiles = {
@@ -43,15 +41,4 @@ export function reportFiles(out: string): ReportFiles {
 export function writeReport(files: ReportFiles, report: BacktestReport): void {
   written(files.json, () => writeFileSync(files.json, `${JSON.stringify(report)}\n`));
   written(files.page, () => writeFileSync(files.page, reportPage(report, pageParts())));
-}
-
-/** The chart library as it was installed, and the page's script as it was built beside this file. Throws what reading a missing one throws. */
-export function pageParts(): PageParts {
-  const library = createRequire(import.meta.url);
-  const read = (path: string): string => readRegularFile(path, LARGE_FILE);
-  return {
-    library: read(library.resolve('uplot/dist/uPlot.iife.min.js')),
-    libraryStyle: read(library.resolve('uplot/dist/uPlot.min.css')),
-    script: readRegularFile(new URL('../../../src/pages/script/draw.js', import.meta.url), LARGE_FILE),
-  };
 }

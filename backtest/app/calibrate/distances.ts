@@ -1,6 +1,6 @@
 /** What `puntas calibrate` measures and says of fills by distance: a table, a sentence for each fee, and the profile for a model. */
-import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../../backtest/index.ts';
-import type { DistancePoint, DistanceProfile, QuoteVerdict } from '../../../backtest/index.ts';
+import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../index.ts';
+import type { DistancePoint, DistanceProfile, QuoteVerdict } from '../../index.ts';
 import { randomOf, shortDecimal } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { Estimate, Tape } from '../../../src/tape/index.ts';

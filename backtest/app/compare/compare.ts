@@ -1,5 +1,5 @@
 /** `puntas compare`: several bots on several recordings, under several fill models and fee tiers, in one page and one JSON. */
-import { againstFirst, Fees, hashOfRuns, mainOf, makerBpsOf } from '../../../backtest/index.ts';
+import { againstFirst, Fees, hashOfRuns, mainOf, makerBpsOf } from '../../index.ts';
 import type {
   ComparedTape,
   ComparedVerdict,
@@ -10,7 +10,7 @@ import type {
   ReplayOptions,
   ReplayReport,
   StaggeredStart,
-} from '../../../backtest/index.ts';
+} from '../../index.ts';
 import { edgeProblem, externalReferenceOf } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { approximately } from '../../../src/core/index.ts';

@@ -1,6 +1,6 @@
 /** The runs of a comparison on one recording: every bot at every tier, at the tier that its own volume gives, and begun later. Nothing is replayed twice. */
-import { comparedModel, crossedText, isCrossed, mainOf, paceOf, remarksOf } from '../../../backtest/index.ts';
-import type { ComparedRun, ModelName, ReplayReport, StaggeredStart } from '../../../backtest/index.ts';
+import { comparedModel, crossedText, isCrossed, mainOf, paceOf, remarksOf } from '../../index.ts';
+import type { ComparedRun, ModelName, ReplayReport, StaggeredStart } from '../../index.ts';
 import type { FeeTier } from '../../../src/core/index.ts';
 import type { ModelJob, RowSource } from '../backtest/backtestModel.ts';
 import { sourceFor } from '../backtest/backtestModel.ts';

@@ -2,7 +2,7 @@
 import { readRegularFile, TEXT_FILE } from '../../../src/guard/index.ts';
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
-import type { Measured } from '../../../backtest/index.ts';
+import type { Measured } from '../../index.ts';
 import {
   eightDecimals,
   fourDigits,

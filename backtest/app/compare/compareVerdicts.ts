@@ -1,6 +1,6 @@
 /** Whether a recording's first part says to quote at a fee, at which distance, and what became of that in the rest. */
-import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../../backtest/index.ts';
-import type { ComparedVerdict, DistanceProfile, MarketProfile, QuoteVerdict } from '../../../backtest/index.ts';
+import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../index.ts';
+import type { ComparedVerdict, DistanceProfile, MarketProfile, QuoteVerdict } from '../../index.ts';
 import { randomOf } from '../../../src/core/index.ts';
 import type { Random } from '../../../src/core/index.ts';
 import type { Tape } from '../../../src/tape/index.ts';

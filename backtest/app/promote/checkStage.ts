@@ -1,8 +1,6 @@
 /** One look at the stage of a promotion: its evidence gathered, and held against the criteria that were set before it began. */
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Config } from '../../../src/config.ts';
-import type { Clock, Millis } from '../../../src/core/index.ts';
-import type { Progress } from '../../../src/app/messages/progress.ts';
 import { readConfigText } from '../../../src/app/wiring/configFile.ts';
 import { UsageError } from '../../../src/app/wiring/usageError.ts';
 import { ledgerFinding, modelFinding, promisedBy, replayFindings, resultOf, tradedFindings } from './findings.ts';
@@ -10,39 +8,14 @@ import type { Promised } from './findings.ts';
 import { liveDigestOf } from '../../../src/app/promote/liveFile.ts';
 import type { Check } from '../../../src/app/promote/records.ts';
 import { replayEvidence } from './replayEvidence.ts';
-import { tradedStage, tradingDigest } from './runEvidence.ts';
-import type { LastTraded } from './runEvidence.ts';
+import { tradedStage } from './runEvidence.ts';
+import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
+import { paperConfig } from '../../../src/app/promote/candidate.ts';
+import type { Looking, PromotionJudge, StageCheck } from '../../../src/app/promote/promotionJudge.ts';
 import type { OpenPromotion, Standing } from '../../../src/app/promote/standing.ts';
 
-export type Looking = {
-  readonly liveFile: string;
-  /** Of the promotions of that file. */
-  readonly dir: string;
-  readonly clock: Clock;
-  readonly progress: Progress;
-  readonly onInput: (at: Millis) => void;
-  readonly threads: number;
-};
-
-/** `traded`: the rules and the middle of the book as the last run of the stage saw them. */
-export type StageCheck = { readonly check: Check; readonly traded: LastTraded | null };
-
-/** The candidate as it is run on paper, with a state of its own. */
-export const paperFile = (dir: string, promotion: number): string => join(dir, String(promotion), 'paper.yaml');
-
-/** The candidate as it runs on paper. Throws `UsageError` where that file does not trade as the candidate any more. */
-export function paperConfig(dir: string, { started }: OpenPromotion): Config {
-  const file = paperFile(dir, started.promotion);
-  const { config } = readConfigText(file);
-  if (tradingDigest(config) !== started.trading)
-    throw new UsageError(
-      `${file}: was changed in what it trades: a promotion is of one configuration; go back and start one with the other`,
-    );
-  return config;
-}
-
 /** Rejects with `UsageError` where there is something to be mended before it can be told. */
-export async function checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck> {
+async function checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck> {
   const { dir, liveFile, clock, onInput } = looking;
   const { started, stage, since, evidence } = open;
   const { criteria } = started;
@@ -83,3 +56,6 @@ function placedConfigOf(liveFile: string, { live }: Standing): Config {
     );
   return readConfigText(liveFile).config;
 }
+
+/** Judges by replays on recordings and by replays of the bot's own runs. */
+export const promotionJudge: PromotionJudge = { defaultCriteria: DEFAULT_CRITERIA, readCriteria, checkStage };

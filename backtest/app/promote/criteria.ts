@@ -1,7 +1,8 @@
 /** The criteria of a promotion: YAML that is read once, before its first stage begins, with a default for everything but the tapes. */
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { MODEL_NAMES } from '../../../backtest/index.ts';
+import type { Criteria } from '../../../src/app/promote/evidence.ts';
+import { MODEL_NAMES } from '../../index.ts';
 import { studySchema } from '../tune/studySchema.ts';
 import { readYamlFile } from '../../../src/app/wiring/yamlFile.ts';
 
@@ -38,22 +39,18 @@ const paper = z.strictObject({
 });
 const smallest = z.strictObject(running);
 
-export const criteriaSchema = z.strictObject({
+const criteriaSchema = z.strictObject({
   replay: replay.prefault({}),
   paper: paper.prefault({}),
   smallest: smallest.prefault({}),
 });
 
-/** Paths of its tapes are absolute. */
-export type Criteria = z.infer<typeof criteriaSchema>;
-export type RunningCriteria = Criteria['smallest'];
-
 /** Everything by its default: the evidence is that of the tuning. */
 export const DEFAULT_CRITERIA: Criteria = criteriaSchema.parse({});
 
 /** Throws `UsageError` with a line for each mistake. */
-export function readCriteria(path: string): { readonly criteria: Criteria; readonly text: string } {
-  const { data, text } = readYamlFile(path, criteriaSchema, {
+export function readCriteria(path: string): Criteria {
+  const { data } = readYamlFile(path, criteriaSchema, {
     ...{ what: 'list of criteria', like: 'like paper: { hoursLeast: 24 }' },
     advice: 'name one with --criteria FILE (docs/promotion.md)',
   });
@@ -65,5 +62,5 @@ export function readCriteria(path: string): { readonly criteria: Criteria; reado
     }),
     reference: Object.fromEntries(Object.entries(others).map(([book, at]) => [book, resolve(from, at)])),
   };
-  return { criteria: { ...data, replay: { ...data.replay, ...placed } }, text };
+  return { ...data, replay: { ...data.replay, ...placed } };
 }

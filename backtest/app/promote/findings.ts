@@ -1,10 +1,15 @@
 /** Criteria against evidence: of each what was expected, what was found, and whether that is enough, too little, or not known yet. */
-import type { TunedEvidence } from '../tune/tunedEvidence.ts';
+import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
 import { meet } from '../tune/registry.ts';
-import type { Criteria, RunningCriteria } from './criteria.ts';
+import type {
+  Criteria,
+  ReplayedRun,
+  ReplayEvidence,
+  RunEvidence,
+  RunningCriteria,
+} from '../../../src/app/promote/evidence.ts';
 import type { Check, CriterionFinding, CriterionResult } from '../../../src/app/promote/records.ts';
-import type { ReplayEvidence } from './replayEvidence.ts';
-import type { ReplayedRun, RunEvidence, TradedStage } from './runEvidence.ts';
+import type { TradedStage } from './runEvidence.ts';
 
 /** The hardest result of all: one that failed, then one that is not known yet. */
 export const resultOf = (findings: readonly CriterionFinding[]): CriterionResult =>

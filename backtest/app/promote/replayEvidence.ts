@@ -1,31 +1,16 @@
 /** The evidence of a replay: a candidate on recordings that it was not tuned on, under the lower of the fill models. */
-import type { ModelName } from '../../../backtest/index.ts';
 import type { Config } from '../../../src/config.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
 import type { Progress } from '../../../src/app/messages/progress.ts';
 import { intervalOfSum } from '../tune/evidence.ts';
-import type { Measures } from '../tune/measures.ts';
-import type { MarketHours } from '../tune/registry.ts';
 import type { Study } from '../tune/study.ts';
 import { studySchema } from '../tune/studySchema.ts';
 import { runBatch, whyNotRun } from '../tune/trialRuns.ts';
 import type { TrialOutcome, TrialTerms } from '../tune/trialRuns.ts';
 import { piecesOf, referencesOf, tuneTapes } from '../tune/tuneTapes.ts';
 import { UsageError } from '../../../src/app/wiring/usageError.ts';
-import type { Criteria } from './criteria.ts';
-
-export type ReplayEvidence = {
-  readonly tapes: readonly (MarketHours & { readonly name: string })[];
-  readonly models: readonly ModelName[];
-  readonly latenciesMs: readonly string[];
-  readonly minor: string;
-  readonly major: string;
-  /** Each the worse of what the fill models say. */
-  readonly measures: Measures;
-  /** 95 % of `net60s`, minor currency; null with fewer than twenty blocks of time. */
-  readonly interval: { readonly low: number; readonly high: number } | null;
-};
+import type { Criteria, ReplayEvidence } from '../../../src/app/promote/evidence.ts';
 
 export type ReplayAsked = {
   readonly config: Config;

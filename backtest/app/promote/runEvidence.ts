@@ -2,58 +2,25 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { runningRatio } from '../../../backtest/index.ts';
-import type { RunningRatio } from '../../../backtest/index.ts';
+import { runningRatio } from '../../index.ts';
+import type { RunningRatio } from '../../index.ts';
 import { recordedConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { textOfMoney } from '../../../src/core/index.ts';
-import type { Clock, Instrument, Millis } from '../../../src/core/index.ts';
+import type { Clock, Millis } from '../../../src/core/index.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import type { Rules } from '../../../src/live/rules.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { isPaperState } from '../../../src/live/state/paperMark.ts';
-import { digestOfData } from '../tune/study.ts';
+import type { ReplayedRun, RunEvidence } from '../../../src/app/promote/evidence.ts';
+import type { LastTraded } from '../../../src/app/promote/promotionJudge.ts';
+import { tradingDigest } from '../../../src/app/promote/tradingDigest.ts';
 import { engineOf } from '../../../src/app/wiring/bot.ts';
 import { venueOf } from '../../../src/app/wiring/venueRegistry.ts';
 import { UsageError } from '../../../src/app/wiring/usageError.ts';
 import { WatchedRun } from './watchedRun.ts';
 import type { RunSums } from './watchedRun.ts';
-
-export type RunEvidence = {
-  readonly state: string;
-  /** Whether it is one of `puntas run --paper`. */
-  readonly isPaper: boolean;
-  readonly runs: readonly ReplayedRun[];
-  /** Runs since the stage began that had another configuration. */
-  readonly others: number;
-  readonly hours: number;
-  /** Of the bot's orders, and of them those whose 60 s are over. */
-  readonly fills: number;
-  readonly judged: number;
-  readonly volume: number;
-  /** Share of the recorded time with a bid and an ask in the book. */
-  readonly uptime: number;
-  /** In bps of the volume: markout after 60 s less fees. Null with nothing judged. */
-  readonly net60sBps: number | null;
-  readonly interval: { readonly low: number; readonly high: number } | null;
-  readonly halts: readonly { readonly at: Millis; readonly reason: string }[];
-  readonly minor: string | null;
-  /** The fill model of paper; null with real orders. */
-  readonly model: string | null;
-  /** Differences between ledger and exchange at the last comparison, by currency; null where nothing was compared since the stage began. */
-  readonly ledger: { readonly at: Millis; readonly differences: Readonly<Record<string, string>> } | null;
-};
-
-export type ReplayedRun = {
-  readonly run: number;
-  readonly from: Millis;
-  readonly to: Millis;
-  /** Of its recording as it was read. */
-  readonly sha256: string;
-  /** Null when every command came out as it did; else what was different, up to which it counts. */
-  readonly difference: string | null;
-};
 
 /** Beside the numbers what is computed on with: how many fills more, and the book's rules. */
 export type TradedStage = {
@@ -62,9 +29,6 @@ export type TradedStage = {
   readonly traded: LastTraded | null;
 };
 
-/** The rules of the book and its middle, as the last run saw them. */
-export type LastTraded = { readonly instrument: Instrument; readonly midTicks: number };
-
 export type RunsAsked = {
   readonly dir: string;
   readonly config: Config;
@@ -72,16 +36,6 @@ export type RunsAsked = {
   readonly clock: Clock;
   readonly onInput: (at: Millis) => void;
 };
-
-/** What is about the exchange, the folder and the watching of a bot. */
-const NOT_TRADED = new Set('exchange state webhooks log metrics alerts console journal paper'.split(' '));
-
-/** Whether a key, such as `strategy.halfSpreadBps`, decides how a bot trades. */
-export const isTraded = (key: string): boolean => !NOT_TRADED.has(key.split('.', 1)[0]!);
-
-/** What of a configuration decides how it trades: the same for the same bot at another exchange, in another folder. */
-export const tradingDigest = (config: Config): string =>
-  digestOfData(Object.fromEntries(Object.entries(config).filter(([key]) => isTraded(key))));
 
 /** Reads recordings and a copy of the ledger: a bot that runs is not disturbed. Rejects with `UsageError` where a recording cannot be read. */
 export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {

@@ -1,7 +1,7 @@
 /** What the replay of a run meets that a promotion is judged by: fills with their markouts, time with both quotes, halts. */
 import { approximately, signOf } from '../../../src/core/index.ts';
 import type { Depth, Engine, EngineEvent, EngineNews, Fill, Instrument, Millis } from '../../../src/core/index.ts';
-import type { TradedBlock } from '../../../backtest/index.ts';
+import type { TradedBlock } from '../../index.ts';
 
 /** Sums in the minor currency, approximate. */
 export type RunSums = {

@@ -1,7 +1,7 @@
 /** A trial as another machine is told of it, and what that says came of it: plain data, checked on both sides. */
 import { z } from 'zod';
-import { MODEL_NAMES } from '../../../backtest/index.ts';
-import type { LatencySpec } from '../../../backtest/index.ts';
+import { MODEL_NAMES } from '../../index.ts';
+import type { LatencySpec } from '../../index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { MEASURE_NAMES } from '../tune/measures.ts';
 import { digestOfData } from '../tune/study.ts';

@@ -1,7 +1,7 @@
 /** The threads of a worker, each with one trial at a time over rows that all of them share. The process itself stays free to answer the queue. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { REPLAY_THREAD } from '../../../backtest/index.ts';
+import { REPLAY_THREAD } from '../../index.ts';
 import type { TrialOutcome } from '../tune/trialRuns.ts';
 import type { Piece } from '../tune/tuneTapes.ts';
 import { digestOfData } from '../tune/study.ts';

@@ -1,7 +1,7 @@
 /** The configuration of the best book of a look: one level on either side at the distance that was found, within small limits. */
 import { stringify } from 'yaml';
-import { bpsText } from '../../../backtest/index.ts';
-import type { ScoutedBook, Scouting } from '../../../backtest/index.ts';
+import { bpsText } from '../../index.ts';
+import type { ScoutedBook, Scouting } from '../../index.ts';
 import { eightDecimals, fourDigits, quotingAt } from '../../../strategies/index.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';

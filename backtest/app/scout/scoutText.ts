@@ -1,6 +1,6 @@
 /** What `puntas scout` prints for a person: sentences, and one table of 80 columns. */
-import { bpsText, compact, scoutWords, shownIn, signed } from '../../../backtest/index.ts';
-import type { ScoutedBook, Scouting } from '../../../backtest/index.ts';
+import { bpsText, compact, scoutWords, shownIn, signed } from '../../index.ts';
+import type { ScoutedBook, Scouting } from '../../index.ts';
 
 /** Columns of a terminal that is not widened. */
 const WIDTH = 80;

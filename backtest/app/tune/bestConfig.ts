@@ -2,14 +2,15 @@
 import { dirname } from 'node:path';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
-import type { Tuning } from '../../../backtest/index.ts';
-import { tuningWords } from '../../../backtest/index.ts';
+import type { Tuning } from '../../index.ts';
+import { tuningWords } from '../../index.ts';
 import { wrapped } from '../../../src/app/messages/wrapped.ts';
 import { movePaths } from '../../../src/app/wiring/movedPaths.ts';
 import { settingsOf } from './parameters.ts';
 import type { TrialRecord } from './registry.ts';
 import type { Study } from './study.ts';
-import { tunedLine } from './tunedEvidence.ts';
+import { digestOfYaml, EVIDENCE_MARK } from '../../../src/app/promote/tunedEvidence.ts';
+import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
 
 const WIDTH = 110;
 
@@ -61,3 +62,24 @@ function evidenceLines({ file }: Study, { number, point }: TrialRecord, tuning: 
 }
 
 const span = ([from, to]: readonly [string, string]): string => `${from.slice(0, 19)}Z to ${to.slice(0, 19)}Z`;
+
+/** `body`: the configuration below it. */
+function tunedLine({ number }: TrialRecord, tuning: Tuning, body: string): string {
+  const { evidence, holdout, verdict, tapes, study, made } = tuning;
+  const told: TunedEvidence = {
+    ...{ config: digestOfYaml(body), puntas: made.puntas, study, trial: number },
+    trials: evidence?.deflated.trials ?? 0,
+    tapes: tapes.map(({ market, digest, tuned, heldOut }) => ({
+      ...{ market, digest },
+      tuned: tuned === null ? null : [tuned[0], tuned[1]],
+      heldOut: heldOut === null ? null : [heldOut[0], heldOut[1]],
+    })),
+    better: verdict.better,
+    net60s: evidence?.net ?? 0,
+    interval: evidence?.interval ?? null,
+    deflated: evidence?.deflated.probability ?? 0,
+    pbo: evidence?.pbo?.value ?? null,
+    holdout: holdout && { at: holdout.at, net60s: holdout.net, interval: holdout.interval },
+  };
+  return `${EVIDENCE_MARK}${JSON.stringify(told)}`;
+}

@@ -11,7 +11,7 @@ import {
   stationaryInterval,
   varianceByLuck,
   walkForwardSplits,
-} from '../../../backtest/index.ts';
+} from '../../index.ts';
 import type {
   CombinatorialSplits,
   Evidence,
@@ -20,7 +20,7 @@ import type {
   SpaceParameter,
   ResultSpan,
   TunedParameter,
-} from '../../../backtest/index.ts';
+} from '../../index.ts';
 import { randomOf } from '../../../src/core/index.ts';
 import { MEASURES, rounded, upwards } from './measures.ts';
 import type { MeasureName } from './measures.ts';

@@ -1,5 +1,5 @@
 /** What a trial is measured by, by name: objectives and constraints of a study are of these. */
-import type { ReplayReport } from '../../../backtest/index.ts';
+import type { ReplayReport } from '../../index.ts';
 
 /** Of all runs of a trial under one fill model, over the pieces of the tapes that were replayed. Sums are over pieces, means over starts and latencies. */
 export type Sums = {

@@ -1,5 +1,5 @@
 /** Runs the neighbours of the best trial: whether it stands on a plateau or on a peak. Nothing is chosen from them, and all of them are registered. */
-import { neighboursOf, textOfPoint } from '../../../backtest/index.ts';
+import { neighboursOf, textOfPoint } from '../../index.ts';
 import { mayTune } from './holdoutLaw.ts';
 import { NEVER_PRUNED } from './pruner.ts';
 import type { NeighbourRecord, TrialRecord } from './registry.ts';

@@ -1,8 +1,8 @@
 /** Parameters of a study: as a space that searches work in, and a point of it as a configuration. */
 import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
-import { flawOfSpace } from '../../../backtest/index.ts';
-import type { Point, Space, SpaceParameter } from '../../../backtest/index.ts';
+import { flawOfSpace } from '../../index.ts';
+import type { Point, Space, SpaceParameter } from '../../index.ts';
 import { configSchema, loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { problemsOf } from '../../../src/config/problems.ts';

@@ -1,5 +1,5 @@
 /** Stops trials that are hopeless after a part of the pieces: by what earlier batches had brought by then, so that no thread and no machine can change it. */
-import { medianAfter } from '../../../backtest/index.ts';
+import { medianAfter } from '../../index.ts';
 import { addsUp } from './measures.ts';
 import type { MeasureName } from './measures.ts';
 import type { TrialRecord } from './registry.ts';

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Point } from '../../../backtest/index.ts';
+import type { Point } from '../../index.ts';
 import { syncFolder } from '../../../src/live/files/durableFiles.ts';
 import { UsageError } from '../../../src/app/wiring/usageError.ts';
 import type { Measures } from './measures.ts';

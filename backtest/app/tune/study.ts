@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { Space } from '../../../backtest/index.ts';
+import type { Space } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
 import type { Problem } from '../../../src/config/problems.ts';
 import { readConfigText } from '../../../src/app/wiring/configFile.ts';

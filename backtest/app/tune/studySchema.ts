@@ -1,6 +1,6 @@
 /** The keys of a study's YAML, with their defaults and bounds. Nothing that is not here is accepted. */
 import { z } from 'zod';
-import { MODEL_NAMES } from '../../../backtest/index.ts';
+import { MODEL_NAMES } from '../../index.ts';
 import { sessionOf } from '../../../src/tape/index.ts';
 import { MEASURE_NAMES } from './measures.ts';
 

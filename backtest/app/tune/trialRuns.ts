@@ -1,6 +1,6 @@
 /** Runs the trials of a batch side by side, piece by piece of the tapes: after each piece what is hopeless goes no further. The same on any number of threads. */
-import { Fees } from '../../../backtest/index.ts';
-import type { ModelName, Point, ReplayReport } from '../../../backtest/index.ts';
+import { Fees } from '../../index.ts';
+import type { ModelName, Point, ReplayReport } from '../../index.ts';
 import { edgeProblem, externalReferenceOf } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { simulatedAccountOf } from '../backtest/backtest.ts';

@@ -1,6 +1,6 @@
 /** All trials of a study in their order: asked for in batches of one size, taken from the registry where they are there, told in the order of asking. */
-import { newSearch, paretoRanks, textOfPoint } from '../../../backtest/index.ts';
-import type { Point } from '../../../backtest/index.ts';
+import { newSearch, paretoRanks, textOfPoint } from '../../index.ts';
+import type { Point } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
 import type { Progress } from '../../../src/app/messages/progress.ts';
 import { UsageError } from '../../../src/app/wiring/usageError.ts';

@@ -1,6 +1,6 @@
 /** `puntas tune`: a study from its YAML to what it came to, and the one look at its holdout. */
-import { paretoFront, verdictOn } from '../../../backtest/index.ts';
-import type { HeldOut, Tuning } from '../../../backtest/index.ts';
+import { paretoFront, verdictOn } from '../../index.ts';
+import type { HeldOut, Tuning } from '../../index.ts';
 import { withVenueFees } from '../backtest/backtest.ts';
 import type { VenueFees } from '../backtest/backtest.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';

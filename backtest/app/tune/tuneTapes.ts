@@ -1,6 +1,6 @@
 /** The recordings of a study: what of each is tuned on, in pieces, and what is held out and not looked at. */
 import { dirname, resolve } from 'node:path';
-import { recordFlow, rowsInShared } from '../../../backtest/index.ts';
+import { recordFlow, rowsInShared } from '../../index.ts';
 
 import { isStoredTape, openStoredTape, openTape } from '../../../src/tape/index.ts';
 import type { Tape } from '../../../src/tape/index.ts';

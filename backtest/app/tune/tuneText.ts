@@ -1,6 +1,6 @@
 /** What `puntas tune` prints for a person: sentences, and the best trials in a table of 80 columns. */
-import { tuningWords } from '../../../backtest/index.ts';
-import type { Tuning } from '../../../backtest/index.ts';
+import { tuningWords } from '../../index.ts';
+import type { Tuning } from '../../index.ts';
 import { wrapped } from '../../../src/app/messages/wrapped.ts';
 
 const WIDTH = 80;

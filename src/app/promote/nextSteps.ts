@@ -2,7 +2,7 @@
 import type { Millis } from '../../core/index.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../messages/ownCommand.ts';
-import { paperFile } from '../../../backtest/app/promote/checkStage.ts';
+import { paperFile } from './candidate.ts';
 import { readableConfig } from './runningBot.ts';
 import { inPlace } from './standing.ts';
 import type { Standing } from './standing.ts';

@@ -9,7 +9,7 @@ import { carryOutReload } from '../actions/carryOut.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { readConfig } from '../wiring/configFile.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { isTraded } from '../../../backtest/app/promote/runEvidence.ts';
+import { isTraded } from './tradingDigest.ts';
 
 type Asked = {
   readonly liveFile: string;

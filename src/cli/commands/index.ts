@@ -11,9 +11,10 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommands },
   { names: ['record', 'import'], load: async () => (await import('./record.ts')).addRecordCommands },
   {
-    names: ['backtest', 'calibrate', 'tape', 'export'],
-    load: async () => (await import('./tape.ts')).addTapeCommands,
+    names: ['backtest', 'calibrate'],
+    load: async () => (await import('../../../backtest/commands/backtest.ts')).addBacktestCommands,
   },
+  { names: ['tape', 'export'], load: async () => (await import('./tape.ts')).addTapeCommands },
   { names: ['scout'], load: async () => (await import('../../../backtest/commands/scout.ts')).addScoutCommand },
   { names: ['tune'], load: async () => (await import('../../../backtest/commands/tune.ts')).addTuneCommand },
   { names: ['promote'], load: async () => (await import('../../../backtest/commands/promote.ts')).addPromoteCommand },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { latchHalt } from '../../../src/app/inspect/halt.ts';
 import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
@@ -80,6 +81,7 @@ const VERBS: Readonly<Record<string, (dir: string, reason: string, by: string) =
   'a promotion': (dir, reason, by) => {
     const clock = new VirtualClock();
     const { reason: kept, by: name } = promoteOptions({
+      judge: promotionJudge,
       ...{ liveFile: join(dir, 'my.yaml'), by, reason, needsReason: true, version: '1', threads: 1 },
       ...{ clock, progress: NO_PROGRESS, onInput: () => undefined },
     });

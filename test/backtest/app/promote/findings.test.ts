@@ -9,9 +9,9 @@ import {
   resultOf,
   tradedFindings,
 } from '../../../../backtest/app/promote/findings.ts';
-import type { ReplayEvidence } from '../../../../backtest/app/promote/replayEvidence.ts';
-import type { RunEvidence, TradedStage } from '../../../../backtest/app/promote/runEvidence.ts';
-import type { TunedEvidence } from '../../../../backtest/app/tune/tunedEvidence.ts';
+import type { ReplayEvidence, RunEvidence } from '../../../../src/app/promote/evidence.ts';
+import type { TradedStage } from '../../../../backtest/app/promote/runEvidence.ts';
+import type { TunedEvidence } from '../../../../src/app/promote/tunedEvidence.ts';
 
 const HOUR = 3_600_000;
 const tuned: TunedEvidence = {

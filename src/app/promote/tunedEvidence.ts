@@ -2,8 +2,6 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { Tuning } from '../../../backtest/index.ts';
-import type { TrialRecord } from './registry.ts';
 
 const interval = z.object({ low: z.number(), high: z.number() }).nullable();
 const span = z.tuple([z.string(), z.string()]).nullable();
@@ -28,36 +26,16 @@ const schema = z.object({
 
 export type TunedEvidence = z.infer<typeof schema>;
 
-const MARK = '# evidence: ';
-
-/** `body`: the configuration below it. */
-export function tunedLine({ number }: TrialRecord, tuning: Tuning, body: string): string {
-  const { evidence, holdout, verdict, tapes, study, made } = tuning;
-  const told: TunedEvidence = {
-    ...{ config: digestOfYaml(body), puntas: made.puntas, study, trial: number },
-    trials: evidence?.deflated.trials ?? 0,
-    tapes: tapes.map(({ market, digest, tuned, heldOut }) => ({
-      ...{ market, digest },
-      tuned: tuned === null ? null : [tuned[0], tuned[1]],
-      heldOut: heldOut === null ? null : [heldOut[0], heldOut[1]],
-    })),
-    better: verdict.better,
-    net60s: evidence?.net ?? 0,
-    interval: evidence?.interval ?? null,
-    deflated: evidence?.deflated.probability ?? 0,
-    pbo: evidence?.pbo?.value ?? null,
-    holdout: holdout && { at: holdout.at, net60s: holdout.net, interval: holdout.interval },
-  };
-  return `${MARK}${JSON.stringify(told)}`;
-}
+/** Start of that line. */
+export const EVIDENCE_MARK = '# evidence: ';
 
 /** Null where the file has none; in words where it has one that does not hold. */
 export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
-  const line = text.split('\n').find(row => row.startsWith(MARK));
+  const line = text.split('\n').find(row => row.startsWith(EVIDENCE_MARK));
   if (line === undefined) return null;
   let found: unknown;
   try {
-    found = JSON.parse(line.slice(MARK.length));
+    found = JSON.parse(line.slice(EVIDENCE_MARK.length));
   } catch {
     found = null;
   }
@@ -72,7 +50,7 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
 export const withoutEvidence = (text: string): string =>
   text
     .split('\n')
-    .filter(row => !row.startsWith(MARK))
+    .filter(row => !row.startsWith(EVIDENCE_MARK))
     .join('\n');
 
 /** Of the data of a YAML text: remarks and order of lines aside, what it says. */
