@@ -47,7 +47,7 @@ const SEEDS = [
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
-  'app/tapeStore/recordingFiles',
+  'backtest/app/tapeStore/recordingFiles',
   'backtest/parity',
   'backtest/queueTruth',
   'backtest/replay/metamorphic',

@@ -35,8 +35,9 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   live: ['core', 'marketdata', 'hedge', 'guard', 'libsql', 'fastify'],
   monitor: ['core', 'guard', 'prom-client', 'fastify'],
   console: ['guard', 'fastify', 'uplot', 'preact'],
+  pages: ['uplot'],
   strategies: ['core', 'zod'],
-  backtest: ['core', 'tape', 'fills', 'guard', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
+  backtest: ['core', 'tape', 'fills', 'guard', 'pages', 'sandbox', 'strategies', 'config', 'hedge'],
 };
 
 /** Only here does a room speak to the machine. `node:` modules that only compute are everybody's. */
@@ -48,15 +49,6 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
   marketdata: [],
 };
 const COMPUTING = ['node:assert', 'node:crypto', 'node:util', 'node:zlib', 'node:events', 'node:stream', 'node:buffer'];
-
-/** One thing each that would not be clearer in two halves. Nothing is added here without that reason. */
-const LONG = [
-  'src/core/engine/engine.ts',
-  'src/core/orders/orders.ts',
-  'src/sandbox/matching/matching.ts',
-  'src/sandbox/venue/venue.ts',
-  'src/sandbox/venue/venueBook.ts',
-];
 
 const EXPORTED = /^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm;
 
@@ -101,10 +93,10 @@ describe('the arrows between rooms', () => {
   });
 
   test('the app prints nothing and reads no flag: it imports nothing of the command line, and leaves console and exit code alone', () => {
-    const app = files.filter(({ path }) => path.startsWith('src/app/'));
+    const app = files.filter(({ path }) => /^(?:src|backtest)\/app\//.test(path));
     const printing = ['commander', 'cli-progress', 'pino', 'pino-pretty', 'node:process', 'node:console'];
     const wrong = app.flatMap(({ path, text, arrows }) => [
-      ...arrows.filter(({ to }) => /^src\/(cli\/|main\.ts)/.test(to) || printing.includes(to)).map(({ to }) => to),
+      ...arrows.filter(({ to }) => /^(?:src\/(?:cli\/|main\.ts)|backtest\/commands\/)/.test(to) || printing.includes(to)).map(({ to }) => to),
       ...(text.match(/\bconsole\.|\bprocess\.(?:exit|std|argv)\w*/g) ?? []).map(word => `${path}: ${word}`),
     ]);
     expect(wrong).toEqual([]);
@@ -152,6 +144,43 @@ describe('the arrows between rooms', () => {
   test('nor do the folders of a room', () => {
     expect(foldersInCircles(foldersOf(files))).toEqual([]);
   });
+});
+
+/** `src` is what trades; research is under `backtest`, its commands included, and uses what trades. */
+describe('what trades', () => {
+  /** The one file that names research: the list of commands, which loads the one that was typed. */
+  const LIST = 'src/cli/commands/index.ts';
+  const trading = files.filter(({ path }) => /^(?:src|strategies)\//.test(path));
+
+  test('imports nothing of research, but for the commands that the list loads', () => {
+    const wrong = trading.flatMap(({ path, arrows }) =>
+      arrows
+        .filter(({ to }) => /^backtest(?:\/|$)/.test(to))
+        .filter(({ to }) => path !== LIST || !to.startsWith('backtest/commands/'))
+        .map(({ to }) => `${path} imports ${to}`),
+    );
+    expect(wrong).toEqual([]);
+    expect(filesNaming('backtest/')).toEqual([LIST]);
+  });
+
+  test('loads a command of research only if that command was typed', () => {
+    const { text, arrows } = files.find(({ path }) => path === LIST)!;
+    const research = arrows.filter(({ to }) => to.startsWith('backtest/'));
+    expect(research.length).toBeGreaterThan(4);
+    expect(text.match(/^import .*backtest/gm)).toBe(null);
+    expect(text.match(/await import\('[./]*backtest\/commands\/\w+\.ts'\)/g)).toHaveLength(research.length);
+  });
+
+  test('does not start a thread of research by its path, nor import by a name that is put together', () => {
+    const computed = trading.filter(({ arrows }) => arrows.some(({ to }) => to === '(computed)'));
+    expect(computed.map(({ path }) => path)).toEqual([]);
+  });
+
+  /** Files of what trades that have such a path in a string, of an import or a thread. */
+  function filesNaming(path: string): readonly string[] {
+    const inString = new RegExp(`['"\`][./]*${path}`);
+    return trading.filter(({ text }) => inString.test(text)).map(file => file.path);
+  }
 });
 
 /**
@@ -266,14 +295,6 @@ describe('every folder', () => {
 });
 
 describe('every file', () => {
-  test('of the program is at most 380 lines long, the few that hold one table or state machine at most 600', () => {
-    const long = files
-      .filter(({ path }) => path.startsWith('src/'))
-      .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
-      .filter(({ path, lines }) => lines > (LONG.includes(path) ? 600 : 380));
-    expect(long).toEqual([]);
-  });
-
   test('opens with a sentence that says what it is for', () => {
     const silent = files.filter(({ text }) => !/^(#!.*\n)?\/\*\*\s(?:\*\s)?\s*\S[^]{10,}?[.:?][^]*?\*\//.test(text));
     expect(silent.map(({ path }) => path)).toEqual([]);
@@ -323,9 +344,9 @@ test('the test can see: there are files, and arrows between them and to packages
   expect(foldersInCircles([{ name: 'room', folders: [], arrows }])).toEqual(['a > b', 'b > c', 'c > a']);
 });
 
-/** src/core/model/units.ts is core; src/config.ts is config; main.ts, the command line and the app are the root; a strategy's folder is strategies. */
+/** src/core/model/units.ts is core; src/config.ts is config; main.ts, commands and app, those of research too, are the root; a strategy's folder is strategies. */
 function roomOf(path: string): string | null {
-  if (/^src\/(main\.ts$|cli\/|app\/)/.test(path)) return 'root';
+  if (/^(?:src\/(?:main\.ts$|cli\/|app\/)|backtest\/(?:app|commands)\/)/.test(path)) return 'root';
   const [, room] = /^src\/(\w+)(?:\/|\.ts$)/.exec(path) ?? /^(strategies|backtest)\//.exec(path) ?? [];
   return room !== undefined && room in MAY ? room : null;
 }

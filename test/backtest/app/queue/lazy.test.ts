@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { sourcesIn } from '../../../imports.ts';
 
-const files = sourcesIn('src');
+const files = ['src', 'backtest'].flatMap(sourcesIn);
 const OF_QUEUES = ['bullmq', 'ioredis', 'pg', 'aws4fetch'];
-const FOLDERS = ['src/app/queue/', 'src/app/tapeStore/'];
+const FOLDERS = ['backtest/app/queue/', 'backtest/app/tapeStore/'];
 const isOfQueues = (path: string): boolean => FOLDERS.some(folder => path.startsWith(folder));
 /** Whether an import is carried out only when its line is. */
 const isLater = (text: string, to: string): boolean => {
