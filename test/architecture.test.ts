@@ -93,14 +93,25 @@ describe('the arrows between rooms', () => {
   });
 
   test('the app prints nothing and reads no flag: it imports nothing of the command line, and leaves console and exit code alone', () => {
-    const app = files.filter(({ path }) => /^(?:src|backtest)\/app\//.test(path));
+    const app = files.filter(({ path }) => /^(?:(?:src|backtest)\/app|src\/(?:alerts|messages|wiring))\//.test(path));
     const printing = ['commander', 'cli-progress', 'pino', 'pino-pretty', 'node:process', 'node:console'];
     const wrong = app.flatMap(({ path, text, arrows }) => [
-      ...arrows.filter(({ to }) => /^(?:src\/(?:cli\/|main\.ts)|backtest\/commands\/)/.test(to) || printing.includes(to)).map(({ to }) => to),
+      ...arrows
+        .filter(({ to }) => /^(?:src\/(?:cli\/|main\.ts)|backtest\/commands\/)/.test(to) || printing.includes(to))
+        .map(({ to }) => to),
       ...(text.match(/\bconsole\.|\bprocess\.(?:exit|std|argv)\w*/g) ?? []).map(word => `${path}: ${word}`),
     ]);
     expect(wrong).toEqual([]);
     expect(app.length).toBeGreaterThan(20);
+  });
+
+  test('the rooms of the root are layers: each imports only those below it', () => {
+    const layers = ['src/wiring/', 'src/messages/', 'src/alerts/', 'src/app/', 'src/cli/'];
+    const layerOf = (path: string) => layers.findIndex(layer => path.startsWith(layer));
+    const wrong = arrowsOf(({ to }) => layerOf(to) >= 0).filter(
+      ({ from, to }) => layerOf(from) >= 0 && layerOf(to) > layerOf(from),
+    );
+    expect(wrong).toEqual([]);
   });
 
   test('the command line is one file, which main.ts loads: what else has flags of its own is for developers, in test/', () => {
@@ -234,7 +245,7 @@ describe('a list of the exchange', () => {
   ];
   /** Callers that need no judgment of rows, each with its reason. */
   const PASSES_ON: Readonly<Record<string, string>> = {
-    'src/app/wiring/sameAccount.ts': 'presence alone is evidence',
+    'src/wiring/sameAccount.ts': 'presence alone is evidence',
     'src/app/develop/init.ts': 'offers books to choose from',
     'src/app/inspect/halt.ts': 'hands outcomes on',
     'src/app/inspect/previewNow.ts': 'asks Reads',
@@ -344,9 +355,10 @@ test('the test can see: there are files, and arrows between them and to packages
   expect(foldersInCircles([{ name: 'room', folders: [], arrows }])).toEqual(['a > b', 'b > c', 'c > a']);
 });
 
-/** src/core/model/units.ts is core; src/config.ts is config; main.ts, commands and app, those of research too, are the root; a strategy's folder is strategies. */
+/** src/core/model/units.ts is core; src/config.ts is config; main.ts, the command line, the app and what it is put together with are the root, and research's commands and app; a strategy's folder is strategies. */
 function roomOf(path: string): string | null {
-  if (/^(?:src\/(?:main\.ts$|cli\/|app\/)|backtest\/(?:app|commands)\/)/.test(path)) return 'root';
+  if (/^(?:src\/(?:main\.ts$|(?:cli|app|alerts|messages|wiring)\/)|backtest\/(?:app|commands)\/)/.test(path))
+    return 'root';
   const [, room] = /^src\/(\w+)(?:\/|\.ts$)/.exec(path) ?? /^(strategies|backtest)\//.exec(path) ?? [];
   return room !== undefined && room in MAY ? room : null;
 }

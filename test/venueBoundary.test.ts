@@ -58,7 +58,7 @@ test('no other file has a code of its whole table as a text of its own', () => {
     'backtest/exchange/desk.ts: rfq_conversion_not_found',
     'backtest/exchange/desk.ts: unexpected',
     // An amount in an example.
-    'src/app/wiring/paper.ts: 1000',
+    'src/wiring/paper.ts: 1000',
     // A step of a slider.
     'src/console/document.ts: 1000',
   ]);
@@ -70,8 +70,5 @@ test('the client is imported by the registry of venues alone', () => {
     ({ path, arrows }) => !SPEAKS.test(path) && arrows.some(({ to }) => /^src\/exchange\//.test(to)),
   );
   // Deliveries of the embedded exchange go out by the same HTTP transport.
-  expect(importers.map(({ path }) => path).sort()).toEqual([
-    'src/app/wiring/deliveries.ts',
-    'src/app/wiring/venueRegistry.ts',
-  ]);
+  expect(importers.map(({ path }) => path).sort()).toEqual(['src/wiring/deliveries.ts', 'src/wiring/venueRegistry.ts']);
 });

@@ -11,13 +11,13 @@ import { describeBacktest } from '../app/backtest/describe.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencies.ts';
 import { seedNumber, sessionHours, several, tapeBook, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { cadenceFlag, driftNumber, feesFlag, sweepFlag, tradedTime, venueFees } from './flags.ts';
-import { withProgress } from '../../src/app/messages/progress.ts';
+import { withProgress } from '../../src/messages/progress.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { writeReport, reportFiles } from '../app/backtest/reportFiles.ts';
 import { chosen, tapeOf } from '../../src/cli/commands/source.ts';
 import { chosenStored, referenceTapes } from './recordings.ts';
 import { version } from '../../src/cli/terminal/version.ts';
-import { UsageError } from '../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
 import { print, writeOutput } from '../../src/cli/terminal/output.ts';
 
 type BacktestFlags = {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { promotionJudge } from '../app/promote/checkStage.ts';
 import { progress } from '../../src/app/inspect/explain.ts';
 import { ownName } from '../../src/app/inspect/ledger.ts';
-import { EXIT } from '../../src/app/messages/exits.ts';
+import { EXIT } from '../../src/messages/exits.ts';
 import { promotionsDir } from '../../src/app/promote/promotionJournal.ts';
 import {
   approvePromotion,

@@ -10,7 +10,7 @@ export async function queueFlags(
   const [{ queuePlace }, { openTapeStore }, { readSecretFile }] = await Promise.all([
     import('../app/queue/queuePlace.ts'),
     import('../app/tapeStore/tapeStore.ts'),
-    import('../../src/app/wiring/secretFiles.ts'),
+    import('../../src/wiring/secretFiles.ts'),
   ]);
   return {
     place: queuePlace(address, process.env, readSecretFile),

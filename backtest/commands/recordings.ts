@@ -4,8 +4,8 @@ import { isStoredTape, openStoredTape } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
 import type { OpenedTape } from '../app/backtest/market.ts';
-import { readConfig, readShipped, shippedConfig } from '../../src/app/wiring/configFile.ts';
-import { UsageError } from '../../src/app/wiring/usageError.ts';
+import { readConfig, readShipped, shippedConfig } from '../../src/wiring/configFile.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
 import { bookOf, nameFor, tapeOf, wrongTape } from '../../src/cli/commands/source.ts';
 
 /** As `chosen` for a stored tape, which is opened and not read; null if --tape is none. Throws `UsageError` as `chosen` rejects. */

@@ -2,7 +2,7 @@
 import { constantLatency, fillModel, FLAG, rowsOfTape, runHedgedReplay } from '../../backtest/index.ts';
 import type { ModelName } from '../../backtest/index.ts';
 import { simulatedDeskOf } from '../../backtest/app/backtest/backtestModel.ts';
-import { clientOf, engineOf, hedgeOf, hedgePlanOf, marketStreamOf } from '../../src/app/wiring/bot.ts';
+import { clientOf, engineOf, hedgeOf, hedgePlanOf, marketStreamOf } from '../../src/wiring/bot.ts';
 import type { Config } from '../../src/config.ts';
 import {
   moneyOf,

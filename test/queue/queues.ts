@@ -20,7 +20,7 @@ import { digestOfTape, spanOf } from '../../backtest/app/backtest/market.ts';
 import { configOf } from '../../backtest/app/tune/parameters.ts';
 import { digestOfData } from '../../backtest/app/tune/study.ts';
 import { digestOfRecording } from '../../backtest/app/tune/tuneTapes.ts';
-import { shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { openTape, TapeWriter } from '../../src/tape/index.ts';
 import { keysOfStudy } from '../backtest/app/tune/studies.ts';
 import { Bench, complaints, printed, puntas, ran, ROOT } from '../cli/program.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { comparisonPage } from '../../backtest/index.ts';
 import { compare } from '../../backtest/app/compare/compare.ts';
-import { pageParts } from '../../src/app/wiring/outFiles.ts';
+import { pageParts } from '../../src/wiring/outFiles.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { version } from '../../src/cli/terminal/version.ts';
 import { COMPARED, comparisonTables, figuresOfComparison, withTables } from './comparisonFigures.ts';

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { backtest } from '../../backtest/app/backtest/backtest.ts';
-import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
-import { readConfig } from '../../src/app/wiring/configFile.ts';
+import { NO_PROGRESS } from '../../src/messages/progress.ts';
+import { readConfig } from '../../src/wiring/configFile.ts';
 import type { Config } from '../../src/config.ts';
 import { kindOf } from '../../strategies/index.ts';
 import { NO_CONFIGURATION } from '../shippedConfigs.ts';

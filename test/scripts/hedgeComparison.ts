@@ -5,12 +5,12 @@ import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/ind
 import { hedge as hedgeKeys } from '../../src/config/hedge.ts';
 import type { Config } from '../../src/config.ts';
 import { backtest } from '../../backtest/app/backtest/backtest.ts';
-import { readConfig, shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { readConfig, shippedConfig } from '../../src/wiring/configFile.ts';
 import { pairOf } from '../../src/core/index.ts';
-import { UsageError } from '../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
 import { decimalFlag, seedNumber } from '../../src/cli/terminal/flags.ts';
 import { driftNumber } from '../../backtest/commands/flags.ts';
-import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
+import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { hedgePlot } from './hedgePlot.ts';
 import { tapeOf } from '../../src/cli/commands/source.ts';
 

@@ -9,7 +9,7 @@ import { feesOf } from '../../../src/sandbox/index.ts';
 import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests } from './latencies.ts';
 import type { LatencyText } from './latencies.ts';
 import { missingReference, recordedElsewhere } from './externalReference.ts';
@@ -18,8 +18,8 @@ import type { ReferenceTapes } from './hedgeRoutes.ts';
 import { cutAt, gapsOf, marketOf, outside, spanOf } from './market.ts';
 import type { OpenedTape, TradedTime } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
-import { withProgress } from '../../../src/app/messages/progress.ts';
-import type { OnShare, Progress } from '../../../src/app/messages/progress.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { OnShare, Progress } from '../../../src/messages/progress.ts';
 
 export type BacktestOptions = {
   readonly config: Config;

@@ -25,7 +25,7 @@ import { randomOf } from '../../../src/core/index.ts';
 import type { Instrument } from '../../../src/core/index.ts';
 import { openStoredTape } from '../../../src/tape/index.ts';
 import type { Gap, RecordedBests, StoredTapeOptions, Tape } from '../../../src/tape/index.ts';
-import { engineOf, hedgePlanOf } from '../../../src/app/wiring/bot.ts';
+import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
 import { openCsv } from './csvFiles.ts';
 import type { CsvPaths } from './csvFiles.ts';
 

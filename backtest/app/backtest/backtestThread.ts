@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { runJobs } from './backtestModel.ts';
 import type { ThreadResult, ThreadWork } from './backtestThreads.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 
 parentPort?.on('message', (work: ThreadWork) => void resultOf(work).then(result => parentPort?.postMessage(result)));
 

@@ -6,7 +6,7 @@ import { REPLAY_THREAD, rowsInShared } from '../../index.ts';
 import type { ReplayReport } from '../../index.ts';
 import { hearTheSame, runJobs, sourceFor } from './backtestModel.ts';
 import type { ModelJob, RowSource } from './backtestModel.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /** What a thread is given, one group after another. `shares` from `first` on is how far each of its jobs is. */
 export type ThreadWork = {

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER } from '../../index.ts';
 import type { ReplaySink } from '../../index.ts';
-import { written } from '../../../src/app/wiring/outFiles.ts';
+import { written } from '../../../src/wiring/outFiles.ts';
 
 /** `hedges`: absent when nothing hedges. */
 export type CsvPaths = { readonly fills: string; readonly orders: string; readonly hedges?: string };

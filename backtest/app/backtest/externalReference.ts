@@ -6,7 +6,7 @@ import { midsOf } from '../../../src/tape/index.ts';
 import { kindOf } from '../../../strategies/index.ts';
 import { during, routeBooks } from './hedgeRoutes.ts';
 import type { ReferenceTapes, Span } from './hedgeRoutes.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /** Null when none of its books were given. Throws `UsageError` for recordings that neither the configured reference nor a route of hedges goes through, for one that is missing, and for another time. */
 export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: Span): ExternalReferenceOptions | null {

@@ -3,7 +3,7 @@ import type { Config } from '../../../src/config.ts';
 import { pairOf } from '../../../src/core/index.ts';
 import { bestsOf } from '../../../src/tape/index.ts';
 import type { DataFlaw, RecordedBests, Tape } from '../../../src/tape/index.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /** Recordings by the book that they are of. */
 export type ReferenceTapes = ReadonlyMap<string, Tape>;

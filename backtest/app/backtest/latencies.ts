@@ -5,7 +5,7 @@ import { latencySpecOf, recordedLatencies, requestsTook } from '../../index.ts';
 import type { LatencySpec } from '../../index.ts';
 import { answeredRequests } from '../../../src/live/replay/answeredRequests.ts';
 import type { Latencies } from './backtestModel.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 
 export type LatencyFlags = {
   readonly latencyMs: string;

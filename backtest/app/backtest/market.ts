@@ -5,7 +5,7 @@ import { KIND, loadStoredTape, openStoredTape } from '../../../src/tape/index.ts
 import type { Gap, StoredTape, StoredTapeOptions, Tape } from '../../../src/tape/index.ts';
 import { rowsInMemory } from './backtestModel.ts';
 import type { Latencies, RowSource } from './backtestModel.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /** A stored tape, and what it was opened with: threads open it again. */
 export type OpenedTape = { readonly tape: StoredTape; readonly options: StoredTapeOptions };

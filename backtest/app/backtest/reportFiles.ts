@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reportPage } from '../../index.ts';
 import type { BacktestReport } from '../../index.ts';
-import { pageParts, written } from '../../../src/app/wiring/outFiles.ts';
+import { pageParts, written } from '../../../src/wiring/outFiles.ts';
 import type { CsvPaths } from './csvFiles.ts';
 
 export type ReportFiles = {

@@ -7,9 +7,9 @@ import { adverseAtBest, distancesIn, distancesJson, distancesText, profileLines 
 import type { DistancesAsked, MeasuredDistances } from './distances.ts';
 import { digits, fairValueText } from './fairValueText.ts';
 import type { ReferenceFound } from './fairValueText.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
-import { withProgress } from '../../../src/app/messages/progress.ts';
-import type { Progress } from '../../../src/app/messages/progress.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { Progress } from '../../../src/messages/progress.ts';
 
 /** A price from elsewhere that was recorded at the same time, by the books that it goes through, in their order. */
 export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };

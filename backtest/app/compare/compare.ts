@@ -32,13 +32,13 @@ import { derivedSetups, givenSetups, termsOf } from './compareSetups.ts';
 import type { Setup } from './compareSetups.ts';
 import { findTapes, firstPart, SECONDS_LEAST } from './compareTapes.ts';
 import type { FoundTape, LeftOut } from './compareTapes.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
 import type { LatencyText } from '../backtest/latencies.ts';
 import { cutAt, marketOf, outside, spanOf } from '../backtest/market.ts';
 import type { RecordedMarket, OpenedTape, TradedTime } from '../backtest/market.ts';
-import { withProgress } from '../../../src/app/messages/progress.ts';
-import type { OnShare, Progress } from '../../../src/app/messages/progress.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { OnShare, Progress } from '../../../src/messages/progress.ts';
 
 export const TIERS = ['own', 'entry', 'best', 'config'] as const;
 export type TierName = (typeof TIERS)[number];

@@ -16,7 +16,7 @@ import { loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { signedRateCeil } from '../../../src/core/index.ts';
 import type { Instrument } from '../../../src/core/index.ts';
-import { readConfig } from '../../../src/app/wiring/configFile.ts';
+import { readConfig } from '../../../src/wiring/configFile.ts';
 import type { QuoteAdvice } from './compareVerdicts.ts';
 
 /** `config` null: `notRun` says why. */

@@ -11,11 +11,11 @@ import {
   openTape,
 } from '../../../src/tape/index.ts';
 import type { Tape } from '../../../src/tape/index.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { cutAt, spanOf } from '../backtest/market.ts';
 import type { OpenedTape } from '../backtest/market.ts';
-import { withProgress } from '../../../src/app/messages/progress.ts';
-import type { OnShare, Progress } from '../../../src/app/messages/progress.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { OnShare, Progress } from '../../../src/messages/progress.ts';
 
 export type FoundTape = {
   /** Short, and none else's. */

@@ -1,8 +1,8 @@
 /** One look at the stage of a promotion: its evidence gathered, and held against the criteria that were set before it began. */
 import { dirname } from 'node:path';
 import type { Config } from '../../../src/config.ts';
-import { readConfigText } from '../../../src/app/wiring/configFile.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { readConfigText } from '../../../src/wiring/configFile.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { ledgerFinding, modelFinding, promisedBy, replayFindings, resultOf, tradedFindings } from './findings.ts';
 import type { Promised } from './findings.ts';
 import { liveDigestOf } from '../../../src/app/promote/liveFile.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Criteria } from '../../../src/app/promote/evidence.ts';
 import { MODEL_NAMES } from '../../index.ts';
 import { studySchema } from '../tune/studySchema.ts';
-import { readYamlFile } from '../../../src/app/wiring/yamlFile.ts';
+import { readYamlFile } from '../../../src/wiring/yamlFile.ts';
 
 const share = z.number().min(0).max(1);
 const count = z.int().min(0).max(1_000_000_000);

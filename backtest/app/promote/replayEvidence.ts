@@ -2,14 +2,14 @@
 import type { Config } from '../../../src/config.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
-import type { Progress } from '../../../src/app/messages/progress.ts';
+import type { Progress } from '../../../src/messages/progress.ts';
 import { intervalOfSum } from '../tune/evidence.ts';
 import type { Study } from '../tune/study.ts';
 import { studySchema } from '../tune/studySchema.ts';
 import { runBatch, whyNotRun } from '../tune/trialRuns.ts';
 import type { TrialOutcome, TrialTerms } from '../tune/trialRuns.ts';
 import { piecesOf, referencesOf, tuneTapes } from '../tune/tuneTapes.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Criteria, ReplayEvidence } from '../../../src/app/promote/evidence.ts';
 
 export type ReplayAsked = {

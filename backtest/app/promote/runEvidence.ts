@@ -16,9 +16,9 @@ import { isPaperState } from '../../../src/live/state/paperMark.ts';
 import type { ReplayedRun, RunEvidence } from '../../../src/app/promote/evidence.ts';
 import type { LastTraded } from '../../../src/app/promote/promotionJudge.ts';
 import { tradingDigest } from '../../../src/app/promote/tradingDigest.ts';
-import { engineOf } from '../../../src/app/wiring/bot.ts';
-import { venueOf } from '../../../src/app/wiring/venueRegistry.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { engineOf } from '../../../src/wiring/bot.ts';
+import { venueOf } from '../../../src/wiring/venueRegistry.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { WatchedRun } from './watchedRun.ts';
 import type { RunSums } from './watchedRun.ts';
 

@@ -1,6 +1,6 @@
 /** BullMQ on Redis or PostgreSQL: loaded, connected and looked at before anything is asked of it. Nothing of it is loaded where there is no queue. */
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { HELLO_QUEUE } from './presence.ts';
 import type { QueuePlace } from './queuePlace.ts';
 

@@ -1,6 +1,6 @@
 /** Where a queue is: its address, with the password from the environment, and as it may be shown. */
 import { readQueuePassword } from '../../../src/config.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 
 export type QueuePlace = {
   readonly kind: 'redis' | 'postgres';

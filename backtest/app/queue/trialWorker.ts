@@ -5,7 +5,7 @@ import { RecordingCache } from '../tapeStore/recordingCache.ts';
 import { StoreProblem } from '../tapeStore/storedFiles.ts';
 import type { StoredFiles } from '../tapeStore/storedFiles.ts';
 import type { TrialOutcome } from '../tune/trialRuns.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { connectQueues, messageOf } from './bullQueues.ts';
 import type { BullQueues } from './bullQueues.ts';
 import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';

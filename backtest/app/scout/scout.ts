@@ -10,11 +10,11 @@ import { pairOf } from '../../../src/core/index.ts';
 import type { AvailableBook, BookRules, Clock, FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { loadStoredTape } from '../../../src/tape/index.ts';
-import { withProgress } from '../../../src/app/messages/progress.ts';
-import type { Progress } from '../../../src/app/messages/progress.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { Progress } from '../../../src/messages/progress.ts';
 import { record } from '../../../src/app/tapes/record.ts';
 import type { RecordOptions } from '../../../src/app/tapes/record.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { findTapes } from '../compare/compareTapes.ts';
 import type { FoundTape, LeftOut, PlacedTape } from '../compare/compareTapes.ts';
 

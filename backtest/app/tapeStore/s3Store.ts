@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { request } from 'undici';
 import { boundedBody, readBody } from '../../../src/guard/index.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { FileContent, StoredFiles } from './storedFiles.ts';
 

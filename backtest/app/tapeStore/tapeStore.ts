@@ -1,5 +1,5 @@
 /** Where the files of recordings lie for several machines, each under the SHA-256 of its content: a shared folder, or a bucket. */
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { FolderStore } from './folderStore.ts';
 import { openS3 } from './s3Store.ts';
 import type { StoredFiles } from './storedFiles.ts';

@@ -1,5 +1,5 @@
 /** The law of the holdout: opened once, on hours that nobody tuned on, and whoever has seen it tunes no more. */
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { isTrial, meet } from './registry.ts';
 import type { MarketHours, NeighbourRecord, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
 

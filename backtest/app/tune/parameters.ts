@@ -7,7 +7,7 @@ import { configSchema, loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { problemsOf } from '../../../src/config/problems.ts';
 import type { Problem } from '../../../src/config/problems.ts';
-import { VENUES } from '../../../src/app/wiring/venueRegistry.ts';
+import { VENUES } from '../../../src/wiring/venueRegistry.ts';
 import type { ParameterKeys, StudyKeys } from './studySchema.ts';
 
 type Tree = Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import type { Point } from '../../index.ts';
 import { syncFolder } from '../../../src/live/files/durableFiles.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Measures } from './measures.ts';
 
 /** MarketHours of a market, ms since 1970. `market` is the book, for a flow of the built-in market its seed too; `digest` of the recording's content. */

@@ -2,8 +2,8 @@
 import { newSearch, paretoRanks, textOfPoint } from '../../index.ts';
 import type { Point } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
-import type { Progress } from '../../../src/app/messages/progress.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import type { Progress } from '../../../src/messages/progress.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { mayTune } from './holdoutLaw.ts';
 import type { StudyHours } from './holdoutLaw.ts';
 import { MEASURES, upwards } from './measures.ts';

@@ -1,7 +1,7 @@
 /** What `puntas tune` prints for a person: sentences, and the best trials in a table of 80 columns. */
 import { tuningWords } from '../../index.ts';
 import type { Tuning } from '../../index.ts';
-import { wrapped } from '../../../src/app/messages/wrapped.ts';
+import { wrapped } from '../../../src/messages/wrapped.ts';
 
 const WIDTH = 80;
 const SHOWN = 10;

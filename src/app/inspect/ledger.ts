@@ -9,15 +9,15 @@ import { adjustmentsIn } from '../../live/state/adjustments.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { checkedBy, checkedReason } from '../messages/reason.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { checkedBy, checkedReason } from '../../messages/reason.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { ledgerAt } from './exportLedger.ts';
-import { partsText, profitSentence, shownProfit } from '../messages/shownProfit.ts';
+import { partsText, profitSentence, shownProfit } from '../../messages/shownProfit.ts';
 import { bookedTrade } from './ledgerProfit.ts';
 import { lastMoment, profitAt } from './profitNow.ts';
 import type { ProfitNow } from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
 
 export type LedgerAsk = {
   readonly currency?: string;

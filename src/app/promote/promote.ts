@@ -2,8 +2,8 @@
 import { basename, dirname, resolve } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { checkedAsk } from '../actions/actions.ts';
-import { readConfigText } from '../wiring/configFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { readConfigText } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import {
   liveConfig,
   paperConfig,

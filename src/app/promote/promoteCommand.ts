@@ -1,6 +1,6 @@
 /** One command of `puntas promote` from its start to its end: alone in its folder, finishing what a killed one decided, and telling what came of it. */
 import type { Looking, PromotionJudge, StageCheck } from './promotionJudge.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
 import { alone, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';

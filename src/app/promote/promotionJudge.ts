@@ -1,6 +1,6 @@
 /** The judge of a promotion: gathers the evidence of a stage and compares it with the criteria. Research implements it, and the command hands it in. */
 import type { Clock, Instrument, Millis } from '../../core/index.ts';
-import type { Progress } from '../messages/progress.ts';
+import type { Progress } from '../../messages/progress.ts';
 import type { Criteria } from './evidence.ts';
 import type { Check } from './records.ts';
 import type { OpenPromotion, Standing } from './standing.ts';

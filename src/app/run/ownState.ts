@@ -6,11 +6,11 @@ import type { Journal } from '../../live/state/journal.ts';
 import { OtherKey } from '../../live/state/owner.ts';
 import type { Owner } from '../../live/state/owner.ts';
 import { claimState } from '../../live/state/paperMark.ts';
-import { clientOf } from '../wiring/bot.ts';
-import type { VenueAccess } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { verifiedAccountOf } from '../wiring/sameAccount.ts';
-import { sentenceOf } from '../messages/exits.ts';
+import { clientOf } from '../../wiring/bot.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { verifiedAccountOf } from '../../wiring/sameAccount.ts';
+import { sentenceOf } from '../../messages/exits.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /** Rejects with one line for a person where the state is another bot's, or cannot be used for want of a permission. */

@@ -44,7 +44,7 @@ export const guardsMoney = (command: string | undefined): boolean => GUARDS_MONE
 /** Adds the command that the first argument names; every one when it names none, so that commander lists them, or none for the version. */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;
-  const { warnOfConfigs } = await import('../../app/wiring/configFile.ts');
+  const { warnOfConfigs } = await import('../../wiring/configFile.ts');
   warnOfConfigs(line => printError(line));
   const asked = COMMAND_FILES.filter(({ names }) => args[0] !== undefined && names.includes(args[0]));
   for (const { load } of asked.length > 0 ? asked : COMMAND_FILES) (await load())(program);

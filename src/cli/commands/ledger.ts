@@ -2,8 +2,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
-import { readConfig } from '../../app/wiring/configFile.ts';
-import { UsageError } from '../../app/wiring/usageError.ts';
+import { readConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { adjust, ledger } from '../../app/inspect/ledger.ts';
 import type { AdjustAsk } from '../../app/inspect/ledger.ts';

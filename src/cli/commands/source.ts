@@ -4,11 +4,11 @@ import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import type { VenueAccess } from '../../app/wiring/bot.ts';
-import { readConfig, readShipped, shippedConfig } from '../../app/wiring/configFile.ts';
-import { UsageError } from '../../app/wiring/usageError.ts';
-import { withMarket, withVenue } from '../../app/wiring/venue.ts';
-import { withProgress } from '../../app/messages/progress.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { readConfig, readShipped, shippedConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { withMarket, withVenue } from '../../wiring/venue.ts';
+import { withProgress } from '../../messages/progress.ts';
 import { logger } from '../terminal/logger.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 

@@ -5,7 +5,7 @@ import type { StoredTapeOptions } from '../../tape/index.ts';
 import { recordedTime } from '../terminal/flags.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { exportLedger } from '../../app/inspect/exportLedger.ts';
-import { UsageError } from '../../app/wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';

@@ -1,4 +1,4 @@
-/** An exchange as a whole, as the composition root knows it: adding one is one value of `ExchangeVenue`, and one line in the registry of `src/app/wiring/venueRegistry.ts`. */
+/** An exchange as a whole, as the composition root knows it: adding one is one value of `ExchangeVenue`, and one line in the registry of `src/wiring/venueRegistry.ts`. */
 import type { Millis } from '../model/units.ts';
 import type { Meaning, Outcome } from './outcome.ts';
 import type {

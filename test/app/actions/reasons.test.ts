@@ -9,10 +9,10 @@ import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { latchHalt } from '../../../src/app/inspect/halt.ts';
 import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
-import { checkedBy, checkedReason } from '../../../src/app/messages/reason.ts';
+import { checkedBy, checkedReason } from '../../../src/messages/reason.ts';
 import { promoteOptions } from '../../../src/app/promote/promote.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
 

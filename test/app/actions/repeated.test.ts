@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { carryOut } from '../../../src/app/actions/carryOut.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';

@@ -29,7 +29,7 @@ import { promotedJson, promotedText } from '../../../src/app/promote/promoteText
 import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
 import { previewBack } from '../../../src/app/promote/previewBack.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
+import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { approved, placed } from './records.ts';
 

@@ -8,7 +8,7 @@ import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
 import { latenciesOf } from '../../../backtest/app/backtest/latencies.ts';
 import { Verdicts } from '../../../backtest/app/compare/compareVerdicts.ts';
 import { findTapes, firstPart } from '../../../backtest/app/compare/compareTapes.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
+import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';

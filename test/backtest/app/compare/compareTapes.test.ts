@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { recordFlow } from '../../../../backtest/index.ts';
 import { findTapes } from '../../../../backtest/app/compare/compareTapes.ts';
-import { NO_PROGRESS } from '../../../../src/app/messages/progress.ts';
+import { NO_PROGRESS } from '../../../../src/messages/progress.ts';
 import { TapeWriter } from '../../../../src/tape/index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-tapes-'));

@@ -3,8 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { NO_PROGRESS } from '../../../../src/app/messages/progress.ts';
-import { shippedConfig } from '../../../../src/app/wiring/configFile.ts';
+import { NO_PROGRESS } from '../../../../src/messages/progress.ts';
+import { shippedConfig } from '../../../../src/wiring/configFile.ts';
 import type { TuneOptions } from '../../../../backtest/app/tune/tune.ts';
 
 export const folder = (): string => mkdtempSync(join(tmpdir(), 'puntas-tune-'));

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { configAt, settingsOf } from '../../../../backtest/app/tune/parameters.ts';
 import { readStudy, studyDigest } from '../../../../backtest/app/tune/study.ts';
-import { shippedConfig } from '../../../../src/app/wiring/configFile.ts';
+import { shippedConfig } from '../../../../src/wiring/configFile.ts';
 import { folder, studyFile } from './studies.ts';
 
 const dir = folder();
