@@ -245,7 +245,7 @@ describe('a list of the exchange', () => {
   ];
   /** Callers that need no judgment of rows, each with its reason. */
   const PASSES_ON: Readonly<Record<string, string>> = {
-    'src/wiring/sameAccount.ts': 'presence alone is evidence',
+    'src/app/run/ownState.ts': 'presence alone is evidence',
     'src/app/develop/init.ts': 'offers books to choose from',
     'src/app/inspect/halt.ts': 'hands outcomes on',
     'src/app/inspect/previewNow.ts': 'asks Reads',

@@ -1,6 +1,8 @@
 /** Values of the flags of research commands: text to a checked number, or one line that says what was expected. */
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import type { QueuePlace } from '../app/queue/queuePlace.ts';
+import type { StoredFiles } from '../app/tapeStore/storedFiles.ts';
 import { recordedTime } from '../../src/cli/terminal/flags.ts';
 import type { Millis } from '../../src/core/index.ts';
 
@@ -76,3 +78,19 @@ export const tradedTime = (command: Command): Command =>
       recordedTime,
     )
     .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
+
+/** The flags of both ends of a queue of trials; what they need is loaded only if they are given. `tapes`: of --tapes. Rejects with `UsageError` for what is no address or no place of recordings. */
+export async function queueFlags(
+  address: string,
+  tapes: string | undefined,
+): Promise<{ readonly place: QueuePlace; readonly store: StoredFiles | null }> {
+  const [{ queuePlace }, { openTapeStore }, { readSecretFile }] = await Promise.all([
+    import('../app/queue/queuePlace.ts'),
+    import('../app/tapeStore/tapeStore.ts'),
+    import('../../src/wiring/secretFiles.ts'),
+  ]);
+  return {
+    place: queuePlace(address, process.env, readSecretFile),
+    store: tapes === undefined ? null : openTapeStore(tapes, process.env),
+  };
+}

@@ -17,7 +17,7 @@ import { venueFees } from './flags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
-import { queueFlags } from './queueFlags.ts';
+import { queueFlags } from './flags.ts';
 import { print, printError } from '../../src/cli/terminal/output.ts';
 
 type TuneFlags = {

@@ -11,7 +11,7 @@ import { sizeFlag } from './flags.ts';
 import { logger } from '../../src/cli/terminal/logger.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
-import { queueFlags } from './queueFlags.ts';
+import { queueFlags } from './flags.ts';
 
 type WorkerFlags = {
   readonly queue: string;

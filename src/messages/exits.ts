@@ -1,9 +1,9 @@
-/** Exit codes of the program, and which error ends in which. */
+/** Exit codes of the program, which error ends in which, and what a person can do about it. */
+import type { LocalRefusal } from '../core/index.ts';
 import { diskAdvice, diskTroubleOf } from '../live/files/diskTrouble.ts';
 import { CannotStart } from '../live/loop/opening.ts';
 import { filesRemedyOf } from '../wiring/processLimits.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { localRemedyOf } from './remedy.ts';
 
 /** 0 clean; 1 something broke; 2 wrong use or configuration; 3 orders of ours may be left on the exchange. */
 export const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
@@ -30,3 +30,11 @@ function diskRemedy(error: unknown): string | null {
   const trouble = diskTroubleOf(error);
   return trouble === null ? null : diskAdvice(trouble, 'the state directory');
 }
+
+const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
+  'not-sent': 'check exchange.restUrl, and that the exchange runs and can be reached from here',
+  budget: 'the request budget was used up: wait a minute, or raise exchange.budgets up to what the exchange allows',
+};
+
+/** Of a code of ours; null for any other, and when nothing can be said. */
+export const localRemedyOf = (code: string | null): string | null => OF_OURS[code as LocalRefusal] ?? null;

@@ -17,7 +17,7 @@ import type { Rules } from '../../live/rules.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
-import { localRemedyOf } from '../../messages/remedy.ts';
+import { localRemedyOf } from '../../messages/exits.ts';
 import { finding } from './finding.ts';
 import type { Finding } from './finding.ts';
 
