@@ -22,8 +22,8 @@ const PEER = '127.0.0.1';
 const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
 
 /**
- * Returns the paper transport. `send` rejects with a TransportFailure (`sent` is true) for market data while the
- * followed market has no data, and for a book that cannot be read.
+ * Returns the paper transport. `send` rejects with a TransportFailure (`sent` is true) for a book that cannot be read,
+ * and for market data while the followed market has none.
  */
 export function paperWay({ box, clock, book, latencyMs, isThere, elsewhere }: PaperWayOptions): Transport {
   return {

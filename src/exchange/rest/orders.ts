@@ -264,8 +264,8 @@ const idQuery = (of: Ids, ids: readonly string[]): string =>
 const NOT_FOUND: readonly string[] = ['0312', '0357'];
 
 /**
- * Requests ids, and repeats the request in halves if the exchange rejects an id without an order instead of omitting it
- * (public facts 7 and 8). So one unknown id does not hide the state of the other ids.
+ * Requests ids. If the exchange rejects an id without an order instead of omitting it (public facts 7 and 8), requests
+ * the ids again in halves. So one unknown id does not hide the state of the others.
  */
 async function found<T>(
   ids: readonly string[],

@@ -17,8 +17,8 @@ export type WebhookEndpoints = ReturnType<typeof webhooks>;
 export function webhooks(ask: Ask) {
   return {
     /**
-     * Registers for TRANSACTION, the only kind of event. The exchange rejects a second registration in a text without a
-     * code.
+     * Registers for TRANSACTION, the only kind of event. The exchange rejects a second registration with an error text
+     * but no code.
      */
     registerWebhook: (callbackUrl: string) =>
       asked(ask, () => ({

@@ -19,7 +19,7 @@ export const isThrottle = (status: number, code?: string): boolean =>
 /**
  * Whether this code, as the answer to a write, proves that nothing changed. An unlisted code proves it only in the
  * categories that are checked before execution (failure modes 0.1). A rejected nonce proves nothing: a proxy may have
- * sent the request twice, and this answers the second copy.
+ * sent the request twice, and the code may answer the second copy.
  */
 export function provesRefusal(code: string): boolean {
   if (isAboutNonce(code)) return false;

@@ -14,7 +14,7 @@ export const bookPart = checked(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/, 'a book like 
 export const currencyPart = checked(/^[A-Za-z0-9]{1,20}$/, 'a ticker like btc');
 /** 16 characters on today's wire, up to 64 in older samples (public facts 3). */
 export const oidPart = checked(/^[A-Za-z0-9]{1,64}$/, 'an order id');
-/** Format by the conventions of the interface document. */
+/** Format: see the conventions of the interface document. */
 export const originIdPart = checked(/^[A-Za-z0-9_-]{1,40}$/, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
 export const tidPart = checked(/^\d{1,19}$/, 'a trade id');
 /** Ids of quotes and conversions: UUIDs or short texts. */

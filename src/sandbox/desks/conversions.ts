@@ -178,10 +178,7 @@ function bestPrice(book: DeskBook, side: Side): bigint {
   return BigInt(ticks) * book.instrument.tickMoney;
 }
 
-/**
- * Returns the fraction by which the average price of the sum is worse than the book's best price, or null if the book
- * is too small.
- */
+/** Returns how much worse than the best price the sum would trade, as a fraction, or null if the book is too small. */
 function slippageOf({ book, side }: Hop, spend: Money): Money | null {
   const { instrument: i } = book;
   let left: bigint = side === 'sell' ? spend / i.lotMoney : spend / i.tickLotMoney;

@@ -29,7 +29,8 @@ const HEADERS_MAX = 32 * 1024;
 const BODY_MAX = 64 * 1024;
 const REQUEST_MS = 10_000;
 /**
- * Connections of bots, streams and other clients. The connection that has been idle longest is closed for a new one.
+ * Connections of bots, streams and other clients. At the limit, a new one closes the longest idle connection of the
+ * address that has the most.
  */
 const CONNECTIONS_MAX = 1_024;
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -49,8 +49,8 @@ const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
 /** Maximum distance of a taker's price from the best price, in half spreads. */
 const REACH = 5;
 /**
- * Price push of trades on the makers, in one-minute volatilities. A trade pushes by up to `most`, by half of that at
- * `amounts` typical amounts. The sum is at most `max` and fades.
+ * Price push of trades on the makers, in one-minute volatilities. A trade pushes by up to `most`, and by half of `most`
+ * at `amounts` typical amounts. The sum is at most `max` and fades.
  */
 const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
 /** Each trade makes makers quote wider: by `each`, up to `max`, fading. */

@@ -1,6 +1,6 @@
 /**
- * Price levels of one side of a book, in a sorted array with the best last, so that changes near the best price move
- * few entries.
+ * Price levels of one side of a book, in a sorted array with the best last. Changes near the best price move few
+ * entries.
  */
 
 const START = 64;

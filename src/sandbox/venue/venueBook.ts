@@ -149,7 +149,7 @@ export class VenueBook implements ExecutionSink {
 
   /**
    * Changes rules and fees, effective immediately; resting orders stay. Throws a RangeError if the rules are invalid,
-   * if the tick is not a multiple of the opening tick, or if the book's lots cannot count the maximum amount.
+   * the tick is not a multiple of the opening tick, or the lots cannot count the maximum amount.
    */
   change(rules: BookRules, fees: FeeSchedule): void {
     instrumentOf(rules);
