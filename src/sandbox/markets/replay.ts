@@ -32,6 +32,7 @@ const SKIP_MS = 600_000;
  * Creates a market that replays a tape. At each recorded time, the levels match the recorded book. Each trade runs as a
  * taker with its price as limit. Recorded levels at better prices are removed first, except for amounts that account
  * orders took from the same sweep.
+ *
  * If the tape has snapshots or limited depth, `RecordedQueues` decides the fills of account orders, since unrecorded
  * orders may be ahead. Times keep their recorded distances on the marketplace's clock. Throws if the tape has no
  * amounts, or if its tick or lot is not the book's.
