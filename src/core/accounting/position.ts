@@ -50,10 +50,11 @@ export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => (
 });
 
 /**
- * Position whose equity is cash + inventory x mark.
- *
- * Its change is exactly the sum of four parts: gain of fills against the mark (spread), gain of conversions and taker
- * orders against it (hedging), effect of the mark on held inventory (inventory), and fees.
+ * Position whose equity is cash + inventory x mark. Its change is exactly the sum of four parts:
+ * - spread: gain of fills against the mark.
+ * - hedging: gain of conversions and taker orders against the mark.
+ * - inventory: effect of the mark on held inventory.
+ * - fees.
  *
  * The mark is the mid price in half ticks, so that all sums are integers. Internal sums are quote money over 2 x 10^18
  * (base 10^-18, times half ticks, times the tick's money).

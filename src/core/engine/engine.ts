@@ -185,7 +185,7 @@ export class Engine {
         this.#account.resumed(event.at);
         break;
     }
-    // Compares with the exact sum that drivers see. A rearranged difference may round otherwise, and a driver would
+    // Compares with the exact sum that drivers see. A rearranged difference may round differently, and a driver would
     // retry forever.
     if (event.at < this.decidesAt) return NOTHING;
     return this.#decide(event.at);

@@ -132,7 +132,7 @@ export type EngineEvent =
   | { readonly kind: 'pause over'; readonly at: Millis }
   /** Starts reduce-only until a resume. */
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
-  /** Ends only that reduce-only. */
+  /** Ends only the reduce-only state. */
   | { readonly kind: 'reduced'; readonly at: Millis }
   /** The process or machine was suspended: reads started or finished before say nothing about now. */
   | { readonly kind: 'slept'; readonly at: Millis }

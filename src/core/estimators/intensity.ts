@@ -87,8 +87,8 @@ type Tally = { reached: number; exposureS: number; away: number };
 /**
  * Estimates arrival counts with virtual orders of zero size. In each window one rests at each distance on both sides.
  *
- * A trade through its price reaches an order. So does traded volume at its price that equals the amount displayed when
- * the window started. The waiting time ends then, or at the end of the window as censored.
+ * An order is reached by a trade through its price, or once the volume traded at its price equals the amount displayed
+ * at the start. Otherwise its waiting time is censored at the end of the window.
  */
 export class IntensityMeter {
   readonly #options: MeterOptions;

@@ -62,7 +62,7 @@ export type HedgeRow = {
   readonly conversionId: string | null;
   readonly why: string | null;
   readonly route?: HedgeRoute;
-  /** At the decision: mid price, inventory, and maximum cost of the chosen route; in quote and base currency. */
+  /** Values at the decision: mid price (quote currency), inventory (base), and maximum cost of the chosen route (quote). */
   readonly middle?: string;
   readonly inventory?: string;
   readonly costMax?: string;

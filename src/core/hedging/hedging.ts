@@ -71,8 +71,8 @@ export function toLeave(inventory: Money, { band, residual, carryBpsPerHour }: H
 }
 
 /**
- * Returns the expected cost of carrying `amount` until quotes reduce it, in the quote currency. This is the hourly rate
- * at the band, times the expected time, times the share of the band twice, because more inventory is carried longer.
+ * Returns the expected cost of carrying `amount` until quotes reduce it, in the quote currency. It is the value times
+ * the hourly rate, the expected time, and the amount's share of the band: more inventory is carried longer.
  */
 export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, unwindMs }: HedgeRules): Money {
   const size = amount < 0n ? -amount : amount;

@@ -62,7 +62,7 @@ export class L3Book {
   /** Guessed oid by the origin id of the pending order. */
   readonly #guesses = new Map<string, string>();
   readonly #ownOids = new Set<string>();
-  /** Origin ids with a known oid. They await nothing more, even while still listed as pending. */
+  /** Origin ids with a known oid. No further order is matched to them, even while they are listed as pending. */
   readonly #toldIds = new Set<string>();
   #arrivals = 0;
   readonly #steps = new StepSequence();
@@ -273,7 +273,7 @@ export class L3Book {
     if (this.#shown) this.#options.book.set(side, price, level.others as Amount);
   }
 
-  /** An order in the feed may be the bot's before its placement is answered. It then looks exactly like it. */
+  /** An order in the feed may be the bot's before its placement is answered; then side, price and amount match. */
   #ownershipOf(oid: string, side: Side, price: Price, lots: number): Ownership {
     if (this.#ownOids.has(oid)) return 'yes';
     if (this.#former.get(oid)?.own === 'no') return 'no';

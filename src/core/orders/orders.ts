@@ -189,7 +189,7 @@ export class Orders {
   /** Adds an order of an earlier run that may be live. It is unknown until evidence resolves it. */
   restore(left: RestoredOrder, at: Millis): void {
     const order = this.intend(left.id, left.side, left.price, left.amount, Math.min(left.at, at)) as Live;
-    // The wall clock may have changed between two runs, so count its maximum delay from now.
+    // The wall clock may have changed between two runs, so count the request's maximum delay from now.
     order.answeredAt = at;
     order.filled = left.filled;
     order.traded = left.filled;

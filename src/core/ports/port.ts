@@ -263,7 +263,7 @@ export interface ConversionDesk {
       { readonly give: DecimalText; readonly get?: never } | { readonly get: DecimalText; readonly give?: never }
     ),
   ): Promise<Outcome<ConversionOffer>>;
-  /** Executes an offer. Any `refused` result means that it was certainly not executed. */
+  /** Executes an offer. `refused` means certainly not executed, unless its meaning is `executed before`. */
   accept(offer: Pick<ConversionOffer, 'way' | 'id'>): Promise<Outcome<{ readonly conversionId: string }>>;
   state(way: ConversionWay, conversionId: string): Promise<Outcome<ConversionState>>;
   /**

@@ -13,8 +13,8 @@ export const TRANSACTION_STATUSES = ['PENDING', 'IN_PROGRESS', 'COMPLETE', 'FAIL
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
 /**
- * Event of one transaction. Events repeat and arrive out of order: `updatedAt` shows which is newer, and a final status
- * ends the transaction of that `id`.
+ * Event of one transaction. Events repeat and arrive out of order: `id` and final status identify a repeat, `updatedAt`
+ * shows which is newer.
  */
 export type TransactionEvent = {
   readonly id: string;

@@ -140,7 +140,10 @@ function cut(
   return amount as Amount;
 }
 
-/** Cached value bounds of the last instrument, as numbers. They are infinite above 2^53, where products are not exact either. */
+/**
+ * Cached value bounds of the last instrument, as numbers. Bounds above 2^53 are infinite, because only exact products
+ * below 2^53 are compared with them.
+ */
 let valueBounds: { readonly of: Instrument | null; readonly min: number; readonly max: number } = {
   of: null,
   min: 0,

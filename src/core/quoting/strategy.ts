@@ -63,7 +63,7 @@ export type View = {
   readonly fair?: Fair;
   /** Last public trade's price; 0 before the first. */
   readonly lastTrade: Price;
-  /** Whether a feed reports every public trade to `Strategy.trade`. If false, only the last one is known at times. */
+  /** Whether a feed reports every public trade to `Strategy.trade`. If false, the bot may know only the last of several trades. */
   readonly hearsTrades: boolean;
   /** Latest reference price, of any age; null if there is none. */
   readonly reference: Reference | null;

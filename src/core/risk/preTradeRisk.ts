@@ -140,7 +140,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   ) {
     return 'price or amount outside the book rules';
   }
-  // Not earlier: BigInt of a number that is not whole throws.
+  // Only after the integer checks: BigInt throws for a fraction.
   const value = valueOf(price, amount);
   if (!(value >= instrument.valueMin && value <= instrument.valueMax)) return 'price or amount outside the book rules';
   if (!(value <= limits.orderValueMax)) return 'order value limit';

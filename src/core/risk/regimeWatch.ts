@@ -132,7 +132,7 @@ export class RegimeWatch {
     this.#onChange(to, from);
   }
 
-  /** Returns the largest load among the market triggers. NaN if one is unknown and none exceeds its limit. */
+  /** Returns the largest load among the market triggers; NaN if one is unknown. */
   #wideLoad(at: Millis, depth: Depth): number {
     const { volatility, marketSpreadBps, thin } = this.#rules.wide ?? {};
     const bid = bestOf(depth, 'buy');
