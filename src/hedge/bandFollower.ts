@@ -44,7 +44,7 @@ export class BandFollower {
   readonly #model: BandModel;
   readonly #costMaxBps: number;
   readonly #volatility: EwmaVolatility;
-  /** Filled orders on both sides, and seconds, both fading; and the time of the last update. */
+  /** Fading counts: orders filled on both sides, and seconds of observation. `#at` is the time of the last update. */
   #filled = 0;
   #seconds = 0;
   #at = Number.NaN;

@@ -1,4 +1,4 @@
-/** Hedge states as questions, and the route comparison as text. */
+/** Predicates on hedge states, the conversion of a hedge, and its texts for the log. */
 import { moneyOf, textOfMoney } from '../core/index.ts';
 import type { Conversion, HedgeDecision, HedgeRow } from '../core/index.ts';
 import { secondId } from './routes.ts';

@@ -27,7 +27,7 @@ export interface SteppedBook {
   take(diff: BookDiff): L3Step;
   /** Restarts from a complete book and the steps held since. Any result except `live` changed nothing. */
   seed(whole: BookSnapshot): Seeding;
-  /** Waits for a complete book after a loss. */
+  /** Records a loss; then waits for a complete book. */
   lose(): void;
 }
 

@@ -16,7 +16,7 @@ export class PendingConversions {
     else this.#conversions.delete(conversion.id);
   }
 
-  /** Whether no conversion in flight may already affect the balances. */
+  /** Whether no conversion is in flight, so that the balances cannot contain an unbooked one. */
   get isEmpty(): boolean {
     for (const { hasLeft } of this.#conversions.values()) if (hasLeft) return false;
     return true;

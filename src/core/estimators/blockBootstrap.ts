@@ -20,7 +20,7 @@ export type BootstrapOptions = {
   readonly level?: number;
   /**
    * Mean number of consecutive blocks sampled together; the first follows the last (stationary bootstrap, Politis,
-   * Romano 1994). Default: each block is sampled alone.
+   * Romano 1994). Default: blocks are sampled individually.
    */
   readonly meanRun?: number;
 };

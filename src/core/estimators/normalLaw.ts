@@ -35,7 +35,7 @@ function normalTail(x: number): number {
 export function normalQuantile(share: number): number {
   if (!(share >= 0 && share <= 1)) return Number.NaN;
   if (share === 0 || share === 1) return share === 0 ? -Infinity : Infinity;
-  // Below one half the probability keeps its digits; above it, 1 - share loses none.
+  // Use the lower tail, where small probabilities keep their digits. For share above 0.5, 1 - share is exact.
   if (share > 0.5) return -normalQuantile(1 - share);
   let x = startOf(share);
   for (let step = 0; step < 2; step++) {

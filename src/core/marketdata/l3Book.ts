@@ -137,7 +137,7 @@ export class L3Book {
     return 'live';
   }
 
-  /** Waits for a snapshot after a loss, and writes nothing. */
+  /** Records a loss; then waits for a snapshot and writes nothing. */
   lose(): void {
     this.#steps.lose();
     this.#shown = false;

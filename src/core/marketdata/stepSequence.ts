@@ -52,7 +52,7 @@ export class StepSequence {
     return later;
   }
 
-  /** Waits for a complete book after a loss. */
+  /** Records a loss; then waits for a complete book. */
   lose(): void {
     this.#at = null;
     this.#held = [];

@@ -106,7 +106,7 @@ export class Orders {
   readonly #news: (news: OrderNews) => void;
   /** Number of order lists received from the exchange. */
   #answers = 0;
-  /** Start of the last complete trade read. A closed order stays reserved until such a read started late enough. */
+  /** Start of the last complete trade read. A closed order stays reserved until such a read started long enough after its end. */
   #tradesReadAt = -Infinity;
 
   constructor(instrument: Instrument, patience: Patience, news: (news: OrderNews) => void) {

@@ -26,7 +26,7 @@ export type RfqReferenceRules = {
 export const withRfqReference = (rules: RfqReferenceRules | undefined, strategy: Strategy): Strategy =>
   rules === undefined ? strategy : { ...strategy, quote: view => bound(rules, view, strategy.quote(view)) };
 
-/** Whether the best prices are too far apart to trust the book alone. */
+/** Whether the best prices are too far apart to trust the book without RFQ prices. */
 export const isThin = ({ thinBps }: Pick<RfqReferenceRules, 'thinBps'>, bid: number, ask: number): boolean =>
   thinBps !== undefined && !((ask - bid) * 20_000 <= thinBps * (ask + bid));
 
