@@ -100,9 +100,9 @@ describe('a command that is killed at any write and repeated leaves what one lea
   test('ledger adjust, which books once', async () => {
     writeFileSync(join(dir, STATE_FILE), '');
     const ask = { currency: 'btc', amount: '0.5', reason: 'a gift', by: 'ann' };
-    await killedAnywhere(() => adjust(dir, ask, 1));
+    await killedAnywhere(() => adjust(dir, ask, clock));
     expect(holds().adjustments).toHaveLength(1);
-    adjust(dir, { ...ask, reason: 'another gift' }, 2);
+    await adjust(dir, { ...ask, reason: 'another gift' }, clock);
     expect(holds().adjustments).toHaveLength(2);
     expect(existsSync(join(dir, STATE_FILE)) && readFileSync(join(dir, STATE_FILE), 'utf8')).toBe('');
   });
