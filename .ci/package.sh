@@ -47,7 +47,7 @@ rm -rf node_modules/{bullmq,ioredis,pg,aws4fetch}
 npx puntas check -c my.yaml > check.out 2>&1 || { cat check.out; exit 1; }
 code=0
 npx puntas worker --queue redis://127.0.0.1:9/0 > worker.out 2>&1 || code=$?
-[[ $code == 2 ]] && tr -s ' \n' ' ' < worker.out | grep -q 'the package ioredis is not installed; install the optional packages with: npm install --include=optional' ||
+[[ $code == 2 ]] && tr -s ' \n' ' ' < worker.out | grep -q 'the package ioredis is not installed; install the optional packages with: npm.install --include=optional' ||
   { cat worker.out; exit 1; }
 
 # Waits until the file says it, as long as the process is there.

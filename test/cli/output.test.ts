@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { hedgesIn } from '../../src/app/inspect/hedges.ts';
 import { promotionJournal } from '../../src/app/promote/promotionJournal.ts';
-import { shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { MONEY_COMMANDS } from '../../src/cli/commands/index.ts';
 import { freePort } from '../browser/freePort.ts';
 import { doomed } from '../live/crashes.ts';
