@@ -25,6 +25,7 @@ import { bestsOf } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { wireTo } from '../live/inProcess.ts';
 import { heardLog } from '../memoryLog.ts';
+import { OPEN_LATCH } from '../live/openLatch.ts';
 
 /** One command, fill, or hedge that is over, with its time since the tape's first row, in ms, rounded to microseconds. */
 export type Done = { readonly at: number; readonly what: string };
@@ -171,16 +172,11 @@ export async function onEmbedded(
   const log = heardLog(({ level, text, known }) => {
     if (level === 'warn' || level === 'error') problems.push(`${text} ${JSON.stringify(known)}`);
   });
-  const quiet = () => undefined;
   const client = clientOf(config, at, clock, 1, { journal });
   const stream = marketStreamOf(config, at, clock, 1);
   const latch = {
-    read: () => null,
+    ...OPEN_LATCH,
     set: ({ reason }: Halt) => void problems.push(reason),
-    lift: quiet,
-    readHold: () => null,
-    setHold: quiet,
-    liftHold: quiet,
   };
   const opened = openSession({
     bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
@@ -210,7 +206,7 @@ export async function onEmbedded(
     }));
   for (const market of markets) market.stop();
   venue.close();
-  client.close().catch(quiet);
+  client.close().catch(() => undefined);
   stream?.close();
   database.close();
   return { ...courseOf(seen, fills, ms), problems };

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
-import { heedStateDir } from '../../live/files/stateDir.ts';
+import { assertStateDirTrusted } from '../../live/files/stateDir.ts';
 import { isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
 import type { HeartbeatRecord, Whose } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -30,7 +30,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   if (!existsSync(dir))
     return [pass(check, `${dir} is not there yet: the first start makes it, for this user alone (mode 700)`)];
   try {
-    heedStateDir(dir);
+    assertStateDirTrusted(dir);
   } catch (error) {
     return [brokenOff(check, error, 'then ask again')];
   }
@@ -75,7 +75,7 @@ function secrecyFinding(dir: string, more: string): Finding {
 /** Why a start would quote nothing, or only close inventory. */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
-  const stop = latch.read() ?? latch.readHold() ?? latch.readReduce?.() ?? null;
+  const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
   if (stop === null) return [];
   return [
     fail('halt', `stopped by ${stop.by}: ${stop.reason}`, `look, then lift it with: ${ownCommand('resume', which)}`),

@@ -54,7 +54,7 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
   const lift = ownCommand('resume', { configFile, stateDir });
   const would = (what: string, { by, reason }: Halt): string =>
     `run would ${what} by ${by}: ${reason}; look, then lift it with: ${lift}`;
-  const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
+  const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
     ...(now === null ? [] : [`run would halt at once: ${now}`]),
     ...(halted === null ? [] : [would('quote nothing: halted', halted)]),

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CAUSES, causesFrom, causesOf, money, moneyOf, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
 import type { Cause, Causes, Clock, LedgerEntry, Millis, Money } from '../../core/index.ts';
-import { adjustmentsIn } from '../../live/state/adjustments.ts';
+import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
@@ -60,7 +60,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     return ask.form === 'csv' ? [csvHead(ENTRY_COLUMNS), ...lines] : lines;
   }
   if (ask.form === 'csv') return csvOf(rows);
-  const waiting = adjustmentsIn(dir).waiting();
+  const waiting = new NumberedMailbox(dir, 'adjust').waiting();
   const profit = profitAt(lastMoment(dir), file);
   if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length, profit))];
   const from = since === -Infinity ? (first?.at ?? null) : since;
@@ -92,7 +92,7 @@ export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
   if (!/^[a-z0-9]{1,20}$/.test(currency))
     throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
   const amount = amountOf(ask.amount);
-  const box = adjustmentsIn(dir);
+  const box = new NumberedMailbox(dir, 'adjust');
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);

@@ -6,14 +6,14 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
-import { settlementsIn } from '../../live/state/settlements.ts';
-import type { Settlement } from '../../live/state/settlements.ts';
+import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { checkedBy, checkedReason } from '../messages/reason.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { hedgesIn, linesOf } from './hedges.ts';
 import type { ToldHedge } from './hedges.ts';
 
-export type SettleAsk = Pick<Settlement, 'id' | 'as' | 'reason' | 'by'>;
+export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'>;
 type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };
 
 /** The lines to print: everything that is known of it. Throws `UsageError` when there is no such hedge, or nothing to settle. */
@@ -32,7 +32,7 @@ export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Pr
       ...lines,
       `the balances say the contrary of ${ask.as}, to the last digit: nothing was settled; a running bot takes it from them`,
     ]);
-  settlementsIn(dir).put({ ...ask, reason, by, at: clock.now() });
+  new NumberedMailbox(dir, 'settle').put({ ...ask, reason, by, at: clock.now() });
   return [
     ...lines,
     `left for the bot: ${ask.id} settled as ${ask.as} by ${by}; a running bot takes it up within seconds, another one at its next start, before it quotes`,
