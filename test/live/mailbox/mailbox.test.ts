@@ -109,10 +109,7 @@ describe('a message of any kind', () => {
   });
 
   const FLAWS: Readonly<Record<string, readonly [change: (file: string) => void, why: RegExp]>> = {
-    'that others can write': [
-      file => chmodSync(file, 0o622),
-      /can be written by others \(mode 622\).*chmod go-w/,
-    ],
+    'that others can write': [file => chmodSync(file, 0o622), /can be written by others \(mode 622\).*chmod go-w/],
     'behind a link': [
       file => {
         const elsewhere = join(mkdtempSync(join(root, 'elsewhere-')), 'planted.json');
