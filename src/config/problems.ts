@@ -182,7 +182,7 @@ function nearest(word: string, known: readonly string[]): string | null {
   let bestDistance = Math.max(2, Math.floor(short.length / 3)) + 1;
   for (const candidate of known) {
     const distance = Math.min(
-      editDistance(plain(short), plain(candidate)),
+      editDistance(comparableKey(short), comparableKey(candidate)),
       editDistance(sorted(short), sorted(candidate)),
     );
     if (distance < bestDistance) {
@@ -194,7 +194,7 @@ function nearest(word: string, known: readonly string[]): string | null {
 }
 
 /** max_order_value and maxOrderValue are one word to whoever typed it. */
-const plain = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
+const comparableKey = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
 
 /** And so are max_order_value and orderValueMax. */
 const sorted = (word: string): string =>

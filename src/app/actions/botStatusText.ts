@@ -30,14 +30,14 @@ export function botStatusText(of: BotStatus, where: string): string {
 function runRows(run: RunStatus): readonly string[] {
   const { market, inventory, holdings, fills } = run;
   const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
-  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${plain(sum)} ${currency}`);
+  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${shortDecimal(sum)} ${currency}`);
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
   return [
     ...row('quotes', `${bothText(run)}${why}`),
-    ...row('market', `bid ${plain(market.bid ?? 'none')}, ask ${plain(market.ask ?? 'none')}`),
+    ...row('market', `bid ${shortDecimal(market.bid ?? 'none')}, ask ${shortDecimal(market.ask ?? 'none')}`),
     ...row(
       'inventory',
-      `${plain(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
+      `${shortDecimal(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
     ),
     ...row('limits', limitsText(run.limits)),
     ...row('fills', `${fills} in this run`),
@@ -92,7 +92,7 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
   const [best] = quotes;
   if (best === undefined) return `no ${word}`;
   const many = quotes.length === 1 ? `1 ${word}` : `${quotes.length} ${word}s, best`;
-  return `${many} ${plain(best.amount)} at ${plain(best.price)}`;
+  return `${many} ${shortDecimal(best.amount)} at ${shortDecimal(best.price)}`;
 };
 
 /** The nearest first. */
@@ -119,9 +119,6 @@ function ago(ms: Millis): string {
   if (s < 7_200) return `${Math.floor(s / 60)} min`;
   return `${Math.floor(s / 3_600)} h ${Math.floor((s % 3_600) / 60)} min`;
 }
-
-/** Decimal text without zeros that say nothing. */
-const plain = (text: string): string => shortDecimal(text);
 
 /** The same sentence as in report, ledger and console, with its parts. */
 const profitText = (profit: NonNullable<BotStatus['profit']>): string =>

@@ -177,7 +177,7 @@ async function asked(
   if (short !== null) say(short);
   for (const question of limitQuestions(market, levels, amount)) await answered(question, options, answers);
   await answered(targetQuestion(market), options, answers);
-  const text = textOf(answers, exchange, market, facts, clock.now());
+  const text = configText(answers, exchange, market, facts, clock.now());
   const loaded = loadConfig(text, file);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   const config = { ...loaded.config, state: { dir: resolve(dirname(resolve(file)), loaded.config.state.dir) } };
@@ -246,7 +246,7 @@ function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
 
 const COMMENT_WIDTH = 96;
 
-function textOf(
+function configText(
   answers: Answers,
   exchange: object,
   { rules: { instrument: i }, mid }: MarketRead,

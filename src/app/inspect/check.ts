@@ -1,6 +1,6 @@
 /** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
 import { stringify } from 'yaml';
-import { describeTier, needsPerson, textOfAmount, textOfPrice } from '../../core/index.ts';
+import { describeTier, needsPerson, ratePercent, textOfAmount, textOfPrice } from '../../core/index.ts';
 import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -34,7 +34,7 @@ export async function check(
       '# configuration, with every default filled in',
       stringify(config).trimEnd(),
       '',
-      `# quotes that it would place now (maker fee ${percent(rules.makerRate)}, taker fee ${percent(rules.takerRate)})`,
+      `# quotes that it would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
       ...halts(preview.halt, config.state.dir, configFile),
       ...(own === 0
@@ -113,4 +113,3 @@ const units = (instrument: Instrument, ticks: number): string =>
   (ticks * Number(instrument.tick)).toFixed(instrument.priceDecimals + 2);
 const signed = (instrument: Instrument, ticks: number): string =>
   `${ticks < 0 ? '-' : '+'}${units(instrument, Math.abs(ticks))}`;
-const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;

@@ -18,6 +18,7 @@ import { lastMoment, profitAt } from './profitNow.ts';
 import type { ProfitNow } from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
 import { ownCommand } from '../messages/ownCommand.ts';
+import { timeText } from '../messages/timeText.ts';
 
 export type LedgerAsk = {
   readonly currency?: string;
@@ -43,7 +44,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   const shown = file.entries.filter(({ at }) => at >= since);
   const [first] = file.entries;
   if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
-    throw new UsageError(`--since: what came until ${timeOf(first.at)} is kept as one sum; expected a later time`);
+    throw new UsageError(`--since: what came until ${timeText(first.at)} is kept as one sum; expected a later time`);
   const all = rowsOf(file, shown);
   const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
   if (rows.length === 0)
@@ -65,7 +66,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length, profit))];
   const from = since === -Infinity ? (first?.at ?? null) : since;
   return [
-    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeOf(from)}`}${file.checked ? `; compared with the exchange at ${timeOf(file.checked.at)}` : '; not compared with the exchange yet'}`,
+    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeText(from)}`}${file.checked ? `; compared with the exchange at ${timeText(file.checked.at)}` : '; not compared with the exchange yet'}`,
     ...table(rows),
     ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
     ...waiting.map(
@@ -183,8 +184,8 @@ function jsonOf(
 ) {
   return {
     state: dir,
-    since: since === undefined ? null : timeOf(since),
-    comparedAt: checked === null ? null : timeOf(checked.at),
+    since: since === undefined ? null : timeText(since),
+    comparedAt: checked === null ? null : timeText(checked.at),
     entries,
     waiting,
     profit: profit && shownProfit(profit.sinceOpening, profit.run, minorOf({ book })),
@@ -212,9 +213,9 @@ function linesOfEntry(entry: LedgerEntry, { form, currency }: LedgerAsk): string
     amount: textOfMoney(amount),
   }));
   const price = bookedTrade(entry)?.price ?? null;
-  if (form === 'json') return [JSON.stringify({ at: timeOf(at), source, price, why, changes: texts })];
+  if (form === 'json') return [JSON.stringify({ at: timeText(at), source, price, why, changes: texts })];
   const list = texts.map(change => `${change.cause} ${change.amount} ${change.currency}`).join(', ');
-  return [`${timeOf(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
+  return [`${timeText(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
 }
 
 function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
@@ -224,5 +225,3 @@ function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
 
 /** Minor currency of the bot's book; empty if its state does not name the book. */
 const minorOf = ({ book }: Pick<LedgerFile, 'book'>): string => (book === null ? '' : pairOf(book)[1]);
-
-const timeOf = (at: Millis): string => new Date(at).toISOString();

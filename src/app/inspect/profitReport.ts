@@ -9,6 +9,7 @@ import { partsText, profitSentence, shownProfit } from '../messages/shownProfit.
 import { bookedTrade, inTime, isBeginning, isOfBook, earnedBy, profitBy } from './ledgerProfit.ts';
 import type { BookNames, EarnedSums } from './ledgerProfit.ts';
 import type { ProfitNow } from './profitNow.ts';
+import { timeText } from '../messages/timeText.ts';
 
 export type ProfitDay = EarnedSums & {
   /** Its start, UTC. */
@@ -180,7 +181,7 @@ const causesText = (causes: Causes) =>
 
 /** `2026-11-23`, UTC. */
 export const dayText = (at: Millis): string => timeText(at).slice(0, 10);
-const timeText = (at: Millis): string => new Date(at).toISOString();
+
 const secondOf = (at: Millis): string => `${timeText(at).slice(0, 19).replace('T', ' ')} UTC`;
 /** `2026-11-23 14:05`, UTC. */
 export const minuteOf = (at: Millis): string => timeText(at).slice(0, 16).replace('T', ' ');

@@ -101,13 +101,13 @@ function legLines(
     seen === null ? 'never read' : textOfMoney(seen.totals.get(currency) ?? money(0n));
   const rest = unexplained(file, after, currency);
   return [
-    `${currency}: the exchange had ${total(before)} before${timeOf(before)} and has ${total(after)}${timeOf(after)}`,
+    `${currency}: the exchange had ${total(before)} before${seenAtText(before)} and has ${total(after)}${seenAtText(after)}`,
     ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since: ${line}`),
     `  beyond the ledger: ${rest === null ? 'not known' : textOfMoney(rest)}; carried out it would be ${textOfMoney(executed)}, not carried out 0`,
   ];
 }
 
-const timeOf = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
+const seenAtText = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
 const ENTRIES_SHOWN = 20;
 
 /** Fills in one sum, and what the lists told or a person booked one by one. */

@@ -1,17 +1,6 @@
 /** The line on where the bot stands, every few seconds: whole where there is room, one row on a terminal. */
-import { approximately, moneyOfAmount, textOfPrice } from '../../core/index.ts';
-import type {
-  Amount,
-  Clock,
-  Instrument,
-  Order,
-  OrderState,
-  Price,
-  Reason,
-  Side,
-  Snapshot,
-  Timer,
-} from '../../core/index.ts';
+import { approximately, isInBook, moneyOfAmount, REASON_TO_WAIT, textOfPrice } from '../../core/index.ts';
+import type { Amount, Clock, Instrument, Order, Price, Side, Snapshot, Timer } from '../../core/index.ts';
 import { profitSentence, signedCents } from './shownProfit.ts';
 import type { Log } from '../../live/log.ts';
 
@@ -110,17 +99,10 @@ const turned = (text: string): string => text.split(' | ').reverse().join(' | ')
 const notQuoting = ({ quoting, waitsFor }: Snapshot, isWhole: boolean): string =>
   `not quoting: ${quoting ?? ''}${isWhole && waitsFor !== null ? ` (${waitsFor})` : ''}`;
 
-const isShown = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
 const shown = ({ orders }: Snapshot, side: Side): readonly Order[] =>
-  orders.filter(order => order.side === side && isShown(order));
+  orders.filter(order => order.side === side && isInBook(order));
 /** Nothing of the side is there, on its way or being replaced. */
 const isEmpty = ({ unshown }: Snapshot, side: Side): boolean => unshown[side] !== null;
-
-/** Why orders that are not done are no quotes now, in the words of `puntas explain`. */
-const NOT_YET: Readonly<Partial<Record<OrderState, Reason>>> = {
-  unknown: 'its order is unknown',
-  canceling: 'its order is being canceled',
-};
 
 function sideText(
   of: Snapshot,
@@ -138,7 +120,7 @@ function sideText(
   const empty = of.unshown[side];
   if (empty !== null) return `no ${name}: ${empty.reason}`;
   const state = of.orders.find(order => order.side === side)?.state;
-  return `no ${name}: ${(state && NOT_YET[state]) ?? 'its order is on its way'}`;
+  return `no ${name}: ${(state && REASON_TO_WAIT[state]) ?? 'its order is on its way'}`;
 }
 
 const levelsText =

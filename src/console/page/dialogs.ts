@@ -126,7 +126,7 @@ export class Dialogs {
     try {
       this.#cost = await this.access.cost(share => this.#replays(share));
     } catch (error) {
-      this.#cost = [textOf(error)];
+      this.#cost = [errorText(error)];
     } finally {
       this.#replays(null);
     }
@@ -152,7 +152,7 @@ export class Dialogs {
     try {
       await work();
     } catch (error) {
-      if (this.#step === of) failed(textOf(error));
+      if (this.#step === of) failed(errorText(error));
     } finally {
       this.#isBusy = false;
       this.#replays(null);
@@ -333,7 +333,7 @@ const labelled = (id: string, label: string, of: object): Node =>
 const problemText = (problem: string | null): Node =>
   problem === null ? null : h('p', { class: 'bad', role: 'alert' }, problem);
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const told = (lines: readonly string[], name = '', id?: string): Node =>
   h(

@@ -81,3 +81,7 @@ export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes
 
 /** True for a refusal that only a person can mend, for good or where it goes on. */
 export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';
+
+/** Returns an outcome with another value: `to` of it where it was done. */
+export const mapOutcome = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
+  outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;

@@ -252,12 +252,12 @@ export class BalanceReads {
     step({ kind: 'transfer', at: time(), ...transfer });
     log[cause === 'withdrawals' ? 'warn' : 'info'](
       { source, cause, currency, amount: textOfMoney(amount), why },
-      told(transfer),
+      bookingText(transfer),
     );
   }
 }
 
-const told = ({ cause, currency, amount, why }: Booking): string =>
+const bookingText = ({ cause, currency, amount, why }: Booking): string =>
   `booked under ${cause}: ${textOfMoney(amount)} ${currency} (${why})${cause === 'fees' ? '' : '; it is no profit'}`;
 
 function cancelsOut(transfers: readonly ListedTransfer[]): boolean {

@@ -34,14 +34,16 @@ function make(dir: string): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
     // Made recursively, a folder on a read-only disk is only said not to be there.
-    const trouble = diskTroubleOf(error) ?? tryDisk(nearest(resolve(dir)));
+    const trouble = diskTroubleOf(error) ?? tryDisk(nearestFolder(resolve(dir)));
     const why = error instanceof Error ? error.message : String(error);
-    const advice = trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearest(resolve(dir)));
+    const advice =
+      trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearestFolder(resolve(dir)));
     throw new Error(`the state directory ${dir} cannot be made (${why}): ${advice}`);
   }
 }
 
-const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
+/** Returns a folder, or the nearestFolder one above it that is there. */
+export const nearestFolder = (dir: string): string => (existsSync(dir) ? dir : nearestFolder(dirname(dir)));
 
 const WRITE_BY_OTHERS = 0o022;
 

@@ -46,7 +46,7 @@ export function readingOf(text: string, format: FeedFormat, now: Millis, at: Mil
     sum += found;
   }
   if (format.time === undefined) return aged(sum / format.price.length, now, at);
-  const time = timeOf(valueAt(json, format.time));
+  const time = epochMsOf(valueAt(json, format.time));
   if (Number.isNaN(time))
     return failed(`expected a time at ${format.time}, found ${shown(valueAt(json, format.time))}`);
   return aged(sum / format.price.length, now, time);
@@ -73,7 +73,7 @@ const numberOf = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'string' && PLAIN.test(value) ? Number(value) : Number.NaN;
 
 /** From seconds to nanoseconds since 1970 each unit has its own size; text without a zone could mean any hour. */
-function timeOf(value: unknown): Millis {
+function epochMsOf(value: unknown): Millis {
   const number = numberOf(value);
   if (number > 0) {
     for (const [below, factor] of UNITS) if (number < below) return number * factor;

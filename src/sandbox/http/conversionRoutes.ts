@@ -53,14 +53,14 @@ function execute({ venue, account, path, conversions }: PrivateAsk): WireReply {
 }
 
 function status({ account, path, conversions }: PrivateAsk): WireReply {
-  return told(conversions.find(account, path['id']!), path['id']!);
+  return conversionReply(conversions.find(account, path['id']!), path['id']!);
 }
 
 function statusByQuote({ account, path, conversions }: PrivateAsk): WireReply {
-  return told(conversions.ofQuote(account, path['quote_id']!), path['quote_id']!);
+  return conversionReply(conversions.ofQuote(account, path['quote_id']!), path['quote_id']!);
 }
 
-const told = (conversion: VenueConversion | undefined, id: string): WireReply =>
+const conversionReply = (conversion: VenueConversion | undefined, id: string): WireReply =>
   conversion ? success(statusOf(conversion)) : failureOf('1401', id);
 
 const FIELDS = ['from_currency', 'to_currency', 'spend_amount', 'receive_amount'] as const;
