@@ -1,5 +1,5 @@
 /** Everything that other rooms may import of the fill models. */
-export { exactOrders, optimistic, sharedVolume, Sweep, SWEEP_MS, wholeOrders } from './fillRules.ts';
+export { exactOrders, optimistic, sharedVolume, Sweep, SWEEP_MS } from './fillRules.ts';
 export type { FillRule, OnFill } from './fillRules.ts';
 export { BOUNDS, LEVEL_MODELS, levelModel } from './models.ts';
 export type { Bound, FillModel, LevelModelName } from './models.ts';

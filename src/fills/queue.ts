@@ -33,9 +33,9 @@ type Behind = (front: number, back: number) => number;
 export function riskAverse(): QueueModel {
   return {
     name: 'risk-averse',
-    joined,
+    joined: joinQueue,
     // Longer than any until it is seen: only then fewer levels, or rarer pictures, never bring more.
-    joinedUnseen: order => joined(order, Infinity),
+    joinedUnseen: order => joinQueue(order, Infinity),
     traded,
     changed(order, _before, after) {
       order.traded = 0;
@@ -54,7 +54,7 @@ export const power = (n: number): QueueModel =>
 export const logarithmic = (): QueueModel =>
   shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
 
-function joined(order: Queued, displayed: number): void {
+function joinQueue(order: Queued, displayed: number): void {
   order.front = displayed;
   order.traded = 0;
 }
@@ -67,8 +67,8 @@ function traded(order: Queued, lots: number): void {
 function shared(name: string, behind: Behind): QueueModel {
   return {
     name,
-    joined,
-    joinedUnseen: joined,
+    joined: joinQueue,
+    joinedUnseen: joinQueue,
     traded,
     changed(order, before, after) {
       // What trades took is in this change a second time.

@@ -21,7 +21,7 @@ export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint 
 /** What the hedges of the UTC day of `at` may have cost, in the minor currency: each row says what those before it did. */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
-  if (last === undefined || dayOf(last.at) !== dayOf(at)) return money(0n);
+  if (last === undefined || dayNumber(last.at) !== dayNumber(at)) return money(0n);
   return money(moneyOf(last.dayCost ?? '0') + ownCost(last));
 }
 
@@ -54,5 +54,5 @@ export function leftNow(
 /** What it may have cost: nothing only where it certainly was not carried out. */
 const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 0n : moneyOf(costMax ?? '0'));
 
-const dayOf = (at: Millis): number => Math.floor(at / 86_400_000);
+const dayNumber = (at: Millis): number => Math.floor(at / 86_400_000);
 const ONE = 10n ** 18n;

@@ -1,5 +1,5 @@
 /** One tape through both drivers: the backtest, and the production session on the embedded exchange, both without latency. */
-import { constantLatency, fillModel, FLAG, rowsOfTape, runHedgedReplay } from '../../backtest/index.ts';
+import { constantLatency, fillModel, FLAG, rowsOfTape } from '../../backtest/index.ts';
 import type { ModelName } from '../../backtest/index.ts';
 import { simulatedDeskOf } from '../../src/app/backtest/backtestModel.ts';
 import { clientOf, engineOf, hedgeOf, hedgePlanOf, marketStreamOf } from '../../src/app/wiring/bot.ts';
@@ -26,6 +26,7 @@ import type { Tape } from '../../src/tape/index.ts';
 import { wireTo } from '../live/inProcess.ts';
 import { heardLog } from '../memoryLog.ts';
 import { OPEN_LATCH } from '../live/openLatch.ts';
+import { runHedgedReplay } from './runReplay.ts';
 
 /** One command, fill, or hedge that is over, with its time since the tape's first row, in ms, rounded to microseconds. */
 export type Done = { readonly at: number; readonly what: string };

@@ -9,9 +9,9 @@ import { readConfig, shippedConfig } from '../../src/app/wiring/configFile.ts';
 import { pairOf } from '../../src/core/index.ts';
 import { UsageError } from '../../src/app/wiring/usageError.ts';
 import { decimalFlag, driftNumber, seedNumber } from '../../src/cli/terminal/flags.ts';
-import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
 import { hedgePlot } from './hedgePlot.ts';
 import { tapeOf } from '../../src/cli/commands/source.ts';
+import { NO_PROGRESS } from '../app/noProgress.ts';
 
 type Flags = {
   readonly config: string;

@@ -15,15 +15,17 @@ export function botStatusText(of: BotStatus, where: string): string {
   const name = run === null ? where : `${run.instance} on ${run.book}`;
   return [
     ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
-    ...(run === null ? [] : row('regime', regimeText(run, heldBy))),
-    ...(heldBy.length === 0 ? row('held by', 'nobody') : heldBy.flatMap(held => row('held by', heldText(held)))),
+    ...(run === null ? [] : statusRow('regime', regimeText(run, heldBy))),
+    ...(heldBy.length === 0
+      ? statusRow('held by', 'nobody')
+      : heldBy.flatMap(held => statusRow('held by', heldText(held)))),
     ...(run === null ? [] : runRows(run)),
     ...(disk === null
       ? []
-      : row('disk', `the disk of the state takes nothing (${disk}): figures and signs of life may be old`)),
-    ...(profit === null ? [] : row('profit', profitText(profit))),
-    ...row('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
-    ...(note === null ? [] : row('note', note)),
+      : statusRow('disk', `the disk of the state takes nothing (${disk}): figures and signs of life may be old`)),
+    ...(profit === null ? [] : statusRow('profit', profitText(profit))),
+    ...statusRow('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
+    ...(note === null ? [] : statusRow('note', note)),
   ].join('\n');
 }
 
@@ -33,19 +35,19 @@ function runRows(run: RunStatus): readonly string[] {
   const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${shortDecimal(sum)} ${currency}`);
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
   return [
-    ...row('quotes', `${bothText(run)}${why}`),
-    ...row('market', `bid ${shortDecimal(market.bid ?? 'none')}, ask ${shortDecimal(market.ask ?? 'none')}`),
-    ...row(
+    ...statusRow('quotes', `${bothText(run)}${why}`),
+    ...statusRow('market', `bid ${shortDecimal(market.bid ?? 'none')}, ask ${shortDecimal(market.ask ?? 'none')}`),
+    ...statusRow(
       'inventory',
       `${shortDecimal(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
     ),
-    ...row('limits', limitsText(run.limits)),
-    ...row('fills', `${fills} in this run`),
+    ...statusRow('limits', limitsText(run.limits)),
+    ...statusRow('fills', `${fills} in this run`),
   ];
 }
 
 /** Broken between words, under its name. */
-function row(name: string, text: string): readonly string[] {
+function statusRow(name: string, text: string): readonly string[] {
   return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
 }
 

@@ -106,7 +106,7 @@ function telegramChannel(
       });
       const answer = await way.post(`${url}/bot${token.reveal()}/sendMessage`, {}, body);
       if ('why' in answer) return { kind: 'later', why: answer.why };
-      const { description, parameters } = jsonOf(answer.text);
+      const { description, parameters } = replyJson(answer.text);
       const said = typeof description === 'string' ? `: ${description}` : '';
       const why = cut(way.mask(shownText(`answers ${answer.status}${said}`)), 300);
       return judged({ status: answer.status, retryAfter: parameters?.retry_after ?? answer.retryAfter }, why);
@@ -114,7 +114,7 @@ function telegramChannel(
   };
 }
 
-function jsonOf(text: string): { description?: unknown; parameters?: { retry_after?: unknown } } {
+function replyJson(text: string): { description?: unknown; parameters?: { retry_after?: unknown } } {
   try {
     return (JSON.parse(text) ?? {}) as object;
   } catch {

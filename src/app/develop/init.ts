@@ -201,13 +201,13 @@ async function readMarket(
 ): Promise<MarketRead> {
   if ('limits' in venue) {
     const rules = entryRules(await readBookRow(venue, base.book));
-    return { rules, mid: await midOf(venue, rules), balances: null };
+    return { rules, mid: await readMid(venue, rules), balances: null };
   }
   const client = clientOf(base, venue, clock, seed);
   try {
     const rules = await readRules(client, base.book);
     const { balances } = await readOpening(client, () => clock.now());
-    return { rules, mid: await midOf(client, rules), balances };
+    return { rules, mid: await readMid(client, rules), balances };
   } finally {
     await client.close();
   }
@@ -220,7 +220,7 @@ function entryRules(row: AvailableBook): Rules {
   return { instrument: instrumentOf(row), makerRate: rateCeil(rates.maker), takerRate: rateCeil(rates.taker) };
 }
 
-async function midOf(exchange: Exchange, { instrument }: Rules): Promise<Price> {
+async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price> {
   const book = await exchange.orderBook(instrument.symbol);
   const [bid, ask] = book.kind === 'done' ? [book.value.bids[0], book.value.asks[0]] : [];
   if (!bid || !ask) throw new UsageError(`${instrument.symbol} shows no two sides now: ask again later`, 1);

@@ -63,7 +63,8 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   if (ask.form === 'csv') return csvOf(rows);
   const waiting = new NumberedMailbox(dir, 'adjust').waiting();
   const profit = profitAt(lastMoment(dir), file);
-  if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length, profit))];
+  if (ask.form === 'json')
+    return [JSON.stringify(ledgerJson(dir, file, rows, mine.length, ask, waiting.length, profit))];
   const from = since === -Infinity ? (first?.at ?? null) : since;
   return [
     `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeText(from)}`}${file.checked ? `; compared with the exchange at ${timeText(file.checked.at)}` : '; not compared with the exchange yet'}`,
@@ -173,7 +174,7 @@ const csvOf = (rows: readonly Row[]): string[] => [
 ];
 const textOrEmpty = (sum: Money | null): string => (sum === null ? '' : textOfMoney(sum));
 
-function jsonOf(
+function ledgerJson(
   dir: string,
   { checked, book }: LedgerFile,
   rows: readonly Row[],

@@ -27,7 +27,7 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
   const began = clock.elapsed();
   const tell = () => {
     const snapshot = now();
-    const [bids, asks] = [shown(snapshot, 'buy').length, shown(snapshot, 'sell').length];
+    const [bids, asks] = [ordersShown(snapshot, 'buy').length, ordersShown(snapshot, 'sell').length];
     if (told || (bids > 0 && asks > 0) || clock.elapsed() - began >= every) {
       told = true;
       const { fills, whyNot } = snapshot;
@@ -52,7 +52,7 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
   const { fills, sinceOpening, runProfit } = of;
   const { major, minor } = instrument;
   const { profit } = sinceOpening;
-  const side = (name: Side) => shown(of, name).length > 0 || !isEmpty(of, name);
+  const side = (name: Side) => ordersShown(of, name).length > 0 || !isEmpty(of, name);
   const best = (name: Side): string[] =>
     side(name) ? [sideText(of, instrument, name, levelsText(instrument, ahead))] : [];
   const quotes =
@@ -62,7 +62,7 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
   return [
     ...quotes,
     `market ${textOfPrice(instrument, of.bid)} / ${textOfPrice(instrument, of.ask)}`,
-    `${fills} fills, ${major} ${signed(approximately(of.inventory), 4)} from target, ` +
+    `${fills} fills, ${major} ${signedNumber(approximately(of.inventory), 4)} from target, ` +
       `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`})`,
   ].join(' | ');
 }
@@ -71,7 +71,7 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
   const fills = `${of.fills} fills`;
-  const held = `${major} ${signed(approximately(of.inventory), 4)}`;
+  const held = `${major} ${signedNumber(approximately(of.inventory), 4)}`;
   const profit = `${minor} ${signedCents(of.sinceOpening.profit.total)}`;
   const quotes = (levels: (orders: readonly Order[]) => string) => {
     if (of.quoting !== null) return notQuoting(of, false);
@@ -99,7 +99,7 @@ const turned = (text: string): string => text.split(' | ').reverse().join(' | ')
 const notQuoting = ({ quoting, waitsFor }: Snapshot, isWhole: boolean): string =>
   `not quoting: ${quoting ?? ''}${isWhole && waitsFor !== null ? ` (${waitsFor})` : ''}`;
 
-const shown = ({ orders }: Snapshot, side: Side): readonly Order[] =>
+const ordersShown = ({ orders }: Snapshot, side: Side): readonly Order[] =>
   orders.filter(order => order.side === side && isInBook(order));
 /** Nothing of the side is there, on its way or being replaced. */
 const isEmpty = ({ unshown }: Snapshot, side: Side): boolean => unshown[side] !== null;
@@ -111,7 +111,7 @@ function sideText(
   levels: (orders: readonly Order[], side: Side) => string,
 ): string {
   const name = side === 'buy' ? 'bid' : 'ask';
-  const orders = shown(of, side);
+  const orders = ordersShown(of, side);
   if (orders.length > 0) {
     const prices = orders.map(order => order.price);
     const best = (side === 'buy' ? Math.max(...prices) : Math.min(...prices)) as Price;
@@ -132,4 +132,4 @@ const levelsText =
     return ` (${orders.length} level${orders.length === 1 ? '' : 's'}${queue})`;
   };
 
-const signed = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;
+const signedNumber = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;

@@ -25,7 +25,7 @@ export function monitored(
     minorCurrency: instrument.minor,
     quotesLive: { buy: count('buy'), sell: count('sell') },
     quotePrice: { buy: priceOf(instrument, bid), sell: priceOf(instrument, ask) },
-    mid: midOf(instrument, snapshot.bid, snapshot.ask),
+    mid: midMoney(instrument, snapshot.bid, snapshot.ask),
     position: snapshot.holdings,
     pnl: snapshot.profit,
     profitSinceOpening: snapshot.sinceOpening.profit,
@@ -96,7 +96,7 @@ function best(orders: readonly Order[], side: Side): Price {
 const priceOf = (instrument: Instrument, ticks: Price): Money | null =>
   ticks > 0 ? money(BigInt(ticks) * instrument.tickMoney) : null;
 
-const midOf = (instrument: Instrument, bid: Price, ask: Price): Money | null =>
+const midMoney = (instrument: Instrument, bid: Price, ask: Price): Money | null =>
   bid > 0 && ask > 0 ? money((BigInt(bid + ask) * instrument.tickMoney) / 2n) : null;
 
 const spreadBps = (bid: number, ask: number): number | null =>

@@ -53,7 +53,7 @@ export class Inventory {
    */
   moved(booked: Booked, at: Millis): void {
     const { major } = this.#instrument;
-    const held = sumOf(booked.changes, major);
+    const held = changesIn(booked.changes, major);
     switch (booked.kind) {
       case 'opening':
         this.#openedAt = at;
@@ -156,7 +156,7 @@ export class Inventory {
   #converted(changes: readonly Change[], worth?: Money): void {
     const { major, minor } = this.#instrument;
     const isOfBook = ({ currency }: Change) => currency === major || currency === minor;
-    const [inMajor, inMinor] = [sumOf(changes, major), sumOf(changes, minor)];
+    const [inMajor, inMinor] = [changesIn(changes, major), changesIn(changes, minor)];
     if (changes.every(isOfBook)) this.#position?.convert(inMajor, inMinor);
     else if (worth !== undefined) {
       // What lies in the third currency is cash at what it is counted for, until the other leg says what it was.
@@ -178,7 +178,7 @@ export class Inventory {
   }
 }
 
-function sumOf(changes: readonly Change[], currency: string): Money {
+function changesIn(changes: readonly Change[], currency: string): Money {
   let sum = 0n;
   for (const change of changes) if (change.currency === currency) sum += change.amount;
   return money(sum);

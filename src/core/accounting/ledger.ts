@@ -30,15 +30,6 @@ export type LedgerEntry = {
   readonly changes: readonly Change[];
 };
 
-export type Posting = { readonly account: 'balance' | Cause; readonly currency: string; readonly amount: Money };
-
-/** Both sides of an entry; they add up to nothing in every currency. */
-export const postingsOf = ({ changes }: LedgerEntry): readonly Posting[] =>
-  changes.flatMap(({ cause, currency, amount }) => [
-    { account: 'balance', currency, amount } as const,
-    { account: cause, currency, amount: money(-amount) },
-  ]);
-
 /** Sources remembered to recognise repeats. Trades and whoever tells of the others have their own memory; this is the last gate. */
 export const SOURCES_MAX = 300;
 

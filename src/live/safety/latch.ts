@@ -76,7 +76,7 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
 
-const isSame = (a: Pause | null, b: Pause): boolean =>
+const isSamePause = (a: Pause | null, b: Pause): boolean =>
   a !== null && (['reason', 'at', 'by', 'who', 'until'] as const).every(field => a[field] === b[field]);
 
 /** Takes a pause away if it is that one: another process may have left a later one meanwhile, which stays. */
@@ -88,7 +88,7 @@ function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): b
   } catch {
     return false;
   }
-  const isThat = isSame(latchOf(box.readAt(over, file), UNREAD_PAUSE), pause);
+  const isThat = isSamePause(latchOf(box.readAt(over, file), UNREAD_PAUSE), pause);
   try {
     if (isThat) note();
     else linkSync(over, file);

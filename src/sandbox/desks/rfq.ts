@@ -96,8 +96,8 @@ export class RfqDesk {
       [...crossesFrom(this.#venue, source)].map(([target, cross]) => ({
         source,
         target,
-        sourceDecimals: decimalsOf(source, 'source', switches),
-        targetDecimals: decimalsOf(target, 'target', switches),
+        sourceDecimals: deskDecimals(source, 'source', switches),
+        targetDecimals: deskDecimals(target, 'target', switches),
         cross,
       })),
     );
@@ -254,7 +254,7 @@ const STABLE: readonly string[] = ['usdt', 'usdc', 'usds', 'tusd'];
  * Returns the decimals of a currency: 2 for fiat money, depending on the direction for stablecoins, otherwise 8 (facts
  * 14).
  */
-function decimalsOf(currency: string, side: 'source' | 'target', switches: Switches): number {
+function deskDecimals(currency: string, side: 'source' | 'target', switches: Switches): number {
   if (FIAT.includes(currency)) return 2;
   return STABLE.includes(currency) && side === 'source' ? switches.rfqStablecoinDecimals : 8;
 }

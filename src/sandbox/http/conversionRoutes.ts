@@ -15,7 +15,7 @@ import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import { failure, failureOf, success, text8 } from '../wire/wire.ts';
 
-const row = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+const conversionRoute = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
   scope: 'private',
   method,
   pattern,
@@ -24,12 +24,12 @@ const row = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireR
 });
 
 export const conversionRoutes: readonly Route[] = [
-  row('POST', '/v4/currency_conversions', request),
-  row('PUT', '/v4/currency_conversions/:id', execute),
-  row('GET', '/v4/currency_conversions/:id', status),
-  row('POST', '/v3/currency_conversions', request),
-  row('PUT', '/v3/currency_conversions/:id', execute),
-  row('GET', '/v3/currency_conversions/:quote_id', statusByQuote),
+  conversionRoute('POST', '/v4/currency_conversions', request),
+  conversionRoute('PUT', '/v4/currency_conversions/:id', execute),
+  conversionRoute('GET', '/v4/currency_conversions/:id', status),
+  conversionRoute('POST', '/v3/currency_conversions', request),
+  conversionRoute('PUT', '/v3/currency_conversions/:id', execute),
+  conversionRoute('GET', '/v3/currency_conversions/:quote_id', statusByQuote),
 ];
 
 /**

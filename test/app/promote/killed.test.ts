@@ -12,11 +12,11 @@ import {
 } from '../../../src/app/promote/promote.ts';
 import { promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import type { PromotionRecord } from '../../../src/app/promote/records.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { readConfigText, shippedConfig } from '../../../src/app/wiring/configFile.ts';
 import { disk, hookDisk } from '../killedDisk.ts';
 import { started, worldOf } from '../../live/world.ts';
 import type { World } from '../../live/world.ts';
+import { NO_PROGRESS } from '../noProgress.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-killed-'));
 const dir = join(root, 'bot');

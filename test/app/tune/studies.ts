@@ -3,9 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { shippedConfig } from '../../../src/app/wiring/configFile.ts';
 import type { TuneOptions } from '../../../src/app/tune/tune.ts';
+import { NO_PROGRESS } from '../noProgress.ts';
 
 export const folder = (): string => mkdtempSync(join(tmpdir(), 'puntas-tune-'));
 

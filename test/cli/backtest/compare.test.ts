@@ -8,7 +8,6 @@ import { derivedSetups } from '../../../src/app/backtest/compareSetups.ts';
 import { latenciesOf } from '../../../src/app/backtest/latencies.ts';
 import { Verdicts } from '../../../src/app/backtest/compareVerdicts.ts';
 import { findTapes, firstPart } from '../../../src/app/backtest/compareTapes.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';
@@ -16,6 +15,7 @@ import { COMPARED, tapeFigures } from '../../scripts/comparisonFigures.ts';
 import type { ComparisonFigures, TapeFigures } from '../../scripts/comparisonFigures.ts';
 import { Bench, complaints, printed, ran } from '../program.ts';
 import type { Ended } from '../program.ts';
+import { NO_PROGRESS } from '../../app/noProgress.ts';
 
 const bench = new Bench();
 const flow = recordFlow('btc_mxn', 3, 480);
