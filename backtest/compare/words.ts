@@ -3,7 +3,7 @@ import { excludesZero } from '../report/interval.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, Comparison } from './comparison.ts';
 import { botsOf, tiersOf } from './plots.ts';
-import { counted } from '../report/digits.ts';
+import { counted } from '../../src/pages/index.ts';
 
 type Ran = { readonly run: ComparedRun; readonly main: ComparedModel };
 

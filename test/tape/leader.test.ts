@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { calibrate } from '../../src/app/backtest/calibrate.ts';
-import { latenciesOf } from '../../src/app/backtest/latencies.ts';
+import { calibrate } from '../../backtest/app/calibrate/calibrate.ts';
+import { latenciesOf } from '../../backtest/app/backtest/latencies.ts';
 import { amount, normal, price, randomOf } from '../../src/core/index.ts';
 import { basisMemoryFor, finishTape, leaderIn, LEADER_HORIZONS, SIDE, TapeBuilder } from '../../src/tape/index.ts';
 import type { LogSeconds, Tape } from '../../src/tape/index.ts';

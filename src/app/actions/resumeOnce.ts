@@ -6,7 +6,7 @@ import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { forgetEndedPause, latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { resume } from '../inspect/stateCommands.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 
 /** Lifts what `resume` lifts, and says it. The same command repeated after it was killed ends no more than the pause that it had found. Throws as `resume` does. */
 export function resumeOnce(

@@ -1,7 +1,7 @@
 /** An explanation for a person: the regime, the fair value, and each level with its steps from there to its price, in ticks. */
 import type { Step } from '../../core/index.ts';
 import { explained } from '../../hedge/index.ts';
-import { timeText } from '../messages/timeText.ts';
+import { timeText } from '../../messages/timeText.ts';
 import type { ExplainedLevel, Explanation } from './explain.ts';
 
 /** Lines without a newline at the end. Ticks have at most two decimals, figures of the model four digits; prices and amounts are exact. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { replayedMoment } from './explain.ts';
 import type { ReplayedMoment } from './explain.ts';
 

@@ -6,10 +6,10 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
-import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
-import { checkedBy, checkedReason } from '../messages/reason.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
+import { checkedBy, checkedReason } from '../../messages/reason.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { hedgesIn, linesOf } from './hedges.ts';
 import type { ToldHedge } from './hedges.ts';
 

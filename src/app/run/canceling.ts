@@ -5,7 +5,7 @@ import type { Log } from '../../live/log.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import type { Requests } from '../../live/mailbox/mailbox.ts';
-import { sentenceOf } from '../messages/exits.ts';
+import { sentenceOf } from '../../messages/exits.ts';
 
 type CancelRequest = MailMessage<'cancel'>;
 type CancelAnswer = MailMessage<'cancelAnswer'>;

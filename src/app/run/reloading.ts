@@ -10,9 +10,9 @@ import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import type { ReloadBox } from '../../live/mailbox/mailbox.ts';
-import { referenceOf } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { sentenceOf } from '../messages/exits.ts';
+import { referenceOf } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { sentenceOf } from '../../messages/exits.ts';
 import { nextPreview, quotesBeside, quotesNothing } from './nextQuotes.ts';
 
 /** The bot's own file, as it is now. */
