@@ -6,6 +6,7 @@ import { BalanceReads } from '../account/balanceReads.ts';
 import { judgmentBy } from '../unreadableRows.ts';
 import { cancelAll } from '../safety/cancelAllAndVerify.ts';
 import { decisionTimer } from './decisionTimer.ts';
+import { EventQueue } from './eventQueue.ts';
 import { hedgerOf } from './hedgerOf.ts';
 import { LedgerKeeper } from '../account/ledgerKeeper.ts';
 import { MarketData } from '../market/marketData.ts';
@@ -55,6 +56,12 @@ export class Loop {
   readonly #hedger: Hedger | null;
   readonly #rules: RulesReads;
   readonly #latch: LatchWatch;
+  readonly #queue = new EventQueue({
+    prepare: event => this.#prepare(event),
+    step: event => this.#takeStep(event),
+    onEndless: () => this.#fail(new Error('events cause one another without an end')),
+  });
+  #isStepping = false;
   #failure: string | null = null;
   readonly #sentinel: SentinelWatch;
   #onFailure: (() => void) | null = null;
@@ -64,7 +71,7 @@ export class Loop {
     this.#origin = options.clock.now() - options.clock.elapsed();
     const { bot, clock, engine, log, start, state, timing, venue, beside = {} } = options;
     const [{ opening }, { exchange }] = [start, venue];
-    const run = { clock, log, time: this.time, step: (event: EngineEvent) => this.#step(event) };
+    const run = { clock, log, time: this.time, step: this.#queue.put };
     this.#run = run;
     const tids = opening.kind === 'restored' ? opening.tids : [];
     const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
@@ -134,12 +141,12 @@ export class Loop {
     const { opening } = this.#options.start;
     this.#onFailure = onFailure;
     const { orders, ledger: left } = state.journal.leftovers;
-    this.#step({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
+    this.#queue.put({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
     this.#latch.begin();
-    this.#step({ kind: 'rules', at: this.time(), ...this.rules });
+    this.#queue.put({ kind: 'rules', at: this.time(), ...this.rules });
     if (opening.kind === 'fresh') {
       const { startedAt, balances } = opening;
-      this.#step({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
+      this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
     }
     this.#hedger?.restore();
     this.#watchLatch();
@@ -163,7 +170,7 @@ export class Loop {
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
-    this.#step({ kind: 'stop', at: this.time() });
+    this.#queue.put({ kind: 'stop', at: this.time() });
     this.#stopping.abort();
     await Promise.all([...this.#tasks, this.market.stop()]);
     const verified = new AbortController();
@@ -175,7 +182,7 @@ export class Loop {
     for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
       this.#showLife();
       const seen = await this.#readPrivate();
-      this.#step({ kind: 'timer', at: this.time() });
+      this.#queue.put({ kind: 'timer', at: this.time() });
       left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
       unread = seen === null ? 'open orders could not be read' : null;
       empty = left.length === 0 && unread === null ? empty + 1 : 0;
@@ -219,7 +226,7 @@ export class Loop {
       return null;
     }
     this.#refusals.accepted();
-    this.#step(event);
+    this.#queue.put(event);
     if (isWhole && (event.complete || event.current === true)) this.#options.watchers?.onReconciled?.();
     if (!event.complete) return null;
     const prefix = `${this.#options.bot.instance}-`;
@@ -234,7 +241,7 @@ export class Loop {
       return false;
     }
     this.#refusals.accepted();
-    this.#step(event);
+    this.#queue.put(event);
     return event.complete;
   }
 
@@ -244,27 +251,42 @@ export class Loop {
     if (ms === 0) return;
     this.#options.log.warn({ ms }, `this process stood still for ${Math.round(ms / 1000)} s: everything is read again`);
     this.market.distrust();
-    this.#step({ kind: 'slept', at: this.time() });
+    this.#queue.put({ kind: 'slept', at: this.time() });
   }
 
-  #step(told: EngineEvent): void {
-    const { clock, engine, state, watchers } = this.#options;
-    // What waited for another answer is told late: the engine decides on the time of now, or old data would look young.
-    const now = this.time();
-    const event = told.at < now ? { ...told, at: now } : told;
-    const started = clock.elapsed();
-    let commands: readonly Approved<Command>[];
+  /** Lets the market data take what the event says of the bot's orders, so that the engine decides on the newest book. */
+  #prepare(event: EngineEvent): void {
     try {
       this.market.learn(event);
-      commands = recordedTurn(event, engine, state.journal, this.#writer);
     } catch (error) {
       this.#fail(error);
-      return;
     }
-    // Before anything is written: what the ledger has, the marker must have too.
-    if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
-    watchers?.onStep?.(clock.elapsed() - started);
-    this.#carryOut(commands);
+  }
+
+  /** One step: the engine takes the event, the recording has both, and the commands are executed. Only the queue calls it. */
+  #takeStep(given: EngineEvent): void {
+    if (this.#isStepping) throw new Error(`a step began inside another: ${given.kind}`);
+    this.#isStepping = true;
+    try {
+      const { clock, engine, state, watchers } = this.#options;
+      // An event that waited comes late. The engine decides on the present time, or old data would look young.
+      const now = this.time();
+      const event = given.at < now ? { ...given, at: now } : given;
+      const started = clock.elapsed();
+      let commands: readonly Approved<Command>[];
+      try {
+        commands = recordedTurn(event, engine, state.journal, this.#writer);
+      } catch (error) {
+        this.#fail(error);
+        return;
+      }
+      // Before anything is written: the trades in the ledger must be before its marker.
+      if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
+      watchers?.onStep?.(clock.elapsed() - started);
+      this.#carryOut(commands);
+    } finally {
+      this.#isStepping = false;
+    }
   }
 
   /** The ledger and the recording become durable together; a disk that takes neither is told by the next intent. */
@@ -303,7 +325,7 @@ export class Loop {
     for (const command of commands) {
       if (command.kind === 'place' && obstacle !== null) {
         const outcome = { kind: 'refused', code: 'not-sent', message: obstacle } as const;
-        this.#step({ kind: 'placed', at: this.time(), id: command.id, outcome });
+        this.#queue.put({ kind: 'placed', at: this.time(), id: command.id, outcome });
         continue;
       }
       const done: Promise<void> = this.#send(command)
@@ -344,7 +366,7 @@ export class Loop {
     const { event, what, failed } = await send(command, at);
     if (failed === null) this.#refusals.accepted();
     else this.#note(what, failed);
-    this.#step(event);
+    this.#queue.put(event);
   }
 
   /** Says what a request ended in; a refusal that only a person can mend halts. */
@@ -373,7 +395,7 @@ export class Loop {
     this.#failure = error instanceof Error ? error.message : String(error);
     const stack = error instanceof Error ? error.stack : undefined;
     this.#options.log.error({ stack }, `stopping: something broke: ${this.#failure}`);
-    this.#step({ kind: 'halt', at: this.time(), reason: this.#failure });
+    this.#queue.put({ kind: 'halt', at: this.time(), reason: this.#failure });
     this.#onFailure?.();
   }
 }
