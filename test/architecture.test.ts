@@ -49,15 +49,6 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
 };
 const COMPUTING = ['node:assert', 'node:crypto', 'node:util', 'node:zlib', 'node:events', 'node:stream', 'node:buffer'];
 
-/** One thing each that would not be clearer in two halves. Nothing is added here without that reason. */
-const LONG = [
-  'src/core/engine/engine.ts',
-  'src/core/orders/orders.ts',
-  'src/sandbox/matching/matching.ts',
-  'src/sandbox/venue/venue.ts',
-  'src/sandbox/venue/venueBook.ts',
-];
-
 const EXPORTED = /^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm;
 
 const files = ['src', 'strategies', 'backtest'].flatMap(sourcesIn);
@@ -266,14 +257,6 @@ describe('every folder', () => {
 });
 
 describe('every file', () => {
-  test('of the program is at most 380 lines long, the few that hold one table or state machine at most 600', () => {
-    const long = files
-      .filter(({ path }) => path.startsWith('src/'))
-      .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
-      .filter(({ path, lines }) => lines > (LONG.includes(path) ? 600 : 380));
-    expect(long).toEqual([]);
-  });
-
   test('opens with a sentence that says what it is for', () => {
     const silent = files.filter(({ text }) => !/^(#!.*\n)?\/\*\*\s(?:\*\s)?\s*\S[^]{10,}?[.:?][^]*?\*\//.test(text));
     expect(silent.map(({ path }) => path)).toEqual([]);
