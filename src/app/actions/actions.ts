@@ -1,9 +1,9 @@
 /** What a person may do to a bot, running or not, from a command or the console: the same verbs, words and journal for both. */
 import { existsSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
-import { checkedBy, checkedReason } from '../messages/reason.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { checkedBy, checkedReason } from '../../messages/reason.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** `docs/actions.md` has what each does with orders and with inventory. */
 export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;

@@ -1,9 +1,9 @@
 /** A bot's status for a person: at most fifteen rows of eighty columns where nothing is out of the ordinary. */
 import { moneyOf, shortDecimal } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
-import { wrapped } from '../messages/wrapped.ts';
+import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
-import { profitSentenceOf, signedCents } from '../messages/shownProfit.ts';
+import { profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';
 import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus.ts';
 
 const WIDTH = 80;

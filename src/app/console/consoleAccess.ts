@@ -4,8 +4,8 @@ import type { ConsoleSettings } from '../../config.ts';
 import type { AccessEvent, ConsoleAccess, ShownEvent } from '../../console/index.ts';
 import { textOfError } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
-import { readSecretFile } from '../wiring/secretFiles.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { readSecretFile } from '../../wiring/secretFiles.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** Null where no token is named: everybody reads, nobody acts. Throws `UsageError` on a token that is none, or open to others. */
 export function consoleAccess(

@@ -2,7 +2,7 @@
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** Words of small letters and digits with dashes between, as in avellaneda-stoikov. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;

@@ -1,5 +1,5 @@
 /** What one look of `puntas doctor` found: whether it is as it should be, and what to do where it is not. */
-import { sentenceOf } from '../messages/exits.ts';
+import { sentenceOf } from '../../messages/exits.ts';
 
 /** `warn`: it runs like that, and a person should know; or it cannot be known from here. */
 export type FindingResult = 'pass' | 'warn' | 'fail';

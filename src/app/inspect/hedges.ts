@@ -5,7 +5,7 @@ import { pairOf } from '../../core/index.ts';
 import type { HedgeLine, HedgeRow } from '../../core/index.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** A hedge with the run that last changed it, and the states that it went through. */
 export type ToldHedge = HedgeRow & {

@@ -1,5 +1,5 @@
 /** What a book earned by hour or by day UTC, exact, from the ledger's entries, which outlive restarts: trades, fees and conversions, marked at the last fill. */
-import { midPriceOf } from '../messages/shownProfit.ts';
+import { midPriceOf } from '../../messages/shownProfit.ts';
 import { money, moneyOf, multiplyMoneyFloor } from '../../core/index.ts';
 import type { Cause, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';

@@ -8,7 +8,7 @@ import type { Log } from '../../live/log.ts';
 import { nameOf } from '../../live/state/owner.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import type { StateLook } from '../../live/state/stateLook.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /**
  * Throws `UsageError` where a bot of this name has a state at the earlier place that must be moved or settled before this one trades: a ledger

@@ -4,7 +4,7 @@ import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side }
 import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
-import { engineOf } from '../wiring/bot.ts';
+import { engineOf } from '../../wiring/bot.ts';
 
 /** What a next run would decide first, but for what only time tells: trades of others, RFQ's prices, how wild the market is. `reference`: the price from elsewhere. Throws as `engineOf`. */
 export function nextPreview(

@@ -1,9 +1,9 @@
 /** `puntas tape` and `puntas export`: what a stored tape holds, and its rows for other programs. */
 import { exportTape, openStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
-import { withProgress } from '../messages/progress.ts';
-import type { Progress } from '../messages/progress.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { withProgress } from '../../messages/progress.ts';
+import type { Progress } from '../../messages/progress.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** What is wrong with a tape, at opening or while it is read, is for a person to put right. */
 async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {

@@ -2,15 +2,13 @@
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
-import { isStoredTape, openStoredTape, openTape } from '../../tape/index.ts';
+import { openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import type { ReferenceTapes } from '../../app/backtest/hedgeRoutes.ts';
-import type { OpenedTape } from '../../app/backtest/market.ts';
-import type { VenueAccess } from '../../app/wiring/bot.ts';
-import { readConfig, readShipped, shippedConfig } from '../../app/wiring/configFile.ts';
-import { UsageError } from '../../app/wiring/usageError.ts';
-import { withMarket, withVenue } from '../../app/wiring/venue.ts';
-import { withProgress } from '../../app/messages/progress.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { readConfig, readShipped, shippedConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { withMarket, withVenue } from '../../wiring/venue.ts';
+import { withProgress } from '../../messages/progress.ts';
 import { logger } from '../terminal/logger.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 
@@ -49,34 +47,14 @@ export async function chosen(
 }
 
 /** The book that is meant of several: the configuration's, or the one of --book. */
-function bookOf(given: Config | null, asked: string | undefined): string | undefined {
+export function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
     throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; leave one of them out`);
   return given?.book ?? asked;
 }
 
-/** The same where --tape is a stored tape, which is opened and not read; null where it is not. Throws `UsageError` as the other rejects. */
-export function chosenStored(
-  dir: string | undefined,
-  path: string | undefined,
-  book: string | undefined,
-  session: string | undefined,
-): { config: Config; file: string; tape: OpenedTape } | null {
-  if (dir === undefined || !isStoredTape(dir)) return null;
-  const given = path === undefined ? null : readConfig(path);
-  const name = bookOf(given, book);
-  const options = { ...(name !== undefined && { book: name }), ...(session !== undefined && { session }) };
-  try {
-    const tape = openStoredTape(dir, options);
-    const shipped = nameFor(tape.book);
-    return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape: { tape, options } };
-  } catch (error) {
-    throw error instanceof UsageError ? error : wrongTape(error);
-  }
-}
-
 /** The standard configuration trades one of the books itself. */
-const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
+export const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
 /** One book of a recording. Every error rejects as `UsageError`; one of several books names --book. */
 export const tapeOf = (dir: string, book?: string, session?: string): Promise<Tape> =>
@@ -87,22 +65,9 @@ export const tapeOf = (dir: string, book?: string, session?: string): Promise<Ta
   });
 
 /** Names the flag that chooses. */
-function wrongTape(error: unknown): UsageError {
+export function wrongTape(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
-}
-
-/** The recordings behind `BOOK=DIR`, by their book. Rejects with `UsageError` on other text, a book given twice, and what cannot be read. */
-export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
-  const tapes = new Map<string, Tape>();
-  for (const text of given) {
-    const [, book, dir] = /^([a-z0-9]{2,12}_[a-z0-9]{2,12})=(.+)$/s.exec(text) ?? [];
-    if (book === undefined || dir === undefined)
-      throw new UsageError(`--reference: expected BOOK=DIR, like btc_usd=tapes/btc_usd, found ${JSON.stringify(text)}`);
-    if (tapes.has(book)) throw new UsageError(`--reference: ${book} is given twice`);
-    tapes.set(book, await tapeOf(dir, book));
-  }
-  return tapes;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Questions to a person at a terminal, a line each: with what is proposed, and once more where the answer cannot be. */
 import { createInterface } from 'node:readline/promises';
 import type { Interface } from 'node:readline/promises';
-import { UsageError } from '../../app/wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { errorStream } from './output.ts';
 import { shownLines } from '../../core/text/shownText.ts';
 

@@ -1,7 +1,7 @@
 /** How far a long piece of work is and when it will be done, on stderr: a bar on a terminal, elsewhere a line now and then. */
 import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
-import type { Progress } from '../../app/messages/progress.ts';
+import type { Progress } from '../../messages/progress.ts';
 import { errorStream, errorTerminal, writeError } from './output.ts';
 
 const FORMAT = '[{bar}] {percentage}% | {eta_formatted} | {what}';

@@ -1,6 +1,6 @@
 /** How a person stops a command: with a signal, once for a clean end, twice to leave at once. */
 import { closeSync, constants, openSync } from 'node:fs';
-import { EXIT } from '../../app/messages/exits.ts';
+import { EXIT } from '../../messages/exits.ts';
 import { printError } from './output.ts';
 
 /**

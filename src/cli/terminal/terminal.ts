@@ -1,6 +1,6 @@
 /** Keeps what libraries print by `console` from commanding a terminal. Commands print through `output.ts`, which does the same. */
 import { shownLines } from '../../core/text/shownText.ts';
-import { foldedText } from '../../app/messages/wrapped.ts';
+import { foldedText } from '../../messages/wrapped.ts';
 import { ownCommandName, withCommandName } from './commandName.ts';
 
 type Screen = { readonly isTTY?: boolean; readonly columns?: number };

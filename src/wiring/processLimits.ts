@@ -1,0 +1,53 @@
+/** What a process must have to run at all: open files and memory. Without them Node ends in the middle of something, with pages of its own. */
+import { getHeapStatistics } from 'node:v8';
+// Not by the index: with few files the other modules of the room cannot be loaded.
+import { readRegularFile, SMALL_FILE } from '../guard/files.ts';
+
+/** The program's own files are read many at a time; sockets, recordings and threads come after them. */
+export const OPEN_FILES_MIN = 256;
+/** With `--max-old-space-size=64` Node takes 112 MB, with 96 it takes 144 MB; a container with 256 MB has 130 MB. */
+export const HEAP_MIN_MB = 120;
+
+/** Read little, or take orders out: they start with less memory. */
+const SMALL = ['status', 'pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume', 'sentinel', 'alert', 'help'];
+
+/** Limits of this process: `Infinity` where they cannot be read. */
+export type ProcessLimits = { readonly openFiles: number; readonly heapMb: number };
+
+/** Reads the limits of this process, open files on Linux only. */
+export const ownLimits = (): ProcessLimits => ({
+  openFiles: openFilesIn(limitsText()),
+  heapMb: getHeapStatistics().heap_size_limit / 1_048_576,
+});
+
+/** The soft limit in the text of `/proc/self/limits`. */
+export function openFilesIn(text: string): number {
+  const found = /^Max open files\s+(\d+)\s/m.exec(text)?.[1];
+  return found === undefined ? Infinity : Number(found);
+}
+
+/** Returns why the command cannot run within the limits and what to do, in one line; `null` if it can. */
+export function smallLimitOf(
+  command: string | undefined,
+  { openFiles, heapMb }: ProcessLimits = ownLimits(),
+): string | null {
+  if (!(openFiles >= OPEN_FILES_MIN))
+    return `this process may have ${openFiles} files open, and Puntas needs ${OPEN_FILES_MIN}: ${MORE_FILES}`;
+  if ((command !== undefined && SMALL.includes(command)) || heapMb >= HEAP_MIN_MB) return null;
+  return `Node may use ${Math.floor(heapMb)} MB of memory here, and Puntas needs ${HEAP_MIN_MB}: take --max-old-space-size away from NODE_OPTIONS and the command line, or make it 256 or more; give a container 512 MB`;
+}
+
+const MORE_FILES =
+  'raise it with ulimit -n 1024 in the same shell (systemd: LimitNOFILE=1024; Docker: --ulimit nofile=1024)';
+
+/** What to do about an error that says that too many files are open; `null` for any other. */
+export const filesRemedyOf = (error: unknown): string | null =>
+  ['EMFILE', 'ENFILE'].includes(String((error as NodeJS.ErrnoException | null)?.code)) ? MORE_FILES : null;
+
+function limitsText(): string {
+  try {
+    return readRegularFile('/proc/self/limits', SMALL_FILE);
+  } catch {
+    return '';
+  }
+}
