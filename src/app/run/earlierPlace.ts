@@ -14,7 +14,7 @@ import { UsageError } from '../../wiring/usageError.ts';
  * Throws `UsageError` where a bot of this name has a state at the earlier place that must be moved or settled before this one trades: a ledger
  * that the new place lacks, a halt, orders that may live. `file` is the YAML, `cwd` the working directory.
  */
-export async function heedEarlierPlace(
+export async function assertNoEarlierState(
   config: Config,
   file: string,
   cwd: string,

@@ -4,7 +4,7 @@ import type { Halt, Latch } from './latch.ts';
 import { pauseAt } from './pauseWatch.ts';
 
 /** A stop, a halt or a pause, also one that another process has just latched (`latched`), holds for what was decided before and waits for its turn. */
-export function obstacleTo(
+export function blockedReason(
   isStopping: boolean,
   { haltedBecause, pausedBecause, isOutdated }: Pick<Engine, 'haltedBecause' | 'pausedBecause' | 'isOutdated'>,
   latched: Halt | null,
