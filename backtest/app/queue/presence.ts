@@ -30,7 +30,7 @@ const GONE_AFTER_MS = 30_000;
 const FORGOTTEN_AFTER_MS = 86_400_000;
 const MOST = 1_000;
 
-/** Formats version and code for a line. */
+/** Formats version and code as text. */
 export const buildText = ({ version, code }: Pick<Presence, 'version' | 'code'>): string =>
   `puntas ${version}, code ${shortCode(code)}`;
 
