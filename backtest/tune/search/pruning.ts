@@ -1,26 +1,30 @@
-/** Which trials are hopeless: stopped below the median of the others, or not among the best of their rung. Values seen on the way are those of `tell`, higher is better. */
+/**
+ * Pruning rules: stop trials below the median of the others, or not among the best of their rung. Intermediate values
+ * are like those of `tell`, higher is better.
+ */
 
-/** What a trial had come to after each of its steps, such as tapes or hours replayed; the first is after one step. */
+/** Values of a trial after each of its steps, such as tapes or hours replayed; the first is after one step. */
 export type Course = readonly number[];
 
 export type MedianStopOptions = {
-  /** Finished trials that it takes before any is stopped; 5 without it. */
+  /** Minimum number of finished trials before any is stopped. Default: 5. */
   readonly trialsMin?: number;
-  /** Steps that every trial gets; 1 without it. */
+  /** Minimum number of steps of every trial. Default: 1. */
   readonly stepsMin?: number;
 };
 
 /**
- * Median stop (Golovin et al. 2017): the best that the trial has seen is below the median of what earlier trials averaged up to the same step. For the same answer on any number of machines
- * `others` are the trials of earlier batches.
+ * Median stopping rule (Golovin et al. 2017): whether the trial's best value is below the median of earlier trials'
+ * averages up to the same step. For equal results on any number of machines, `others` must be the trials of earlier
+ * batches.
  */
 export function isBelowMedian(own: Course, others: readonly Course[], options: MedianStopOptions = {}): boolean {
   const median = medianAfter(own.length, others, options);
-  // A value that is no number is no reason to go on.
+  // A NaN value is stopped.
   return median !== null && !(Math.max(...own) >= median);
 }
 
-/** What a trial must have come to after so many steps; null where none is stopped there. */
+/** Returns the minimum value after this number of steps; `null` if none is stopped there. */
 export function medianAfter(
   step: number,
   others: readonly Course[],
@@ -35,13 +39,13 @@ export function medianAfter(
 }
 
 export type HalvingOptions = {
-  /** Of so many trials one goes on; 3 without it. */
+  /** Divisor of the number of trials per rung. Default: 3. */
   readonly reduction?: number;
 };
 
 /**
- * Successive halving (Jamieson, Talwalkar 2016): of trials that came to the same rung, the numbers of those that go on to the next, best first; at least one, the earlier one of equals. A trial that
- * failed (null) never does.
+ * Successive halving (Jamieson, Talwalkar 2016): returns the indices of the trials that advance to the next rung, best
+ * first; at least one, the earlier of equals. A failed trial (`null`) never advances.
  */
 export function promoted(values: readonly (number | null)[], options: HalvingOptions = {}): readonly number[] {
   const { reduction = 3 } = options;
@@ -53,7 +57,10 @@ export function promoted(values: readonly (number | null)[], options: HalvingOpt
     .map(({ number }) => number);
 }
 
-/** The steps at which trials are compared: from `first` on, each `reduction` times as far, up to what a whole trial has. */
+/**
+ * Returns the steps at which trials are compared: from `first` on, multiplied by `reduction` each time, up to the
+ * length of a complete trial.
+ */
 export function rungsOf(first: number, whole: number, { reduction = 3 }: HalvingOptions = {}): readonly number[] {
   if (!(first >= 1 && reduction > 1))
     throw new RangeError(`first ${first}, reduction ${reduction}; expected at least 1, above 1`);
