@@ -48,11 +48,11 @@ export const fullMajor = ({ riskPerHour, volatilityBps, price }: MarketTerms): n
  */
 const edgeBps = ({ decayPerBps, adverseBps }: MarketTerms): number => 1 / decayPerBps + adverseBps / 2;
 
-/** That distance as measured, if available. */
+/** Distance of the first quote as measured, or as computed above if not measured; without the fee, in bps. */
 const edgeAt = (terms: MarketTerms, feeBps: number): number =>
   terms.distanceBps === undefined ? edgeBps(terms) : terms.distanceBps - feeBps;
 
-/** Returns that distance with the maker fee, in bps; it earns at least 0.5 bps. */
+/** Returns the distance of the first quote with the maker fee, in bps; at least 0.5 bps more than the fee. */
 export const halfSpreadBps = (terms: MarketTerms, feeBps: number): number =>
   fourDigits(feeBps + Math.max(0.5, edgeAt(terms, feeBps)));
 

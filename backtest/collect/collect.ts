@@ -410,7 +410,7 @@ export class Collector implements Watcher {
     return parts;
   }
 
-  /** Updates the drawdown of the profit from its maximum. */
+  /** Updates the drawdown: the fall of the profit from its maximum. */
   #fell(at: Millis, stretch = this.#series.stretchAt(at)): void {
     const { total } = this.#position.profit();
     if (total > this.#peak) this.#peak = total;

@@ -12,11 +12,13 @@ import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 export type Resident = {
   readonly bids: OwnSide;
   readonly asks: OwnSide;
-  /** A taker execution in a row; `sell` is the taker's side. */
+  /** Called for each taker execution; `sell` is the taker's side. */
   traded(row: number, sell: boolean, place: number, lots: number): void;
-  /** A change of a level that has a resident's order, or is at or beyond the best order on the other side. */
+  /**
+   * Called for each change of a level that has a resident's order, or is at or beyond the best order on the other side.
+   */
   levelChanged(row: number, side: SideIndex, place: number, before: number, lots: number): void;
-  /** All recorded changes at this time have been reported. */
+  /** Called when the recorded book is complete, such as after a snapshot. */
   seen(): void;
 };
 
@@ -48,7 +50,7 @@ export class ExchangeBook {
   /** Time with a crossed recorded book, and the start of the current crossing. */
   #crossed = 0;
   #crossedSince = Infinity;
-  /** Whether plain steps need only their level applied. */
+  /** Whether a plain step only sets its level. */
   #isPlain = true;
   /** Best places at the last check. */
   #bid = 0;

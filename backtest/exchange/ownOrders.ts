@@ -17,7 +17,7 @@ export class OwnOrder {
   /** Whether it takes liquidity immediately and never rests. */
   takes = false;
 
-  // Part of the exchange.
+  // Fields of the exchange's end.
   left = 0;
   resting = false;
   /** Estimated lots of other orders ahead of it. */
@@ -28,10 +28,10 @@ export class OwnOrder {
   joined = 0;
   /** Time at which it started resting. */
   restedAt = 0;
-  /** Whether the recording has not covered its place since it arrived. */
+  /** Whether its place has not been recorded since it arrived. */
   unseen = false;
 
-  // Part of the bot.
+  // Fields of the bot's end.
   state: LocalState = LOCAL.sent;
   filled = 0;
   /** Messages in transit that refer to it; while there are any, the object is not reused. */

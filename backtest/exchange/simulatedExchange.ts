@@ -21,8 +21,8 @@ import type { Watcher } from './watch.ts';
 const TAKEN_MS = 60_000;
 
 /**
- * Simulated exchange. Orders are post-only limits and rejected if they would trade on arrival, except taker orders of
- * hedges. Rows precede requests that arrive at their time.
+ * Exchange of one replay. Orders are post-only limits, which are rejected if they would trade on arrival, except taker
+ * orders of hedges. Rows precede requests that arrive at their time.
  */
 export class SimulatedExchange implements Resident {
   readonly bids: OwnSide;
@@ -62,7 +62,6 @@ export class SimulatedExchange implements Resident {
     this.#there.join(this);
   }
 
-  /** The recorded book. */
   get book(): TickBook {
     return this.#there.book;
   }
@@ -257,7 +256,7 @@ export class SimulatedExchange implements Resident {
     else queue.joined(order, guess);
   }
 
-  /** All recorded rows of this time were reported: they include earlier orders. */
+  /** The recorded book is complete now, so it includes the orders ahead. */
   seen(): void {
     for (const { orders } of [this.bids, this.asks]) {
       for (const order of orders) {

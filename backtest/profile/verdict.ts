@@ -31,7 +31,8 @@ export type QuoteVerdict =
       readonly quote: false;
       readonly why: string;
       /**
-       * Distance with the smallest loss or largest possible profit. All fields here are `null` if nothing was measured.
+       * Distance with the smallest loss or largest possible profit. This field and those below are `null` if nothing
+       * was measured.
        */
       readonly bestDistanceBps: number | null;
       readonly distanceInterval: readonly [low: number, high: number] | null;

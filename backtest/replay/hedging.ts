@@ -207,7 +207,6 @@ export class Hedging {
     }
   }
 
-  /** Receives news of the engine. */
   heard(news: EngineNews): void {
     this.#hedger.heard(news);
   }

@@ -34,7 +34,7 @@ export function figuresOf(whole: BacktestReport): readonly Placed[] {
     fillPrices(report),
     position(report),
     positionBars(report),
-    // These need fills.
+    // These plots need fills.
     ...(traded ? [markoutsBySide(report), markoutsByLevel(report), fillRatios(report), waits(report)] : []),
     uptime(report),
     spreads(report),

@@ -7,10 +7,14 @@ import type { Hamiltonian } from '../fillCurve.ts';
 
 /**
  * Returns the minimum profit of a bid's fill at q = 0 … cap - 1 orders: the decrease of the value of inventory,
- * theta(q) - theta(q + 1). By symmetry an ask at q requires minus the bid's value at q - 1. For all integer q within
- * the cap and one number g, theta solves H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 /
- * 2 = g, without the first term at cap and the second at -cap. H is `worth.best`. From the cap inwards each equation
- * gives the next difference, and errors shrink. The equation at q = 0 holds for only one g.
+ * theta(q) - theta(q + 1). By symmetry an ask at q requires minus the bid's value at q - 1.
+ *
+ * For all integer q within the cap and one number g, theta solves
+ *
+ * H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 / 2 = g,
+ *
+ * without the first term at cap and the second at -cap. H is `worth.best`. From the cap inwards each equation gives the
+ * next difference, and errors shrink. The equation at q = 0 holds for only one g.
  */
 export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: number, cap: number): Float64Array {
   const asked = new Float64Array(cap);

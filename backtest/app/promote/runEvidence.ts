@@ -22,7 +22,10 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { WatchedRun } from './watchedRun.ts';
 import type { RunSums } from './watchedRun.ts';
 
-/** Evidence, and inputs of further computations: the number of additional fills, and the book's rules. */
+/**
+ * Evidence of a stage with its running profit ratio. `traded`: instrument and mid price of the last run; `null` if no
+ * run had a mid price.
+ */
 export type TradedStage = {
   readonly evidence: RunEvidence;
   readonly ratio: RunningRatio;

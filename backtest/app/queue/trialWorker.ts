@@ -131,7 +131,6 @@ async function forget(
   }
 }
 
-/** Trials of one worker. */
 class Trials {
   /** Stops the worker from inside, if it cannot do its work. */
   readonly #broken = new AbortController();

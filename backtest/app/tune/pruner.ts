@@ -34,7 +34,7 @@ export const prunerBy =
     new Map(
       trials.flatMap(({ number, soFar }) => {
         const bound = bounds[piece - 1] ?? null;
-        // A NaN value is pruned.
+        // A trial with a NaN value is pruned.
         return bound !== null && !(Math.max(...courseOf(objective, soFar)) >= bound)
           ? [[number, `after piece ${piece} behind the median of earlier trials`] as const]
           : [];

@@ -38,7 +38,7 @@ export type TuneOptions = {
   /** Returns an executor for the trials; if absent or `null`, threads of this process run them. */
   readonly elsewhere?: (study: StudySetup) => Promise<TrialExecutor | null>;
   readonly version: string;
-  /** Operator and machine; epoch ms. */
+  /** Operator and machine, and the clock in epoch ms. */
   readonly by: string;
   readonly now: () => number;
   readonly progress: Progress;

@@ -167,7 +167,7 @@ function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 's
     scores[i] = scoreOf(outside, i, measure);
   }
   const its = scores[best]!;
-  // Removes the comparison with itself.
+  // Starts at 0.5, because the comparison with itself adds another 0.5.
   let rank = 0.5;
   for (let i = 0; i < n; i++) rank += scores[i]! < its ? 1 : scores[i] === its ? 0.5 : 0;
   const centre = (n + 1) / 2;

@@ -35,9 +35,8 @@ type Run = {
 };
 
 /**
- * Returns the search. Requested points count for the generation in which they were sampled. The caller's own points,
- * told before the first request, only move the start to the best of them. If all parameters have steps, points may
- * repeat.
+ * Returns the search. Requested points count for the generation in which they were sampled. Other points, received
+ * before the first request, only move the start to the best of them. If all parameters have steps, points may repeat.
  */
 export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   const { seed, batch = 1 } = options;
@@ -99,7 +98,7 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
 
   return {
     ask: () => {
-      // After a resume, points already told were not requested here.
+      // After a resume, points that already have a value were not requested here.
       while (members[asked]?.value !== undefined) asked++;
       return memberOf(asked++).point;
     },
@@ -110,7 +109,7 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
       const found = members.find(one => one.value === undefined && textOfPoint(one.point) === name);
       if (found === undefined) return takeOwn(point, value);
       found.value = value === null || Number.isNaN(value) ? -Infinity : value;
-      // Points requested beyond the generation also count, once all of them are told.
+      // Points requested beyond the generation also count, once all of them have values.
       if (asked > count) members.length = Math.max(asked, count);
       if (members.every(one => one.value !== undefined)) close();
     },

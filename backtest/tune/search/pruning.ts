@@ -20,7 +20,7 @@ export type MedianStopOptions = {
  */
 export function isBelowMedian(own: Course, others: readonly Course[], options: MedianStopOptions = {}): boolean {
   const median = medianAfter(own.length, others, options);
-  // A NaN value is stopped.
+  // A trial with a NaN value is stopped.
   return median !== null && !(Math.max(...own) >= median);
 }
 

@@ -4,7 +4,7 @@ import type { Search, SearchOptions } from './search.ts';
 import { randomPoint } from './space.ts';
 import type { Space } from './space.ts';
 
-/** Samples each point independently; told results are only counted. */
+/** Samples each point independently; values are only counted. */
 export function randomSearch(space: Space, { seed }: SearchOptions): Search {
   let asked = 0;
   let told = 0;

@@ -4,9 +4,9 @@ import type { Random } from '../../../src/core/index.ts';
 import type { Point } from './space.ts';
 
 /**
- * Search for the point with the highest value. Its proposals depend only on its seed, the points told so far in order,
- * and the number of points requested but not yet told. Telling all earlier points again, in order, therefore restores
- * it. Parallel trials are requested in batches of one size, and told in the order of the requests.
+ * Search for the point with the highest value. Its proposals depend only on its seed, the values received so far in
+ * order, and the number of open proposals. Repeating all earlier values in order therefore restores it. Parallel trials
+ * are requested in batches of one size, and their values passed in the order of the requests.
  */
 export interface Search {
   /** Returns the next point to try. */
@@ -25,7 +25,7 @@ export type SearchName = 'random' | 'sobol' | 'tpe' | 'cmaEs';
 
 export type SearchOptions = {
   readonly seed: number;
-  /** Points requested before any of them is told. Default: 1. */
+  /** Points requested before the first value of a batch arrives. Default: 1. */
   readonly batch?: number;
 };
 

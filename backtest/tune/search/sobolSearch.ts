@@ -5,7 +5,7 @@ import type { Search, SearchOptions } from './search.ts';
 import { pointAt } from './space.ts';
 import type { Space } from './space.ts';
 
-/** Proposes the points of the sequence in order; told results are only counted. */
+/** Proposes the points of the sequence in order; values are only counted. */
 export function sobolSearch(space: Space, { seed }: SearchOptions): Search {
   const at = scrambledSobol(space.length, seed);
   let asked = 0;

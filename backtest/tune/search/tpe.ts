@@ -27,7 +27,7 @@ const DRAWS = 4;
 type Told = { readonly point: Point; readonly value: number };
 
 /**
- * Returns the search. Failed points count as the worst. Points requested but not yet told count as bad, so that a batch
+ * Returns the search. Failed points count as the worst. Requested points without a value count as bad, so that a batch
  * spreads out.
  */
 export function tpeSearch(space: Space, options: TpeOptions): Search {

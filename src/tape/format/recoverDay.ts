@@ -30,7 +30,7 @@ export type RecoveredDay = {
 
 type Expected = {
   readonly book: string;
-  /** If omitted, any lot. */ readonly lot?: DecimalText | undefined;
+  /** If omitted, any lot is accepted. */ readonly lot?: DecimalText | undefined;
   readonly rules: BookRules;
 };
 

@@ -253,7 +253,7 @@ type Found = {
 const unpack = (to: Float64Array, length: number, { packed, planes }: Found): void =>
   unpackNumbers(to, length, packed, planes);
 
-/** A number has eight bytes. */
+/** A number has eight bytes, each in its own plane. */
 const PLANES_MAX = 8;
 
 function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found[] {

@@ -20,7 +20,6 @@ export type BookFiles = { readonly books: readonly string[]; readonly trades: re
 export type Recording = {
   /** Location, for messages. */
   readonly source: string;
-  /** Name of the format. */
   readonly format: string;
   /** All files, and how often each is read, for a progress bar. */
   readonly files: readonly string[];

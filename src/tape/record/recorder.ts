@@ -213,7 +213,10 @@ export class Recorder {
     else this.#check?.since.push(diff);
   }
 
-  /** Compares a complete book, advanced by `since`, with the record; both must be equal. */
+  /**
+   * Compares a complete book, advanced by `since`, with the record. If they differ, corrects the record and reports a
+   * gap.
+   */
   #compare(whole: BookSnapshot, since: readonly BookDiff[]): void {
     this.#check = null;
     const { clock } = this.#options;

@@ -8,7 +8,7 @@ export class WrongFile extends Error {}
 /** Quotes the first 80 characters of a text as JSON, for messages of one line. */
 export const shown = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** Lines per unreadable line that is tolerated; with more unreadable lines the file is in another format. */
+/** One unreadable line per this number of lines is tolerated; more mean that the file has another format. */
 const READABLE_PER_UNREADABLE = 100;
 /** Number of unreadable lines from which the share is also checked while reading. */
 const LOOK_AFTER = 1_000;
@@ -75,7 +75,6 @@ export class Findings {
     throw new WrongFile(`${this.#firstUnread}${more}`);
   }
 
-  /** Number of unreadable lines. */
   get unreadLines(): number {
     return this.#unread;
   }

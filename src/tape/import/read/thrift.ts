@@ -94,7 +94,7 @@ class Walk {
     if (depth > DEPTH_MAX) throw broken('too deep');
     const head = this.#byte();
     const count = head >>> 4 === 15 ? this.#varint() : head >>> 4;
-    // An element has at least one byte.
+    // An element has at least one byte, so a longer list is invalid.
     if (!(count <= this.#view.byteLength - this.offset && count <= this.#left)) throw broken(`a list of ${count}`);
     const isTruth = (head & 15) === TYPE.true || (head & 15) === TYPE.false;
     for (let i = 0; i < count; i++) this.#value(isTruth ? TYPE.byte : head & 15, depth);
