@@ -18,7 +18,7 @@ export type Resident = {
    * Called for each change of a level that has a resident's order, or is at or beyond the best order on the other side.
    */
   levelChanged(row: number, side: SideIndex, place: number, before: number, lots: number): void;
-  /** Called when the recorded book is complete, such as after a snapshot. */
+  /** Called after a snapshot, when the recorded book is complete. */
   seen(): void;
 };
 

@@ -40,7 +40,7 @@ export type QuoteVerdict =
       readonly breakEvenFeeBps: number | null;
     };
 
-/** Minimum fills of a distance, and minimum time blocks with them. */
+/** Minimum numbers of fills, and of time blocks with fills, for evaluating a distance. */
 const FILLS_MIN = 10;
 const BLOCKS_MIN = 8;
 /** Tail of a 95% interval on each side. */

@@ -25,8 +25,8 @@ const SEED = 1;
 export const stretchesIn = (seconds: number): number => Math.min(STRETCHES_MOST, Math.floor(seconds / STRETCH_S));
 
 /**
- * Splits values at equal steps into `count` equal parts. `sum`: values are increments; `last`: values are levels, NaN
- * if unchanged.
+ * Splits values at equal steps into `count` equal parts. `sum`: values are increments; `last`: values are cumulative,
+ * NaN if unchanged.
  */
 export function cutUp(values: ArrayLike<number>, keep: 'sum' | 'last', count: number): number[] {
   const parts = new Array<number>(count).fill(0);

@@ -11,9 +11,9 @@ import type { Hamiltonian } from '../fillCurve.ts';
  *
  * For all integer q within the cap and one number g, theta solves
  *
- * H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 / 2 = g,
+ * H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 / 2 = g.
  *
- * without the first term at cap and the second at -cap. H is `worth.best`. From the cap inwards each equation gives the
+ * The first term is omitted at cap, the second at -cap. H is `worth.best`. From the cap inwards each equation gives the
  * next difference, and errors shrink. The equation at q = 0 holds for only one g.
  */
 export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: number, cap: number): Float64Array {

@@ -95,7 +95,7 @@ async function attended(
             `does not run the study of ${who}: it is of ${buildText({ version, code })}, this worker of ${buildText(own)}; run the same build on both`,
           );
         }
-      // Announced only after it takes trials: a study of another version ends when it sees this worker.
+      // Announced only after the warnings: a study of another version ends when it sees this worker.
       await board.say({ ...own, at: now() });
       health.works();
       if (!isThere) log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);

@@ -247,7 +247,7 @@ class QueuedTrials implements TrialExecutor {
             onEnded(asked, outcome);
             for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
           });
-          // A trial that ended meanwhile changes the number, which causes another poll.
+          // A trial that ended meanwhile makes the next count differ, so that results are collected again.
           over = found - (left - this.#waiting.size);
           onShare((whole - this.#waiting.size + shares) / whole);
         }

@@ -54,7 +54,9 @@ function withKept(space: Space, point: Point, changed: number, value: ParameterV
 export type JudgedNeighbour = { readonly key: string; readonly value: number | null };
 
 export type Stability = {
-  /** Share of neighbors at most `within` worse than the optimum; failed ones are not. NaN without neighbors. */
+  /**
+   * Share of all neighbors that did not fail and are at most `within` worse than the optimum. NaN without neighbors.
+   */
   readonly share: number;
   /** That share per parameter, and the loss of the worst neighbor (Infinity if one failed). */
   readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number }[];

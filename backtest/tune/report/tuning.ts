@@ -40,7 +40,7 @@ export type Tuning = {
   };
   /** In order of request. */
   readonly trials: readonly TunedTrial[];
-  /** Indices of trials, best first; with several objectives, the Pareto front. */
+  /** Numbers of the trials, best first; then of those on the Pareto front of several objectives. */
   readonly ranking: readonly number[];
   readonly front: readonly number[];
   /** Number of the best; `null` if none is feasible. */
