@@ -1,6 +1,7 @@
 /** BullMQ on Redis or PostgreSQL: loaded, connected and checked before use. Without a queue it is not loaded. */
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import { UsageError } from '../../../src/wiring/usageError.ts';
+import { loadOptional } from '../tapeStore/optionalPackages.ts';
 import { HELLO_QUEUE } from './presence.ts';
 import type { QueuePlace } from './queuePlace.ts';
 
@@ -25,7 +26,8 @@ const SCHEMA = 'puntas_queue';
 export async function connectQueues(place: QueuePlace, onError: (error: Error) => void): Promise<BullQueues> {
   const { shown, url, kind } = place;
   await (kind === 'redis' ? lookAtRedis(place) : lookAtPostgres(place));
-  const { Queue, Worker, WaitingError, UnrecoverableError, createPostgresBackend } = await import('bullmq');
+  const bullmq = await loadOptional(shown, () => import('bullmq'));
+  const { Queue, Worker, WaitingError, UnrecoverableError, createPostgresBackend } = bullmq;
   const connection =
     kind === 'redis'
       ? { url, connectTimeout: CONNECT_MS, retryStrategy: (tries: number) => Math.min(250 * 2 ** tries, 5_000) }
@@ -65,7 +67,7 @@ export async function connectQueues(place: QueuePlace, onError: (error: Error) =
 
 /** Checks that Redis is available, grants access, and does not evict data. */
 async function lookAtRedis({ url, shown }: QueuePlace): Promise<void> {
-  const { Redis } = await import('ioredis');
+  const { Redis } = await loadOptional(shown, () => import('ioredis'));
   const client = new Redis(url, {
     ...{ lazyConnect: true, connectTimeout: CONNECT_MS, maxRetriesPerRequest: 0 },
     ...{ retryStrategy: () => null, reconnectOnError: () => false },
@@ -89,7 +91,7 @@ async function lookAtRedis({ url, shown }: QueuePlace): Promise<void> {
 }
 
 async function lookAtPostgres({ url, shown }: QueuePlace): Promise<void> {
-  const { Client } = (await import('pg')).default;
+  const { Client } = (await loadOptional(shown, () => import('pg'))).default;
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
   client.on('error', () => undefined);
   try {

@@ -4,10 +4,10 @@
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { AwsV4Signer } from 'aws4fetch';
 import { request } from 'undici';
 import { boundedBody, readBody } from '../../../src/guard/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
+import { loadOptional } from './optionalPackages.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { FileContent, StoredFiles } from './storedFiles.ts';
 
@@ -121,6 +121,7 @@ class S3Store implements StoredFiles {
         if (isLast || (answer.statusCode < 500 && answer.statusCode !== 429)) return answer;
         await answer.body.dump(DUMPED);
       } catch (error) {
+        if (error instanceof UsageError) throw error;
         if (isLast) throw new StoreProblem(`tapes in ${this.shown}: ${messageOf(error)}`);
       }
       await new Promise(resolve => setTimeout(resolve, FIRST_PAUSE_MS * 4 ** (tried - 1)));
@@ -133,8 +134,9 @@ class S3Store implements StoredFiles {
     content: FileContent | undefined,
     bytesMax: number,
   ): Promise<Answer> {
-    const { base, shown: _, ...credentials } = this.#bucket;
+    const { base, shown, ...credentials } = this.#bucket;
     const size = content === undefined ? null : 'text' in content ? Buffer.byteLength(content.text) : content.size;
+    const { AwsV4Signer } = await loadOptional(shown, () => import('aws4fetch'));
     const signed = await new AwsV4Signer({
       ...credentials,
       ...{ method, url: `${base}/${sha256}`, service: 's3' },

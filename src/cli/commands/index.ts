@@ -33,13 +33,15 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
 ];
 
-const GUARDS_MONEY: ReadonlySet<string | undefined> = new Set([
+/** Commands that place, cancel or watch orders, or record what an operator decided about money. */
+export const MONEY_COMMANDS: readonly string[] = [
   ...['run', 'sentinel', 'doctor', 'promote', 'reload', 'hedges', 'console'],
   ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
-]);
+];
 
 /** Whether a command places, cancels or watches orders: it ends for nothing that its output does, and its exit code tells of orders only. */
-export const guardsMoney = (command: string | undefined): boolean => GUARDS_MONEY.has(command);
+export const guardsMoney = (command: string | undefined): boolean =>
+  command !== undefined && MONEY_COMMANDS.includes(command);
 
 /** Adds the command that the first argument names; every one when it names none, so that commander lists them, or none for the version. */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {

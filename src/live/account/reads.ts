@@ -47,7 +47,7 @@ export class Reads {
   /** Currencies of the book; empty if its name does not have them. */
   readonly #currencies: readonly string[];
   /** Other currencies of which a trade could not be read: their balances cannot equal the ledger. */
-  readonly #uncounted = new Set<string>();
+  readonly #uncounted: Set<string>;
 
   /**
    * Reads one book; own trades after `lastTid`, of which `tids`, in order, are taken already. `time` is the engine's. Trades of the last `overlapMs` are read again and again, because
@@ -61,7 +61,9 @@ export class Reads {
     overlapMs: Millis = 0,
     tids: readonly string[] = [],
     judgment: RowJudgment = NO_JUDGMENT,
+    uncounted: readonly string[] = [],
   ) {
+    this.#uncounted = new Set(uncounted);
     this.#judgment = judgment;
     this.#currencies = pairOrNull(book) ?? [];
     this.#exchange = exchange;
@@ -86,6 +88,11 @@ export class Reads {
   /** Where a later run goes on: everything up to here was taken, and of what came after, exactly `tids`. */
   get taken(): { readonly marker: string | undefined; readonly tids: readonly string[] } {
     return { marker: this.#marker, tids: this.#recent.map(({ tid }) => tid) };
+  }
+
+  /** Currencies whose balances a later run must not compare either. */
+  get uncounted(): readonly string[] {
+    return [...this.#uncounted];
   }
 
   /** To be called once the trades of an event are in the ledger, in the same breath. */

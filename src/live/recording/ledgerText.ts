@@ -135,6 +135,8 @@ export type LedgerCheckpoint = {
   readonly units?: { readonly tick: string; readonly lot: string } | null;
   /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
   readonly transfers?: readonly string[] | null;
+  /** Currencies of which a trade could not be read: their balances cannot equal the ledger. */
+  readonly uncounted?: readonly string[];
   /** The last comparison with the exchange's balances: for those who look. */
   readonly checked?: BalanceCheck | null;
   /** Of all runs since the opening, this one included; null where an older Puntas kept none. */
@@ -157,6 +159,7 @@ export const textOfCheckpoint = ({
   hedges = [],
   transfers = null,
   units = null,
+  uncounted = [],
   ...rest
 }: LedgerCheckpoint): string => {
   const { checked = null, profit = null } = rest;
@@ -167,6 +170,7 @@ export const textOfCheckpoint = ({
     hedges,
     transfers,
     ...(units === null ? {} : { units }),
+    ...(uncounted.length === 0 ? {} : { uncounted }),
     checked: checked && {
       at: checked.at,
       reported: written(checked.reported),
@@ -178,7 +182,9 @@ export const textOfCheckpoint = ({
 
 /** The way back; what an older Puntas did not write is null, or no hedges. Throws on damaged JSON or sums. */
 export function checkpointOf(text: string): Required<LedgerCheckpoint> {
-  const { ledger, marker, live, hedges, transfers, units, checked, profit } = JSON.parse(text) as WrittenMark;
+  const { ledger, marker, live, hedges, transfers, units, uncounted, checked, profit } = JSON.parse(
+    text,
+  ) as WrittenMark;
   return {
     ledger: ledgerOf(ledger),
     marker: marker ?? undefined,
@@ -186,6 +192,7 @@ export function checkpointOf(text: string): Required<LedgerCheckpoint> {
     hedges: hedges ?? [],
     transfers: transfers ?? null,
     units: units ?? null,
+    uncounted: uncounted ?? [],
     checked: checked
       ? { at: checked.at, reported: read(checked.reported), differences: read(checked.differences) }
       : null,

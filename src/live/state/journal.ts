@@ -42,6 +42,8 @@ export type Leftovers = {
   readonly hedges: readonly HedgeRow[];
   /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
   readonly transfers: readonly string[] | null;
+  /** Currencies of which an earlier run could not read a trade: their balances are not compared. */
+  readonly uncounted: readonly string[];
   /** Tick and lot of all prices and amounts here; null where an older Puntas kept none. */
   readonly units: StateUnits | null;
 };
@@ -336,6 +338,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     marker: mark?.marker,
     hedges: mark?.hedges ?? [],
     transfers: mark?.transfers ?? null,
+    uncounted: mark?.uncounted ?? [],
     units: mark?.units ?? null,
   };
 }

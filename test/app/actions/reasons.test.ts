@@ -76,7 +76,7 @@ const VERBS: Readonly<Record<string, (dir: string, reason: string, by: string) =
   },
   adjust: (dir, reason, by) => {
     writeFileSync(join(dir, STATE_FILE), '');
-    return adjust(dir, { currency: 'btc', amount: '1', reason, by }, 1);
+    return adjust(dir, { currency: 'btc', amount: '1', reason, by }, new VirtualClock());
   },
   'a promotion': (dir, reason, by) => {
     const clock = new VirtualClock();

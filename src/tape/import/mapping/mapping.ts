@@ -122,35 +122,44 @@ const table = z.discriminatedUnion('kind', [
     /** Rows of a book snapshot; consecutive rows with the same time of receipt are one snapshot. */
     snapshot: snapshot.optional(),
   }),
-  z.strictObject({
-    ...COMMON,
-    kind: z.literal('orders'),
-    event: z
-      .strictObject({
-        column,
-        add: words,
-        /** The amount is what remains of the order. */
-        change: words.default([]),
-        /** The amount was taken from the order without an execution. */
-        reduce: words.default([]),
-        remove: words.default([]),
-        /** The amount was executed. */
-        execute: words.default([]),
-        /** Like `execute`, if another event takes the amount from the order and the trade has its own row. */
-        fill: words.default([]),
-        /** The book is empty. */
-        clear: words.default([]),
-      })
-      .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
-        message: 'expected words of remove, reduce or execute: something must take orders out of the book',
-      }),
-    id: column,
-    side,
-    price: column,
-    amount: column,
-    /** Like that of `levels`: orders of a book snapshot. */
-    snapshot: snapshot.optional(),
-  }),
+  z
+    .strictObject({
+      ...COMMON,
+      kind: z.literal('orders'),
+      event: z
+        .strictObject({
+          column,
+          add: words,
+          /** The amount is what remains of the order. */
+          change: words.default([]),
+          /** The amount was taken from the order without an execution. */
+          reduce: words.default([]),
+          remove: words.default([]),
+          /** The amount was executed. */
+          execute: words.default([]),
+          /** Like `execute`, if another event takes the amount from the order and the trade has its own row. */
+          fill: words.default([]),
+          /** The order is replaced by one with the id in `newId` and the price and amount of the row. */
+          replace: words.default([]),
+          /** The book is empty. */
+          clear: words.default([]),
+        })
+        .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
+          message: 'expected words of remove, reduce or execute: something must take orders out of the book',
+        }),
+      id: column,
+      /** Column with the id of the new order of a `replace`. */
+      newId: column.optional(),
+      side,
+      price: column,
+      amount: column,
+      /** Like that of `levels`: orders of a book snapshot. */
+      snapshot: snapshot.optional(),
+    })
+    .refine(({ event, newId }) => event.replace.length > 0 === (newId !== undefined), {
+      path: ['newId'],
+      message: 'expected the column of the new id if event.replace has words, and no key otherwise',
+    }),
   z.strictObject({
     ...COMMON,
     kind: z.literal('trades'),

@@ -18,8 +18,7 @@ test('nothing of queues and stores is loaded by a command that has none: only ty
   const packages = arrows.filter(({ to }) => OF_QUEUES.includes(to));
   expect(new Set(packages.map(({ to }) => to))).toEqual(new Set(OF_QUEUES));
   expect(packages.filter(({ path }) => !isOfQueues(path))).toEqual([]);
-  // The one is needed by everybody who has a bucket, and by nobody else.
-  expect(packages.filter(({ to, later }) => !later && to !== 'aws4fetch')).toEqual([]);
+  expect(packages.filter(({ later }) => !later)).toEqual([]);
   const entries = arrows.filter(({ path, to }) => !isOfQueues(path) && isOfQueues(to));
   expect(entries.length).toBeGreaterThan(3);
   expect(entries.filter(({ later }) => !later)).toEqual([]);
