@@ -283,3 +283,6 @@ function figuresOf(
         ]),
   ];
 }
+
+/** Optimal edge per side from the trade-off of edge and arrivals: (1/gamma) ln(1 + gamma/k). */
+export const arrivalEdge = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);

@@ -173,17 +173,6 @@ const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many 
 /** Types of the facts that follow in the hash. */
 const HASHED = { order: 0, fill: 1, hedge: 2 } as const;
 
-/** Runs a replay without a hedger. */
-export function runReplay(options: ReplayOptions): ReplayResult {
-  if (options.hedge) throw new TypeError('a replay with a hedger waits for it: runHedgedReplay');
-  return new TapeReplay(options, new ReplayMarket(options.rows)).run();
-}
-
-/** Runs a replay with or without a hedger. */
-export async function runHedgedReplay(options: ReplayOptions): Promise<ReplayResult> {
-  return new TapeReplay(options, new ReplayMarket(options.rows)).runHedged();
-}
-
 type Placed = {
   readonly id: string;
   readonly oid: string;

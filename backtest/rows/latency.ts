@@ -87,15 +87,6 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   };
 }
 
-/**
- * Returns a latency of at least `least` ms and on average `mean` ms each way, reproducible by seed. Throws a RangeError
- * unless 0 <= least <= mean.
- */
-export function exponentialLatency(least: number, mean: number, random: Random): Latency {
-  const draw = travel({ kind: 'exponential', least, mean }, random);
-  return latencyOf(draw, draw);
-}
-
 /** Combines one transit time per direction; a cancel defaults to that of a placement. */
 export const latencyOf = (there: Travel, back: Travel, cancel: Travel = there): Latency => ({ there, back, cancel });
 

@@ -2,8 +2,8 @@
  * Sliding window of rows: only those between the slower view of a replay and slightly beyond its time are in memory.
  */
 import { KIND, SIDE } from '../../src/tape/index.ts';
-import type { Columns, StoredTape } from '../../src/tape/index.ts';
-import { FLAG, windowOfRange } from './rows.ts';
+import type { Columns } from '../../src/tape/index.ts';
+import { FLAG } from './rows.ts';
 import type { MarketRows, RowsOut } from './rows.ts';
 
 type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
@@ -168,28 +168,4 @@ function emptyColumns(room: number): Pick<MarketRows, 'length' | 'at' | 'local' 
     lots: new Float64Array(room),
     flags: new Uint8Array(room),
   };
-}
-
-/**
- * Returns the window of a stored tape of level changes and trades with sides, in microseconds, decoded ahead. Throws if
- * the tape has other rows.
- */
-export function windowOfTape(tape: StoredTape): RowWindow {
-  const { prices, traded, kinds, dir } = tape;
-  if (prices === null || [...kinds].some(kind => kind !== KIND.level && kind !== KIND.trade)) {
-    throw new Error(`${dir}: has more than level changes and trades`);
-  }
-  const chunks = tape.chunksAhead({ micros: true });
-  return new RowWindow(windowOfRange(prices, traded), window => {
-    const { done, value } = chunks.next();
-    if (done) return false;
-    const { columns, instrument } = value;
-    if (instrument.tick !== tape.instrument.tick) throw new Error(`${dir}: the tick changed`);
-    if (columns.kind.includes(KIND.trade) && columns.side.includes(SIDE.unknown)) {
-      throw new Error(`${dir}: has trades without a side`);
-    }
-    window.reserve(columns.length);
-    window.append(columns);
-    return true;
-  });
 }

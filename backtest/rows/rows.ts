@@ -51,18 +51,6 @@ export type OrderColumns = {
   readonly executed: Uint8Array;
 };
 
-/** Converts the times to another unit: 0.001 converts microseconds to milliseconds. */
-export function inUnit(rows: MarketRows, factor: number): MarketRows {
-  const { length, base, places, depth, at, local, place, lots, flags, orders } = rows;
-  const scaled = (times: Float64Array): Float64Array => {
-    const result = new Float64Array(times.length);
-    for (let i = 0; i < times.length; i++) result[i] = times[i]! * factor;
-    return result;
-  };
-  // Explicit fields in the same order everywhere, so that the loops over rows have one object shape.
-  return { length, base, places, depth, at: scaled(at), local: scaled(local), place, lots, flags, orders };
-}
-
 /** Copies the rows to memory shared between threads. */
 export function rowsInShared(rows: MarketRows): MarketRows {
   if (rows.at.buffer instanceof SharedArrayBuffer) return rows;

@@ -113,7 +113,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
       left: left && { value: left.value, low: left.low, high: left.high },
     };
   });
-  const at = distanceOf(verdict);
+  const at = verdictDistance(verdict);
   const { columns } = tape;
   const [from, to] = [columns.at[0] ?? 0, columns.at[columns.length - 1] ?? 0];
   const wide = wideHoursOf(tape);
@@ -130,7 +130,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
 }
 
 /** Returns the distance at which to quote, or the most favorable one; `null` if nothing could be evaluated. */
-export const distanceOf = (verdict: QuoteVerdict): number | null =>
+export const verdictDistance = (verdict: QuoteVerdict): number | null =>
   verdict.quote ? verdict.distanceBps : verdict.bestDistanceBps;
 
 function reachedTier(
@@ -175,7 +175,7 @@ const netOf = ({ verdict }: ScoutedBook): number => verdict.netPerHour?.value ??
 
 /** Excess of the fee over the break-even, in bps; largest for books that cannot be evaluated. */
 function short({ verdict, feeBps, curve }: ScoutedBook): number {
-  const left = curve.find(({ distanceBps }) => distanceBps === distanceOf(verdict))?.left;
+  const left = curve.find(({ distanceBps }) => distanceBps === verdictDistance(verdict))?.left;
   return left ? feeBps - left.value : 1e9;
 }
 

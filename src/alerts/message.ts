@@ -27,7 +27,7 @@ export type Message = {
 };
 
 /** A message as text of at most `max` UTF-16 units. Every entry is there: what is too long is cut evenly, at a word where that is near. */
-export function textOf({ title, entries }: Pick<Message, 'title' | 'entries'>, max: number): string {
+export function messageText({ title, entries }: Pick<Message, 'title' | 'entries'>, max: number): string {
   const lines = entries.map(lineOf);
   const room = max - cut(title, 200).length - lines.length;
   return [cut(title, 200), ...fitted(lines, room)].join('\n');

@@ -235,7 +235,7 @@ export class Outbox {
     const isMoment = alertKind(event).isMoment === true;
     // Of what was told before, how long it has lasted is the news.
     const forMs = isOn ? now - beganAt : endedAt - beganAt;
-    const text = isMoment || times > 0 ? known.text : `${known.text}, for ${durationText(forMs)}`;
+    const text = isMoment || times > 0 ? known.text : `${known.text}, for ${ageText(forMs)}`;
     known.untold = 0;
     known.isTold = isOn;
     known.isLoud = false;
@@ -283,7 +283,7 @@ export class Outbox {
 }
 
 /** As a person would say it: 40 s, 12 min, 5 h. */
-function durationText(ms: Millis): string {
+function ageText(ms: Millis): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 120
     ? `${seconds} s`

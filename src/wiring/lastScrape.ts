@@ -38,11 +38,6 @@ export class LastScrape {
     this.#waiting.get(asker)?.();
   }
 
-  /** How long the next scrape of somebody regular may take to come; 0 when none is to be expected. */
-  get expectedWithinMs(): Millis {
-    return Math.max(0, ...[...this.#askers.values()].map(times => this.#expected(times)));
-  }
-
   /** Ends when each that is expected has asked once more, or is not to be expected any more. */
   async next(): Promise<void> {
     await Promise.all(

@@ -3,9 +3,6 @@
  * Plain numbers in any consistent price and time unit; `q` in orders.
  */
 
-/** Optimal edge per side from the trade-off of edge and arrivals: (1/gamma) ln(1 + gamma/k). */
-export const edge = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);
-
 /**
  * Finite horizon with `left` to go: the reservation price is q gamma sigma^2 left below the fair value. The spread is
  * gamma sigma^2 left + (2/gamma) ln(1 + gamma/k).

@@ -3,6 +3,7 @@
  * 2013: the closed form far from the horizon, and the exact solution under a hard cap. Plain numbers in any consistent
  * price and time unit.
  */
+import { arrivalEdge } from '../model.ts';
 
 /** Market model per order of inventory. */
 export type FlowModel = {
@@ -34,7 +35,6 @@ export type Distance = {
   readonly inventory: number;
 };
 
-const edgeOf = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);
 /** ln of (1 + gamma/k)^(1 + k/gamma); its limit for gamma = 0 is 1. */
 const logPower = (gamma: number, k: number): number => (gamma === 0 ? 1 : (1 + k / gamma) * Math.log1p(gamma / k));
 
@@ -51,7 +51,7 @@ export function shiftPerOrder(m: FlowModel, gamma: number): number {
 /** Closed form without horizon and cap. `q` in orders, positive if long. */
 export function closedForm(m: FlowModel, gamma: number, q: number): { readonly bid: Distance; readonly ask: Distance } {
   const r = shiftPerOrder(m, gamma);
-  const edge = edgeOf(gamma, m.k);
+  const edge = arrivalEdge(gamma, m.k);
   const towards = m.drift === 0 ? 0 : (m.drift / (gamma * m.sigma * m.sigma)) * r;
   const inventory = towards - q * r;
   const rest = { edge, adverse: m.adverse / 2, fee: m.fee, risk: r / 2 };
@@ -82,7 +82,7 @@ export function exactDistances(
     (_, i) => alpha * (i - cap) * (i - cap) - m.k * m.drift * (i - cap),
   );
   const logs = groundState(diagonal, eta);
-  const base = edgeOf(gamma, m.k) + m.adverse / 2 + m.fee;
+  const base = arrivalEdge(gamma, m.k) + m.adverse / 2 + m.fee;
   const bids = new Float64Array(n).fill(Infinity);
   const asks = new Float64Array(n).fill(Infinity);
   for (let i = 0; i + 1 < n; i++) {

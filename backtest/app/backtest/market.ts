@@ -32,7 +32,7 @@ export function marketOf(
 ): RecordedMarket {
   const stored = 'options' in given ? given : null;
   const { instrument, source } = stored?.tape ?? (given as Tape);
-  return told(() => {
+  return asUsageError(() => {
     if (stored !== null && how.from !== 'orders' && stored.tape.kinds.has(KIND.level)) {
       const { dir, from, to, rows: count } = stored.tape;
       const rows: RowSource = { kind: 'stored', dir, options: stored.options, count };
@@ -120,7 +120,7 @@ export function digestOfTape({ columns }: Tape): string {
 }
 
 /** Converts errors to `UsageError`, because the operator can fix them. */
-function told<T>(work: () => T): T {
+function asUsageError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -49,10 +49,10 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
   // First what takes nothing on: the hedger must not close what quotes open.
-  latch.setReduce?.({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
+  latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
   // The same asked again is the same: what it has cost so far counts, also where the command before was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
-  if (!isSame) file.set({ id, at, by, reason, costMax });
+  if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;
   return [
     `${life === 'runs' ? 'the hedger closes everything from now on' : 'no bot runs there; from its start the hedger closes everything'}, for at most ${textOfMoney(moneyOf(costMax))} in all; quotes only close inventory until: ${ownCommand('resume', bot)}`,

@@ -6,6 +6,7 @@ import {
   moneyOfAmount,
   moneyOfValue,
   needsPerson,
+  ratePercent,
   textOfMoney,
   textOfPrice,
   valueOf,
@@ -119,7 +120,7 @@ const costOf = (i: Instrument, { side, price, amount }: NormalizedLevel): Money 
 
 /** The tier, and what two first levels leave of two fees. */
 export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }: PreviewNow): readonly Finding[] {
-  const place = tier === null || tier === undefined ? `maker fee ${percent(makerRate)}` : describeTier(tier);
+  const place = tier === null || tier === undefined ? `maker fee ${ratePercent(makerRate)}` : describeTier(tier);
   const found = [pass('fee tier', place)];
   const prices = (side: Side) =>
     preview.levels.filter(({ level }) => level.side === side).map(({ level }) => level.price);
@@ -142,8 +143,6 @@ export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] 
   ...(tier === null ? [] : [pass('fee tier', tier)]),
   fail('spread', message, 'widen it in the YAML, or trade at a better tier'),
 ];
-
-const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
 
 /** A bot that may move all its quotes less often than this a minute lags behind its market. */
 const MOVES_MIN = 6;

@@ -1,6 +1,6 @@
 /** `puntas explain`: what the bot decided at a moment and why, by replaying its recording up to there; a bot that runs is not disturbed. */
 import { existsSync } from 'node:fs';
-import { textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import { bidOrAsk, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type {
   Amount,
   Clock,
@@ -13,7 +13,6 @@ import type {
   Level,
   Millis,
   RegimeState,
-  Side,
   Snapshot,
   Step,
 } from '../../core/index.ts';
@@ -26,6 +25,7 @@ import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { timeText } from '../../messages/timeText.ts';
 
 /** As `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {
@@ -313,7 +313,7 @@ function levelOf(
   const lots = (amount: Amount) => textOfAmount(instrument, amount);
   const now = order && snapshot.orders.find(({ id }) => id === order.id);
   return {
-    side: nameOf(side),
+    side: bidOrAsk(side),
     level: index === null ? null : index + 1,
     decision: action,
     reason,
@@ -330,7 +330,3 @@ function levelOf(
     },
   };
 }
-
-const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
-/** ISO 8601 in UTC, to the millisecond. Throws a RangeError on a time that is not finite, such as the `since` of the first regime. */
-export const timeText = (at: Millis): string => new Date(at).toISOString();

@@ -8,7 +8,8 @@ import type { Reloaded } from '../../live/loop/rolling.ts';
 import type { Log } from '../../live/log.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
-import type { ReloadAnswer, ReloadBox, ReloadRequest } from '../../live/state/reloads.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import type { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { referenceOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
@@ -40,7 +41,7 @@ export type ReloadHost = {
 };
 
 /** `id` and `digest` as of a request; those of SIGHUP have neither. */
-export type ReloadAsk = Omit<ReloadRequest, 'at'>;
+export type ReloadAsk = Omit<MailMessage<'reload'>, 'at'>;
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -62,7 +63,7 @@ export class Reloading {
     const look = (): void => {
       if (isOver) return;
       quietly(log, () => {
-        const asked = box.waiting();
+        const asked = box.waiting(sentence => log.warn({}, sentence));
         if (asked === null) return;
         box.take();
         this.ask(asked);
@@ -98,7 +99,9 @@ export class Reloading {
     });
   }
 
-  async #carryOut(asked: ReloadAsk): Promise<Omit<ReloadAnswer, 'id'> & { readonly changes: readonly ConfigChange[] }> {
+  async #carryOut(
+    asked: ReloadAsk,
+  ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
     const { source, config, take } = this.#host;
     const { config: given, text } = source.read();
     if (asked.digest !== null && asked.digest !== digestOf(text))

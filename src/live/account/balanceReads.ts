@@ -1,7 +1,7 @@
 /** Balances against the ledger: read on a quiet cut, and what differs looked for among the exchange's transfers and the bookings of a person. */
 import { sleep, textOfMoney } from '../../core/index.ts';
 import type { Engine, Millis, MoneyLists } from '../../core/index.ts';
-import type { AdjustmentBox } from '../state/adjustments.ts';
+import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import { explaining } from './explaining.ts';
 import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
@@ -15,7 +15,7 @@ import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts
 export type Explanations = {
   /** Absent: nothing explains what came or went, except a person. */
   readonly lists?: MoneyLists | undefined;
-  readonly adjustments?: AdjustmentBox | undefined;
+  readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Transfers that an earlier run has known. */
   readonly known: readonly string[] | null;
   /** A list is not ahead of the balances by more than this. */
@@ -152,14 +152,7 @@ export class BalanceReads {
     const { adjustments } = explained;
     const { log } = this.#o.run;
     if (!adjustments) return;
-    const waiting = adjustments.waiting(name =>
-      connectivity.say(
-        name,
-        { name },
-        `${name} in the state directory cannot be read: nothing of it is booked`,
-        'error',
-      ),
-    );
+    const waiting = adjustments.waiting(sentence => connectivity.say(sentence, {}, sentence, 'error'));
     if (waiting.length === 0) return;
     for (const { id, at, currency, amount, reason, by } of waiting) {
       if (this.#taken.has(id)) continue;
@@ -259,12 +252,12 @@ export class BalanceReads {
     step({ kind: 'transfer', at: time(), ...transfer });
     log[cause === 'withdrawals' ? 'warn' : 'info'](
       { source, cause, currency, amount: textOfMoney(amount), why },
-      told(transfer),
+      bookingText(transfer),
     );
   }
 }
 
-const told = ({ cause, currency, amount, why }: Booking): string =>
+const bookingText = ({ cause, currency, amount, why }: Booking): string =>
   `booked under ${cause}: ${textOfMoney(amount)} ${currency} (${why})${cause === 'fees' ? '' : '; it is no profit'}`;
 
 function cancelsOut(transfers: readonly ListedTransfer[]): boolean {

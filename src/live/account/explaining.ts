@@ -22,14 +22,15 @@ export function explaining(
     const late = all.filter(each => !isEarly(each));
     const difference = differences.get(currency) ?? money(0n);
     const choices = [late, ...(difference === 0n ? [] : [all, ...choicesOf(all)])];
-    const exact = choices.find(choice => sumOf(choice) === difference);
+    const exact = choices.find(choice => transferred(choice) === difference);
     // A currency that does not differ has them already, or will yet.
     for (const each of exact ?? (difference === 0n ? [] : late)) chosen.add(each);
   }
   return transfers.filter(each => chosen.has(each));
 }
 
-const sumOf = (transfers: readonly ListedTransfer[]): bigint => transfers.reduce((sum, { amount }) => sum + amount, 0n);
+const transferred = (transfers: readonly ListedTransfer[]): bigint =>
+  transfers.reduce((sum, { amount }) => sum + amount, 0n);
 
 /** Every choice of some of them, few before many. */
 function choicesOf(all: readonly ListedTransfer[]): readonly (readonly ListedTransfer[])[] {

@@ -38,7 +38,7 @@ export type RunRecorder = {
 };
 
 const NAME = /^run-(\d{1,15})\.rec$/;
-const nameOf = (run: number): string => `run-${run}.rec`;
+const recordingName = (run: number): string => `run-${run}.rec`;
 
 /** Length and sum before each piece. */
 const HEAD_BYTES = 8;
@@ -64,7 +64,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
   let runs = older.length;
   for (const one of older) {
     if (bytes <= maxBytes && runs <= maxRuns) return;
-    rmSync(join(dir, nameOf(one.run)), { force: true });
+    rmSync(join(dir, recordingName(one.run)), { force: true });
     bytes -= one.bytes;
     runs--;
   }
@@ -73,7 +73,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
 /** Starts the recording of a run. Throws when the disk does not take it. */
 export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const file = openSync(join(dir, nameOf(of.run)), 'wx', 0o600);
+  const file = openSync(join(dir, recordingName(of.run)), 'wx', 0o600);
   let bytes = 0;
   let closed = false;
   let window: Buffer = Buffer.alloc(0);
@@ -99,7 +99,7 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
     syncFolder(dir);
   } catch (error) {
     closeSync(file);
-    rmSync(join(dir, nameOf(of.run)), { force: true });
+    rmSync(join(dir, recordingName(of.run)), { force: true });
     throw error;
   }
   return {
@@ -123,7 +123,7 @@ export function readRecording(
   dir: string,
   run: number,
 ): { readonly of: RecordedRun; readonly lines: Iterable<string> } | null {
-  const lines = linesOf(join(dir, nameOf(run)), run);
+  const lines = linesOf(join(dir, recordingName(run)), run);
   const first = lines.next();
   return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
 }
@@ -156,7 +156,7 @@ function* linesOf(path: string, run: number): Generator<string, undefined> {
 
 /** A recording read as it grows. The first line is what the run was made from (`RecordedRun`). Throws what opening a missing file throws. */
 export const followRecording = (dir: string, run: number): RecordingPieces =>
-  new RecordingPieces(join(dir, nameOf(run)), run);
+  new RecordingPieces(join(dir, recordingName(run)), run);
 
 /** The pieces of a recording in order, also of one that is still written. */
 export class RecordingPieces {

@@ -4,6 +4,7 @@
  */
 import { instrumentOf } from '../../core/index.ts';
 import type { BookRules, Instrument, Millis } from '../../core/index.ts';
+import { COLUMN_NAMES } from '../model/columns.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { FrameFile, REMEDY } from './frames.ts';
 import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder } from './rowsCodec.ts';
@@ -214,8 +215,6 @@ function copy(from: Columns, to: ColumnBuffers, length: number): void {
 function rest(columns: Columns, from: number): Columns {
   return firstRows(columns, columns.length - from, from);
 }
-
-const COLUMN_NAMES = ['kind', 'side', 'at', 'local', 'price', 'amount', 'id'] as const;
 
 /**
  * Returns a function that attaches rules and instrument to rows. That function throws a RangeError for an index that no

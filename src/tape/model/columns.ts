@@ -28,3 +28,5 @@ export type Columns = {
   /** Order id of per-order rows, trade id of trades; 0 if there is none. */
   readonly id: Float64Array;
 };
+
+export const COLUMN_NAMES = ['kind', 'side', 'at', 'local', 'price', 'amount', 'id'] as const;
