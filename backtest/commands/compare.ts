@@ -1,4 +1,4 @@
-/** The command that compares bots on recordings. */
+/** Command that compares bots on recordings. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -41,7 +41,10 @@ type CompareFlags = {
   readonly json: boolean;
 };
 
-/** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
+/**
+ * Adds `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` for
+ * invalid flags, configurations and recordings.
+ */
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description(
@@ -128,7 +131,7 @@ function pageNames(out: string): { readonly html: string; readonly json: string 
   return { html: out, json: out.replace(/\.html?$/i, '.json') };
 }
 
-/** Fees of another exchange have no tiers. */
+/** Default tiers; fees of another exchange have no tiers. */
 function tiersWithout({ config, venueFees }: CompareFlags): string {
   if (config.length > 0) return 'config';
   return venueFees === undefined ? 'own,best,entry' : 'entry';

@@ -1,4 +1,4 @@
-/** The commands that take a configuration through replay, paper and the smallest size into the live file's place, and back. */
+/** Commands that promote a configuration through replay, paper and smallest size to the live file, and roll it back. */
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { promotionJudge } from '../app/promote/checkStage.ts';
@@ -37,7 +37,10 @@ type Flags = {
   readonly preview?: boolean;
 };
 
-/** Ends in 0 when it was done or shown, in 2 when an approval is refused or the bot kept what it has. Rejects with `UsageError` on what is asked wrongly. */
+/**
+ * Adds `promote`. Exits with 0 if it was done or shown, with 2 if an approval is refused or the bot kept its
+ * configuration. Rejects with `UsageError` for invalid requests.
+ */
 export function addPromoteCommand(program: Command): void {
   const promote = program
     .command('promote')
@@ -94,7 +97,7 @@ const ofLive = (command: Command): Command =>
     .requiredOption('-c, --config <file>', 'the live file: the YAML that trades, and that a promotion replaces')
     .option('--json', 'print it as one JSON object (docs/json.md)', false);
 
-/** The options of the live file are those of the command above it. */
+/** The parent command has the options of the live file. */
 const verb = (promote: Command, name: string, description: string): Command =>
   promote
     .command(name)

@@ -1,4 +1,4 @@
-/** The command that looks where quoting pays. */
+/** Command that finds books in which quoting pays. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -38,7 +38,10 @@ type ScoutFlags = {
 
 const HOUR_MS = 3_600_000;
 
-/** `scout` ends in 0 also where nothing pays, and when it was stopped. Rejects with `UsageError` on flags, configurations, recordings and an exchange that cannot be read. */
+/**
+ * Adds `scout`. Exits with 0 also if nothing pays, and after a stop. Rejects with `UsageError` for invalid flags,
+ * configurations and recordings, and for an unreadable exchange.
+ */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))
     .description(
