@@ -71,14 +71,15 @@ describe('a generated page is what the code says', () => {
     await expect(withGenerated(page, table)).toMatchFileSnapshot('../../docs/strategies.md');
   });
 
-  test('docs/comparison.md has the figures of docs/comparison.json and docs/tuned.json, which npm run compare:docs and compare:tuned make', async () => {
-    const at = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+  test('the page of comparisons has the figures of comparison.json and tuned.json beside it, which npm run compare:docs and compare:tuned make', async () => {
+    const at = (path: string): string =>
+      readFileSync(new URL(`../../docs/development/evidence/${path}`, import.meta.url), 'utf8');
     const tables = {
       ...comparisonTables(JSON.parse(at('comparison.json')) as ComparisonFigures),
       ...tunedSections(JSON.parse(at('tuned.json')) as TunedFigures),
     };
     const page = await formatted(withTables(at('comparison.md'), tables), 'markdown');
-    await expect(page).toMatchFileSnapshot('../../docs/comparison.md');
+    await expect(page).toMatchFileSnapshot('../../docs/development/evidence/comparison.md');
   });
 
   test.each(NAMES)('strategies/%s/README.md has its steps, and what tuning may vary', async name => {
