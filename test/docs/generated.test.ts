@@ -4,6 +4,7 @@ import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { architecturePage } from './architecturePage.ts';
 import { causesReference } from './causesReference.ts';
+import { cliReference } from './cliReference.ts';
 import { configJsonSchema, configReference } from './configReference.ts';
 import { embeddedReference } from './embeddedReference.ts';
 import { grafanaDashboard, metricsOf, ROWS } from './grafanaDashboard.ts';
@@ -27,6 +28,10 @@ async function formatted(text: string, parser: 'markdown' | 'json'): Promise<str
 describe('a generated page is what the code says', () => {
   test('docs/configuration.md lists every key of the schema', async () => {
     await expect(await formatted(configReference(), 'markdown')).toMatchFileSnapshot('../../docs/configuration.md');
+  });
+
+  test('docs/cli.md lists every command and every option', async () => {
+    await expect(await formatted(await cliReference(), 'markdown')).toMatchFileSnapshot('../../docs/cli.md');
   });
 
   test('config/schema.json is the schema for editors', async () => {
