@@ -6,9 +6,13 @@ import { architecturePage } from './architecturePage.ts';
 import { causesReference } from './causesReference.ts';
 import { cliReference } from './cliReference.ts';
 import { configJsonSchema, configReference } from './configReference.ts';
+import { contentsPage } from './contentsPage.ts';
 import { embeddedReference } from './embeddedReference.ts';
+import { environmentReference } from './environmentReference.ts';
+import { glossary } from './glossary.ts';
 import { grafanaDashboard, metricsOf, ROWS } from './grafanaDashboard.ts';
 import { metricsReference } from './metricsReference.ts';
+import { statesReference } from './statesReference.ts';
 import { quotesPlot } from './quotesPlot.ts';
 import { commandsPage, PAGE } from './run/pages.ts';
 import { comparisonTables, withTables } from '../scripts/comparisonFigures.ts';
@@ -32,6 +36,15 @@ describe('a generated page is what the code says', () => {
 
   test('docs/cli.md lists every command and every option', async () => {
     await expect(await formatted(await cliReference(), 'markdown')).toMatchFileSnapshot('../../docs/cli.md');
+  });
+
+  test.each([
+    ['states.md', 'every regime, halt, pause and reason', statesReference],
+    ['environment.md', 'every exit code, file and variable', environmentReference],
+    ['glossary.md', "every word of users in the program's map", glossary],
+    ['contents.md', 'every page of the site', contentsPage],
+  ])('docs/%s lists %s', async (name, _, text) => {
+    await expect(await formatted(text(), 'markdown')).toMatchFileSnapshot(`../../docs/${name}`);
   });
 
   test('config/schema.json is the schema for editors', async () => {

@@ -99,6 +99,8 @@ export const SECTIONS: readonly Section[] = [
       page('Architecture', 'docs/development/architecture.md'),
       page('Where is what', 'docs/development/where-is-what.md'),
       page('Evidence', 'docs/development/evidence/README.md'),
+      page('The interface, row by row', 'docs/development/interface.md'),
+      page('Other clients', 'docs/development/clients.md'),
       page('Decisions', 'docs/adr/README.md'),
       page('Sources', 'docs/sources/README.md'),
     ],
