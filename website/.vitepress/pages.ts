@@ -52,6 +52,7 @@ export const SECTIONS: readonly Section[] = [
       page('JSON output', 'docs/json.md'),
       page('Embedded exchange', 'docs/embedded-exchange.md'),
       page('Tape format', 'docs/tape.md'),
+      page('Mapping files', 'docs/mapping-files.md'),
       page('Guarantees', 'docs/promises.md'),
       page('Security', 'SECURITY.md'),
       page('Changes', 'CHANGELOG.md'),
