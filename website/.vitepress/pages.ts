@@ -63,6 +63,7 @@ export const SECTIONS: readonly Section[] = [
     says: 'how and why',
     pages: [
       page('Fair value', 'docs/fair-value.md'),
+      page('The hedging band', 'docs/hedging-band.md'),
       page('Ledger', 'docs/ledger.md'),
       page('The built-in market', 'docs/market-model.md'),
       page('How the tuner searches', 'docs/tune-search.md'),
