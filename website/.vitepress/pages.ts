@@ -21,6 +21,8 @@ export const SECTIONS: readonly Section[] = [
       page('Import', 'docs/importing.md'),
       page('Backtest', 'docs/backtest.md'),
       page('Compare configurations', 'docs/comparison.md'),
+      page('Calibrate a model', 'docs/calibrate.md'),
+      page('Set a reference price', 'docs/reference-price.md'),
       page('Tune', 'docs/tuning.md'),
       page('Promote to real money', 'docs/promotion.md'),
       page('Operate', 'docs/operations.md'),
