@@ -24,6 +24,7 @@ export const SECTIONS: readonly Section[] = [
       page('Calibrate a model', 'docs/calibrate.md'),
       page('Set a reference price', 'docs/reference-price.md'),
       page('Tune', 'docs/tuning.md'),
+      page('Tune on several machines', 'docs/tune-workers.md'),
       page('Promote to real money', 'docs/promotion.md'),
       page('Check a setup', 'docs/doctor.md'),
       page('Run a sentinel', 'docs/sentinel.md'),
@@ -73,7 +74,7 @@ export const SECTIONS: readonly Section[] = [
       page('The hedging band', 'docs/hedging-band.md'),
       page('Ledger', 'docs/ledger.md'),
       page('The built-in market', 'docs/market-model.md'),
-      page('How the tuner searches', 'docs/tune-search.md'),
+      page('Overfitting and the holdout', 'docs/tune-search.md'),
     ],
   },
   {
