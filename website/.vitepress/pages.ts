@@ -23,6 +23,7 @@ export const SECTIONS: readonly Section[] = [
       page('Compare configurations', 'docs/comparison.md'),
       page('Calibrate a model', 'docs/calibrate.md'),
       page('Set a reference price', 'docs/reference-price.md'),
+      page('Coming from Hummingbot', 'docs/from-hummingbot.md'),
       page('Tune', 'docs/tuning.md'),
       page('Tune on several machines', 'docs/tune-workers.md'),
       page('Promote to real money', 'docs/promotion.md'),
