@@ -1,19 +1,19 @@
-/** Who may read and who may act: two tokens, a session for each login, and few wrong tries. */
+/** Access to the console: two tokens for reading and acting, a session for each login, and a limit of wrong tokens. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Pool, senderOf } from '../guard/index.ts';
 
 export type Role = 'viewer' | 'operator';
 
 export type ConsoleAccess = {
-  /** Without it everybody who reaches the page reads. */
+  /** If null, everyone who reaches the page can read. */
   readonly viewerToken: string | null;
-  /** Without it nobody acts. */
+  /** If null, actions are off. */
   readonly operatorToken: string | null;
-  /** A proxy with TLS is in front, and nothing else reaches the port. */
+  /** Whether a TLS proxy is in front, and only the proxy can reach the port. */
   readonly behindTls: boolean;
-  /** ms that never go back. */
+  /** Returns monotonic ms. */
   readonly now: () => number;
-  /** What nobody can guess. */
+  /** Returns an unguessable random text. */
   readonly newSecret: () => string;
   readonly onEvent: (event: AccessEvent) => void;
 };
@@ -26,9 +26,9 @@ export type AccessEvent =
 
 export type Login = {
   readonly role: Role;
-  /** Who says to be there; empty for a viewer who does not say. */
+  /** Name that the user gave; empty for a viewer without one. */
   readonly name: string;
-  /** Goes with each request that acts; the page has it from the login alone, no cookie carries it. */
+  /** Key that each acting request must send. Only the page that logged in has it; it is in no cookie. */
   readonly key: string;
   readonly endsAt: number;
 };
@@ -39,19 +39,22 @@ export type LoginEnd =
   | { readonly kind: 'nameless' }
   | { readonly kind: 'wait'; readonly seconds: number };
 
-/** A login ends by itself after this. */
+/** Time after which a login expires. */
 export const SESSION_MS = 8 * 3_600_000;
-/** Wrong tokens of one sender in any minute; after them its right one is not looked at either. */
+/** Wrong tokens of one sender per minute after which even the right token is rejected. */
 export const WRONG_MAX = 5;
 const MINUTE_MS = 60_000;
-/** Logins of each role at most. The oldest one of the sender that has most ends for one more, so that a viewer ends no operator's. */
+/**
+ * Maximum logins of each role. One more ends the oldest login of the sender with the most, so a viewer never ends an
+ * operator's login.
+ */
 const SESSIONS_MAX = { viewer: 64, operator: 64 };
-/** Senders whose wrong tokens are remembered; the one unused for longest is forgotten first. */
+/** Maximum senders with remembered wrong tokens; the least recently used is dropped first. */
 const SENDERS_MAX = 4_096;
 
 export class Sessions {
   readonly #access: ConsoleAccess;
-  /** By what the cookie hashes to: a look-up tells nothing of how much of it was right. */
+  /** Logins by the hash of their cookie, so that the timing of a lookup does not reveal a partial match. */
   readonly #all = new Map<string, Login>();
   readonly #pools = {
     viewer: new Pool<string>({ all: SESSIONS_MAX.viewer }),
@@ -63,7 +66,7 @@ export class Sessions {
     this.#access = access;
   }
 
-  /** `name` is cleaned already. */
+  /** `name` must be cleaned already. */
   login(token: string, name: string, from: string): LoginEnd {
     const { now, newSecret, onEvent, operatorToken, viewerToken } = this.#access;
     const at = now();
@@ -75,7 +78,7 @@ export class Sessions {
       return { kind: 'wait', seconds: Math.ceil((MINUTE_MS - (at - wrong.at[0]!)) / 1000) };
     }
     wrong.isTold = false;
-    // Both are compared, whatever the first says.
+    // Always compares both, so that the time does not depend on the first result.
     const [isOperator, isViewer] = [isSame(token, operatorToken), isSame(token, viewerToken)];
     if (!isOperator && !isViewer) {
       wrong.at.push(at);
@@ -93,7 +96,7 @@ export class Sessions {
     return { kind: 'in', cookie, session };
   }
 
-  /** Null for a cookie of none, and of one that is over. */
+  /** Returns the login of a cookie, or null if it is unknown or expired. */
   of(cookie: string | null): Login | null {
     const session = cookie === null ? undefined : this.#all.get(digestOf(cookie));
     if (session === undefined || cookie === null) return null;
@@ -102,7 +105,7 @@ export class Sessions {
     return null;
   }
 
-  /** Whether it is neither over nor ended. */
+  /** Whether the login has neither expired nor ended. */
   lives(session: Login): boolean {
     return session.endsAt > this.#access.now() && [...this.#all.values()].includes(session);
   }
@@ -117,7 +120,7 @@ export class Sessions {
     this.#pools[role].delete(digest);
   }
 
-  /** Wrong tokens of a sender within the last minute. */
+  /** Returns a sender's wrong tokens of the last minute. */
   #wrongOf(sender: string, now: number): { at: number[]; isTold: boolean } {
     const wrong = this.#wrong.get(sender) ?? { at: [], isTold: false };
     wrong.at = wrong.at.filter(at => now - at < MINUTE_MS);
@@ -129,7 +132,7 @@ export class Sessions {
   }
 }
 
-/** Takes as long whatever `given` is. False where there is nothing to compare with. */
+/** Whether the texts are equal, in constant time. False if `secret` is null. */
 export function isSame(given: string, secret: string | null): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const equal = timingSafeEqual(digest(given), digest(secret ?? ''));
@@ -138,6 +141,6 @@ export function isSame(given: string, secret: string | null): boolean {
 
 const digestOf = (cookie: string): string => createHash('sha256').update(cookie).digest('hex');
 
-/** On one line, without anything that is not seen or turns text around; cut to `most` characters. */
+/** Returns the text on one line, without invisible and bidirectional control characters, cut to `most` characters. */
 export const cleaned = (text: string, most: number): string =>
   [...text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()].slice(0, most).join('');

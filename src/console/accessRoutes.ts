@@ -1,4 +1,7 @@
-/** What is not only read: log in and out, the preview of an action, its approval, and what became of it. The only routes that take a POST. */
+/**
+ * Routes that do more than read: login and logout, the preview of an action, its approval, and its result. Only these
+ * routes accept a POST.
+ */
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cleaned, isSame, SESSION_MS, Sessions } from './access.ts';
@@ -10,25 +13,28 @@ import type { ShownSession } from './page/view.ts';
 
 export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confirm'] as const;
 
-/** Says of a request what its sender may. */
+/** Decides the access of requests. */
 export type Doorkeeper = {
-  /** Null: may not read. A function that says whether it still may: a stream outlives its request. */
+  /**
+   * Returns null if the sender may not read. Otherwise returns a function that checks it again, because a stream
+   * outlives its request.
+   */
   mayRead(request: FastifyRequest): (() => boolean) | null;
-  /** Whose connection it is. */
+  /** Returns the role that the connection counts for. */
   roleOf(request: FastifyRequest): CallerRole;
 };
 
-/** Without tokens: everybody reads, nobody acts. */
+/** Access without tokens: everyone can read, and actions are off. */
 export const openDoor: Doorkeeper = { mayRead: () => () => true, roleOf: () => 'anonymous' };
 
 const NAME_MAX = 40;
 const REASON = { min: 4, max: 500 };
-/** A week. */
+/** One week. */
 const MINUTES_MAX = 10_080;
 
 const KEY_HEADER = 'x-puntas-key';
 
-/** Adds the routes. `port` is known once it listens. */
+/** Adds the routes. `port` is known once the server listens. */
 export function addAccess(
   server: FastifyInstance,
   access: ConsoleAccess,
@@ -37,7 +43,7 @@ export function addAccess(
 ): Doorkeeper {
   const sessions = new Sessions(access);
   const approvals = actions && new Approvals(actions, access.now, access.newSecret);
-  // A cookie goes to every port of its host: consoles beside each other must not log each other out.
+  // A cookie is sent to every port of its host, so consoles on one host need different names to keep their logins.
   const cookieName = () => (access.behindTls ? '__Host-puntas' : `puntas-${port()}`);
   const sessionOf = (request: FastifyRequest) => sessions.of(cookieOf(request, cookieName()));
   const needsLogin = access.viewerToken !== null;
@@ -65,7 +71,7 @@ export function addAccess(
     return { role: end.session.role, key: end.session.key };
   });
 
-  /** Answers who may not; null for who may. */
+  /** Returns the login if the request is allowed; otherwise answers it and returns null. */
   const allowed = (request: FastifyRequest, reply: FastifyReply, role: Role | null): Login | null => {
     const refuse = (code: number, why: string) => (void told(reply, code, why), null);
     const why = whyNotHere(request, access);
@@ -136,7 +142,10 @@ function addActions(
   });
 }
 
-/** An answer in one line of JSON; before it a line each time more was replayed, if that takes long. What went wrong then can no longer be a code. */
+/**
+ * Answers with one line of JSON. If the replay takes long, progress lines precede it; a later error is then a line
+ * instead of a status code.
+ */
 async function toldOnItsWay(
   reply: FastifyReply,
   work: (onShare: OnReplayed) => Promise<object>,
@@ -164,7 +173,7 @@ async function toldOnItsWay(
   return reply;
 }
 
-/** A line for a person where it is none. */
+/** Returns the request, or a message for the operator if it is invalid. */
 function requestOf(fields: Fields, names: readonly string[], by: string): ActionRequest | string {
   const { action, reason, minutes = null, costMax = null } = fields;
   if (typeof action !== 'string' || !names.includes(action)) return `expected one of ${names.join(', ')}`;
@@ -193,13 +202,16 @@ function shownSession(
     mustLogIn: access.viewerToken !== null && session === null,
     role: session?.role ?? null,
     name: session?.name ?? '',
-    // The names of what can be done, for who can do it from this page.
+    // Names of the available actions, if this page can act.
     actions: isKeyed && session.role === 'operator' ? (actions?.names ?? []) : [],
     whyNot: whyNotHere(request, access),
   };
 }
 
-/** Why nobody may log in or act by this connection; null where they may. A token and what it does must not pass a line that others read. */
+/**
+ * Returns the reason why login and actions are off on this connection, or null if they are allowed. Tokens must not
+ * travel unencrypted over a network.
+ */
 function whyNotHere({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string | null {
   if (behindTls) return null;
   const isPassedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip'].some(
@@ -210,7 +222,7 @@ function whyNotHere({ headers, socket }: FastifyRequest, { behindTls }: ConsoleA
   return 'here one only reads: log in from this machine (ssh -L), or put TLS in front and say console.behindTls';
 }
 
-/** Address of the caller: of the connection, or what the proxy in front says of it, which adds it as the last one. */
+/** Returns the caller's address: that of the connection, or the last one that the TLS proxy added. */
 function callerOf({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAccess): string {
   const passed = behindTls
     ? String(headers['x-forwarded-for'] ?? '')
@@ -221,10 +233,10 @@ function callerOf({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAcc
   return isIP(passed) === 0 ? (socket.remoteAddress ?? 'an unknown address') : passed;
 }
 
-/** An address or a name of this machine. */
+/** Whether the text is an address or a name of this machine. */
 const isLoopback = (name = ''): boolean => /^(?:localhost|\[?::1\]?|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i.test(name);
 
-/** The last of that name wins nowhere: with two of them there is none. */
+/** Returns the cookie's value; null if the name occurs more than once. */
 function cookieOf({ headers: { cookie = '' } }: FastifyRequest, name: string): string | null {
   const found = cookie
     .split(';')
@@ -237,5 +249,5 @@ type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (body: unknown): Fields =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {};
 
-/** Says what went wrong, as JSON: the page shows it. */
+/** Answers with a problem as JSON, which the page shows. */
 const told = (reply: FastifyReply, code: number, problem: string): FastifyReply => reply.code(code).send({ problem });

@@ -1,33 +1,35 @@
-/** What an operator is about to do: each preview is a record with an id that only that login can confirm, once, and within a minute. */
+/** Approval of operator actions. Each preview has an id that only its login can confirm, once, within a minute. */
 import type { Login } from './access.ts';
 
 export type ActionRequest = {
   readonly action: string;
   readonly reason: string;
   readonly by: string;
-  /** Of a pause that ends by itself. */
+  /** Duration of a temporary pause. */
   readonly minutes: number | null;
-  /** Of a flatten: the most that it may cost in all, decimal text of the minor currency. */
+  /** Maximum total cost of a flatten, as decimal text in the minor currency. */
   readonly costMax: string | null;
 };
 
 export type ActionOver = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
 
 export type Prepared = {
-  /** What would happen. */
+  /** Predicted effects. */
   readonly lines: readonly string[];
   carryOut(): Promise<ActionOver>;
 };
 
-/** Told how much of the recording was replayed, from 0 to 1. */
+/** Receives the replayed share of the recording, from 0 to 1. */
 export type OnReplayed = (share: number) => void;
 
 export type ConsoleActions = {
-  /** Those that can be asked for now. */
+  /** Actions available now. */
   readonly names: readonly string[];
-  /** Does nothing yet. Rejects with a line for a person. */
+  /** Previews an action without executing it. Rejects with a message for the operator. */
   readonly prepare: (request: ActionRequest, onShare: OnReplayed) => Promise<Prepared>;
-  /** What a flatten would cost now, for who has not said yet what it may cost. Rejects with a line for a person. */
+  /**
+   * Returns the current cost of a flatten, before the operator sets a maximum. Rejects with a message for the operator.
+   */
   readonly cost: (by: string, onShare: OnReplayed) => Promise<readonly string[]>;
 };
 
@@ -37,13 +39,13 @@ type Approval = {
   readonly session: Login;
   readonly prepared: Prepared;
   readonly endsAt: number;
-  /** Null until it is confirmed. */
+  /** Null until confirmed. */
   outcome: Outcome | null;
 };
 
-/** A preview can be confirmed this long. */
+/** Time in which a preview can be confirmed. */
 export const APPROVAL_MS = 60_000;
-/** Records that are kept, the oldest go first. */
+/** Maximum number of previews kept; the oldest are dropped first. */
 const KEPT_MAX = 64;
 
 export class Approvals {
@@ -58,7 +60,7 @@ export class Approvals {
     this.#newId = newId;
   }
 
-  /** Rejects with a line for a person. The minute begins when the preview is there to be read. */
+  /** Prepares a preview. The minute starts when the preview is ready. Rejects with a message for the operator. */
   async open(
     session: Login,
     request: ActionRequest,
@@ -71,7 +73,7 @@ export class Approvals {
     return { id, lines: prepared.lines };
   }
 
-  /** Begins what was previewed. False for an id that is unknown, used, over, or of another login. */
+  /** Starts the previewed action. Returns false if the id is unknown, used, expired, or of another login. */
   confirm(session: Login, id: string): boolean {
     const found = this.#all.get(id);
     if (found === undefined || found.session !== session || found.outcome !== null || found.endsAt <= this.#now())
@@ -87,13 +89,13 @@ export class Approvals {
     return true;
   }
 
-  /** Null for one that is not confirmed, or of another login. */
+  /** Returns the result of an action, or null if it is not confirmed or of another login. */
   outcome(session: Login, id: string): Outcome | null {
     const found = this.#all.get(id);
     return found?.session === session ? found.outcome : null;
   }
 
-  /** Nothing of a login that ended can be confirmed. */
+  /** Drops the unconfirmed previews of a login that ended. */
   forget(session: Login): void {
     for (const [id, { session: of, outcome }] of this.#all)
       if (of === session && outcome === null) this.#all.delete(id);

@@ -1,8 +1,8 @@
-/** The console's page before anything is known: where each panel goes. Scripts fill it. */
+/** HTML of the console's page with empty panels, which scripts fill. */
 
 const panel = (id: string, title: string): string =>
   `<section class="panel at-${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2><div class="body" id="${id}"></div></section>`;
-/** A line's colour, or a sign in it, and what it is. */
+/** Entry of a legend: color, name, and optionally a sign in place of the line. */
 type Key = readonly [colour: string, name: string, sign?: string];
 const legend = (keys: readonly Key[]): string =>
   keys
@@ -41,7 +41,7 @@ const KEYS = {
   ],
 } as const;
 
-/** The whole HTML file: nothing in it is made from what somebody else wrote. */
+/** Complete HTML file, without any external content. */
 export const DOCUMENT = `<!doctype html>
 <html lang="en">
 <head>

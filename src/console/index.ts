@@ -1,4 +1,4 @@
-/** Everything that other rooms may import from console. */
+/** Exports of the console for other layers. */
 export { serveConsole } from './serve.ts';
 export type { ConsoleServer, ConsoleSource } from './serve.ts';
 export type { AccessEvent, ConsoleAccess } from './access.ts';

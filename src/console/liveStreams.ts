@@ -1,9 +1,12 @@
-/** Open pages, in a bounded pool for each role and each fed with the newest view: one that reads slowly misses views in between, and never makes anything wait or grow. */
+/**
+ * Streams to open pages, in a bounded pool for each role. A slow page misses views in between, and never delays others
+ * or uses more memory.
+ */
 import type { ServerResponse } from 'node:http';
 import { Pool, senderOf } from '../guard/index.ts';
 import type { CallerRole } from '../guard/index.ts';
 
-/** Pages of each role at most. One more closes the oldest of the sender that has most open, which its browser opens again. */
+/** Maximum pages of each role. One more closes the oldest page of the sender with the most; its browser reconnects. */
 const PAGES_MAX: Readonly<Record<CallerRole, number>> = { anonymous: 200, viewer: 100, operator: 32 };
 
 type Page = { readonly to: ServerResponse; readonly may: () => boolean; isFull: boolean; hasMissed: boolean };
@@ -21,7 +24,7 @@ export class LiveStreams {
     return this.#pages.size;
   }
 
-  /** From now on every view goes there too, until it is closed, or `may` says no. `address`: of the page's connection. */
+  /** Sends every view to the page, until it closes or `may` returns false. `address`: of the page's connection. */
   add(to: ServerResponse, may: () => boolean, role: CallerRole, address: string): void {
     const page: Page = { to, may, isFull: false, hasMissed: false };
     const pool = this.#pools[role];
@@ -43,14 +46,14 @@ export class LiveStreams {
     write(page, this.#last ?? ': nothing yet\n\n');
   }
 
-  /** `view` is JSON on one line. */
+  /** Sends `view`, JSON on one line. */
   send(view: string): void {
     this.#last = `data: ${view}\n\n`;
     this.#dismiss();
     for (const page of this.#pages) write(page, this.#last);
   }
 
-  /** Shows each page that the line is up. */
+  /** Shows each page that the connection is alive. */
   ping(): void {
     this.#dismiss();
     for (const page of this.#pages) if (!page.isFull) page.isFull = !page.to.write(': still here\n\n');
@@ -61,7 +64,7 @@ export class LiveStreams {
     this.#pages.clear();
   }
 
-  /** Who may no longer read is told nothing more. */
+  /** Ends the streams of pages that may no longer read. */
   #dismiss(): void {
     for (const page of this.#pages) {
       if (page.may()) continue;

@@ -1,4 +1,7 @@
-/** The console over HTTP: one page, its parts, the live view as a stream of events, and moments of the past. Without an operator's token nothing can be done through it. */
+/**
+ * HTTP server of the console: one page with its scripts, the live view as an event stream, and past views. Without an
+ * operator token it is read-only.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
@@ -11,43 +14,46 @@ import type { ShownSession } from './page/view.ts';
 import { STYLE } from './style.ts';
 
 export type ConsoleSource = {
-  /** The page's scripts and the libraries that they need, by name, and their style. */
+  /** Scripts of the page and their libraries by name, then the libraries' style. */
   readonly scripts: Readonly<Record<string, string>>;
   readonly libraryStyle: string;
-  /** Points and fills of the run that goes on, as JSON; null before there is one. */
+  /** Returns points and fills of the current run as JSON, or null before the first run. */
   history(): string | null;
-  /** A moment of the past, as JSON on one line: a view and a history, or `null`. Rejects when the recording cannot be read. */
+  /** Resolves to a past view and history as JSON on one line, or `null`. Rejects if the recording cannot be read. */
   past(at: number, signal: AbortSignal, onProgress: (share: number) => void): Promise<string>;
 };
 
 export type ConsoleServer = {
-  /** Base address, with the port that was really taken. */
+  /** Base address, with the actual port. */
   readonly url: string;
-  /** Pages that listen. */
+  /** Number of open pages. */
   readonly pages: number;
-  /** To every open page: a view as JSON on one line. */
+  /** Sends a view, JSON on one line, to every open page. */
   send(view: string): void;
-  /** Keeps lines up while nothing changes. */
+  /** Keeps connections alive while nothing changes. */
   ping(): void;
   close(): Promise<void>;
 };
 
 export type ConsoleOptions = {
-  /** Tokens; null: everybody reads, and nobody acts. */
+  /** Tokens. If null, everyone can read, and actions are off. */
   readonly access?: ConsoleAccess | null;
-  /** What an operator may do; null: nothing. */
+  /** Actions of operators; null for none. */
   readonly actions?: ConsoleActions | null;
   readonly host: string;
-  /** 0 takes a free port. */
+  /** Port; 0 selects a free port. */
   readonly port: number;
-  /** Further names by which it may be asked, without port. */
+  /** Additional host names that requests may use, without port. */
   readonly allowedHosts?: readonly string[];
 };
 
-/** Connections of each role: those of its open pages, and room for their requests. An operator's are closed for other operators' only. */
+/**
+ * Maximum connections of each role: its open pages plus requests. Only other operators' connections can close an
+ * operator's.
+ */
 const CONNECTIONS = { anonymous: { all: 264 }, viewer: { all: 164 }, operator: { all: 96 } };
 
-/** Rejects with one line when the port cannot be had. */
+/** Starts the console. Rejects with a one-line message if the port is not available. */
 export async function serveConsole(source: ConsoleSource, options: ConsoleOptions): Promise<ConsoleServer> {
   const streams = new LiveStreams();
   const { access = null } = options;
@@ -91,7 +97,7 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
   };
 }
 
-/** Of every answer, whatever it is. Styles are set by the page's scripts through properties, which needs no leave. */
+/** Headers of every answer. The page's scripts set styles through properties, which the policy allows. */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -105,7 +111,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** 403 for another site's page, and for a POST without the origin that every browser sends with it. */
+/** Rejects pages of other sites with 403, and POSTs without the origin that every browser sends. */
 function refuseOtherSites(server: FastifyInstance, access: ConsoleAccess | null): void {
   server.addHook('onRequest', async ({ headers, method }, reply) => {
     const { origin, host = '' } = headers;
@@ -149,7 +155,7 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
     const { raw } = request;
     if (may === null) return textAnswer(reply, 401, 'log in first');
     reply.hijack();
-    // Nothing is sent while nothing changes: that is no reason to end it. A reader who is gone without a word is found by TCP.
+    // A stream without changes sends nothing, so it has no idle timeout. TCP keep-alive detects lost readers.
     raw.socket.setTimeout(0);
     raw.socket.setKeepAlive(true, 30_000);
     reply.raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
@@ -160,7 +166,7 @@ function addData(server: FastifyInstance, source: ConsoleSource, streams: LiveSt
     const history = source.history();
     return history === null ? textAnswer(reply, 503, 'nothing yet') : reply.type('application/json').send(history);
   });
-  // Lines of JSON: how much was replayed, as often as that changes, and at last the moment.
+  // Lines of JSON: the replayed share whenever it changes, then the past view.
   server.get<{ Querystring: { at?: string } }>('/past', { preHandler: onlyReaders }, async ({ query, raw }, reply) => {
     const at = Number(query.at);
     if (query.at === undefined || !/^\d{1,15}$/.test(query.at))

@@ -1,4 +1,4 @@
-/** The console's colours and places: the report's palette, dense rows, figures of one width, one column on a phone. */
+/** Colours and layout of the console: the report's palette, dense rows, tabular figures, one column on a phone. */
 
 const LIGHT = `--paper:#f4f5f7;--panel:#fff;--ink:#1b1f24;--soft:#667079;--rule:#e3e6ea;--line:#d8dce1;
 --buy:#0067a8;--sell:#b54900;--buyback:#0067a81f;--sellback:#b549001f;--own:#fff4d6;
@@ -7,7 +7,7 @@ const DARK = `--paper:#0b0e12;--panel:#12171d;--ink:#e2e6ea;--soft:#93a0ac;--rul
 --buy:#58a6ff;--sell:#ff8c42;--buyback:#58a6ff26;--sellback:#ff8c4226;--own:#2b2817;
 --spread:#3ecf9b;--inventory:#b79bea;--fees:#ff7b72;--good:#3ecf9b;--fair:#e3b341;--bad:#ff7b72;--past:#b79bea`;
 
-/** CSS of the whole page. */
+/** CSS of the full page. */
 export const STYLE = `
 :root{color-scheme:light dark;${LIGHT}}
 @media(prefers-color-scheme:dark){:root:not([data-theme=light]){${DARK}}}

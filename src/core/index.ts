@@ -1,4 +1,4 @@
-/** Everything that other rooms may import from core. */
+/** Public interface of core: everything that other layers may import. */
 export * from './model/units.ts';
 export * from './model/bookName.ts';
 export * from './model/instrument.ts';

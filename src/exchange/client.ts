@@ -1,4 +1,4 @@
-/** The client of the exchange: every endpoint of both interface documents, each call ending in an Outcome. */
+/** Client of the exchange: every endpoint of both interface documents. Each call ends in an Outcome. */
 import type { Clock, Exchange, MoneyLists, NonceSource, Random, Transport } from '../core/index.ts';
 import { account } from './rest/account.ts';
 import type { AccountEndpoints } from './rest/account.ts';
@@ -19,7 +19,7 @@ import type { Credentials } from './wire/sign.ts';
 import { webhooks } from './rest/webhooks.ts';
 import type { WebhookEndpoints } from './rest/webhooks.ts';
 
-/** What the loop needs, and one method for each endpoint beyond it. */
+/** Interface that the loop needs, plus one method for each other endpoint. */
 export type Client = Exchange &
   MarketEndpoints &
   OrderEndpoints &
@@ -28,29 +28,29 @@ export type Client = Exchange &
   MoneyLists &
   WebhookEndpoints & {
     readonly rfq: Rfq;
-    /** How often the exchange has said that we ask too often, by scope. */
+    /** Returns how often the exchange has rejected requests for exceeding its rate limit, by scope. */
     lockOuts(): { readonly public: number; readonly private: number };
   };
 
 export type ClientOptions = Omit<AskOptions, 'doors' | 'signer'> & {
   readonly clock: Clock;
   readonly random: Random;
-  /** To the REST address. The client closes the transports it was given. */
+  /** Transport to the REST address. The client closes its transports. */
   readonly transport: Transport;
-  /** What REST paths begin with; `/api` by default. */
+  /** Prefix of every REST path. Default: `/api`. */
   readonly basePath?: string;
-  /** The addresses of the other two interfaces, where they differ; by default the REST host, without a base path. */
+  /** Base endpoints of the other two interfaces. Default: the REST host, without a base path. */
   readonly rfq?: Door;
   readonly webhooks?: Door;
-  /** Absent: public endpoints only. */
+  /** If omitted, only public endpoints work. */
   readonly credentials?: Credentials;
-  /** One per API key; v2 from the given clock and randomness by default. */
+  /** Nonces, one source per API key. Default: v2 from the given clock and randomness. */
   readonly nonces?: NonceSource;
 };
 
 /**
- * Sends nothing by itself. Calls end in an Outcome, whatever the exchange answers; without credentials private ones are refused as `not-sent`.
- * Throws a RangeError on a request budget that is no whole number above 0.
+ * Creates a client, which sends nothing until called. Calls end in an Outcome for every answer; without credentials,
+ * private calls are rejected as `not-sent`. Throws a RangeError on a request budget that is not a whole number above 0.
  */
 export function exchangeClient(options: ClientOptions): Client {
   const { transport, credentials, clock, random } = options;

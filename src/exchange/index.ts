@@ -1,4 +1,4 @@
-/** What other rooms and the composition root use of the exchange's protocol. */
+/** Exports of the exchange protocol for other layers and the composition root. */
 export { exchangeClient } from './client.ts';
 export type { Client } from './client.ts';
 export { splitAddress } from './wire/address.ts';

@@ -1,4 +1,4 @@
-/** This exchange as a venue: the one value that the registry of venues has of it. */
+/** Bitso as a venue: the value in the registry of venues. */
 import { describeRow } from '../core/index.ts';
 import type { Connection, Outcome, ExchangeVenue, VenueClient } from '../core/index.ts';
 import { exchangeClient } from './client.ts';
@@ -51,7 +51,7 @@ function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to 
   });
 }
 
-/** The client with what a venue may have besides. */
+/** Returns the client with the optional features of a venue. */
 export const venueClient = (client: Client): VenueClient => ({
   ...client,
   desk: conversionDesk(client),

@@ -1,19 +1,22 @@
-/** Fill rules: what of an execution or of a crossing level comes to our resting orders. */
+/** Fill rules: the share of an execution or crossing level that the bot's resting orders receive. */
 import type { Queued, QueueModel } from './queue.ts';
 
-/** Told of each execution of ours; the order's `left` is already less. */
+/** Called for each simulated fill of the bot; the order's `left` is already reduced. */
 export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
- * In ms; two executions of one taker are told at most so far apart. Of the 114 in the Bitstamp log of 2015 that follow another within this time, 107 have no
- * order created between.
+ * Maximum time between two executions of one taker, in ms. In the Bitstamp log of 2015, 114 executions follow another
+ * within it; 107 of those have no order created in between.
  */
 export const SWEEP_MS = 200;
 
 /**
- * One taker, though told as several executions: of one side, close in time, at prices that never get better again. It knows what our fills left standing of
- * others' orders, though the tape says that they were met: before it comes to worse prices, the taker meets them, and has as much less for
- * those. Who came to rest after its first execution was not there when the taker came.
+ * One taker order, possibly reported as several executions: one side, close in time, at prices that never improve
+ * again.
+ *
+ * The bot's simulated fills leave orders of others unfilled, although the tape reports them as filled. The sweep tracks
+ * these remaining lots. The taker trades against them before it reaches worse prices, and has that much less for those.
+ * Orders that came to rest after its first execution do not take part.
  */
 export class Sweep {
   readonly #window: number;
@@ -21,26 +24,26 @@ export class Sweep {
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
-  /** Prices that executions came to, and what stands there. */
+  /** Prices of remaining lots, and their amounts. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
-  /** When those who stand there had come, where that is told. */
+  /** Arrival of those orders, if known. */
   readonly #born: number[] = [];
   #sum = 0;
-  /** How many takers there were. */
+  /** Number of takers so far. */
   #takers = 0;
 
-  /** `window`: longest time between two executions of one taker, in the unit of the rows; 0: one moment is one taker. */
+  /** `window` is the maximum time between two executions of one taker, in the unit of the rows. With 0, only equal times are one taker. */
   constructor(window = 0) {
     this.#window = window;
   }
 
-  /** True when executions that do not reach ours must be told all the same. */
+  /** Whether executions that do not reach the bot's orders must also be reported. */
   get isOpen(): boolean {
     return this.#sum > 0;
   }
 
-  /** To be called before each execution, whether it reaches ours or not. `sign`: +1 when it met asks. */
+  /** Starts an execution; call it before each one, whether or not it reaches the bot's orders. `sign` is +1 if it traded against asks. */
   begin(at: number, sign: 1 | -1, place: number): void {
     const since = at - this.#at;
     const isOn = since === 0 || (since > 0 && since <= this.#window && place * sign >= this.#place * sign);
@@ -53,7 +56,7 @@ export class Sweep {
     this.#forget();
   }
 
-  /** Instead of `begin`: as another one that has just begun, and that hears of every execution. What our fills left standing stays this one's own. */
+  /** Replaces `begin` by copying another sweep that just began and receives every execution. Remaining lots are not shared. */
   follow(other: Sweep): void {
     this.#at = other.#at;
     this.#place = other.#place;
@@ -73,17 +76,17 @@ export class Sweep {
     this.#sum = 0;
   }
 
-  /** When its first execution was. */
+  /** Time of its first execution. */
   get began(): number {
     return this.#began;
   }
 
-  /** When its last execution was, so far. */
+  /** Time of its last execution so far. */
   get lastAt(): number {
     return this.#at;
   }
 
-  /** Whether an order was there when the taker came. */
+  /** Whether an order was resting before the taker arrived. */
   meets(order: Queued): boolean {
     return !(order.restedAt >= this.#began);
   }
@@ -96,7 +99,7 @@ export class Sweep {
     return this.#lots.reduce((sum, lots, i) => (this.#places[i] === place ? sum + lots : sum), 0);
   }
 
-  /** Meets at most so many of those at prices better than `place`; returns how many. */
+  /** Trades at most `most` of the remaining lots at prices better than `place`; returns the amount. */
   before(place: number, most: number): number {
     let left = most;
     for (let i = 0; i < this.#places.length && left > 0; i++) {
@@ -105,7 +108,7 @@ export class Sweep {
     return most - left;
   }
 
-  /** Meets at most so many of those at a price who came before `born`; returns how many. */
+  /** Trades at most `most` of the remaining lots at a price that arrived before `born`; returns the amount. */
   at(place: number, most: number, born = Infinity): number {
     if (!(this.#sum > 0)) return 0;
     let left = most;
@@ -115,7 +118,10 @@ export class Sweep {
     return most - left;
   }
 
-  /** So many lots of an execution at a price met others before it, or ours; who was to be met had come at `born`. */
+  /**
+   * Records lots of an execution at a price that went to earlier remaining lots or to the bot instead. `born` is the
+   * arrival of the order reported as filled.
+   */
   end(place: number, lots: number, born = 0): void {
     if (!(lots > 0)) return;
     this.#sum += lots;
@@ -137,9 +143,11 @@ export class Sweep {
 }
 
 /**
- * `orders` are those of the side that is hit, best first; they may leave the list only after the call. `sign` is +1 when they are asks.
- * `traded`: a taker met the market at `place` with `lots`, told by row `row`. `crossed`: so many lots appeared at `place` on the other side, at or beyond
- * the price of at least one of them.
+ * Rule for simulated fills. `orders` are those of the hit side, best first; they may leave the list only after the
+ * call. `sign` is +1 for asks.
+ *
+ * `traded`: a taker traded `lots` at `place`, reported by row `row`. `crossed`: `lots` appeared on the other side at
+ * `place`, at or beyond the price of at least one order.
  */
 export interface FillRule {
   readonly name: string;
@@ -156,15 +164,16 @@ export interface FillRule {
 }
 
 /**
- * The default. Our orders share one execution's lots, best price and oldest first, after what is ahead of each; executions beyond our
- * price bring at most what they traded; a level that crosses us brings at most what it shows.
+ * Default rule. The bot's orders share an execution's lots, best price and oldest first, after the lots ahead of each.
+ * Executions beyond an order's price fill at most their traded amount. A level that crosses an order fills at most its
+ * displayed amount.
  */
 export function sharedVolume(queue: QueueModel): FillRule {
   return {
     name: 'shared volume',
     traded(orders, sign, place, lots, fill, _row, sweep) {
       let rest = lots;
-      /** Of what stands ahead of ours at the price of the order before, so much was met already. */
+      /** Lots ahead at the previous order's price that were already traded. */
       let met = 0;
       let price = Number.NaN;
       let elsewhere = 0;
@@ -205,8 +214,8 @@ export function sharedVolume(queue: QueueModel): FillRule {
 }
 
 /**
- * Where single orders are told: a taker who met an order behind ours, or at a worse price, would have met ours before it. `bornOf` says of
- * an event when the order that was met had come, on the scale of `joined`.
+ * Rule for order-by-order data. A taker who traded with an order behind the bot's, or at a worse price, would have
+ * traded with the bot's order first. `bornOf` returns the arrival of an event's filled order, on the scale of `joined`.
  */
 export function exactOrders(bornOf: (event: number) => number): FillRule {
   return {
@@ -227,7 +236,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
         rest -= passed;
         if (order.place === place && born < order.joined) {
           order.front = Math.max(0, order.front - passed - rest);
-          // Those behind it in our list came later still: the same order is before them.
+          // Later orders in the list arrived later, so the same filled order is ahead of them.
           continue;
         }
         const part = take(order, rest, fill);
@@ -240,7 +249,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
   };
 }
 
-/** Any execution that reaches our price fills us whole: the bound that no honest model may exceed, under its own name. */
+/** Fills an order completely if any execution reaches its price: an upper bound for every honest model, under its own name. */
 export function optimistic(): FillRule {
   return {
     name: 'optimistic',
@@ -254,7 +263,10 @@ export function optimistic(): FillRule {
   };
 }
 
-/** An order fills whole or not at all, and each of ours sees every execution in full: the rule of the golden run, and no honest one. */
+/**
+ * Fills an order completely or not at all, and shows each of the bot's orders every execution in full. Used by the
+ * golden run; not an honest model.
+ */
 export function wholeOrders(queue: QueueModel): FillRule {
   return {
     name: 'whole orders',
@@ -286,13 +298,13 @@ function whole<O extends Queued>(
   }
 }
 
-/** So many lots of an execution at its price met those ahead of an order; the level's own change will tell of all of them, whoever they met. */
+/** Records lots traded ahead of an order at its price. The level's own change reports all lots of the execution, whoever received them. */
 function passBy(queue: QueueModel, order: Queued, met: number, lots: number): void {
   queue.traded(order, met);
   if (met < lots) order.traded += lots - met;
 }
 
-/** What crosses comes to our orders as far as it goes, best price and oldest first. */
+/** Distributes crossing lots over the bot's orders, best price and oldest first. */
 function crossing<O extends Queued>(
   orders: readonly O[],
   sign: 1 | -1,
@@ -307,7 +319,7 @@ function crossing<O extends Queued>(
   }
 }
 
-/** Whole lots only, and no more than are left; returns what was taken. */
+/** Fills whole lots, up to the remaining amount; returns the filled amount. */
 function take<O extends Queued>(order: O, available: number, fill: OnFill<O>): number {
   const lots = Math.min(order.left, Math.floor(available));
   if (!(lots > 0)) return 0;

@@ -1,4 +1,4 @@
-/** Everything that other rooms may import of the fill models. */
+/** Public interface of the fill models for other layers. */
 export { exactOrders, optimistic, sharedVolume, Sweep, SWEEP_MS, wholeOrders } from './fillRules.ts';
 export type { FillRule, OnFill } from './fillRules.ts';
 export { BOUNDS, LEVEL_MODELS, levelModel } from './models.ts';

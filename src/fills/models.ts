@@ -1,4 +1,4 @@
-/** The fill models that need no more than levels and executions, by name. */
+/** Fill models that need only levels and executions, by name. */
 import { optimistic, sharedVolume } from './fillRules.ts';
 import type { FillRule } from './fillRules.ts';
 import { logarithmic, power, riskAverse } from './queue.ts';
@@ -7,15 +7,20 @@ import type { QueueModel } from './queue.ts';
 export type FillModel = { readonly name: string; readonly queue: QueueModel; readonly rule: FillRule };
 
 /**
- * pessimistic: only trades move us on in the queue. expected: cancels are shared out between what is ahead and behind. optimistic: every
- * execution that reaches our price fills us whole, a bound and no estimate.
+ * Named bounds.
+ * - pessimistic: only trades advance an order in the queue.
+ * - expected: cancels are split between the lots ahead and behind.
+ * - optimistic: every execution that reaches an order's price fills it completely; a bound, not an estimate.
  */
 export const BOUNDS = ['pessimistic', 'expected', 'optimistic'] as const;
 export type Bound = (typeof BOUNDS)[number];
 export const LEVEL_MODELS = [...BOUNDS, 'power1', 'power2', 'power3', 'log'] as const;
 export type LevelModelName = (typeof LEVEL_MODELS)[number];
 
-/** Queues by formulas E7; `expected` is `power2` under another name. All but `optimistic` share the volume of an execution. */
+/**
+ * Returns a fill model by name. Queues follow formulas E7; `expected` is `power2` under another name. All except
+ * `optimistic` share the volume of an execution.
+ */
 export function levelModel(name: LevelModelName): FillModel {
   const shared = (queue: QueueModel): FillModel => ({ name, queue, rule: sharedVolume(queue) });
   switch (name) {

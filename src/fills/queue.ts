@@ -1,40 +1,43 @@
-/** Queue models: how many lots of others are estimated to stand ahead of an order of ours, from what happens at its price. */
+/** Queue models: estimates of the lots of others ahead of the bot's order, from events at its price. */
 
-/** An order of ours as the models know it; what is written in it is theirs. */
+/** The bot's order as the models see it; they update its mutable fields. */
 export type Queued = {
-  /** Its price, as whole ticks from any fixed start. */
+  /** Its price, in whole ticks from any fixed start. */
   readonly place: number;
   left: number;
   /** Estimated lots of others ahead of it. */
   front: number;
-  /** Lots traded at its price since the level last changed: that change will tell of them a second time. */
+  /** Lots traded at its price since the level last changed; that change includes them again. */
   traded: number;
-  /** First event that is not yet in the queue it joined. */
+  /** First event not yet in the queue that it joined. */
   readonly joined: number;
-  /** When it came to rest, on the clock of the executions. */
+  /** Time at which it came to rest, on the clock of the executions. */
   readonly restedAt: number;
 };
 
 export interface QueueModel {
   readonly name: string;
-  /** Whether an execution at its price has reached an order is told by its front below zero. */
+  /** Initializes an order in a visible queue. Later, a negative front means that an execution at its price has reached the order. */
   joined(order: Queued, displayed: number): void;
-  /** It joined a queue of which the recording does not tell, or will tell only with its next picture; `guess`: what it is likely to hold. */
+  /** Initializes an order in a queue that the recording does not show, or shows only with its next snapshot; `guess` is its likely size. */
   joinedUnseen(order: Queued, guess: number): void;
   traded(order: Queued, lots: number): void;
-  /** The level of the order's price went from `before` to `after` in row `row`. */
+  /** Applies a change of the order's price level from `before` to `after`, in row `row`. */
   changed(order: Queued, before: number, after: number, row: number): void;
 }
 
-/** Probability that a cancel was behind us, of lots ahead and behind. */
+/** Probability that a cancel was behind the order, from the lots ahead and behind. */
 type Behind = (front: number, back: number) => number;
 
-/** Every cancel was behind us until the level is smaller than what we thought to be ahead: only trades move us on. */
+/**
+ * Returns the model in which every cancel is behind the order until the level is smaller than the lots ahead. Only
+ * trades advance the order.
+ */
 export function riskAverse(): QueueModel {
   return {
     name: 'risk-averse',
     joined,
-    // Longer than any until it is seen: only then fewer levels, or rarer pictures, never bring more.
+    // Infinite until seen, so that fewer levels or rarer snapshots never increase fills.
     joinedUnseen: order => joined(order, Infinity),
     traded,
     changed(order, _before, after) {
@@ -44,13 +47,13 @@ export function riskAverse(): QueueModel {
   };
 }
 
-/** Cancels are shared out by the n-th powers of what is ahead and behind (formulas E7). */
+/** Returns the model that splits cancels by the n-th powers of the lots ahead and behind (formulas E7). */
 export const power = (n: number): QueueModel =>
   n === 2
     ? shared('power 2', (front, back) => (back * back) / (back * back + front * front))
     : shared(`power ${n}`, (front, back) => back ** n / (back ** n + front ** n));
 
-/** The same by logarithms. */
+/** Returns the model that splits cancels by logarithms. */
 export const logarithmic = (): QueueModel =>
   shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
 
@@ -71,7 +74,7 @@ function shared(name: string, behind: Behind): QueueModel {
     joinedUnseen: joined,
     traded,
     changed(order, before, after) {
-      // What trades took is in this change a second time.
+      // This change includes the traded lots again.
       const shrunk = before - after - order.traded;
       order.traded = 0;
       if (shrunk < 0) {
@@ -80,9 +83,9 @@ function shared(name: string, behind: Behind): QueueModel {
       }
       const front = order.front;
       const back = before - front;
-      // A front a little below zero is nobody ahead, and must not come near a power.
+      // A front slightly below zero means none ahead, and must not enter a power.
       const share = behind(Math.max(0, front), Math.max(0, back));
-      // Nobody ahead and nobody behind: whatever the share, there is nothing to share.
+      // With nothing ahead and behind, there is nothing to split.
       if (!(share >= 0)) order.front = after;
       else order.front = Math.min(front - (1 - share) * shrunk + Math.min(back - share * shrunk, 0), after);
     },

@@ -1,6 +1,6 @@
-/** Bodies of HTTP answers, read up to a maximum of bytes. Their time is bounded by the signal of the request. */
+/** Bodies of HTTP answers, limited in bytes. The signal of the request limits their time. */
 
-/** Text of a body. Rejects with one clause if it has more than `bytesMax` bytes, and reads no further. */
+/** Returns the text of a body. Rejects with a one-clause message above `bytesMax` bytes, without reading further. */
 export async function readBody(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -12,7 +12,7 @@ export async function readBody(body: AsyncIterable<Uint8Array>, bytesMax: number
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The chunks of a body, ended with an error behind `bytesMax` bytes. */
+/** Yields the chunks of a body. Throws above `bytesMax` bytes. */
 export async function* boundedBody(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of body) {

@@ -1,14 +1,17 @@
-/** The connections of a server, in a bounded pool for each role: idle connections keep no probe out, and nobody's connections keep an operator out. */
+/**
+ * Connections of a server, in a bounded pool for each role, so that idle connections cannot block probes, and other
+ * roles cannot block operators.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Pool } from './pool.ts';
 import type { PoolLimits } from './pool.ts';
 import { senderOf } from './sender.ts';
 
-/** Role of the caller. A connection is anonymous until a request on it shows a session. */
+/** Role of the caller. A connection is anonymous until one of its requests has a session. */
 export type CallerRole = 'anonymous' | 'viewer' | 'operator';
 
-/** Limits of each role's pool; a role that is left out has no connections of its own and stays anonymous. */
+/** Limits of each role's pool. A role without limits has no pool, and its connections stay anonymous. */
 export type ConnectionLimits = { readonly anonymous: PoolLimits } & Partial<Record<CallerRole, PoolLimits>>;
 
 export class Connections {
@@ -17,7 +20,10 @@ export class Connections {
   readonly #requests = new WeakMap<Socket, number>();
   readonly #isProxy: (address: string) => boolean;
 
-  /** Watches the connections of `server` from now on. `isProxy`: whether many callers share an address, which then has no limit of its own. */
+  /**
+   * Tracks new connections of `server`. `isProxy`: whether many callers share an address, which then has no limit of
+   * its own.
+   */
   constructor(server: Server, limits: ConnectionLimits, isProxy: (address: string) => boolean = () => false) {
     this.#pools = new Map(
       (Object.entries(limits) as [CallerRole, PoolLimits][]).map(([role, each]) => [role, new Pool(each)]),
@@ -31,11 +37,11 @@ export class Connections {
       this.#count(socket, 1);
       response.once('close', () => this.#count(socket, -1));
     });
-    // It is the stream's from here on.
+    // From here on, the connection belongs to the stream.
     server.on('upgrade', ({ socket }: IncomingMessage) => this.#count(socket, 1));
   }
 
-  /** Counts the connection of a request among those of `role` from now on. */
+  /** Moves the connection of a request to the pool of `role`. */
   setRole(socket: Socket, role: CallerRole): void {
     const known = this.#pools.has(role) ? role : 'anonymous';
     if (this.#roles.get(socket) === known || this.#poolOf(socket) === undefined) return;
@@ -44,7 +50,7 @@ export class Connections {
     this.#poolOf(socket)?.mark(socket, (this.#requests.get(socket) ?? 0) > 0);
   }
 
-  /** Connections of a role that are open. */
+  /** Returns the number of open connections of a role. */
   count(role: CallerRole): number {
     return this.#pools.get(role)?.size ?? 0;
   }

@@ -1,14 +1,20 @@
-/** Files read up to a maximum of bytes, and only regular ones: a pipe, a device or a folder under a file's name is refused at once instead of waited for. */
+/**
+ * Reads of regular files, limited in bytes. A pipe, device or directory is rejected immediately, without waiting for
+ * it.
+ */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Bytes at most of keys, latches, mailboxes and other small files. */
+/** Maximum bytes of keys, latches, mailboxes and other small files. */
 export const SMALL_FILE = 65_536;
-/** Bytes at most of configurations, sources and other texts that a person writes. */
+/** Maximum bytes of configurations, sources and other texts written by people. */
 export const TEXT_FILE = 1_048_576;
-/** Bytes at most of the program's own assets, and of lists that grow. */
+/** Maximum bytes of the program's own assets, and of lists that grow. */
 export const LARGE_FILE = 67_108_864;
 
-/** Text of a regular file. Throws as `openSync` does, and one clause, as `code` too, if it is not a regular file or has more than `bytesMax` bytes. */
+/**
+ * Returns the text of a regular file. Throws as `openSync` does. If it is not a regular file or has more than
+ * `bytesMax` bytes, throws a one-clause message, also as `code`.
+ */
 export function readRegularFile(path: string | URL, bytesMax: number): string {
   const fd = openRegularFile(path);
   try {
@@ -18,7 +24,9 @@ export function readRegularFile(path: string | URL, bytesMax: number): string {
   }
 }
 
-/** Opens a regular file for reading, never waiting for the other end of a pipe. Throws if it is something else. */
+/**
+ * Opens a regular file for reading, without waiting for the other end of a pipe. Throws if it is not a regular file.
+ */
 export function openRegularFile(path: string | URL): number {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -30,9 +38,9 @@ export function openRegularFile(path: string | URL): number {
   }
 }
 
-/** Text of a file that is open, from its beginning. Throws one clause if it has more than `bytesMax` bytes. */
+/** Returns the text of an open file, from its start. Throws a one-clause message above `bytesMax` bytes. */
 export function readOpenFile(fd: number, bytesMax: number): string {
-  // Some files, such as those of the kernel, say 0 and hold more.
+  // Some files, such as those of the kernel, report size 0 but have content.
   const wanted = Math.min(bytesMax, Math.max(fstatSync(fd).size, 4_096)) + 1;
   let bytes = Buffer.alloc(wanted);
   let size = 0;
@@ -45,5 +53,5 @@ export function readOpenFile(fd: number, bytesMax: number): string {
   }
 }
 
-/** The clause stands as `code` too: messages show the code of what cannot be read. */
+/** `code` repeats the clause, because messages about unreadable files show the code. */
 const unreadable = (clause: string): Error => Object.assign(new Error(clause), { code: clause });

@@ -1,4 +1,7 @@
-/** The HTTP server of metrics, console and webhooks: bounded connections, times and bodies, expected names only, and one line when it cannot listen. */
+/**
+ * HTTP server of metrics, console and webhooks: bounded connections, times and bodies, only expected host names, and a
+ * one-line error if it cannot listen.
+ */
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { fastify } from 'fastify';
@@ -10,33 +13,35 @@ export type GuardOptions = {
   /** First word of its error messages, such as `metrics`. */
   readonly what: string;
   readonly host: string;
-  /** 0 takes a free port. */
+  /** Port; 0 selects a free port. */
   readonly port: number;
-  /** What to do when the port is taken, when this user may not have it, and when the address is not of this machine. */
+  /**
+   * Remedies if the port is in use, if this user may not use it, and if the address does not belong to this machine.
+   */
   readonly remedies: { readonly taken: string; readonly forbidden: string; readonly elsewhere: string };
-  /** Further names by which it may be asked, without port; null: any name. */
+  /** Additional host names that requests may use, without port; null for any name. */
   readonly allowedHosts: readonly string[] | null;
-  /** Sent with every answer, whatever it is. */
+  /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Routes that take a POST; null: the routes answer every request themselves, whatever its method and path. */
+  /** Routes that accept a POST; null if the routes answer every request themselves, whatever its method and path. */
   readonly posted: readonly string[] | null;
   readonly connections: ConnectionLimits;
-  /** Proxies whose X-Forwarded-For is trusted. */
+  /** Proxies with a trusted X-Forwarded-For. */
   readonly proxies?: readonly string[];
   readonly isProxy?: (address: string) => boolean;
   readonly bodyMax: number;
-  /** ms from the first byte of a request to the last of its headers, and of its body. */
+  /** Maximum ms from the first byte of a request to the end of its headers, then to the end of its body. */
   readonly headersWithinMs: number;
   readonly requestWithinMs: number;
-  /** ms for which a connection may be open without a request after the first one. */
+  /** Maximum ms that a connection may stay open without another request. */
   readonly idleMax: number;
 };
 
-/** A connection that sends and receives nothing for so long is closed. */
+/** Time in ms without traffic after which a connection is closed. */
 const SILENT_MAX_MS = 60_000;
 
 export class GuardedServer {
-  /** Takes the routes, before it listens. */
+  /** Accepts routes until it listens. */
   readonly routes: FastifyInstance;
   readonly connections: Connections;
   readonly #options: GuardOptions;
@@ -61,7 +66,7 @@ export class GuardedServer {
     this.#guard();
   }
 
-  /** Rejects with one line when the port cannot be had. */
+  /** Rejects with a one-line message if the port is not available. */
   async listen(): Promise<void> {
     const { host, port } = this.#options;
     try {
@@ -72,13 +77,13 @@ export class GuardedServer {
     }
   }
 
-  /** Base address, with the port that was really taken. */
+  /** Base address, with the actual port. */
   get url(): string {
     const { host } = this.#options;
     return `http://${host.includes(':') ? `[${host}]` : host}:${this.port}`;
   }
 
-  /** 0 before it listens. */
+  /** Actual port; 0 before it listens. */
   get port(): number {
     const address = this.routes.server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
@@ -88,7 +93,10 @@ export class GuardedServer {
     return this.routes.close();
   }
 
-  /** Headers on every answer; 421 for an unexpected name, which a rebound DNS entry would send; POST on a few routes, else nothing but GET and HEAD. */
+  /**
+   * Sets headers on every answer. Rejects unexpected host names with 421, which stops DNS rebinding. Allows POST on
+   * `posted` routes, otherwise only GET and HEAD.
+   */
   #guard(): void {
     const { allowedHosts, headers, posted } = this.#options;
     const expected = allowedHosts === null ? () => true : namesOf(this.#options.host, allowedHosts);
@@ -111,20 +119,23 @@ export class GuardedServer {
 export const textAnswer = (reply: FastifyReply, code: number, text: string): FastifyReply =>
   reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`);
 
-/** Whether a server may be asked by a name. A rebound DNS entry is a name; a caller that asks by number, such as a container's probe, has the number. */
+/**
+ * Returns a check of host names. On a wildcard address it accepts any IP address, such as from a container's probe; DNS
+ * rebinding needs a name.
+ */
 function namesOf(host: string, allowed: readonly string[]): (name: string) => boolean {
   const names = new Set(['localhost', '127.0.0.1', '::1', host, ...allowed].map(name => name.toLowerCase()));
   const isEverywhere = host === '0.0.0.0' || host === '::';
   return name => names.has(name) || (isEverywhere && isIP(name) !== 0);
 }
 
-/** The name in a Host header, without port and brackets. */
+/** Returns the name in a Host header, without port and brackets. */
 function nameOf(header: string): string {
   const [, bracketed, bare] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(header) ?? [];
   return bracketed ?? bare ?? '';
 }
 
-/** Answers what is not HTTP. */
+/** Answers data that is not HTTP. */
 function refuseBroken(socket: Socket, headers: GuardOptions['headers']): void {
   if (!socket.writable) return;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,4 +1,4 @@
-/** Everything that other rooms may import from guard. */
+/** Exports of guard for other layers. */
 export { boundedBody, readBody } from './body.ts';
 export { Connections } from './connections.ts';
 export type { CallerRole } from './connections.ts';

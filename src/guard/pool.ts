@@ -1,19 +1,22 @@
-/** A bounded set of what callers hold, connections or streams: a new member takes the place of the longest silent one of the caller that holds most. */
+/**
+ * Bounded set of connections or streams of callers. A new member replaces the longest idle member of the sender with
+ * the most members.
+ */
 
 type Member = { readonly sender: string; readonly close: () => void; isBusy: boolean };
 
 export type PoolLimits = {
-  /** Members at most. */
+  /** Maximum number of members. */
   readonly all: number;
-  /** Members of one sender at most. If omitted, a sender can have all while nobody else wants one. */
+  /** Maximum number of members of one sender. If omitted, a sender can use all slots that no other sender needs. */
   readonly sender?: number;
-  /** Whether a member at work keeps its place, and a new one is refused instead. */
+  /** Whether a busy member keeps its slot, so that a new one is rejected instead. */
   readonly keepsBusy?: boolean;
 };
 
 export class Pool<Key> {
   readonly #limits: PoolLimits;
-  /** The longest silent first. */
+  /** Members, longest idle first. */
   readonly #members = new Map<Key, Member>();
   readonly #held = new Map<string, number>();
 
@@ -26,8 +29,8 @@ export class Pool<Key> {
   }
 
   /**
-   * Adds a member, and closes another one if there is no room. `isShared`: many callers share the sender, which has no limit of its own. False if
-   * every other one is at work and keeps its place; then nothing changes.
+   * Adds a member, and closes another if the pool is full. `isShared`: many callers share the sender, which has no
+   * limit of its own. Returns false, without effect, if every other member is busy and keeps its slot.
    */
   add(key: Key, sender: string, close: () => void, isShared = false): boolean {
     const { all, sender: own = all } = this.#limits;
@@ -39,7 +42,7 @@ export class Pool<Key> {
     return true;
   }
 
-  /** Marks a member as at work or not. It becomes the one that was silent for the shortest time. */
+  /** Marks a member as busy or idle. It becomes the most recently active. */
   mark(key: Key, isBusy: boolean): void {
     const member = this.#members.get(key);
     if (member === undefined) return;
@@ -56,7 +59,10 @@ export class Pool<Key> {
     else this.#held.set(member.sender, left);
   }
 
-  /** Closes a member of the sender, or of anyone if null: the longest silent, else the one that has been at work for longest. */
+  /**
+   * Closes a member of the sender, or of any sender if null: the longest idle, else the longest busy. Returns false if
+   * there is none.
+   */
   #makeRoom(sender: string | null): boolean {
     let found: Key | undefined;
     for (const [key, member] of this.#members) {
@@ -72,7 +78,7 @@ export class Pool<Key> {
     return true;
   }
 
-  /** The sender that holds most; the given one where another holds as many. */
+  /** Returns the sender with the most members; `own` wins ties. */
   #largest(own: string): string {
     let [found, most] = [own, this.#held.get(own) ?? 0];
     for (const [sender, held] of this.#held) if (held > most) [found, most] = [sender, held];

@@ -1,7 +1,10 @@
-/** The sender behind an address of a connection, as limits count it. */
+/** Sender behind a connection's address, as limits count it. */
 import { isIPv6 } from 'node:net';
 
-/** The address, or its IPv6 network of 64 bits: a program that has one address of such a network has all of them. */
+/**
+ * Returns the address, or for IPv6 its /64 network, because a program with one address of a network can use all of
+ * them.
+ */
 export function senderOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (!isIPv6(plain)) return plain;

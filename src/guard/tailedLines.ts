@@ -1,11 +1,11 @@
-/** The last lines of a file that grows: each reading takes only what is new, and a bounded number of bytes and lines is kept. */
+/** Last lines of a growing file. Each read parses only new bytes, and the bytes and lines kept are bounded. */
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openRegularFile } from './files.ts';
 
 export type TailLimits = {
-  /** Bytes of one reading at most; of a longer one the last ones. A line that is longer is left out. */
+  /** Maximum bytes per read. If more are new, only the last ones are read. A longer line is skipped. */
   readonly bytes: number;
-  /** Lines kept at most. */
+  /** Maximum number of lines kept. */
   readonly lines: number;
 };
 
@@ -14,18 +14,18 @@ export class TailedLines<Line> {
   readonly #limits: TailLimits;
   readonly #parse: (line: string) => Line | null;
   #kept: Line[] = [];
-  /** Bytes of the file that whole lines were read from. */
+  /** Offset in the file up to which complete lines were read. */
   #at = 0;
   #inode = -1;
 
-  /** `parse` is called once for each whole line; null leaves it out. */
+  /** `parse` is called once for each complete line; it returns null to skip the line. */
   constructor(file: string, limits: TailLimits, parse: (line: string) => Line | null) {
     this.#file = file;
     this.#limits = limits;
     this.#parse = parse;
   }
 
-  /** The last lines, oldest first; none if there is no file. Throws if it cannot be read. */
+  /** Returns the last lines, oldest first, or none if the file does not exist. Throws if the file cannot be read. */
   read(): readonly Line[] {
     let fd: number;
     try {
@@ -50,7 +50,8 @@ export class TailedLines<Line> {
     const isCut = from > this.#at;
     const bytes = Buffer.alloc(size - from);
     const read = readSync(fd, bytes, 0, bytes.length, from);
-    // A whole line ends with a line feed. What is behind the last one is read again, unless it is too long for a line.
+    // A complete line ends with a line feed. The bytes after the last one are read again, unless they are too long for
+    // a line.
     const end = bytes.subarray(0, read).lastIndexOf(10);
     if (end < 0) {
       if (read >= this.#limits.bytes) this.#at = size;
@@ -58,7 +59,7 @@ export class TailedLines<Line> {
     }
     this.#at = from + end + 1;
     const lines = bytes.toString('utf8', 0, end).split('\n');
-    // The first one has lost its beginning.
+    // The first line is cut off at its start.
     for (const line of isCut ? lines.slice(1) : lines) {
       const parsed = this.#parse(line);
       if (parsed !== null) this.#kept.push(parsed);

@@ -1,9 +1,11 @@
-/** What the balances say of a conversion whose outcome nobody can look up. */
+/** Outcome of a conversion from balance evidence, when no look-up can determine it. */
 import type { Conversion, Millis, Money } from '../core/index.ts';
 
 /**
- * `differences` are reported balances minus the ledger, which has nothing of the conversion. Its two currencies are two witnesses: money that
- * somebody else moved silences the one, and the other still tells. Null when neither does, or when they contradict each other.
+ * Returns the outcome that the balances show, or null if they show none or contradict each other.
+ *
+ * `differences` is reported balances minus the ledger, which does not contain the conversion. Its two currencies are
+ * independent evidence: if another transfer hides one, the other still counts.
  */
 export function balancesSay(
   { give, get }: Conversion,
@@ -18,11 +20,11 @@ export function balancesSay(
   return given === null || got === null || given === got ? (given ?? got) : null;
 }
 
-/** Since when the same is said: one read may fall between two halves of something, several do not. */
+/** Duration of a constant verdict. One read may fall between two halves of an event; several do not. */
 export class LastingWord {
   #said: { readonly word: string; readonly since: Millis } | null = null;
 
-  /** For how long this word has been the only one, up to a read at `at`. */
+  /** Returns for how long this verdict has been the only one, up to a read at `at`. */
   heldFor(word: string, at: Millis): Millis {
     if (this.#said?.word !== word) this.#said = { word, since: at };
     return at - this.#said.since;

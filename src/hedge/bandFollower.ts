@@ -1,18 +1,18 @@
-/** The band that follows: volatility, flow of fills and cost of the way out as they are seen, and what that makes of the hedger's rules. */
+/** Adaptive inventory band: observed volatility, fill rate and hedge cost, and the hedge rules that follow from them. */
 import { bandOf, EwmaVolatility, money } from '../core/index.ts';
 import type { Band, HedgeDecision, HedgeRules, Millis, Money, WayOut } from '../core/index.ts';
 
-/** What it follows from: measured numbers as a start, and the user's risk. */
+/** Inputs: measured initial values, and the operator's risk. */
 export type BandModel = {
-  /** One order, in the major currency. */
+  /** Size of one order, in the base currency. */
   readonly order: Money;
-  /** As many of them as inventory may ever be. */
+  /** Maximum inventory, in orders. */
   readonly ordersMax: number;
-  /** A loss of which one standard deviation is worth as much to be rid of; minor currency. Gamma is 2 over it. */
+  /** Risk tolerance, in the quote currency: a standard deviation of this size costs as much as a certain loss of it. Gamma is 2 / risk. */
   readonly risk: number;
-  /** One standard deviation of the price over an hour. */
+  /** Standard deviation of the price over an hour. */
   readonly volatilityBps: number;
-  /** Fills of whole orders on one side at no inventory, in a minute. */
+  /** Fills per minute on one side at zero inventory, in whole orders. */
   readonly fillsPerMinute: number;
   /** k of the arrivals A e^(-k d). */
   readonly decayPerBps: number;
@@ -20,16 +20,16 @@ export type BandModel = {
 
 const MEMORY_MS = 7_200_000;
 const SAMPLE_MS = 10_000;
-/** The numbers at the start count as if they had been seen for so long. */
+/** Weight of the initial values, in seconds of observation. */
 const PRIOR_S = MEMORY_MS / 2_000;
-/** An estimate stays between the number at the start divided and multiplied by this. */
+/** Factor that limits an estimate: between the initial value divided by it and multiplied by it. */
 const WITHIN = 4;
-/** A cost that was asked for this long ago is asked for again, at half of the inventory that it would take. */
+/** Time after which a known cost expires. It is then halved, so that smaller inventory triggers a new request. */
 const COST_FRESH_MS = 600_000;
-/** What has moved by less is not worth another solution. */
+/** Minimum relative change of an input for a new solution. */
 const WORTH = 0.01;
 
-/** What is to be weighed; `amount` is what should leave of the inventory. */
+/** Inputs of a comparison; `amount` is the part of the inventory to hedge. */
 type Weighing = {
   readonly at: Millis;
   readonly mid: Money;
@@ -44,7 +44,7 @@ export class BandFollower {
   readonly #model: BandModel;
   readonly #costMaxBps: number;
   readonly #volatility: EwmaVolatility;
-  /** Orders that were filled on both sides, and seconds, both fading; and when they last did. */
+  /** Fading counts: orders filled on both sides, and seconds of observation. `#at` is the time of the last update. */
   #filled = 0;
   #seconds = 0;
   #at = Number.NaN;
@@ -61,29 +61,32 @@ export class BandFollower {
     });
   }
 
-  /** A fill of ours that made. */
+  /** Adds a maker fill of the bot. */
   fill(at: Millis, major: Money): void {
     this.#passTo(at);
     this.#filled += Number(major) / Number(this.#model.order);
   }
 
-  /** What the cheapest way out costs now. */
+  /** Records the current cost of the cheapest route. */
   paid(at: Millis, bps: number): void {
     this.#cost = { bps: this.#cost === null ? bps : (this.#cost.bps + bps) / 2, at };
   }
 
-  /** The bands of this moment; `mid` is the price of one major. */
+  /** Returns the current band and residual; `mid` is the mid price of one unit of the base currency. */
   rules(at: Millis, mid: Money): { readonly band: Money; readonly residual: Money } {
     this.#volatility.see(at, Number(mid));
     this.#passTo(at);
     const { orders } = this.#bandAt(at, mid);
     const { order, ordersMax } = this.#model;
     const residual = money(order * BigInt(orders));
-    // Halfway to the next order: what is left of one in parts is no reason.
+    // Halfway to the next order, so that partial fills trigger no hedge.
     return { residual, band: orders < ordersMax ? money(residual + order / 2n) : EVERYTHING };
   }
 
-  /** What keeping the last `amount` of an inventory costs until quotes or a later hedge have brought it back, in bps of it. After `rules`. */
+  /**
+   * Returns the cost of keeping the last `amount` of an inventory until quotes or a later hedge reduce it, in bps. Call
+   * it after `rules`.
+   */
   waitBps(inventory: Money, amount: Money): number {
     const { order } = this.#model;
     const [held, leaves] = [inventory, amount].map(x => Math.abs(Number(x)) / Number(order)) as [number, number];
@@ -96,8 +99,8 @@ export class BandFollower {
   }
 
   /**
-   * A decision by bands for what the ways out cost now, which `by` weighs under the rules that it is given: of what is inside them after all nothing
-   * leaves, and the next look knows better.
+   * Decides with bands for the current route costs; `by` compares the routes under given rules. If the inventory is
+   * inside the new band after all, nothing is hedged; the next check uses the new cost.
    */
   weighed(
     { at, mid, inventory, amount, ways }: Weighing,

@@ -1,4 +1,4 @@
-/** A person's request to close everything, as the hedger heeds it: when it is new, what its rules are, and when nothing is left that an order could close. */
+/** The operator's flatten request, as the hedger handles it: detection of a new one, its rules, and its end. */
 import { money, moneyOfValue, textOfMoney } from '../core/index.ts';
 import type { HedgeRules } from '../core/index.ts';
 import type { HedgerOptions } from './setup.ts';
@@ -20,17 +20,17 @@ export class Flattening {
     this.#of = of;
   }
 
-  /** The request as it stands now; null: there is none. */
+  /** Current request; null if there is none. */
   get asked() {
     return this.#of.flatten?.asked() ?? null;
   }
 
-  /** Rules by which all inventory leaves. */
+  /** Rules that hedge all inventory. */
   get rules(): Pick<HedgeRules, 'band' | 'residual'> {
     return { band: NOTHING, residual: NOTHING };
   }
 
-  /** True once for each request. */
+  /** Returns true once per request. */
   isNew(): boolean {
     const id = this.asked?.id ?? null;
     const before = this.#seen;
@@ -38,7 +38,10 @@ export class Flattening {
     return id !== null && id !== before;
   }
 
-  /** Nothing is left that an order of this book could close at the worst price that would be taken: the request is over, and that is told. */
+  /**
+   * Returns true if no order of this book could close the remaining inventory at the worst accepted price. Then it also
+   * ends the request and logs the reason.
+   */
   isDone({ inventory, instrument, mid }: HedgeView): boolean {
     const { flatten, pair, run, setup } = this.#of;
     const size = inventory < 0n ? -inventory : inventory;

@@ -1,4 +1,4 @@
-/** Inventory that leaves another way: weighs the ways out, carries the cheapest out once that is on disk, and finds out what became of it. */
+/** Hedger: compares hedge routes, executes the cheapest one after storing it on disk, and determines its outcome. */
 import { moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
 import type { Conversion, ConversionOffer, ConversionState, EngineNews, Millis, Money } from '../core/index.ts';
 import { balancesSay, LastingWord } from './balanceEvidence.ts';
@@ -16,12 +16,12 @@ import type { TakenOrder } from './takenOrder.ts';
 import { bookWay, waysOf } from './ways.ts';
 import type { Way } from './ways.ts';
 
-/** An order that takes waits so long for our own quotes to be gone. */
+/** Maximum time that a taker order waits for the bot's own quotes to be canceled. */
 const TAKE_WITHIN_MS = 15_000;
-/** Between two looks because somebody said that there is something to see. */
+/** Minimum time between two checks triggered by notifications. */
 const SOON_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
-/** Where the configuration has no routes any more. */
+/** Default if the configuration no longer has routes. */
 const SECOND_LEG_WAIT_MS = 600_000;
 
 export class Hedger {
@@ -30,13 +30,13 @@ export class Hedger {
   readonly #run: HedgeRun;
   readonly #offers: Offers;
   readonly #rows: HedgeRows;
-  /** Null: the band is the one that was chosen. */
+  /** Null if the band is configured, not computed. */
   readonly #band: BandFollower | null;
   #takes = 0;
-  /** The last that was told of the order by which the open hedge takes the book. */
+  /** Latest state of the open hedge's taker order. */
   #order: TakenOrder | null = null;
   #isBusy = false;
-  /** What a person says of the hedge that is open, until it is taken up. */
+  /** The operator's statement on the open hedge, until it is applied. */
   #word: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
   #restUntil = -Infinity;
   #soonAt = -Infinity;
@@ -58,12 +58,12 @@ export class Hedger {
     return this.#setup.everyMs;
   }
 
-  /** To be kept with the ledger, in one transaction. */
+  /** Stored with the ledger, in one transaction. */
   get rows(): readonly HedgeRow[] {
     return this.#rows.list;
   }
 
-  /** What an earlier run left may be carried out at any moment. Before anything is quoted. */
+  /** Restores hedges of an earlier run, which may still execute. Call it before anything is quoted. */
   restore(): void {
     this.#rows.restore(this.#waitMs);
     for (const row of this.#rows.list) {
@@ -72,7 +72,7 @@ export class Hedger {
     }
   }
 
-  /** One look: at what became of the hedge that is under way, or at whether there should be one. Does nothing while another look lasts. */
+  /** Checks the open hedge, or whether a new one is needed. Does nothing while another check runs. */
   async turn(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -89,14 +89,14 @@ export class Hedger {
     }
   }
 
-  /** What the engine tells as it happens: the order of a hedge is followed by that, and the next look takes it up. */
+  /** Applies engine news: tracks the taker order of the open hedge, which the next check uses. */
   heard(news: EngineNews): void {
     if (news.kind === 'fill' && news.fill.maker) this.#band?.fill(this.#run.time(), news.fill.major);
     const order = takenOrderOf(news);
     if (order !== null && order.id === this.#rows.open?.offer?.id) this.#order = order;
   }
 
-  /** Somebody says that a conversion has moved: it is looked at now, if one of ours is under way. At most once a second. */
+  /** Polls an open conversion now, because a notification reported a change. At most once per second. */
   async soon(): Promise<void> {
     const now = this.#run.clock.elapsed();
     if (now - this.#soonAt < SOON_EVERY_MS || !this.#rows.isMoving) return;
@@ -104,7 +104,7 @@ export class Hedger {
     await this.turn();
   }
 
-  /** Looks until nothing is under way, or until `deadline` of the clock. `readBalances`: some are decided by nothing else. */
+  /** Checks until no hedge is pending or `deadline` passes. Calls `readBalances`, because some outcomes depend on balances only. */
   async settle(deadline: Millis, readBalances: () => Promise<unknown>): Promise<void> {
     while (this.#rows.isMoving && this.#run.clock.elapsed() < deadline) {
       await readBalances();
@@ -114,8 +114,8 @@ export class Hedger {
   }
 
   /**
-   * A person says what became of a hedge that nobody can look up: it ends so, and the ledger has what was offered. `busy`: it is being looked at
-   * just now, or may still be on its way. `not open`: it has ended, or is one that the exchange can be asked about.
+   * Ends a hedge that no look-up can settle, with the operator's statement; books the offered amounts. Returns `busy`
+   * during a check or while it may be on its way, `not open` if it ended or can be looked up.
    */
   settleAs(id: string, as: 'executed' | 'failed', why: string): 'settled' | 'busy' | 'not open' {
     if (this.#rows.list.some(row => row.id === id && row.why === why && isOver(row))) return 'settled';
@@ -127,7 +127,7 @@ export class Hedger {
     return this.#word === null ? 'settled' : 'busy';
   }
 
-  /** Between two looks, and only once nothing of it can be on its way: what may still be carried out has not failed, whoever says so. */
+  /** Applies the operator's statement between checks, only once nothing is on its way. A hedge that may still execute has not failed. */
   #takeWord(): void {
     const { open } = this.#rows;
     if (this.#word === null || open === undefined || open.id !== this.#word.id || !this.#isPast(open)) return;
@@ -160,7 +160,7 @@ export class Hedger {
     this.#rows.begin(amount, spent);
     const asked = clock.elapsed();
     const ways = await waysOf(this.#offers, this.#setup, instrument, amount, before.mid);
-    // What was offered is weighed against the book as it is now, or not at all.
+    // Compares offers with the current book, or not at all.
     const seen = this.#o.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book is not to go by: ${seen.refusal}`);
@@ -186,7 +186,7 @@ export class Hedger {
       const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
       const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.most;
       const route = taken.by === 'route' ? { route: routeFrom(taken.route, amount, mid, costMax) } : {};
-      // The row's change was told, and the engine may have decided since.
+      // The engine may have decided on new orders since the row changed.
       const room = roomMoney(this.#o.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs) this.#fail('the offer would expire on its way');
       else if (major > room) this.#fail('orders of ours took its room meanwhile');
@@ -194,12 +194,12 @@ export class Hedger {
     }
   }
 
-  /** Nothing of it was ever accepted. */
+  /** Ends a hedge that was never accepted. */
   #fail(why: string): void {
     this.#rows.change({ state: 'failed', why });
   }
 
-  /** Nothing is accepted that is not on disk first; what was is never asked for again. */
+  /** Accepts an offer after storing the row on disk. An accepted offer is never requested again. */
   async #accept({ way, id, give, get, lifeMs }: ConversionOffer, and: Partial<HedgeRow>): Promise<void> {
     const { desk } = this.#setup;
     const { log, time } = this.#run;
@@ -220,7 +220,7 @@ export class Hedger {
     }
     const outcome = await desk.accept({ way, id });
     if (outcome.kind === 'done') this.#rows.change({ state: 'executing', conversionId: outcome.value.conversionId });
-    // Executed before can only mean: by these very bytes.
+    // The only possible earlier execution is by this same request.
     else if (outcome.kind === 'unknown' || outcome.meaning === 'executed before') {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
@@ -231,7 +231,7 @@ export class Hedger {
     this.#o.persist();
   }
 
-  /** The order's own intent becomes durable with this row, before it is sent. */
+  /** Starts a taker order. Its intent becomes durable with this row, before it is sent. */
   #take({ take, out }: Extract<Way, { by: 'take' }>, costMax: Money): void {
     const { kept, persist, mayAct } = this.#o;
     const { time, step } = this.#run;
@@ -272,7 +272,7 @@ export class Hedger {
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }
 
-  /** The order is the engine's: its end is this hedge's. */
+  /** Applies the state of the taker order to the hedge. */
   #lookAtOrder(row: HedgeRow): void {
     const seen = becameOf(row, this.#order);
     if (seen === null) return;
@@ -281,18 +281,18 @@ export class Hedger {
     else if (row.state !== seen.state) this.#rows.change({ state: seen.state });
   }
 
-  /** Not found by its quote: the balances read since then must say the same for the settle time; where they say nothing, the exchange's word that there is none. */
+  /** Settles by balances, constant for the settle time. If they show nothing, the exchange's answer that no conversion exists counts. */
   #askBalances(row: HedgeRow, isNowhere: boolean): void {
     const { at: readAt, differences } = this.#o.view().balances;
     const verdict = balancesSay(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
-    // Between a fill and the next read they say nothing; only the contrary takes back what they said.
+    // Between a fill and the next read they show nothing; only a contrary verdict restarts the time.
     if (verdict === null || !this.#isPast(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
     if (verdict === 'completed') this.#done(row, 'the balances say so');
     else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances say so');
   }
 
-  /** Its offer has expired, whatever was on its way has arrived, and its record is there. */
+  /** Whether its offer has expired, every pending request has arrived, and the record is available. */
   #isPast({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = this.#setup;
     return at - (acceptedAt ?? Infinity) >= Math.max(requestDelayMaxMs, offer?.lifeMs ?? 0) + tradeReportDelayMaxMs;
@@ -316,7 +316,7 @@ export class Hedger {
     this.#o.persist();
   }
 
-  /** It was certainly not carried out: the hedge failed, or a route waits on between its legs. */
+  /** Handles certain non-execution: the hedge failed, or a route continues to wait between its legs. */
   #undone(row: HedgeRow, why: string): void {
     if (row.route?.leg !== 2) {
       const end = { phase: 'failed', conversion: conversionOf(row) } as const;
@@ -328,7 +328,7 @@ export class Hedger {
     this.#o.persist();
   }
 
-  /** Between the legs of a route: the second one is asked for until it is within the limits of the whole, or its time is over. */
+  /** Requests the second leg of a route until it is within the limits of the whole route or its time is over. */
   async #goOn(row: HedgeRow): Promise<void> {
     const { clock, log, time } = this.#run;
     const { route } = row;
@@ -351,7 +351,7 @@ export class Hedger {
     if (row.why !== why) this.#rows.change({ why });
   }
 
-  /** The row changes before anybody is told: what is written meanwhile has both or neither. */
+  /** Changes the row before notifying, so that a concurrent write has both or neither. */
   #end(
     state: 'completed' | 'failed' | 'stranded',
     why: string | null,
@@ -359,7 +359,7 @@ export class Hedger {
   ): void {
     const row = this.#rows.change({ state, why });
     if (end) this.#tell(end.phase, end.conversion);
-    // What was planned after it has come with it, or comes no more.
+    // The planned leg is now executed, or is dropped.
     if (row.route && state !== 'completed') this.#tell('failed', plannedOf(row, this.#o.pair));
     this.#run.log.info({ id: row.id, why }, toldOf(row, end?.conversion));
     this.#o.persist();

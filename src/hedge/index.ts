@@ -1,4 +1,4 @@
-/** Everything that other rooms may import of the hedger. */
+/** Public interface of the hedger for other layers. */
 export { Offers } from './offers.ts';
 export { bookWay } from './ways.ts';
 export type { BandModel } from './bandFollower.ts';

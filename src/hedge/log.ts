@@ -1,4 +1,4 @@
-/** What the hedger needs of a log: first what is known, then the sentence. Methods, as in `live/log.ts`. */
+/** Log interface of the hedger: fields first, then the message. Uses methods, as `live/log.ts` does. */
 export interface HedgeLog {
   info(known: object, sentence: string): void;
   warn(known: object, sentence: string): void;

@@ -1,4 +1,4 @@
-/** Offers asked for in amounts that the pair takes and the desk can confirm. */
+/** Conversion offers in amounts that the pair allows and the desk can confirm. */
 import { money, moneyOf, textOfMoney } from '../core/index.ts';
 import type {
   Clock,
@@ -12,11 +12,11 @@ import type {
 
 const PAIRS_EVERY_MS = 3_600_000;
 
-/** What is to be exchanged, with one of its two amounts. */
+/** Requested conversion, with one of its two amounts. */
 export type Wish = {
   readonly from: string;
   readonly to: string;
-  /** Which leg has the amount. */
+  /** Leg with the given amount. */
   readonly fixed: 'give' | 'get';
   readonly size: Money;
 };
@@ -31,7 +31,7 @@ export class Offers {
     this.#clock = clock;
   }
 
-  /** An offer that can be confirmed, of the wish or of as much of it as can be, in steps of `unit`; why there is none otherwise. */
+  /** Returns a confirmable offer for the amount, or for as much as possible, in steps of `unit`. Otherwise returns the reason. */
   async of(way: ConversionWay, wish: Wish, unit: Money): Promise<ConversionOffer | string> {
     const first = await this.#ask(way, wish, floorTo(wish.size, unit));
     if (typeof first === 'string' || first.canConfirm) return first;
@@ -41,13 +41,13 @@ export class Offers {
     return typeof second === 'string' || second.canConfirm ? second : TOO_MUCH;
   }
 
-  /** The same by a quote of a listed pair, in its decimals. */
+  /** Does the same as `of` with an RFQ quote of a listed pair, in its decimals. */
   async rfq(wish: Wish): Promise<ConversionOffer | string> {
     const unit = await this.unit(wish);
     return typeof unit === 'string' ? unit : this.of('rfq', wish, unit);
   }
 
-  /** The smallest step of the amount that is fixed; why there is none otherwise. */
+  /** Returns the smallest step of the fixed amount, or the reason why there is none. */
   async unit({ from, to, fixed }: Omit<Wish, 'size'>): Promise<Money | string> {
     const now = this.#clock.elapsed();
     if (this.#pairs === null || now - this.#pairs.at > PAIRS_EVERY_MS) {
@@ -71,18 +71,18 @@ export class Offers {
 
 const TOO_MUCH = 'it is more than can be confirmed';
 
-/** What can be confirmed, in the currency of the amount that was asked for: the exchange names it in either. */
+/** Returns the confirmable amount in the currency of the request; the exchange reports it in either currency. */
 function mostOf({ most, give, get }: ConversionOffer, { from, to, fixed, size }: Wish): Money | null {
   if (most === undefined) return null;
   const sum = moneyOf(most.amount);
   if (most.currency === (fixed === 'give' ? from : to)) return sum;
   const other = moneyOf(fixed === 'give' ? get.amount : give.amount);
   if (most.currency !== (fixed === 'give' ? to : from) || !(other > 0n)) return null;
-  // A thousandth less: the price of the next offer may be another.
+  // Minus a thousandth, because the next offer may have another price.
   return money((size * sum * 999n) / (other * 1_000n));
 }
 
-/** To whole steps of `unit`, down; both in 10^-18. For sums of 0 and more; throws a RangeError on a unit of 0. */
+/** Rounds down to whole steps of `unit`; both in 10^-18. Only for sums of 0 or more. Throws RangeError if `unit` is 0. */
 export const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));
-/** As `floorTo`, up. */
+/** Does the same as `floorTo`, rounding up. */
 export const ceilTo = (sum: Money, unit: Money): Money => floorTo(money(sum + unit - 1n), unit);

@@ -1,4 +1,4 @@
-/** Routes over a third currency: two quotes, one after the other, with what lies between them for a while. */
+/** Routes through a third currency: two quotes in sequence, holding that currency in between. */
 import { costLimit, money, moneyOf, textOfMoney } from '../core/index.ts';
 import type {
   Conversion,
@@ -15,24 +15,27 @@ import { ceilTo, floorTo } from './offers.ts';
 import type { Offers } from './offers.ts';
 
 export type RouteRules = {
-  /** Currencies that may lie between two legs. */
+  /** Currencies allowed between two legs. */
   readonly via: readonly string[];
-  /** What the second leg may lose while the first is carried out, in basis points of what leaves: it is weighed with a route's price. */
+  /**
+   * Possible loss of the second leg during the first, in basis points of the hedged amount. Added to a route's price
+   * when routes are compared.
+   */
   readonly riskBps: number;
-  /** How long a second leg within the limits is waited for. */
+  /** Maximum wait for a second leg within the limits. */
   readonly waitMs: Millis;
 };
 
-/** The first leg, which alone is firm, and the whole as it is priced now. */
+/** First leg, the only firm one, and the current price of the whole route. */
 export type RouteOffer = {
   readonly via: string;
   readonly first: ConversionOffer;
   readonly out: PricedWay;
-  /** What the first leg brings. */
+  /** Proceeds of the first leg. */
   readonly holds: Money;
 };
 
-/** Prices a route for `amount` (above zero: sold); why there is none otherwise. */
+/** Prices a route for `amount` (positive: sold); returns the reason if there is none. */
 export async function routeOf(
   offers: Offers,
   { major, minor }: Instrument,
@@ -64,7 +67,7 @@ async function sold(offers: Offers, major: string, minor: string, via: string, a
   return typeof second === 'string' ? `second leg: ${second}` : [first, second];
 }
 
-/** Asked for from its end: the second leg says how much of the third currency it needs. */
+/** Requests the legs in reverse: the second leg determines the amount of the third currency. */
 async function bought(
   offers: Offers,
   major: string,
@@ -82,7 +85,7 @@ async function bought(
   return moneyOf(first.get.amount) < needs ? 'first leg: it is more than can be confirmed' : [first, second];
 }
 
-/** An offer for all that lies in the third currency; why there is none otherwise. */
+/** Requests an offer for the complete holding of the third currency; returns the reason if there is none. */
 export async function secondOf(
   offers: Offers,
   via: string,
@@ -98,8 +101,8 @@ export async function secondOf(
 }
 
 /**
- * What a route is carried out with. What the first leg brings is counted for what the second one would give for it now (sold), or for what was
- * paid for it (bought); the second leg is not taken for less than keeps the whole within `costMax`.
+ * Returns the route's record. The first leg's proceeds are valued at the current second offer (sold), or at the amount
+ * paid (bought). The minimum of the second leg keeps the whole route within `costMax`.
  */
 export function routeFrom({ via, holds, out }: RouteOffer, amount: Money, mid: Money, costMax: Money): HedgeRoute {
   const [give, get] = [moneyOf(out.give.amount), moneyOf(out.get.amount)];
@@ -115,13 +118,13 @@ export function routeFrom({ via, holds, out }: RouteOffer, amount: Money, mid: M
   };
 }
 
-/** The most that a route may cost in all, its second leg being had at the worst price that is taken. */
+/** Returns the maximum cost of a route, with its second leg at the worst accepted price. */
 export function routeCostMax(major: Money, mid: Money, rules: HedgeRules, dayLeft: Money | null): Money {
   const limit = costLimit(major, mid, rules);
   return dayLeft !== null && dayLeft < limit ? dayLeft : limit;
 }
 
-/** The second leg as it will be, for the worst case: not yet asked for. */
+/** Returns the future second leg in its worst case; it is not requested yet. */
 export function plannedOf(
   { id, amount, route }: HedgeRow,
   { major, minor }: Pick<Instrument, 'major' | 'minor'>,
@@ -136,7 +139,7 @@ export function plannedOf(
   };
 }
 
-/** Two legs are two conversions. */
+/** Returns the conversion id of the second leg: two legs are two conversions. */
 export const secondId = (id: string): string => `${id}~2`;
 
 const ONE = 10n ** 18n;

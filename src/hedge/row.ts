@@ -1,18 +1,18 @@
-/** What a hedge's state means for those who carry it on, and its comparison as text. */
+/** Predicates on hedge states, the conversion of a hedge, and its texts for the log. */
 import { moneyOf, textOfMoney } from '../core/index.ts';
 import type { Conversion, HedgeDecision, HedgeRow } from '../core/index.ts';
 import { secondId } from './routes.ts';
 
 export type { HedgeRow };
 
-/** Nothing carries it on any more; stranded is over too, though a person must see to it. */
+/** Whether the hedge has ended. A stranded one has too, although the operator must handle it. */
 export const isOver = ({ state }: HedgeRow): boolean =>
   state === 'completed' || state === 'failed' || state === 'stranded';
-/** Its acceptance may have left: from here on it counts both ways. */
+/** Whether its acceptance may have been sent; from then on it counts both ways. */
 export const mayMove = ({ state }: HedgeRow): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';
 
-/** What its offer, or the leg of its route that is under way, exchanges. Throws when it has no offer yet. */
+/** Returns the conversion of its offer, or of the active leg of its route. Throws if it has no offer yet. */
 export function conversionOf({ id, offer, route }: HedgeRow): Conversion {
   if (offer === null) throw new Error(`hedge ${id} has no offer`);
   const { give, get } = offer;
@@ -24,7 +24,7 @@ export function conversionOf({ id, offer, route }: HedgeRow): Conversion {
   };
 }
 
-/** Its end, in a sentence. */
+/** Describes its end in one sentence. */
 export function toldOf({ id, state, why, offer }: HedgeRow, conversion?: Conversion): string {
   if (state === 'stranded') return `hedge ${id} is stranded: ${why}`;
   if (state === 'failed') return `hedge ${id} was not carried out: ${why}`;
@@ -34,11 +34,11 @@ export function toldOf({ id, state, why, offer }: HedgeRow, conversion?: Convers
   return `hedge ${id}: ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`;
 }
 
-/** Costs become decimal text of the minor currency, below zero when the way earns; bps stay as they are. */
+/** Converts the comparison to text. Costs become decimals of the quote currency, negative for a gain; bps are unchanged. */
 export const weighedText = ({ weighed }: HedgeDecision): HedgeRow['weighed'] =>
   weighed.map(({ way, cost, bps, not }) => ({ way, cost: cost === null ? null : textOfMoney(cost), bps, not }));
 
-/** The comparison in one line. */
+/** Formats the comparison in one line. */
 export const explained = (weighed: HedgeRow['weighed']): string =>
   weighed
     .map(({ way, bps, not }) =>

@@ -1,10 +1,10 @@
-/** The hedges of a bot: the one that goes on, and the last ones that are over. Every change is noted in the recording. */
+/** Hedges of a bot: the active one, and recent ended ones. Every change is recorded. */
 import { textOfMoney } from '../core/index.ts';
 import type { HedgeRow, Millis, Money } from '../core/index.ts';
 import { isOver, mayMove } from './row.ts';
 import type { HedgeRun, HedgesKept } from './setup.ts';
 
-/** Hedges that are kept after their end. */
+/** Number of ended hedges kept. */
 const ROWS_KEPT = 20;
 
 export class HedgeRows {
@@ -20,8 +20,8 @@ export class HedgeRows {
   }
 
   /**
-   * What had not been accepted by the end of the last run never will be. What was may be on its way from now on, and what waits between its
-   * legs does from now on: the clock may have been set since.
+   * Restores hedges of the last run. Those not accepted by its end have failed. Accepted ones and those between legs
+   * restart their waiting time now, because the clock may have changed.
    */
   restore(waitMs: Millis): void {
     const now = this.#run.time();
@@ -33,12 +33,12 @@ export class HedgeRows {
     });
   }
 
-  /** Oldest first; the last one may go on. */
+  /** Oldest first; the last one may be active. */
   get list(): readonly HedgeRow[] {
     return this.#list;
   }
 
-  /** The one that may be carried out at any moment, or waits between its legs. */
+  /** Hedge that may still execute, or waits between its legs. */
   get open(): HedgeRow | undefined {
     return this.#list.find(row => mayMove(row) || row.state === 'between');
   }
@@ -47,7 +47,7 @@ export class HedgeRows {
     return this.#list.some(mayMove);
   }
 
-  /** A new one; `spent` is what those before it may have cost. */
+  /** Adds a hedge; `spent` is the possible cost of earlier ones. */
   begin(amount: Money, spent: Pick<HedgeRow, 'dayCost' | 'flatten'>): void {
     const row: HedgeRow = {
       id: `${this.#prefix}${++this.#counter}`,
@@ -65,7 +65,7 @@ export class HedgeRows {
     this.#note(row);
   }
 
-  /** Of the one that is not over: the last. */
+  /** Changes the last hedge that has not ended. */
   change(to: Partial<HedgeRow>): HedgeRow {
     const row = this.#list.findLast(each => !isOver(each));
     if (!row) throw new Error('a hedge that is over cannot change');

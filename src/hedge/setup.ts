@@ -1,4 +1,4 @@
-/** What a hedger is set up with: its ways out, rules and times, and what it reaches of the bot. */
+/** Setup of a hedger: routes, rules, times, and its access to the bot. */
 import type {
   Clock,
   ConversionDesk,
@@ -15,26 +15,26 @@ import type { HedgeLog } from './log.ts';
 import type { RouteRules } from './routes.ts';
 import type { HedgeView } from './view.ts';
 
-/** What the configuration says. */
+/** Settings from the configuration. */
 export type HedgeSetup = {
   readonly desk: ConversionDesk;
-  /** `book`: by an order that takes liquidity. */
+  /** `book` means a taker order. */
   readonly venues: readonly (ConversionWay | 'book')[];
   readonly rules: HedgeRules;
-  /** What band and residual follow from, instead of those of `rules`. */
+  /** Model that replaces band and residual of `rules`. */
   readonly bandModel?: BandModel | undefined;
   readonly routes?: RouteRules | undefined;
-  /** Between two looks at the inventory, and after one that led to nothing. */
+  /** Time between two inventory checks, and pause after one without result. */
   readonly everyMs: Millis;
   readonly pauseMs: Millis;
-  /** An offer is not accepted later than this before its end. */
+  /** Minimum remaining life of an offer at its acceptance. */
   readonly quoteLifeMinMs: Millis;
-  /** How long a request may be held on its way, and how late a record may be. */
+  /** Maximum delay of a request that may still be executed, and of a trade record. */
   readonly requestDelayMaxMs: Millis;
   readonly tradeReportDelayMaxMs: Millis;
 };
 
-/** The run that it belongs to: `time` is the engine's, `step` takes an event into the engine and its recording. */
+/** Run of the hedger. `time` is engine time; `step` passes an event to the engine and its recording. */
 export type HedgeRun = {
   readonly clock: Clock;
   readonly time: () => Millis;
@@ -42,12 +42,12 @@ export type HedgeRun = {
   readonly step: (event: EngineEvent) => void;
 };
 
-/** What earlier runs left, and how what this one begins is named. */
+/** State of earlier runs, and id prefixes for this one. */
 export type HedgesKept = {
   readonly rows: readonly HedgeRow[];
-  /** Begins the ids of hedges of this run. */
+  /** Prefix of hedge ids in this run. */
   readonly prefix: string;
-  /** Begins the origin ids of orders that take, never used before; absent: the book is no way out here. */
+  /** Prefix of taker orders' origin ids, never used before. If absent, the book is not a route. */
   readonly orderPrefix?: string;
 };
 
@@ -55,21 +55,24 @@ export type HedgerOptions = {
   readonly setup: HedgeSetup;
   readonly run: HedgeRun;
   readonly kept: HedgesKept;
-  /** Of the book; they never change. */
+  /** Currencies of the book; constant. */
   readonly pair: Pick<Instrument, 'major' | 'minor'>;
-  /** Made anew each time: once for a look, and again after everything that takes time. */
+  /** Creates a new view: one per check, and again after every wait. */
   readonly view: () => HedgeView;
-  /** Makes the ledger and the hedges durable; false when the disk does not take them. */
+  /** Makes the ledger and the hedges durable. Returns false if the disk fails. */
   readonly persist: () => boolean;
-  /** False after a stop, a halt, or a latch. */
+  /** Returns false after a stop, a halt, or a latch. */
   readonly mayAct: () => boolean;
   readonly flatten?: FlattenAsked;
 };
 
-/** A person wants everything closed, whatever the band. */
+/** The operator's request to close all inventory, regardless of the band. */
 export type FlattenAsked = {
-  /** Which request, and the most that its hedges may cost in all, in the minor currency; null: nobody does. */
+  /** Returns the request's id and its maximum total cost in the quote currency; null if there is none. */
   readonly asked: () => { readonly id: string; readonly costMax: Money } | null;
-  /** Inventory is at its target, or so near that no order is so small. False: it could not be noted, and is tried again. */
+  /**
+   * Ends the request: inventory is at its target, or closer than the smallest order. Returns false if that could not be
+   * stored; the hedger then retries.
+   */
   readonly done: (why: string) => boolean;
 };

@@ -1,38 +1,38 @@
-/** How much may leave now, and what hedges have cost today or for one request to close everything. */
+/** Amount that can be hedged now, and possible cost of hedges per day or per flatten request. */
 import { money, moneyOf, textOfMoney } from '../core/index.ts';
 import type { HedgeRow, HedgeRules, Millis, Money, Side } from '../core/index.ts';
 import type { HedgeView } from './view.ts';
 
-/** As much of `wanted` (above zero: sold) as is not locked in our own orders, and as the worst case has room for. */
+/** Limits `wanted` (positive: sold) to what is not locked in the bot's orders and fits the position limit in the worst case. */
 export function sizeOf(view: HedgeView, wanted: Money): Money {
   const sells = wanted > 0n;
   const side = sells ? 'sell' : 'buy';
   const { free } = view.sides[side];
-  // What is to be paid is not known yet: a hundredth more than the middle.
+  // The price is not known yet, so assume 1% above the mid price.
   const affordable = sells ? free : (free * ONE * 100n) / (view.mid * 101n);
   const size = [sells ? wanted : -wanted, affordable, roomMoney(view, side)].reduce((a, b) => (b < a ? b : a));
   return money(size > 0n ? (sells ? size : -size) : 0n);
 }
 
-/** By how much the worst case of a side may still grow, in the major currency. */
+/** Returns the amount by which the worst case of a side may still grow, in the base currency. */
 export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
   BigInt(sides[side].room) * instrument.lotMoney;
 
-/** What the hedges of the UTC day of `at` may have cost, in the minor currency: each row says what those before it did. */
+/** Returns the maximum cost of hedges on the UTC day of `at`, in the quote currency. Each row stores that of earlier ones. */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
   if (last === undefined || dayOf(last.at) !== dayOf(at)) return money(0n);
   return money(moneyOf(last.dayCost ?? '0') + ownCost(last));
 }
 
-/** What the hedges of one such request may have cost, in the minor currency: the last of them says what those before it did. */
+/** Returns the maximum cost of a flatten request's hedges, in the quote currency. The last row stores that of earlier ones. */
 export function spentOnFlatten(rows: readonly HedgeRow[], id: string): Money {
   const last = rows.findLast(({ flatten }) => flatten?.id === id);
   if (last === undefined) return money(0n);
   return money(moneyOf(last.flatten?.cost ?? '0') + ownCost(last));
 }
 
-/** What hedges may still cost now, null without a limit, by which limit, and what those before may have cost, as the next row says it. */
+/** Returns the remaining hedge budget (null for no limit), the name of the limit, and the cost fields of the next row. */
 export function leftNow(
   rows: readonly HedgeRow[],
   { costDayMax }: Pick<HedgeRules, 'costDayMax'>,
@@ -51,7 +51,7 @@ export function leftNow(
     : { left: rest, leftOf: 'flatten', ...of };
 }
 
-/** What it may have cost: nothing only where it certainly was not carried out. */
+/** Returns the possible cost of a hedge; 0 only if it was certainly not executed. */
 const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 0n : moneyOf(costMax ?? '0'));
 
 const dayOf = (at: Millis): number => Math.floor(at / 86_400_000);

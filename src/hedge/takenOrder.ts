@@ -1,8 +1,8 @@
-/** What became of an order by which a hedge takes the book, as the engine tells it. */
+/** Outcome of a hedge's taker order, from engine news. */
 import { money, moneyOf } from '../core/index.ts';
 import type { Amount, Ending, EngineNews, HedgeRow, Money } from '../core/index.ts';
 
-/** The last that was told of such an order. Amounts in lots. */
+/** Latest state of such an order. Amounts are in lots. */
 export type TakenOrder =
   | { readonly id: string; readonly state: 'waiting' }
   | { readonly id: string; readonly state: 'executing' | 'unknown' }
@@ -15,14 +15,14 @@ export type TakenOrder =
       readonly ending: Ending | null;
     };
 
-/** Of an order's news; null for all other news. Not every such order takes: the id says which one is meant. */
+/** Extracts an order's state from engine news; null for other news. Includes orders that are not taker orders; the caller checks the id. */
 export function takenOrderOf(news: EngineNews): TakenOrder | null {
   if (news.kind === 'taking') return { id: news.command.id, state: 'executing' };
   if (news.kind === 'not taken') return { id: news.id, state: 'refused', why: news.why };
   if (news.kind !== 'order') return null;
   const { kind, order } = news.news;
   const { id, state, filled, amount, ending } = order;
-  // Told that it lives after all before its state says so.
+  // The `reopened` news precedes the state change.
   if (state === 'done' && kind !== 'reopened') return { id, state, filled, amount, ending };
   return { id, state: kind === 'unknown' ? 'unknown' : 'executing' };
 }
@@ -31,7 +31,10 @@ export type Became =
   | { readonly state: 'unknown' | 'executing'; readonly costMax?: undefined }
   | { readonly state: 'completed' | 'failed'; readonly why: string | null; readonly costMax?: Money };
 
-/** What that makes of its hedge. `costMax` is what the part that traded may cost. Null: it has not left yet. `order` null: nothing was told of it since the start. */
+/**
+ * Returns the resulting state of the hedge; null if the order is not sent yet. `costMax` is the possible cost of the
+ * traded part. A null `order` means no news since the start.
+ */
 export function becameOf(row: Pick<HedgeRow, 'costMax'>, order: TakenOrder | null): Became | null {
   if (order === null)
     return {

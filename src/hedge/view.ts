@@ -1,4 +1,4 @@
-/** What a hedger is shown of the bot: one view of one moment, made by whoever drives it, in which nothing changes afterwards. */
+/** Immutable view of the bot for the hedger at one time, created by the driver. */
 import { money, quotingRefusal, roomOf } from '../core/index.ts';
 import type {
   Depth,
@@ -12,46 +12,49 @@ import type {
   Snapshot,
 } from '../core/index.ts';
 
-/** Money in 10^-18. */
+/** Money is in 10^-18. */
 export type HedgeView = {
   readonly instrument: Instrument;
-  /** Of our own orders that take, in parts of 10^-8. */
+  /** Rate of the bot's taker orders, in 10^-8. */
   readonly takerRate: number;
   readonly limits: RiskLimits | null;
-  /** Why nothing is quoted: at the last decision, or because of what is so by now. Null: the book is to go by. */
+  /** Reason why nothing is quoted, from the last decision or the current data. If null, the book is usable. */
   readonly refusal: RiskRefusal | null;
-  /** The balances equalled the ledger since the start, and since a person last resumed. */
+  /** Whether balances equaled the ledger since the start and since the last resume. */
   readonly isReconciled: boolean;
-  /** Major beyond its target; below zero: short of it. */
+  /** Base currency beyond its target; negative if below it. */
   readonly inventory: Money;
-  /** The price of one major in the middle of the book, without our own orders. */
+  /** Mid price of one unit of the base currency, from the book without the bot's orders. */
   readonly mid: Money;
-  /** The same book's levels. */
+  /** Levels of the same book. */
   readonly depth: Readonly<Depth>;
   readonly sides: Readonly<Record<Side, SideRoom>>;
   readonly balances: BalancesSeen;
 };
 
-/** How much may leave by a side. */
+/** Capacity for hedging on one side. */
 export type SideRoom = {
-  /** What is given for it (major when sold, minor when bought) and not in an order of ours that may still take it. Below zero when too much is. */
+  /**
+   * Funds to give (base currency when sold, quote when bought) that no order of the bot may still use. Negative if
+   * orders need more than there is.
+   */
   readonly free: Money;
-  /** Lots by which the worst case may still grow: everything of ours that may live could fill. Never below zero. */
+  /** Lots by which the worst case may still grow, if every possibly live order fills; never negative. */
   readonly room: number;
 };
 
-/** The last read of the balances beside the ledger. */
+/** Latest balance read against the ledger. */
 export type BalancesSeen = {
-  /** When it began, in the engine's time. */
+  /** Start of the read, in engine time. */
   readonly at: Millis;
-  /** Reported minus ours, of the currencies in which that is not zero. */
+  /** Reported minus ledger, for currencies with a difference. */
   readonly differences: readonly { readonly currency: string; readonly difference: Money }[];
 };
 
-/** What a driver has beside the engine. */
+/** Data of the driver that the engine lacks. */
 type Beside = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balancesAt: Millis };
 
-/** The view of the moment `at`, in the engine's time. */
+/** Creates the view at `at`, in engine time. */
 export function hedgeViewOf(
   engine: Pick<Engine, 'snapshot' | 'riskContext'> & {
     readonly account: Pick<Engine['account'], 'differences' | 'isReconciled'>;
@@ -69,7 +72,7 @@ export function hedgeViewOf(
     instrument,
     takerRate,
     limits: riskContext.limits,
-    // What was so at the last decision need not be so now: a book that has lost a side has no middle.
+    // The last decision may be outdated: a book that lost a side has no mid price.
     refusal: snapshot.quoting ?? quotingRefusal(riskContext),
     isReconciled: engine.account.isReconciled,
     inventory: snapshot.inventory,
@@ -91,7 +94,7 @@ function freeOf({ major, minor, ...instrument }: Instrument, { orders, holdings 
   return money((holdings.get(sells ? major : minor) ?? 0n) - locked);
 }
 
-/** The engine's own is written over by the next book. */
+/** Copies the depth, because the engine overwrites its own with the next book. */
 const copyOf = ({ bidPrices, bidAmounts, askPrices, askAmounts, bids, asks }: Readonly<Depth>): Readonly<Depth> => ({
   bidPrices: bidPrices.slice(0, bids),
   bidAmounts: bidAmounts.slice(0, bids),

@@ -1,4 +1,4 @@
-/** The ways out as they are priced now: what the desk offers directly and over third currencies, and the book. */
+/** Hedge routes with current prices: the desk's direct offers, routes through third currencies, and the book. */
 import { money, sweepCost } from '../core/index.ts';
 import type { ConversionOffer, Instrument, Money, PricedWay, Take, WayOut } from '../core/index.ts';
 import type { Offers } from './offers.ts';
@@ -7,7 +7,7 @@ import type { RouteOffer, RouteRules } from './routes.ts';
 import type { HedgeSetup } from './setup.ts';
 import type { HedgeView } from './view.ts';
 
-/** A way out with what it is carried out with. */
+/** Route with the data to execute it. */
 export type Way =
   | { readonly by: 'offer'; readonly out: PricedWay; readonly offer: ConversionOffer }
   | { readonly by: 'route'; readonly out: PricedWay; readonly route: RouteOffer }
@@ -16,7 +16,7 @@ export type Way =
 
 type Asked = Pick<HedgeSetup, 'venues' | 'routes'>;
 
-/** Asks the desk for all of them at once. `amount` above zero: sold. */
+/** Requests all offers from the desk in parallel. A positive `amount` is sold. */
 export async function waysOf(
   offers: Offers,
   { venues, routes }: Asked,
@@ -43,7 +43,10 @@ export async function waysOf(
   return Promise.all([...direct, ...(routes ? over(routes) : [])]);
 }
 
-/** An order that takes; where that is no way out (`mayTake`), what it would bring, for comparison. `amount` above zero: sold. */
+/**
+ * Returns the book route as a taker order. If taking is not allowed (`mayTake`), returns its price for comparison only.
+ * A positive `amount` is sold.
+ */
 export function bookWay(
   { venues, rules }: Pick<HedgeSetup, 'venues' | 'rules'>,
   mayTake: boolean,

@@ -1,29 +1,29 @@
-/** The exchange's clock against ours, from the quickest message of a connection; and how late every other one came. */
+/** Offset of the exchange's clock, from the fastest message of a connection, and the delay of every other message. */
 import type { Millis } from '../core/index.ts';
 
 export class ClockOffset {
   #least = Infinity;
-  /** Of the connection before. */
+  /** Value of the previous connection. */
   #before = Infinity;
 
-  /** A message of the exchange's time `sentAt` came at `now` of ours. Returns how much longer it took than the quickest so far. */
+  /** Records a message with exchange time `sentAt`, received at local time `now`. Returns its delay beyond the fastest so far. */
   saw(now: Millis, sentAt: Millis): Millis {
     this.#least = Math.min(this.#least, now - sentAt);
     return now - sentAt - this.#least;
   }
 
-  /** Another connection may take another way, and clocks drift: its own messages tell. */
+  /** Starts a new connection, which may have another delay; clocks also drift. */
   reset(): void {
     if (this.#least < Infinity) this.#before = this.#least;
     this.#least = Infinity;
   }
 
-  /** On our clock, the latest time at which a message of this time of theirs was sent; Infinity before the first message. */
+  /** Converts exchange time to the latest possible local send time; Infinity before the first message. */
   ours(theirs: Millis): Millis {
     return theirs + this.#known;
   }
 
-  /** A time of ours on the exchange's clock, the quickest message's way early; null before the first message. */
+  /** Converts local time to exchange time, early by the delay of the fastest message; null before the first message. */
   theirs(ours: Millis): Millis | null {
     return this.#known < Infinity ? ours - this.#known : null;
   }

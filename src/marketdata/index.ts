@@ -1,4 +1,4 @@
-/** The door of the market data's supervisor: one book of an exchange, from stream and polls, and its public trades without a hole. */
+/** Public interface of the market-data supervisor: one book from stream and polls, and its public trades without gaps. */
 export { ClockOffset } from './clockOffset.ts';
 export { damagedBook, levelsOf, writeLevels } from './polledBook.ts';
 export { MarketDataSupervisor } from './supervisor.ts';

@@ -1,10 +1,10 @@
-/** A book as it was read over REST, by levels or by orders, as levels in ticks and lots. */
+/** Polled REST book, by levels or by orders, as levels in ticks and lots. */
 import { damageWithinDepth, DEPTH_LEVELS, levelTick, shownAmount, shownSum } from '../core/index.ts';
 import type { Amount, BookSnapshot, Instrument, OrderBook, Outcome, Price, Side } from '../core/index.ts';
 
 export type PolledLevel = readonly [Side, Price, Amount];
 
-/** Sums a book into levels. Returns why nothing was written, `null` if the book was. */
+/** Writes a book as summed levels. Returns the reason if nothing was written, otherwise `null`. */
 export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): string | null {
   const levels = levelsOf(snapshot, instrument);
   if (typeof levels === 'string') return levels;
@@ -14,8 +14,10 @@ export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into
 }
 
 /**
- * The levels, each price once, best first. An amount that cannot be counted is capped, and one that cannot be read counts as one lot; an ask above
- * every tick is left out. Returns a text, why the book cannot be used, where a price is damaged within the depth that decisions use.
+ * Returns each price level once, best first. Uncountable amounts are capped, unreadable amounts count as one lot, and
+ * an ask above every tick is omitted.
+ *
+ * If a price is damaged within the depth that decisions use, returns the reason as text.
  */
 export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readonly PolledLevel[] | string {
   const damage = damageWithinDepth(snapshot, instrument);
@@ -42,12 +44,12 @@ export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readon
 
 type PassedOver = Extract<Outcome<never>, { readonly kind: 'refused' }>;
 
-/** A book that was read and is not used, as the outcome of its reading. */
+/** Returns the read outcome of a book that is not used. */
 export const passedOver = (message: string): PassedOver => ({
   kind: 'refused',
   code: 'passed over',
   message,
   status: 200,
 });
-/** `why`: the row, from `levelsOf`. */
+/** `why` is the damaged row, from `levelsOf`. */
 export const damagedBook = (why: string): PassedOver => passedOver(`the book cannot be used: ${why}`);

@@ -1,18 +1,21 @@
-/** The public trades of a book, each once and in the order of their numbers: from the stream while it is there, by pages over REST for what it did not tell. */
+/** Public trades of a book, each once and in numeric order: from the stream if it is up, otherwise and for gaps from REST pages. */
 import { describeRow } from '../core/index.ts';
 import type { Exchange, PublicTrade, StreamTrade } from '../core/index.ts';
 
-/** `page`: read over REST. `early`: heard before the hole behind it was closed. `live`: just heard, and nothing is missing before it. */
+/**
+ * Source of a trade. `page`: read over REST. `early`: from the stream, before the gap was closed. `live`: just
+ * received, with no earlier trade missing.
+ */
 export type TradeWay = 'page' | 'early' | 'live';
 
-/** Who is told of the trades. */
+/** Receiver of the trades. */
 export type TradeListener = {
   readonly trade: (trade: PublicTrade | StreamTrade, way: TradeWay) => void;
-  /** Pages begin to be read: every trade until now is told before `closed`. */
+  /** Page reads start: every trade until now is reported before `closed`. */
   readonly opened?: () => void;
-  /** A row of a page could not be read: its execution is missing. */
+  /** A row of a page was unreadable, so its execution is missing. */
   readonly unreadable?: (row: string) => void;
-  /** The hole is closed: no trade from before `opened` is missing. */
+  /** The gap is closed: no trade from before `opened` is missing. */
   readonly closed?: () => void;
 };
 
@@ -23,19 +26,19 @@ export type PublicTradeTailOptions = {
   readonly listener: TradeListener;
 };
 
-/** Pages of one turn: trades of about an hour of a busy book. What lies further on is read in the next turn. */
+/** Maximum pages per turn: about an hour of trades in a busy book. The next turn reads the rest. */
 const PAGES_MAX = 20;
-/** Orders whose executions the stream has told of lately, and trades that wait for a page. */
+/** Maximum number of orders with recent stream executions, and of trades that wait for pages. */
 const KEPT_MAX = 10_000;
 
 export class PublicTradeTail {
   readonly #options: PublicTradeTailOptions;
-  /** Number of the newest trade that was told; null before it is known which was there first. */
+  /** Number of the newest reported trade; null until the first read sets the start. */
   #last: bigint | null = null;
   #source: 'pages' | 'stream' = 'pages';
-  /** Of the stream, until the pages are read that reach back to before it came up; null while it is down. */
+  /** Stream trades kept until pages cover the time before the stream came up; null while it is down. */
   #early: StreamTrade[] | null = null;
-  /** Grows whenever the stream may have left something out. */
+  /** Increases whenever the stream may have missed something. */
   #doubts = 0;
   readonly #makers = new Set<string>();
 
@@ -43,12 +46,12 @@ export class PublicTradeTail {
     this.#options = options;
   }
 
-  /** True while trades must be read by pages. */
+  /** Whether trades must be read by pages. */
   get needsPages(): boolean {
     return this.#source === 'pages';
   }
 
-  /** The stream tells of every trade from now on; what came before is read by pages. */
+  /** Handles the stream coming up: it reports every later trade; pages cover earlier ones. */
   up(): void {
     this.#begin([]);
   }
@@ -57,7 +60,7 @@ export class PublicTradeTail {
     this.#begin(null);
   }
 
-  /** Something of the stream was lost, and a trade may have been among it. */
+  /** Handles a stream loss that may include a trade. */
   doubt(): void {
     if (this.#early !== null || this.#source === 'stream') this.up();
   }
@@ -69,20 +72,22 @@ export class PublicTradeTail {
       if (this.#source === 'stream') this.#tell(trade, 'live');
       else this.#early?.push(trade);
     }
-    // The pages reach up to the moment of their read, and so beyond what is dropped here.
+    // Pages reach up to the time of their read, beyond the trades dropped here.
     if (this.#early !== null && this.#early.length > KEPT_MAX) this.#early = this.#early.slice(-KEPT_MAX / 2);
     if (this.#makers.size <= KEPT_MAX) return;
     for (const old of [...this.#makers].slice(0, KEPT_MAX / 2)) this.#makers.delete(old);
   }
 
-  /** The stream has told of an execution of this resting order. */
+  /** Whether the stream reported an execution of this resting order. */
   hasMet(oid: string): boolean {
     return this.#makers.has(oid);
   }
 
   /**
-   * Reads everything since the last trade that is known; at the first time only which that is. False when it could not read to the end:
-   * what it did read is told, and the next turn goes on from there. One turn at a time.
+   * Reads all trades since the last known one; the first call only finds that one.
+   *
+   * Returns false if it could not read to the end: the trades read so far are reported, and the next call continues
+   * there. Do not run two calls at once.
    */
   async fill(): Promise<boolean> {
     const { exchange, book, listener } = this.#options;
@@ -96,17 +101,17 @@ export class PublicTradeTail {
       const trades = await exchange.trades(book, query);
       if (trades.kind !== 'done') return false;
       const unreadable = trades.unreadable ?? [];
-      // Nothing of the page was read: it is no page of trades.
+      // A page without any readable row is not a page of trades.
       if (unreadable.length > 0 && trades.value.length === 0) return false;
       for (const row of unreadable) listener.unreadable?.(describeRow(row));
-      // Trades from before the beginning are not part of it.
+      // Trades from before the start are not included.
       if (last === null) this.#last = BigInt(trades.value[0]?.tid ?? 0);
       else for (const trade of trades.value) this.#tell(trade, 'page');
       if (last === null || trades.value.length + unreadable.length < tradesPage) break;
     }
     listener.closed?.();
     if (this.#early === null) return true;
-    // What was lost meanwhile may have come after the last page.
+    // A trade lost meanwhile may be newer than the last page.
     if (this.#doubts !== doubts) return false;
     for (const trade of this.#early) this.#tell(trade, 'early');
     this.#early = null;

@@ -1,14 +1,14 @@
-/** Tells an exchange that has begun to count its books anew from one that answers with an old book now and then. */
+/** Detection of an exchange that restarted its book sequence, as opposed to occasional outdated answers. */
 import type { Millis } from '../core/index.ts';
 
-/** An answer that was held on its way, or in a cache, is not so much older than the last one for so long. */
+/** Minimum duration: delayed or cached answers do not stay older for that long. */
 const ANEW_AFTER_MS = 60_000;
 const READS_MIN = 5;
 
 export class SequenceReset {
   #low: { readonly since: Millis; last: bigint; reads: number } | null = null;
 
-  /** A book was read. True when every read of the last minute was below `shown`, and they have grown meanwhile. */
+  /** Records a read book. Returns true if every read of the last minute was below `shown` and the sequence grew meanwhile. */
   saw(sequence: bigint, shown: bigint, now: Millis): boolean {
     if (sequence >= shown) {
       this.#low = null;

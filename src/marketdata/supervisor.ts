@@ -1,19 +1,22 @@
-/** Supervises the market data of one book: the stream while it is there and prompt, polled books while it is silent, behind or gone; never anything older after something newer. */
+/**
+ * Market-data supervisor of one book. Uses the stream if it is up and prompt, otherwise polled books; never reports
+ * older data after newer.
+ */
 import type { BookDiff, BookSnapshot, Millis, StreamNews, Timer } from '../core/index.ts';
 import { ClockOffset } from './clockOffset.ts';
 import { SequenceReset } from './sequenceReset.ts';
 import { damagedBook, passedOver } from './polledBook.ts';
 import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook } from './supervisorTypes.ts';
 
-/** Whole books cost public budget and are large: one in five seconds, and each time less often until a stream has been good for a minute. */
+/** Complete books are large and use public budget: one per five seconds, and less often each time until a stream is good for a minute. */
 const RESYNC_EVERY_MS = 5_000;
 const RESYNC_EVERY_MAX_MS = 60_000;
 const GOOD_AFTER_MS = 60_000;
-/** The stream is given a moment, so that the steps before the snapshot are there when it comes. */
+/** Short delay, so that the stream delivers the steps before the snapshot. */
 const RESYNC_PAUSE_MS = 20;
-/** A stream that is so far behind a polled book, or whose frames are so old, does not count as there: prompt ones differ by milliseconds. */
+/** Maximum delay of frames, and maximum lag behind a polled book, for a stream that counts as up. Prompt ones differ by milliseconds. */
 const LAG_MAX_MS = 2_000;
-/** A slower answer says too little about now to make an unchanged book fresh. */
+/** Maximum answer time for a poll to confirm an unchanged book; slower answers say too little about now. */
 const CONFIRM_WITHIN_MS = 1_000;
 const BEHIND = 'its book is behind the polled one';
 const ANEW = 'the exchange counts its books anew';
@@ -36,13 +39,13 @@ export class MarketDataSupervisor {
   #source: BookSource = 'none';
   #isUp = false;
   #stopped = false;
-  /** This connection tells whole books: none is read to begin from. */
+  /** Whether this connection sends complete books, so that none must be read to start from. */
   #sendsBooks = false;
-  /** Newest step that the user knows of; nothing older is ever told. */
+  /** Newest sequence known to the user; older data is never reported. */
   #newest = -1n;
-  /** Since when the stepped book has been behind what was polled; null while it is not. */
+  /** Time since which the stepped book is behind the polled one; null while it is not. */
   #behindSince: Millis | null = null;
-  /** When the stream last confirmed its book. */
+  /** Time of the stream's last confirmation of its book. */
   #freshAt: Millis = -Infinity;
   #readAt: Millis = -Infinity;
   #reading = false;
@@ -51,7 +54,7 @@ export class MarketDataSupervisor {
   #pollTimer: Timer | null = null;
   #resyncAt: Millis = -Infinity;
   #resyncTimer: Timer | null = null;
-  /** Whole books read since the stream was last good for a while. */
+  /** Complete books read since the stream was last good for a minute. */
   #resyncs = 0;
   #liveSince: Millis | null = null;
 
@@ -60,12 +63,12 @@ export class MarketDataSupervisor {
     this.#stepped = options.stepped ?? NO_STEPS;
   }
 
-  /** Hears the stream. Polls are the caller's, by `poll` or `keepPolling`. */
+  /** Starts the stream. The caller polls, with `poll` or `keepPolling`. */
   start(): void {
     this.#options.stream?.start(news => this.#guard(() => this.#hear(news)));
   }
 
-  /** Tells nothing more. Resolves when a read under way has ended. */
+  /** Stops all reports. Resolves when a pending read has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#resyncTimer?.stop();
@@ -78,19 +81,19 @@ export class MarketDataSupervisor {
     return this.#source;
   }
 
-  /** The stream has just confirmed that its book is the book of now. */
+  /** Whether the stream has just confirmed that its book is current. */
   get isFresh(): boolean {
     const { clock, pollMs } = this.#options;
     return this.#source === 'stream' && clock.elapsed() - this.#freshAt < pollMs();
   }
 
-  /** Polls when it is due, from now until the stop. */
+  /** Polls whenever due, until `stop`. */
   keepPolling(): void {
     this.#keepsPolling = true;
     this.#pollWhenDue();
   }
 
-  /** Reads the book over REST, unless the stream has just told of it or a read has just been. */
+  /** Reads the book over REST, unless the stream has just confirmed it or a read was recent. */
   async poll(): Promise<void> {
     const { clock, polls, pollMs, stream, trades, user } = this.#options;
     const now = clock.elapsed();
@@ -100,17 +103,17 @@ export class MarketDataSupervisor {
     }
     if (this.#reading || this.#stopped) return;
     if (this.isFresh && !trades?.needsPages) return;
-    // A whole book that was read for the stream was a poll too.
+    // A complete book that was read for the stream also counts as a poll.
     if (now - this.#readAt >= pollMs() / 2) await this.#read(polls === 'levels' || this.#stepped.sequence !== null);
     await user.alsoPoll?.();
   }
 
-  /** Reads a whole book beside the stream, to compare; null when it could not be read now. What it says is taken as a poll. */
+  /** Reads a complete book for comparison with the stream; also counts as a poll. Resolves to null if it could not be read now. */
   async check(): Promise<BookSnapshot | null> {
     return this.#reading || this.#stopped ? null : this.#read(false);
   }
 
-  /** What was heard before, or waits to be heard, says nothing about now. */
+  /** Discards everything received or queued until now as unreliable, and restarts the stream. */
   distrust(reason: string): void {
     const { stream } = this.#options;
     if (this.#stopped || stream === undefined) return;
@@ -119,7 +122,7 @@ export class MarketDataSupervisor {
   }
 
   #pollWhenDue(): void {
-    // The end of a read calls again.
+    // The end of the read calls this method again.
     if (!this.#keepsPolling || this.#stopped || this.#reading) return;
     const { clock, onBroken, pollMs, trades } = this.#options;
     const since = this.isFresh && !trades?.needsPages ? this.#freshAt : this.#readAt;
@@ -186,7 +189,7 @@ export class MarketDataSupervisor {
     }
   }
 
-  /** A book without steps. */
+  /** Handles a complete book from a stream without steps. */
   #hearBook(book: BookSnapshot): void {
     const { time, user } = this.#options;
     this.#sendsBooks = true;
@@ -208,13 +211,13 @@ export class MarketDataSupervisor {
     return this.#options.isWaking?.() ?? false;
   }
 
-  /** False for a frame that was long on its way: then there may be newer ones behind it. */
+  /** Whether the frame arrived promptly. A delayed one may have newer frames behind it. */
   #isPrompt(sentAt: Millis | undefined): boolean {
     if (this.#isWaking || sentAt === undefined) return !this.#isWaking;
     return this.clockOffset.saw(this.#options.time(), sentAt) < LAG_MAX_MS;
   }
 
-  /** The exchange has just been heard: what the stepped book holds is the book of now, unless a poll has seen more. */
+  /** Reports the stepped book as current after a sign of life, unless a poll has seen a newer one. */
   #confirm(polledAt: Millis | null = null): void {
     const sequence = this.#stepped.sequence;
     if (sequence === null || sequence < this.#newest) return;
@@ -222,7 +225,7 @@ export class MarketDataSupervisor {
     this.#options.user.onCurrent(this.#heard(), polledAt);
   }
 
-  /** Returns the source before. */
+  /** Returns the previous source. */
   #heard(): BookSource {
     const was = this.#source;
     this.#freshAt = this.#options.clock.elapsed();
@@ -244,12 +247,12 @@ export class MarketDataSupervisor {
     user.onLost(reason, was);
   }
 
-  /** The stream tells steps, and there is no book yet that they go on from. */
+  /** Whether the stream sends steps, but no book to apply them to exists yet. */
   get #needsWhole(): boolean {
     return this.#isUp && !this.#sendsBooks && this.#stepped !== NO_STEPS && this.#stepped.sequence === null;
   }
 
-  /** A whole book as soon as the bound on them allows. */
+  /** Schedules the read of a complete book as soon as the rate limit allows. */
   #resyncSoon(): void {
     if (this.#resyncTimer !== null || this.#stopped || !this.#needsWhole) return;
     const { clock, onBroken } = this.#options;
@@ -262,7 +265,7 @@ export class MarketDataSupervisor {
 
   async #resync(): Promise<void> {
     if (this.#stopped || !this.#needsWhole) return;
-    // A poll that is under way ends soon; the two must not overtake each other.
+    // A pending poll ends soon; the two reads must not overtake each other.
     if (!this.#reading) {
       this.#resyncAt = this.#options.clock.elapsed();
       await this.#read(false);
@@ -271,7 +274,7 @@ export class MarketDataSupervisor {
     this.#resyncSoon();
   }
 
-  /** Reads a book, by levels or whole; null when that brought nothing. */
+  /** Reads a book, by levels or complete; resolves to null if there is no usable result. */
   #read(aggregate: boolean): Promise<BookSnapshot | null> {
     const reading = this.#readOf(aggregate);
     this.#underway = reading;
@@ -285,10 +288,10 @@ export class MarketDataSupervisor {
     this.#readAt = clock.elapsed();
     try {
       const outcome = await exchange.orderBook(book, aggregate);
-      // Read after the book and told before it: every execution comes before the levels that it changed.
+      // Read after the book and reported before it, so that every execution precedes the levels that it changed.
       const isWithout = trades?.needsPages && !this.#stopped && !(await trades.fill());
       if (this.#stopped) return null;
-      // Levels are worth more than their trades, which come with the next read; a stream begins with both.
+      // Polled levels are used even without their trades, which the next read brings. A stream needs both to start.
       if (outcome.kind !== 'done' || (isWithout && !aggregate)) {
         user.onUnread(outcome.kind !== 'done' ? outcome : TRADES_UNREAD);
         return null;
@@ -303,7 +306,7 @@ export class MarketDataSupervisor {
     }
   }
 
-  /** An exchange that was started again counts from the beginning: after a while nothing older is told for that. */
+  /** Detects a restarted exchange, whose sequence starts again, and accepts its lower numbers after a while. */
   #countsAnew({ sequence }: BookSnapshot): boolean {
     const { clock, stream, user } = this.#options;
     if (!this.#anew.saw(sequence, this.#newest, clock.elapsed())) return false;
@@ -317,7 +320,7 @@ export class MarketDataSupervisor {
   #wholeBook(snapshot: BookSnapshot, startedAt: Millis): void {
     const { clock, user } = this.#options;
     const isOld = this.#waits && snapshot.sequence < this.#newest;
-    // The connection may have been lost while the book was on its way.
+    // The connection may have been lost during the read.
     const seeding = this.#needsWhole && !isOld ? this.#stepped.seed(snapshot) : null;
     if (seeding === 'live') {
       if (this.#stepped.sequence! >= this.#newest) this.#confirm();
@@ -335,13 +338,13 @@ export class MarketDataSupervisor {
       if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }
-    // The stream may have overtaken the answer: then it says nothing about now.
+    // The stream may have overtaken the answer, which is then outdated.
     if (stepped !== null && stepped > snapshot.sequence) return;
     const shows = stepped === null || !this.#waits;
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);
     const unfit = shows ? user.takeBook(snapshot, whole) : null;
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
-    // However lately the stream was heard: this book is ahead of it, and has our orders in it.
+    // This book is ahead of even a recent stream, and contains the bot's orders.
     this.#freshAt = -Infinity;
     this.#newest = snapshot.sequence;
     if (stepped !== null) this.#behindSince ??= clock.elapsed();

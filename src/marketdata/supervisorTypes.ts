@@ -1,4 +1,4 @@
-/** What the supervisor of market data is given, and what it tells. */
+/** Options and callbacks of the market-data supervisor. */
 import type {
   BookDiff,
   BookSnapshot,
@@ -14,75 +14,75 @@ import type {
 } from '../core/index.ts';
 import type { PublicTradeTail } from './publicTradeTail.ts';
 
-/** Where the book of now comes from. `poll`: also while nothing has been read since the stream was lost. */
+/** Source of the current book. `poll` also applies after a stream loss until the next read. */
 export type BookSource = 'none' | 'poll' | 'stream';
 
-/** How a read of the book ended that brought nothing. */
+/** Outcome of a book read without a result. */
 export type UnreadBook = Exclude<Outcome<never>, { readonly kind: 'done' }>;
 
-/** A book that is kept order by order, from a whole one and every step after it. */
+/** Order-by-order book, kept from a complete book and every later step. */
 export interface SteppedBook {
-  /** Step that it stands at; null while it waits for a whole book. */
+  /** Current sequence number; null while waiting for a complete book. */
   readonly sequence: bigint | null;
   take(diff: BookDiff): L3Step;
-  /** Begins anew from a whole book and the steps held since; anything but `live` changed nothing. */
+  /** Restarts from a complete book and the steps held since. Any result except `live` changed nothing. */
   seed(whole: BookSnapshot): Seeding;
-  /** Something was missed: it waits for a whole book. */
+  /** Records a loss; then waits for a complete book. */
   lose(): void;
 }
 
-/** Who uses the market data. Everything is told in the order in which it happened. */
+/** User of the market data. Callbacks follow the order of events. */
 export type MarketDataUser = {
-  /** A piece of news is here, before anything is made of it. */
+  /** Called with each piece of news before it is processed. */
   readonly onNews?: (news: StreamNews) => void;
-  /** The stepped book is a step further; whether it is the book of now says `onCurrent`. */
+  /** Called after a step of the stepped book; `onCurrent` reports whether it is current. */
   readonly onStep?: (diff: BookDiff) => void;
   /**
-   * The stepped book is the book of now: told at every step, sign of life and poll that says so. `was`: the source before. `polledAt`, by
-   * `time`: when the poll began that says so, which is how old its word is; null when the stream itself does.
+   * Called whenever a step, sign of life or poll confirms the stepped book as current. `was` is the previous source.
+   * `polledAt` (by `time`) is the start of the confirming poll; null if the stream confirmed it.
    */
   readonly onCurrent: (was: BookSource, polledAt: Millis | null) => void;
-  /** Takes a book by levels, or `whole` by orders, that is newer than all before. Returns why nothing was taken, `null` if it was. */
+  /** Applies a newer book, by levels or, if `whole`, by orders. Returns the reason if it was not applied, otherwise `null`. */
   readonly takeBook: (book: BookSnapshot, whole: boolean) => string | null;
-  /** The book just taken is the book of now. `startedAt`, by `time`: our orders that were in the book then are in it. */
+  /** Called after the book just applied became current. It contains the bot's orders as of `startedAt` (by `time`). */
   readonly onBook: (startedAt: Millis, source: BookSource) => void;
-  /** Something was missed: the book is not known until the next of the two above. */
+  /** Called after a loss: the book is unknown until the next `onCurrent` or `onBook`. */
   readonly onLost: (reason: string, was: BookSource) => void;
-  /** The exchange counts its books anew: what follows is newer all the same. `onLost` comes next. */
+  /** Called if the exchange restarted its sequence, so that later books are newer despite lower numbers. `onLost` follows. */
   readonly onCountedAnew?: (sequence: bigint, newest: bigint) => void;
   readonly onTrades?: (trades: readonly StreamTrade[]) => void;
-  /** A whole book did not fit the steps; it is taken as a poll. */
+  /** Called if a complete book did not fit the steps; it counts as a poll. */
   readonly onMisfit?: (why: Seeding) => void;
   readonly onUnread: (why: UnreadBook) => void;
-  /** What else is polled, after the book. */
+  /** Additional poll after the book. */
   readonly alsoPoll?: () => Promise<unknown>;
 };
 
 export type MarketDataSupervisorOptions = {
   readonly exchange: Pick<Exchange, 'orderBook'>;
-  /** Without it books are polled only. */
+  /** If absent, books are only polled. */
   readonly stream?: MarketStream | undefined;
   readonly clock: Clock;
   /** Symbol. */
   readonly book: string;
-  /** Without it nothing is made of steps: books are polled, or told whole by the stream. */
+  /** If absent, steps are ignored: books are polled, or sent complete by the stream. */
   readonly stepped?: SteppedBook;
-  /** Between two polls, and after which a stream without a frame is not trusted without one. */
+  /** Time between two polls, and maximum time without a frame before the stream needs a confirming poll. */
   readonly pollMs: () => Millis;
-  /** What is polled while the stepped book is not there: by levels, or whole, order by order. */
+  /** Polls while the stepped book is unavailable: by levels, or complete by orders. */
   readonly polls: 'levels' | 'orders';
   /**
-   * A polled book that is ahead of the stream: `show` takes it at once, for whoever quotes on it; `wait` leaves it to the stream, for whoever
-   * must know each execution before the levels that it changed.
+   * Handling of a polled book that is ahead of the stream. `show` applies it immediately, for quoting. `wait` leaves it
+   * to the stream, for users that need each execution before the levels that it changed.
    */
   readonly ahead: 'show' | 'wait';
   /** Time that never steps back. */
   readonly time: () => Millis;
-  /** What is heard now may have waited while this process stood still. */
+  /** Whether current input may have been queued while the process was suspended. */
   readonly isWaking?: () => boolean;
-  /** Told of the stream's trades; its holes are closed between the read of a book and its telling. */
+  /** Receives the stream's trades. Its gaps are closed between the read of a book and its report. */
   readonly trades?: PublicTradeTail;
   readonly user: MarketDataUser;
-  /** A belief about our own code is broken. */
+  /** Called on a defect in this program. */
   readonly onBroken: (error: unknown) => void;
 };

@@ -1,4 +1,4 @@
-/** What Prometheus is told of the disk: whether it takes the journal, and what the webhook inbox stores there. */
+/** Disk metrics: whether the disk accepts the journal, and what the webhook inbox stores. */
 import { gauge, total } from './entry.ts';
 import type { InboxOutcome } from './monitored.ts';
 

@@ -1,10 +1,10 @@
-/** How late the event loop is: whatever holds it up keeps requests, decisions and the pages of metrics waiting as long. */
+/** Delay of the event loop. Anything that blocks the loop also delays requests, decisions and metrics pages. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Millis } from '../core/index.ts';
 
-/** How often it is looked at; what is measured has this in it. */
+/** Sampling interval, which each sample includes. */
 const EVERY_MS = 20;
-/** What is shown is of one to two of these. */
+/** Values cover one to two of these windows. */
 const WINDOW_MS = 30_000;
 
 export type EventLoopDelay = Readonly<Record<Stat, Millis>>;
@@ -12,12 +12,18 @@ type Stat = 'median' | 'p99' | 'longest';
 const PERCENTILES: Readonly<Record<Stat, number>> = { median: 50, p99: 99, longest: 100 };
 
 export type EventLoopWatch = {
-  /** The higher of this half minute's and the one before; of all since the last question where that is longer ago. */
+  /**
+   * Returns the maximum of the current window and the one before. If the last read was longer ago, the values cover the
+   * time since then.
+   */
   read(): EventLoopDelay;
   close(): void;
 };
 
-/** Watches the event loop of this thread. `elapsed`: ms of the wall since some moment. Several may ask: none takes another's figures. */
+/**
+ * Watches the event loop of this thread. `elapsed`: ms of the wall clock from any start. Several readers can call
+ * `read` without affecting each other.
+ */
 export function watchEventLoop(elapsed: () => Millis): EventLoopWatch {
   const delays = monitorEventLoopDelay({ resolution: EVERY_MS });
   delays.enable();

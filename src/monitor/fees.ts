@@ -1,4 +1,4 @@
-/** What Prometheus is told of fees: the account's maker rate, its volume, and the next tier with what it would be worth. */
+/** Fee metrics: the account's maker rate, its volume, and the next tier with its savings. */
 import { approximately } from '../core/index.ts';
 import type { AccountTier, Money } from '../core/index.ts';
 import { gauge } from './entry.ts';

@@ -1,4 +1,4 @@
-/** Everything that other rooms may import from monitor. */
+/** Exports of monitor for other layers. */
 export { watchEventLoop } from './eventLoop.ts';
 export { keptPage } from './keptPage.ts';
 export type { KeptPage } from './keptPage.ts';

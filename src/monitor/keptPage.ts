@@ -1,17 +1,17 @@
-/** The page of metrics as it is served: rendered at most once a second, so that scrapes take no time from quoting, however many come. */
+/** Cached metrics page: rendered at most once per second, so that frequent scrapes take no time from quoting. */
 import type { Millis } from '../core/index.ts';
 
-/** A page may be this old when it is served, in ms of the wall. */
+/** Maximum age of a served page, in ms of the wall clock. */
 export const KEPT_MS = 1_000;
 
 export type KeptPage = {
-  /** In Prometheus' text format. Rejects as the rendering does, and then keeps nothing. */
+  /** Returns the page in Prometheus' text format. If rendering fails, rejects and caches nothing. */
   text(): Promise<string>;
-  /** What is asked for next is rendered anew. */
+  /** Clears the cache, so that the next request renders again. */
   forget(): void;
 };
 
-/** Keeps what `render` gives. `elapsed`: ms of the wall since some moment. Nothing is rendered while nobody asks. */
+/** Caches the result of `render`, which runs only on request. `elapsed`: ms of the wall clock from any start. */
 export function keptPage(render: () => Promise<string>, elapsed: () => Millis): KeptPage {
   let kept: { readonly at: Millis; readonly text: Promise<string> } | null = null;
   const forget = () => void (kept = null);

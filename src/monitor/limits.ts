@@ -1,4 +1,7 @@
-/** What Prometheus is told of what can end quoting: each limit and how much of it is used, the sentinel's age, the room on the disk. */
+/**
+ * Limit metrics: each limit that can stop quoting and its use, the age of the sentinel's heartbeat, and the free disk
+ * space.
+ */
 import { approximately } from '../core/index.ts';
 import type { LimitUse } from '../core/index.ts';
 import { gauge } from './entry.ts';

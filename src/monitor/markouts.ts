@@ -1,4 +1,4 @@
-/** What Prometheus is told of markouts: by side and level at each horizon, and how far quotes moved out for them. */
+/** Markout metrics: by side and level at each horizon, and how far quotes are widened for them. */
 import type { MarkoutCurve } from '../core/index.ts';
 import { gauge } from './entry.ts';
 import { SIDES } from './monitored.ts';
@@ -27,7 +27,7 @@ export const MARKOUTS = [
   }),
 ];
 
-/** What is known at the horizons of each side's curves. */
+/** Returns the known values at the horizons of each side's curves. */
 const ofCurves = ({ markouts }: Monitored, valuesOf: (curve: MarkoutCurve) => MarkoutCurve['bps']) =>
   (markouts?.curves ?? []).flatMap(curve => {
     const { side, level, seconds } = curve;

@@ -1,4 +1,4 @@
-/** Every metric of ours, one entry each, in the order of the page. Those of one subject that are many stand in a file of their own. */
+/** All metrics of Puntas, one entry each, in the order of the page. Larger subjects have their own files. */
 import { approximately } from '../core/index.ts';
 import type { DecisionCount, Money, Regime } from '../core/index.ts';
 import { DISK } from './disk.ts';
@@ -12,7 +12,7 @@ import type { Monitored, OrderEvent, PnlPart } from './monitored.ts';
 const ORDER_EVENTS: readonly OrderEvent[] = ['placed', 'canceled', 'filled', 'refused', 'unknown'];
 const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees', 'hedging'];
 const REGIMES: readonly Regime[] = ['normal', 'wide', 'reduce only', 'paused', 'halted'];
-/** What every bot does: these start at 0. */
+/** Decisions that every bot makes; their counts start at 0. */
 const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
   (
     [
@@ -225,9 +225,9 @@ const QUOTING = [
 
 export const METRICS = [...QUOTING, ...MARKOUTS, ...FEES, ...LIMITS, ...DISK] as const;
 
-/** The compiler knows them: a panel or an alert on a metric that is not here does not compile. */
+/** Literal types, so that a panel or alert on an unknown metric does not compile. */
 export type MetricName = (typeof METRICS)[number]['name'];
 export type AlertName = NonNullable<(typeof METRICS)[number]['alerts']>[number];
 
-/** Of the rules that ship, in the order of their metrics. */
+/** Alerts of the shipped rules, in the order of their metrics. */
 export const ALERT_NAMES: readonly AlertName[] = METRICS.flatMap(({ alerts = [] }) => alerts);

@@ -1,54 +1,57 @@
-/** The snapshot that metrics are read from: one book of a running bot, as it stands at the moment of asking. */
+/** Snapshot that metrics are read from: the current state of one book of a running bot. */
 import type { AccountTier, DecisionCount, LimitUse, Millis, Money, Regime, Side, Snapshot } from '../core/index.ts';
 import type { EventLoopDelay } from './eventLoop.ts';
 
-/** What is shown of one book, as it stands at the moment of asking. */
+/** Current state of one book. */
 export type Monitored = {
   readonly book: string;
   readonly majorCurrency: string;
-  /** In which prices and profit are. */
+  /** Currency of prices and profit. */
   readonly minorCurrency: string;
-  /** Live orders of ours by side. */
+  /** Number of the bot's live orders by side. */
   readonly quotesLive: Readonly<Record<Side, number>>;
   /** Holdings by currency. */
   readonly position: ReadonlyMap<string, Money>;
-  /** Prices of our best live orders; null on a side without one. */
+  /** Prices of the bot's best live orders; null on a side without one. */
   readonly quotePrice: Readonly<Record<Side, Money | null>>;
-  /** Middle of the market without our orders; null while the book is not two-sided. */
+  /** Mid price of the market without the bot's orders; null while the book is not two-sided. */
   readonly mid: Money | null;
   /** Parts of the profit, in the minor currency; fees are negative. */
   readonly pnl: Readonly<Record<PnlPart, Money>>;
-  /** Parts of the profit since the opening of the ledger, and of the last run. */
+  /** Parts of the profit since the opening of the ledger, then of the last run. */
   readonly profitSinceOpening: Readonly<Record<PnlPart, Money>>;
   readonly profitOfRun: Readonly<Record<PnlPart, Money>>;
-  /** Between our best live bid and ask, in bps of their middle; null unless both are live. */
+  /** Spread between the bot's best live bid and ask, in bps of their mid price; null unless both are live. */
   readonly spreadBps: number | null;
-  /** Between everybody's best bid and ask, in bps of their middle; null while the book is not two-sided. */
+  /** Spread between the market's best bid and ask, in bps of their mid price; null while the book is not two-sided. */
   readonly marketSpreadBps: number | null;
-  /** Since the last whole book was received; null before the first. */
+  /** Time since the last full book was received; null before the first. */
   readonly bookAgeMs: Millis | null;
   readonly budget: { readonly public: number; readonly private: number };
-  /** Market data comes from the stream; null when it is switched off or not there. */
+  /** Whether market data comes from the stream; null if the stream is off or not available. */
   readonly streamUp: boolean | null;
-  /** Major of others that is filled before our best order of each side; null while that is not known. */
+  /** Amount of others in the major currency that fills before the bot's best order of each side; null if unknown. */
   readonly queueAhead: Readonly<Record<Side, Money | null>>;
-  /** Why a quote that is wanted is not shown; empty when all is well. Few and fixed words: each becomes a time series. */
+  /**
+   * Reasons why a wanted quote is not live; empty if there are none. A small fixed set of words: each becomes a time
+   * series.
+   */
   readonly notQuoting: readonly string[];
-  /** What became of levels at all decisions, by reason: a closed set of words. */
+  /** Counts of all decisions on levels, by reason: a closed set of words. */
   readonly decisions: readonly DecisionCount[];
   readonly regime: Regime;
-  /** How often each regime was entered. */
+  /** Number of times that each regime was entered. */
   readonly regimes: Readonly<Record<Regime, number>>;
-  /** What the strategy computes with: few and fixed names. */
+  /** Figures that the strategy computes with, of a small fixed set of names. */
   readonly figures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
   readonly markouts: Snapshot['markouts'];
   readonly fees: MonitoredFees;
   readonly limits: MonitoredLimits;
-  /** The run was stopped by request, and every order of ours is verified to be gone. */
+  /** Whether the run was stopped by request, and all of the bot's orders are verified to be gone. */
   readonly isStoppedCleanly: boolean;
   readonly disk: MonitoredDisk;
   readonly eventLoop: EventLoopDelay;
-  /** Nothing here is real money. */
+  /** Whether the run is on paper, without real money. */
   readonly isPaper: boolean;
 };
 
@@ -56,16 +59,19 @@ export type MonitoredFees = { readonly makerRate: number; readonly tier?: Accoun
 
 export type MonitoredLimits = {
   readonly uses: readonly LimitUse[];
-  /** Since the sentinel last showed life; null when there is none to expect, Infinity when one is required and none ever did. */
+  /**
+   * Time since the sentinel's last heartbeat. Null if no sentinel is expected; Infinity if one is required but has sent
+   * none.
+   */
   readonly sentinelAgeMs: Millis | null;
-  /** Bytes that this user may still write where the state directory is; null while that cannot be told. */
+  /** Bytes that this user may still write in the state directory; null if unknown. */
   readonly diskFreeBytes: number | null;
 };
 
 export type MonitoredDisk = {
-  /** The disk took the last write of the journal. */
+  /** Whether the last write of the journal succeeded. */
   readonly journalWritable: boolean;
-  /** Null without webhooks, and before its first second. `counts`: deliveries by what became of them, since the start. */
+  /** Null without webhooks, and during the first second. `counts`: deliveries by outcome, since the start. */
   readonly inbox: {
     readonly counts: Readonly<Record<InboxOutcome, number>>;
     readonly keptBytes: number;

@@ -1,4 +1,7 @@
-/** Shows all entries to Prometheus: they are read from a snapshot when somebody asks, so that a stalled loop cannot look fresh. */
+/**
+ * Prometheus registry of all entries. Values are read from a snapshot at each request, so that a stalled loop cannot
+ * look fresh.
+ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { MetricEntry, Events, Labels, MetricSample } from './entry.ts';
 import { METRICS } from './metrics.ts';
@@ -6,14 +9,14 @@ import type { Monitored } from './monitored.ts';
 
 export type Metrics = {
   readonly registry: Registry;
-  /** The page in Prometheus' text format, gauges read now. */
+  /** Returns the page in Prometheus' text format, with current gauges. */
   readonly text: () => Promise<string>;
 } & { readonly [E in keyof Events]: (...told: Events[E]) => void };
 
-/** A label takes at most this many values; what comes later is counted under "other". */
+/** Maximum number of values of a bounded label; further values are counted under "other". */
 const LABEL_VALUES_MAX = 64;
 
-/** The metrics of one book in a registry of their own. */
+/** Creates the metrics of one book, in their own registry. */
 export function metrics(book: string, version: string, read: () => Monitored): Metrics {
   const registry = new Registry();
   const all = METRICS.map(entry => shownIn(registry, entry, book, version));
@@ -38,10 +41,13 @@ export function metrics(book: string, version: string, read: () => Monitored): M
   };
 }
 
-/** Also shows the process itself, by the usual names: start time, memory, processor, open files, lag of the event loop. */
+/**
+ * Adds the metrics of the process, with their usual names: start time, memory, processor, open files, lag of the event
+ * loop.
+ */
 export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
   collectDefaultMetrics({ register: registry });
-  // Gauges that end in _total, which Prometheus keeps for counters; the same without it, by type, stay.
+  // Gauges whose names end in _total, which Prometheus reserves for counters. The gauges by type, without _total, stay.
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
 }
 
@@ -107,7 +113,9 @@ const rowsOf = <V extends number | null>(
   told: V | readonly MetricSample<string, V>[],
 ): readonly MetricSample<string, V>[] => (typeof told === 'object' && told !== null ? told : [[{}, told]]);
 
-/** The labels of an entry's series as they are shown: in their order, with the book, bounded where they must be. */
+/**
+ * Returns a function that completes the labels of an entry's series: in order, with the book, bounded where required.
+ */
 function labelsOf({ labels, bounded = [] }: MetricEntry, book: string): (given: Labels<string>) => Full {
   const bounds = new Map(bounded.map(label => [label, boundedLabel()]));
   return given => {
@@ -120,7 +128,10 @@ function labelsOf({ labels, bounded = [] }: MetricEntry, book: string): (given: 
   };
 }
 
-/** Lets the first values through and names the rest "other": a label must never grow without end. */
+/**
+ * Returns a filter that keeps the first values and replaces the rest by "other", so that a label cannot grow without
+ * limit.
+ */
 function boundedLabel(): (value: string) => string {
   const seen = new Set<string>();
   return value => {

@@ -1,11 +1,11 @@
-/** The page for Prometheus and the two probes over HTTP: three addresses, read-only, to callers by an expected name only. */
+/** HTTP server of the Prometheus page and two probes: three read-only addresses, only for expected host names. */
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { KeptPage } from './keptPage.ts';
 
 export type MonitorServer = {
-  /** Base address, with the port that was really taken. */
+  /** Base address, with the actual port. */
   readonly url: string;
   close(): Promise<void>;
 };
@@ -13,19 +13,22 @@ export type MonitorServer = {
 export type MonitorOptions = {
   readonly page: Pick<KeptPage, 'text'>;
   readonly host: string;
-  /** 0 takes a free port. */
+  /** Port; 0 selects a free port. */
   readonly port: number;
-  /** Further names by which the server may be asked, without port. */
+  /** Additional host names that requests may use, without port. */
   readonly allowedHosts?: readonly string[];
-  /** Why quoting is not possible now; empty when it is. */
+  /** Returns the reasons why quoting is not possible now; empty if it is possible. */
   readonly notReady: () => readonly string[];
-  /** Called when /metrics was answered; `asker`: address and program of who asked. */
+  /** Called after /metrics was answered; `asker`: address and program of the caller. */
   readonly onScrape?: (asker: string) => void;
-  /** What keeps nothing from being quoted and is wrong all the same. */
+  /** Returns problems that do not prevent quoting. */
   readonly warnings?: () => readonly string[];
 };
 
-/** Serves /metrics, /healthz (this process answers) and /readyz (quoting is possible). Rejects with one line when the port cannot be had. */
+/**
+ * Serves /metrics, /healthz (this process answers) and /readyz (quoting is possible). Rejects with a one-line message
+ * if the port is not available.
+ */
 export async function serveMonitor(options: MonitorOptions): Promise<MonitorServer> {
   const server = new GuardedServer({
     what: 'metrics',
@@ -50,7 +53,7 @@ export async function serveMonitor(options: MonitorOptions): Promise<MonitorServ
   return { url: server.url, close: () => server.close() };
 }
 
-/** Who asks for metrics to show them on the console's page. */
+/** User agent of the console, which reads metrics for its page. */
 export const CONSOLE_AGENT = 'puntas-console';
 
 const HEADERS = {
@@ -68,7 +71,7 @@ function addPages(server: FastifyInstance, { page, notReady, warnings = () => []
     {
       onResponse: async ({ ip, headers }) => {
         const agent = headers['user-agent'] ?? '';
-        // No stop waits for a page that somebody looks at.
+        // A clean stop waits for scrapes, but not for the console's requests.
         if (agent !== CONSOLE_AGENT) onScrape?.(`${ip} ${agent}`);
       },
     },

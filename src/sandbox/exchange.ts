@@ -1,4 +1,4 @@
-/** The exchange in a box: a venue, its REST face and its markets, composed. */
+/** Embedded exchange: a venue, its REST interface, its stream and its desks. */
 import { randomOf } from '../core/index.ts';
 import { VenueConversions } from './desks/conversions.ts';
 import type { FollowedPlace } from './markets/market.ts';
@@ -23,25 +23,28 @@ export type EmbeddedExchange = {
   readonly conversions: VenueConversions;
   readonly transactions: Transactions;
   readonly webhooks: Webhooks;
-  /** In process and synchronous; wrap it to delay, drop or change what passes. */
+  /** Synchronous and in process. Wrap it to delay, drop or change requests and replies. */
   readonly respond: Respond;
-  /** The public stream; `inProcessStream` makes a transport of it. */
+  /** Public stream; `inProcessStream` turns it into a transport. */
   readonly stream: Stream;
   openAccount(options?: AccountOptions): { readonly key: string; readonly secret: string; readonly id: string };
-  /** A book for a market actor. Throws a RangeError when it is not listed. */
+  /** Returns a book for a market actor. Throws a RangeError if the book is not listed. */
   marketplace(book: string): FollowedPlace;
-  /** What is really so, for checkers that see everything. */
+  /** Returns the complete true state, for test oracles. */
   truth(): Truth;
-  /** Stops what waits on the clock. */
+  /** Stops all timers. */
   close(): void;
 };
 
 export type ExchangeOptions = VenueOptions & {
-  /** The way of webhook deliveries; without it nothing is delivered. */
+  /** Transport of webhook deliveries. If omitted, nothing is delivered. */
   readonly deliveries?: DeliveryPort;
 };
 
-/** `seed` is 1 without one; the same gives the same ids and delays. Throws a RangeError on a switch, or rules of a book, that cannot be. */
+/**
+ * Creates an embedded exchange. `seed` (default 1) determines ids and delays. Throws a RangeError on an invalid switch
+ * or book rule.
+ */
 export function createVenue(options: ExchangeOptions): EmbeddedExchange {
   const venue = new Venue(options);
   const random = (salt: number) => randomOf((options.seed ?? 1) ^ salt);

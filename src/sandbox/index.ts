@@ -1,4 +1,4 @@
-/** Everything that other rooms may import from the embedded exchange. */
+/** Exports of the embedded exchange for other layers. */
 export { Account } from './venue/accounts.ts';
 export { VenueConversions } from './desks/conversions.ts';
 export type { VenueConversion } from './desks/conversions.ts';

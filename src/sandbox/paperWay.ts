@@ -1,4 +1,4 @@
-/** The bot's way to its exchange on paper: in process, with latency; what a strategy reads of other books comes from the followed exchange. */
+/** Transport of a paper bot: in process, with latency. Other books are read from the followed exchange. */
 import { sleep, TransportFailure } from '../core/index.ts';
 import type { BookEntry, Clock, Exchange, Millis, Transport, WireReply } from '../core/index.ts';
 import type { EmbeddedExchange } from './exchange.ts';
@@ -6,11 +6,14 @@ import type { EmbeddedExchange } from './exchange.ts';
 export type PaperWayOptions = {
   readonly box: EmbeddedExchange;
   readonly clock: Clock;
-  /** The book that is traded; every other one is read from `elsewhere`. */
+  /** The traded book; all other books are read from `elsewhere`. */
   readonly book: string;
-  /** Each way. */
+  /** Latency of each direction, in ms. */
   readonly latencyMs: Millis;
-  /** The followed market is there: while it is not, its public data is not either, as when an exchange is silent. */
+  /**
+   * Whether the followed market has data. If not, requests for its public data fail, as with an exchange that does not
+   * answer.
+   */
   readonly isThere: () => boolean;
   readonly elsewhere: Pick<Exchange, 'orderBook'>;
 };
@@ -18,7 +21,10 @@ export type PaperWayOptions = {
 const PEER = '127.0.0.1';
 const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
 
-/** `send` rejects with a TransportFailure (`sent` is true) for market data while the followed market is gone, and for a book that cannot be read. */
+/**
+ * Returns the paper transport. `send` rejects with a TransportFailure (`sent` is true) for a book that cannot be read,
+ * and for market data while the followed market has none.
+ */
 export function paperWay({ box, clock, book, latencyMs, isThere, elsewhere }: PaperWayOptions): Transport {
   return {
     send: async request => {
@@ -35,7 +41,7 @@ export function paperWay({ box, clock, book, latencyMs, isThere, elsewhere }: Pa
   };
 }
 
-/** Read within the followed exchange's budget, and told on as an exchange would. */
+/** Reads another book within the request budget of the followed exchange, and formats it as an exchange reply. */
 async function otherBook(exchange: Pick<Exchange, 'orderBook'>, book: string): Promise<WireReply> {
   const outcome = await exchange.orderBook(book, true);
   if (outcome.kind !== 'done')
@@ -58,7 +64,7 @@ async function otherBook(exchange: Pick<Exchange, 'orderBook'>, book: string): P
   };
 }
 
-/** The book whose levels a request is for; undefined for any other request. */
+/** Returns the book of an order book request, or undefined for any other request. */
 function bookAskedFor(target: string): string | undefined {
   const [path = '', query = ''] = target.split('?');
   const book = path.endsWith('/v3/order_book') ? new URLSearchParams(query).get('book') : null;

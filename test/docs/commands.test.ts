@@ -1,11 +1,12 @@
 /** What `.ci/docs.sh` runs is taken from the pages by rule: a command that nobody has thought of is found at once. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { mappingOf } from '../../src/tape/import/mapping/mapping.ts';
 import { foundInComments, foundOn, merged } from './run/found.ts';
 import { everythingIn, planIn } from './run/pages.ts';
 import { planOf } from './run/plan.ts';
 import { screensOf, shapeOf } from './run/screens.ts';
-import { fragmentsOf } from './run/yaml.ts';
+import { fragmentsOf, mappingsOf } from './run/yaml.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const textsOf = (page: string): readonly string[] => foundOn('a.md', page).commands.map(({ text }) => text);
@@ -19,6 +20,13 @@ test('every command of every page is run, held by a check of .ci/run or .ci/full
   expect(planIn(ROOT).flaws).toEqual([]);
   expect(screensOf(everythingIn(ROOT).others).flaws).toEqual([]);
   expect(fragmentsOf(everythingIn(ROOT).yaml).length).toBeGreaterThan(8);
+});
+
+test('every piece of a mapping file on a page is one that imports accept', () => {
+  const pieces = mappingsOf(everythingIn(ROOT).yaml);
+  expect(pieces.length).toBeGreaterThan(1);
+  for (const { page, line, mapping } of pieces)
+    expect(() => mappingOf(mapping, `${page}:${line}`), `${page}:${line}`).not.toThrow();
 });
 
 test('commands are found in blocks, in sentences over a line break, in tables with the flags beside them, and in comments of a configuration', () => {

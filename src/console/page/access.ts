@@ -1,4 +1,4 @@
-/** Who looks at the page, as the console says, and what it asks of the console in that person's name. */
+/** Session of the page's user at the console, and requests on the user's behalf. */
 import { answerLines } from './lines.ts';
 import type { ShownSession } from './view.ts';
 
@@ -11,12 +11,12 @@ export type ShownPreview = {
   readonly minutes: number | null;
   readonly costMax: string | null;
 };
-/** What is typed besides the reason. */
+/** Other inputs besides the reason. */
 type Typed = { readonly minutes: number | null; readonly costMax: string | null };
 type OnShare = (share: number) => void;
 export type ShownOutcome = { readonly end: 'under way' | 'done' | 'refused'; readonly lines: readonly string[] };
 
-/** Of this page alone: a cookie would go to every port of the host. */
+/** Session storage of this page only, because a cookie would go to every port of the host. */
 const KEPT = 'puntas-key';
 const ASK_AGAIN_MS = 400;
 
@@ -28,44 +28,44 @@ export class Access {
     this.#changed = changed;
   }
 
-  /** Asks who one is here. What cannot be had stays as it was. */
+  /** Requests the session. If the request fails, the session stays unchanged. */
   async look(): Promise<ShownSession | null> {
     try {
       const answer = await window.fetch('/session', { headers: keyed() });
       if (answer.ok) this.session = (await answer.json()) as ShownSession;
     } catch {
-      // The line is down.
+      // The console is not reachable.
     }
     this.#changed();
     return this.session;
   }
 
-  /** Rejects with what is wrong. */
+  /** Rejects with a message for the user. */
   async logIn(token: string, name: string): Promise<void> {
     const { key } = await posted<{ key: string }>('/login', { token, name });
     window.sessionStorage.setItem(KEPT, key);
     await this.look();
   }
 
-  /** Whatever becomes of it, this page can do nothing any more. */
+  /** Even if the request fails, this page can no longer act. */
   async logOut(): Promise<void> {
     await posted('/logout', {}).catch(() => undefined);
     window.sessionStorage.removeItem(KEPT);
     await this.look();
   }
 
-  /** Rejects with what is wrong. `onShare`: of a long recording, how much was replayed. */
+  /** Rejects with a message for the user. `onShare`: replayed share of a long recording. */
   preview(action: string, reason: string, typed: Typed, onShare: OnShare): Promise<ShownPreview> {
     return posted<ShownPreview>('/actions/preview', { action, reason, ...typed }, onShare);
   }
 
-  /** What closing everything would cost now. As `preview`. */
+  /** Requests the current cost of a flatten. Parameters and errors as in `preview`. */
   async cost(onShare: OnShare): Promise<readonly string[]> {
     return (await lastOf<{ lines: string[] }>(await window.fetch('/actions/cost', { headers: keyed() }), onShare))
       .lines;
   }
 
-  /** Resolves when it is over. Rejects with what is wrong. */
+  /** Resolves when the action has ended. Rejects with a message for the user. */
   async confirm(id: string): Promise<ShownOutcome> {
     await posted('/actions/confirm', { id });
     for (;;) {
@@ -93,7 +93,7 @@ async function posted<T>(path: string, body: object, onShare?: OnShare): Promise
   return lastOf<T>(answer, onShare);
 }
 
-/** What the last line of an answer says; those before it say how far it is. Throws what is wrong. */
+/** Returns the last line of an answer; earlier lines report progress. Throws the problem, if there is one. */
 async function lastOf<T>(answer: Response, onShare?: OnShare): Promise<T> {
   type Told = T & { readonly problem?: string; readonly share?: number };
   let told = null as Told | null;
@@ -104,7 +104,7 @@ async function lastOf<T>(answer: Response, onShare?: OnShare): Promise<T> {
       told = JSON.parse(line) as Told;
       if (told.share !== undefined) onShare?.(told.share);
     } catch {
-      // A line of text says what was refused.
+      // A rejection may be a line of plain text.
       told = null;
     }
   }

@@ -1,10 +1,10 @@
-/** Panels of what happened: profit by time, fills, hedges, the ledger, events. */
+/** Panels of the account: profit by time, fills, hedges, the ledger, events. */
 import { div, h, none, small, signedSum, tableOf } from './elements.ts';
 import type { Node, Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
 import type { ShownHour } from './view.ts';
 
-/** What each hour and day brought, net of fees, also before this run. */
+/** Profit of each hour and day, net of fees, including earlier runs. */
 export const profitPanel: Panel = ({ hours, days, minor, profit }) => {
   const rows = (of: readonly ShownHour[], isDay: boolean) =>
     [...of]
@@ -43,7 +43,7 @@ export const profitPanel: Panel = ({ hours, days, minor, profit }) => {
       ];
 };
 
-/** The last fills, and what the market did a minute after them. */
+/** Last fills and their 60-second markouts. */
 export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [
   h(
     'p',
@@ -75,7 +75,7 @@ export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [
       ),
 ];
 
-/** What was to leave another way; the newest first. */
+/** Hedges, newest first. */
 export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) =>
   all.length === 0
     ? none('nothing was to leave another way')
@@ -97,11 +97,11 @@ export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) 
           ),
       );
 
-/** As much of it as a narrow column has room for; all of it under the pointer. */
+/** Rounds to fit a narrow column; the tooltip has the exact text. */
 const exactly = (text: string): Node =>
   h('span', { title: text }, Number(text).toLocaleString('en-US', { maximumSignificantDigits: 10 }));
 
-/** Why each balance is what it is, and how it stands to the exchange. */
+/** Causes of each balance, and its difference from the exchange. */
 export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
   const rows = (of?.rows ?? []).filter(({ causes, difference }) => causes.length > 0 || Number(difference ?? 0) !== 0);
   return of === null
@@ -145,7 +145,7 @@ export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
       ];
 };
 
-/** What happened, who did it and why; the newest first. */
+/** Events with actor and reason, newest first. */
 export const eventsPanel: Panel = ({ events: all }) =>
   all.length === 0
     ? none('nothing happened yet')

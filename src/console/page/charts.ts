@@ -1,4 +1,7 @@
-/** The console's charts: price with our quotes and fills, inventory, and profit in its parts, over the last minutes or all that was replayed. */
+/**
+ * Charts of the console: price with the bot's quotes and fills, inventory, and parts of the profit, for the last
+ * minutes or the full replay.
+ */
 import type UPlot from 'uplot';
 import { clockOf, stamp } from './texts.ts';
 import type { ConsoleHistory, ConsoleView } from './view.ts';
@@ -16,7 +19,7 @@ type Line = {
   readonly width?: number;
 };
 
-/** Columns as `POINT` names them. */
+/** Columns as in `POINT`. */
 const PRICE: readonly Line[] = [
   { label: 'best bid', colour: 'soft', column: 1 },
   { label: 'best ask', colour: 'soft', column: 2 },
@@ -44,7 +47,7 @@ export class Charts {
     for (const id of PLACES) sizes.observe(document.getElementById(id)!);
   }
 
-  /** Draws anew: colours or kind of view have changed. */
+  /** Recreates the charts after a change of colors or range. */
   reset(): void {
     for (const { chart } of this.#drawn) chart.destroy();
     this.#drawn = [];
@@ -93,7 +96,7 @@ export class Charts {
         legend: { show: false },
         cursor: { sync: { key: 'console' }, drag: { x: false, y: false }, points: { size: 5 } },
         tzDate: utc,
-        // A little room, and never no height at all.
+        // Some margin, and never zero height.
         scales: { y: { range: (_, min, max) => roomy(min, max, lines === INVENTORY ? this.#limit() : null) } },
         axes: axes(),
         series: [
@@ -114,7 +117,7 @@ export class Charts {
     return { chart, place, lines };
   }
 
-  /** What is under the pointer, in words above the chart. */
+  /** Shows the values under the pointer as text above the chart. */
   #read(chart: UPlot, lines: readonly Line[], id: string): void {
     const place = document.getElementById(`${id}-read`);
     if (!place) return;
@@ -165,7 +168,7 @@ export class Charts {
 const PLACES = ['price-plot', 'inventory-plot', 'profit-plot'] as const;
 const FONT = '11px system-ui, sans-serif';
 
-/** Time in seconds; a price of 0 is none. */
+/** Converts times to seconds, and a price of 0 to null. */
 function valueAt(point: readonly number[], column: number): number | null {
   const value = point[column] ?? 0;
   if (column === 0) return value / 1000;
@@ -179,7 +182,7 @@ function roomy(min: number | null, max: number | null, limit: number | null): [n
   return [low - room, high + room];
 }
 
-/** Asks for it to be drawn with the next frame, however often it is called before. */
+/** Returns a function that schedules `draw` for the next frame, once for any number of calls. */
 export function oncePerFrame(draw: () => void): () => void {
   let isDue = false;
   return () => {
@@ -192,16 +195,16 @@ export function oncePerFrame(draw: () => void): () => void {
   };
 }
 
-/** Of a chart there; of one that is folded away the least. */
+/** Returns the size of a chart at a place, or the minimum size if the place is collapsed. */
 export const chartSizeOf = ({ clientWidth, clientHeight }: HTMLElement) => ({
   width: Math.max(120, Math.floor(clientWidth)),
   height: Math.max(80, Math.floor(clientHeight)),
 });
 
-/** For a chart's `tzDate`. */
+/** Converts seconds to a UTC date, for a chart's `tzDate`. */
 export const utc = (seconds: number): Date => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC');
 
-/** Times UTC below, values on the left. */
+/** Returns the axes: times in UTC below, values on the left. */
 export function axes(): UPlot.Axis[] {
   const axis = {
     stroke: colour('soft'),
@@ -221,7 +224,7 @@ export function axes(): UPlot.Axis[] {
   ];
 }
 
-/** Nothing is painted outside of where the values are. */
+/** Paints only within the plotting area. */
 export function clipped({ ctx, bbox }: UPlot, paint: (ctx: CanvasRenderingContext2D) => void): void {
   ctx.save();
   ctx.beginPath();
@@ -231,7 +234,7 @@ export function clipped({ ctx, bbox }: UPlot, paint: (ctx: CanvasRenderingContex
   ctx.restore();
 }
 
-/** A line across. */
+/** Draws a horizontal line. */
 export function level(chart: UPlot, value: number, name: string, dash: number[]): void {
   const { ctx, bbox } = chart;
   const y = Math.round(chart.valToPos(value, 'y', true)) + 0.5;
@@ -247,11 +250,11 @@ export function level(chart: UPlot, value: number, name: string, dash: number[])
   ctx.restore();
 }
 
-/** Of the palette that is shown. */
+/** Returns a color of the current palette. */
 export const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-/** With as many digits as tell something. */
+/** Formats a value with significant digits. */
 export function brief(value: number): string {
   const size = Math.abs(value);
   return size >= 1e4 || Number.isInteger(value)

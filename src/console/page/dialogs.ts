@@ -1,11 +1,11 @@
-/** Log in, and the way of each action: why, what it would do, the approval, what became of it. */
+/** Dialogs: login, and for each action its reason, preview, approval and result. */
 import { Access } from './access.ts';
 import type { ShownOutcome, ShownPreview } from './access.ts';
 import { div, h, render, small } from './elements.ts';
 import type { Node } from './elements.ts';
 import type { State } from './state.ts';
 
-/** What a button says, and what it means for orders and inventory. */
+/** Label of each button, and the action's effect on orders and inventory. */
 const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
   pause: [
     'Pause',
@@ -43,13 +43,13 @@ export class Dialogs {
   #step: Step | null = null;
   #isBusy = false;
   #typed = NOTHING_TYPED;
-  /** Of a flatten: what it would cost, as soon as that is known. */
+  /** Current cost of a flatten; null while unknown. */
   #cost: readonly string[] | null = null;
-  /** How much of the recording was replayed for what is waited for. */
+  /** Replayed share of the recording while a request waits for it. */
   #share: number | null = null;
   #counting: number | undefined;
 
-  /** `now`: ms that never go back. */
+  /** `now`: monotonic ms. */
   constructor(bar: HTMLElement, dialog: HTMLDialogElement, state: State, now: () => number) {
     this.#now = now;
     this.#bar = bar;
@@ -63,12 +63,12 @@ export class Dialogs {
     return this.#dialog.open;
   }
 
-  /** The first button: keys go on from there. */
+  /** Focuses the first button, for keyboard use. */
   focus(): void {
     this.#bar.querySelector('button')?.focus();
   }
 
-  /** Draws bar and dialog anew. */
+  /** Redraws bar and dialog. */
   show(): void {
     const { session } = this.access;
     document.documentElement.dataset['role'] = session?.role ?? 'nobody';
@@ -115,12 +115,12 @@ export class Dialogs {
     this.#step = step;
     this.show();
     if (step.kind === 'preview') this.#counting = window.setInterval(() => this.show(), 500);
-    // Not on what confirms: a key that was pressed for the last step confirms nothing.
+    // Never focuses the confirm button, so that a key pressed for the last step confirms nothing.
     if (before !== undefined && before !== step.kind)
       this.#dialog.querySelector<HTMLElement>(step.kind === 'ask' ? 'input' : '.told, input')?.focus();
   }
 
-  /** Before anything can be typed wrongly: what it costs is read first. */
+  /** Requests the cost first, so that the user sees it before typing a maximum. */
   async #readCost(): Promise<void> {
     this.#cost = null;
     try {
@@ -143,7 +143,7 @@ export class Dialogs {
     this.show();
   }
 
-  /** One thing at a time: a second press of a button does nothing. */
+  /** Runs one request at a time; a second press of a button does nothing. */
   async #busy(work: () => Promise<void>, failed: (problem: string) => void): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -174,7 +174,7 @@ export class Dialogs {
           await this.access.logIn(read('token'), read('who'));
           this.#dialog.close();
           this.#state.listen();
-          // Never on an action: the browser gives the focus back to where the button to log in was.
+          // Focuses the logout button. The browser would otherwise focus an action at the place of the login button.
           this.#bar.querySelector<HTMLElement>('#logout')?.focus();
         },
         text => this.#go({ kind: 'login', problem: text }),
@@ -339,6 +339,6 @@ const told = (lines: readonly string[], name = '', id?: string): Node =>
   h(
     'ul',
     { class: `lines told ${name}`, id, tabIndex: -1, 'aria-live': 'polite' },
-    // Rows of a table begin with blanks.
+    // Table rows start with spaces.
     ...lines.map(line => h('li', line.startsWith('  ') ? { class: 'pre' } : null, line)),
   );

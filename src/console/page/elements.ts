@@ -1,4 +1,4 @@
-/** What every panel of the console's page is made of. What comes from the exchange or the YAML is text, never markup. */
+/** Elements of the panels. Content from the exchange or the YAML is text, never markup. */
 import type * as Preact from 'preact';
 import type { State } from './state.ts';
 import { withSign, tone } from './texts.ts';
@@ -7,22 +7,22 @@ import type { ConsoleView } from './view.ts';
 /** Loaded before this script. */
 declare const preact: typeof Preact;
 
-/** Makes an element. */
+/** Functions of preact that create and render elements. */
 export const { h, render } = preact;
 
 export type Node = Preact.ComponentChild;
 export type Panel = (view: ConsoleView, state: State) => Node;
 
-/** A block of a class. */
+/** Creates a block with a class. */
 export const div = (name: string, ...inside: Node[]): Node => h('div', { class: name }, ...inside);
 
-/** A piece of a line, of a class. */
+/** Creates an inline element with a class. */
 export const small = (name: string, ...inside: Node[]): Node => h('span', { class: name }, ...inside);
 
-/** Says why there is nothing. */
+/** Creates the text of an empty panel. */
 export const none = (text: string): Node => div('none', text);
 
-/** `head` and `rows` are cells; the first `texts` columns are written from the left. */
+/** Creates a table. `head` and `rows` are cells; the first `texts` columns are left-aligned. */
 export function tableOf(head: readonly string[], rows: readonly (readonly Node[])[], texts = 1): Node {
   const kind = (i: number) => (i < texts ? 'text' : '');
   return div(
@@ -40,8 +40,8 @@ export function tableOf(head: readonly string[], rows: readonly (readonly Node[]
   );
 }
 
-/** A sum with its sign, in the colour of a gain or a loss. */
+/** Formats a signed sum in the color of a gain or a loss. */
 export const signedSum = (text: string | null, decimals = 2): Node =>
   text === null ? small('soft', '–') : small(tone(text), withSign(text, decimals));
-/** A side in its colour. */
+/** Formats a side in its color. */
 export const sideText = (side: 'bid' | 'ask'): Node => small(side, side);

@@ -1,6 +1,6 @@
-/** An answer of the console that comes in lines, each as soon as it is there; the last one may lack its end. */
+/** Streamed lines of the console's answers. The last line may lack its line feed. */
 
-/** Without empty ones. */
+/** Yields the lines as they arrive, without empty ones. */
 export async function* answerLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-/** The console's page: shows the newest view, or a moment of the past, and is worked by pointer or keys. */
+/** Main script of the console's page: shows the newest or a past view, and handles pointer and keys. */
 import { Charts } from './charts.ts';
 import * as account from './accountPanels.ts';
 import { Dialogs } from './dialogs.ts';
@@ -11,7 +11,7 @@ import { State } from './state.ts';
 import { clockOf, span, stamp } from './texts.ts';
 import type { ConsoleView } from './view.ts';
 
-/** By the place of each. */
+/** Panels by the id of their element. */
 const PANELS: Readonly<Record<string, Panel>> = {
   tiles: standing.tilesPanel,
   depth: market.depthPanel,
@@ -26,9 +26,9 @@ const PANELS: Readonly<Record<string, Panel>> = {
   ledger: account.ledgerPanel,
   events: account.eventsPanel,
 };
-/** A bot that does not run is not live. */
+/** Whether the bot is running, so that its view counts as live. */
 const isRunning = ({ bot }: ConsoleView): boolean => bot.state === 'running';
-/** Steps of the keys, ms. */
+/** Steps of the keys, in ms. */
 const STEP = { small: 10_000, minute: 60_000, large: 600_000 };
 
 const place = (id: string): HTMLElement => document.getElementById(id)!;
@@ -50,19 +50,19 @@ const state = new State(
   },
   () => lookLater(),
 );
-// What a page has instead of a clock that is handed in.
+// Monotonic time of the page, which has no injected clock.
 const now = (): number => new Event('now').timeStamp;
 const dialogs = new Dialogs(place('actions'), place('dialog') as HTMLDialogElement, state, now);
 
 const LOOK_AGAIN_MS = 2_000;
 let looking: number | undefined;
-/** A console that is gone, or that has no room, is not asked all the time. */
+/** Schedules the next attempt, so that a console that is down or full is not polled constantly. */
 function lookLater(): void {
   window.clearTimeout(looking);
   looking = window.setTimeout(() => void whoIsThere(), LOOK_AGAIN_MS);
 }
 
-/** Listens, where this page may. What was shown to who may no longer read is taken away. */
+/** Starts the live stream if this page may read; otherwise removes what it shows. */
 async function whoIsThere(): Promise<void> {
   const session = await dialogs.access.look();
   if (session?.mustLogIn === true) state.forget();
@@ -96,7 +96,7 @@ const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
     ? 'this bot has not run yet: the page fills once it does'
     : `the bot is ${bot.state}: nothing of it is recorded yet`);
 
-/** The slider, from the first recorded run to now. */
+/** Updates the slider, from the first recorded run to now. */
 function showTime(live: ConsoleView | null): void {
   const { asked, past } = state;
   const [from, to] = [live?.runs[0]?.from ?? 0, live?.at ?? 0];

@@ -1,10 +1,10 @@
-/** Panels of the market and our orders in it: the book, the levels with the steps of their prices, orders. */
+/** Panels of the market and the bot's orders in it: the book, the levels with their price steps, orders. */
 import { div, h, none, sideText, small, tableOf } from './elements.ts';
 import type { Node, Panel } from './elements.ts';
 import { age, trimmed, fixed, withSign } from './texts.ts';
 import type { DepthRow, ShownLevel, ShownStep } from './view.ts';
 
-/** The book, others and us; the width behind a row is its amount. */
+/** Book with the amounts of others and of the bot; the width behind a row is proportional to its amount. */
 export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, major }) => {
   const most = Math.max(1e-12, ...[...bids, ...asks].map(({ others, ours }) => Number(others) + Number(ours ?? 0)));
   const row = (side: 'bid' | 'ask') => (at: DepthRow) => {
@@ -49,10 +49,10 @@ export const depthPanel: Panel = ({ depth: { bids, asks }, orders, decision, maj
   );
 };
 
-/** A level's name in `State.chosen`. */
+/** Returns a level's name for `State.chosen`. */
 export const nameOfLevel = ({ side, level }: ShownLevel): string => `${side} ${level ?? 'all'}`;
 
-/** Why a level is where it is: the steps from the fair value to its price, each from where the one before ended. */
+/** Steps from the fair value to a level's price, each from the end of the one before. */
 export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } }, state) => {
   if (all.length === 0) return none(refusal === null ? 'nothing was decided yet' : `nothing is quoted: ${refusal}`);
   const chosen =
@@ -100,7 +100,7 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
   const low = Math.min(0, ...bars.map(({ to }) => to));
   const wide = Math.max(0, ...bars.map(({ to }) => to)) - low || 1;
   const place = (from: number, to: number) => ({
-    // Never beyond the end, however thin.
+    // Even a thin bar stays within the track.
     left: `${Math.min(99.4, (100 * (Math.min(from, to) - low)) / wide)}%`,
     width: `${Math.max(0.6, (100 * Math.abs(to - from)) / wide)}%`,
   });
@@ -128,7 +128,7 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
   );
 }
 
-/** Every order of ours that is not over. */
+/** All active orders of the bot. */
 export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
   all.length === 0
     ? none('no order of ours')
@@ -154,11 +154,11 @@ export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
             ),
       ];
 
-/** Of others, at the same price. */
+/** Formats the amount of others that may be ahead at the same price. */
 const aheadText = (ahead: string): string => {
   const most = Number(ahead);
   if (!(most > 0)) return 'first';
-  // Two digits, upwards: it is a bound.
+  // Rounded up to two digits, because it is an upper bound.
   const step = 10 ** (Math.floor(Math.log10(most)) - 1);
   return `≤ ${Number((Math.ceil(most / step - 1e-9) * step).toPrecision(2))}`;
 };

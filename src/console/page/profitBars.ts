@@ -1,4 +1,4 @@
-/** The chart of profit by hour or by day: what trading, fees and hedging brought, one on the other, and the net of them. */
+/** Chart of profit by hour or day: stacked bars of trading, fees and hedging, with a line for the net. */
 import type UPlot from 'uplot';
 import { axes, brief, clipped, colour, level, oncePerFrame, chartSizeOf, utc } from './charts.ts';
 import { stamp } from './texts.ts';
@@ -13,9 +13,9 @@ const PARTS = [
   ['hedging', 'fair'],
 ] as const;
 const PERIOD_S = { hour: 3_600, day: 86_400 };
-/** So many periods are as wide as the chart, at least: one alone is no wall. */
+/** Minimum number of periods across the chart, so that a single bar does not fill it. */
 const PERIODS_MIN = 12;
-/** Of its period a bar takes so much. */
+/** Width of a bar, as a share of its period. */
 const WIDTH = 0.76;
 
 export class ProfitBars {
@@ -34,7 +34,7 @@ export class ProfitBars {
     }).observe(this.#place);
   }
 
-  /** Draws anew: colours or the period have changed. */
+  /** Recreates the chart after a change of colors or period. */
   reset(): void {
     this.#chart?.destroy();
     this.#chart = null;
@@ -57,7 +57,7 @@ export class ProfitBars {
     ]);
   }
 
-  /** A bar stands over its period, in seconds. */
+  /** Returns the center of a period, in seconds. */
   #centreOf({ from }: ShownHour): number {
     return from / 1000 + PERIOD_S[this.by] / 2;
   }
@@ -66,7 +66,7 @@ export class ProfitBars {
     return new uPlot(
       {
         ...chartSizeOf(this.#place),
-        // Half of a time stands beyond the last hour.
+        // Half of the last time label extends past the last hour.
         padding: [6, 20, 0, 0],
         legend: { show: false },
         cursor: { drag: { x: false, y: false }, points: { show: false } },
@@ -113,7 +113,7 @@ export class ProfitBars {
         }
         const line = 2 * devicePixelRatio;
         const net = y(Number(row.net)) - line / 2;
-        // Told from every colour that it lies on.
+        // Outline that separates the net line from any color behind it.
         ctx.fillStyle = panel;
         ctx.fillRect(left - line, net - line / 2, width + 2 * line, 2 * line);
         ctx.fillStyle = ink;
@@ -123,7 +123,7 @@ export class ProfitBars {
     level(chart, 0, 'soft', []);
   }
 
-  /** The period under the pointer, in words above the chart. */
+  /** Shows the period under the pointer as text above the chart. */
   #read(chart: UPlot): void {
     const place = document.getElementById('hours-plot-read')!;
     const { idx } = chart.cursor;
@@ -138,7 +138,7 @@ export class ProfitBars {
   }
 }
 
-/** Where each part of a bar begins and ends: gains upward from zero, losses downward. */
+/** Returns the ends of each part of a bar: gains upward from zero, losses downward. */
 function stackOf(row: ShownHour): readonly { readonly name: string; readonly from: number; readonly to: number }[] {
   let [up, down] = [0, 0];
   return PARTS.map(([part, name]) => {

@@ -1,4 +1,4 @@
-/** What the page knows: the newest live view, the moment of the past that is shown instead, and how both are had from the console. */
+/** State of the page: the newest live view, a past view shown instead, and their requests to the console. */
 import { answerLines } from './lines.ts';
 import type { ConsoleHistory, ConsoleView } from './view.ts';
 
@@ -6,22 +6,22 @@ export type Waiting = { readonly kind: 'waiting'; readonly bot: ConsoleView['bot
 
 type Moment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
-/** A point a second is kept of this many. */
+/** Maximum number of recent points, one per second. */
 const RECENT_MAX = 900;
-/** A slider that moves asks when it rests. */
+/** Time in ms without movement of the slider before a request. */
 const RESTS_MS = 120;
 
 export class State {
   live: ConsoleView | null = null;
   waiting: Waiting | null = null;
   past: Moment | null = null;
-  /** The moment that is asked for, and how much of the way to it was replayed; null while none is. */
+  /** Requested time and the replayed share of its recording; null if there is no request. */
   asked: { readonly at: number; readonly share: number } | null = null;
-  /** Why the past could not be had; null when it could. */
+  /** Error of the last request for a past view; null if it succeeded. */
   problem: string | null = null;
-  /** The line to the console is up. */
+  /** Whether the stream from the console is connected. */
   isUp = false;
-  /** Which level's steps are shown. */
+  /** Level whose steps are shown. */
   chosen: string | null = null;
   #history: ConsoleHistory | null = null;
   #asking: AbortController | null = null;
@@ -30,13 +30,13 @@ export class State {
   readonly #dropped: () => void;
   #stream: EventSource | null = null;
 
-  /** `dropped`: the line was lost, or this page may not read. */
+  /** `dropped`: called if the stream is lost or rejected. */
   constructor(changed: () => void, dropped: () => void) {
     this.#changed = changed;
     this.#dropped = dropped;
   }
 
-  /** What is shown. */
+  /** View to show. */
   get view(): ConsoleView | null {
     return this.past?.view ?? this.live;
   }
@@ -45,7 +45,7 @@ export class State {
     return this.past?.history ?? this.#history;
   }
 
-  /** Listens from now on; the browser connects again by itself, but for where it was refused. */
+  /** Opens the live stream. The browser reconnects automatically unless it was rejected. */
   listen(): void {
     if (this.#stream !== null && this.#stream.readyState !== EventSource.CLOSED) return;
     const stream = new EventSource('/live');
@@ -65,7 +65,7 @@ export class State {
     };
   }
 
-  /** Goes to a moment once the slider rests there; null goes back to now. */
+  /** Requests a past view once the slider stops; null returns to the live view. */
   go(at: number | null): void {
     this.#asking?.abort();
     window.clearTimeout(this.#rest);
@@ -77,7 +77,7 @@ export class State {
     if (at !== null) this.#rest = window.setTimeout(() => void this.#ask(at), RESTS_MS);
   }
 
-  /** Nothing of what was read is shown any more. */
+  /** Clears everything that was read. */
   forget(): void {
     this.#stream?.close();
     this.#asking?.abort();
@@ -108,7 +108,7 @@ export class State {
     this.waiting = null;
     const last = this.#history?.recent.at(-1)?.[0] ?? -Infinity;
     const at = view.point[0] ?? 0;
-    // After a hole, or for another run, all of it is asked for anew.
+    // After a gap, or for another run, the full history is requested again.
     if (this.#history === null || this.#history.run !== view.run || at - last > 30_000 || view.catchingUp !== null) {
       void this.#askHistory();
       return;
@@ -135,7 +135,7 @@ export class State {
       const history = (await answer.json()) as ConsoleHistory;
       this.#set(() => (this.#history = history));
     } catch {
-      // The line is down; the next view asks again.
+      // The console is not reachable; the next view triggers another request.
     }
   }
 

@@ -1,4 +1,4 @@
-/** Panels of how the bot stands: what it may do, how near its limits are, what it has earned and used. */
+/** Panels of the bot's state: regime, limits, profit and request budgets. */
 import { div, h, none, sideText, small, signedSum, tableOf } from './elements.ts';
 import type { Node, Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, span, stamp, tone } from './texts.ts';
@@ -11,7 +11,7 @@ const PAUSED: Readonly<Record<string, string>> = {
   halted: 'bad',
 };
 
-/** Who it is, whether it lives, what it may do now. */
+/** Header with the bot's identity, process state and regime. */
 export const headPanel: Panel = (view, { isUp, past, live }) => {
   const { bot, decision, catchingUp } = view;
   const { regime } = decision.regime;
@@ -42,7 +42,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
         ? small('pill fair', `nothing written for ${span(bot.writtenAgo ?? 0)}`)
         : null,
     ),
-    // What comes and goes within seconds has its place here: it must not move the page.
+    // Texts that change within seconds are here, so that they do not move the page.
     div(
       'at',
       h(
@@ -55,7 +55,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
   ];
 };
 
-/** What must be read before anything else; nothing when all is well. */
+/** Warnings; empty if there are none. */
 export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
   const { note, difference } = decision;
   const lines = [
@@ -72,7 +72,7 @@ export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
   return lines.map(line => h('p', { class: 'warning' }, line));
 };
 
-/** The figures that are looked at first. */
+/** Tiles of the main figures. */
 export const tilesPanel: Panel = view => {
   const { profit, decision, fills, uptime, minor, point } = view;
   const [, bid = 0, ask = 0] = point;
@@ -115,7 +115,7 @@ export const tilesPanel: Panel = view => {
   ];
 };
 
-/** What it may do now, since when and why, and what it was before. */
+/** Current regime with its start and reason, and earlier regimes. */
 export const regimePanel: Panel = ({ decision: { regime: now, changes, figures }, at }) => [
   h(
     'p',
@@ -144,7 +144,7 @@ export const regimePanel: Panel = ({ decision: { regime: now, changes, figures }
       ),
 ];
 
-/** The distance to each limit. */
+/** Use of each limit. */
 export const limitsPanel: Panel = ({ limits: all }) =>
   h(
     'ul',
@@ -178,7 +178,7 @@ export const limitsPanel: Panel = ({ limits: all }) =>
 const short = (text: string): string =>
   Number(Number(text).toPrecision(5)).toLocaleString('en-US', { maximumFractionDigits: 8 });
 
-/** Requests that may still be sent, and how busy the bot's own process is; from its metrics. */
+/** Remaining requests, and the load of the bot's process, from its metrics. */
 export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
   of === null
     ? none(past === null ? 'the bot tells no metrics (metrics.port)' : 'not recorded: only of now')

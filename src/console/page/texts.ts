@@ -1,28 +1,28 @@
-/** Numbers and times as the console's page writes them. */
+/** Formats of numbers and times on the console's page. */
 
-/** With so many decimals and thin groups; what is no number stays as it is. */
+/** Formats with fixed decimals and grouped thousands; "–" for null and non-numbers. */
 export function fixed(text: string | number | null, decimals: number): string {
   const value = Number(text);
   if (text === null || !Number.isFinite(value)) return '–';
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
-/** The same with its sign. */
+/** Formats as `fixed` does, with a sign. */
 export const withSign = (text: string | number | null, decimals: number): string =>
   `${Number(text) > 0 ? '+' : ''}${fixed(text, decimals)}`;
 
-/** The class of a gain or a loss. */
+/** Returns the CSS class of a gain or a loss. */
 export const tone = (text: string | number | null): string =>
   Number(text) > 0 ? 'gain' : Number(text) < 0 ? 'loss' : '';
 
-/** Without the zeros at the end. */
+/** Removes trailing zeros. */
 export function trimmed(text: string): string {
   let end = text.length;
   while (text.includes('.') && text[end - 1] === '0') end--;
   return text.slice(0, text[end - 1] === '.' ? end - 1 : end);
 }
 
-/** Days, hours, minutes or seconds: the two largest. */
+/** Formats a duration in its two largest units of days, hours, minutes and seconds. */
 export function span(ms: number): string {
   const s = Math.max(0, Math.floor(ms / 1000));
   if (s < 60) return `${s} s`;
@@ -31,7 +31,7 @@ export function span(ms: number): string {
   return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3600)} h`;
 }
 
-/** Minutes and seconds, before them hours where there are any. */
+/** Formats as minutes and seconds, preceded by hours if there are any. */
 export function age(ms: number): string {
   const s = Math.max(0, Math.floor(ms / 1000));
   const two = (of: number) => String(of).padStart(2, '0');
@@ -39,8 +39,8 @@ export function age(ms: number): string {
   return s < 3600 ? minutes : `${Math.floor(s / 3600)}:${minutes}`;
 }
 
-/** Hours, minutes and seconds UTC. */
+/** Formats the time of day as hours, minutes and seconds UTC. */
 export const clockOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
 
-/** Day and time UTC. */
+/** Formats day and time UTC. */
 export const stamp = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');

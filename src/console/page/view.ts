@@ -1,7 +1,10 @@
-/** What the console's page is sent: texts and numbers alone. Money and prices are exact decimal text, times are ms since 1970, `ago` are ms. */
+/**
+ * Data for the console's page: only texts and numbers. Money and prices are exact decimal text, times are epoch ms,
+ * `ago` are ms.
+ */
 
 export type ConsoleView = {
-  /** `live`: as the recording stands now; `past`: as it stood at the moment that was asked for. */
+  /** `live`: the current end of the recording; `past`: an earlier time, as requested. */
   readonly kind: 'live' | 'past';
   readonly at: number;
   readonly run: number;
@@ -11,15 +14,15 @@ export type ConsoleView = {
   readonly major: string;
   readonly minor: string;
   readonly bot: ShownBot;
-  /** Null once the recording was read up to its end; else how much of it was, from 0 to 1. */
+  /** Share of the recording that was read, from 0 to 1; null once its end is reached. */
   readonly catchingUp: number | null;
-  /** When the runs began whose recordings are kept, oldest first. */
+  /** Start times of the recorded runs, oldest first. */
   readonly runs: readonly { readonly run: number; readonly from: number }[];
   readonly decision: ShownDecision;
   readonly depth: { readonly bids: readonly DepthRow[]; readonly asks: readonly DepthRow[] };
   readonly orders: readonly ShownOrder[];
   readonly limits: readonly ShownLimit[];
-  /** Profit since the opening, with the part of the run that is shown. */
+  /** Profit since the opening, with that of the shown run. */
   readonly profit: ShownProfit;
   readonly fills: {
     readonly count: number;
@@ -33,17 +36,17 @@ export type ConsoleView = {
   readonly hours: readonly ShownHour[];
   readonly days: readonly ShownHour[];
   readonly events: readonly ShownEvent[];
-  /** For the charts: where things stand now. */
+  /** Current point for the charts. */
   readonly point: readonly number[];
 };
 
-/** `silent`: it did not stop, and shows no life. */
+/** `silent`: the bot did not stop, but sends no heartbeat. */
 export type ShownBot = {
   readonly state: 'running' | 'stopped' | 'silent' | 'never ran';
-  /** Since the last sign of life, and since the recording last grew; null in the past. */
+  /** Time since the last heartbeat, then since the recording last grew; null in the past. */
   readonly beatAgo: number | null;
   readonly writtenAgo: number | null;
-  /** What persons, the sentinel and the bot itself have set, and nobody lifted yet; the hardest first. */
+  /** Active halts set by operators, the sentinel or the bot, most severe first. */
   readonly halts: readonly ShownHalt[];
 };
 
@@ -52,7 +55,7 @@ export type ShownHalt = {
   readonly reason: string;
   readonly at: number;
   readonly by: string;
-  /** When it ends by itself; null: it does not. */
+  /** Expiry time; `null` if it does not expire. */
   readonly until: number | null;
 };
 
@@ -79,7 +82,7 @@ export type ShownDecision = {
   readonly note: string | null;
 };
 
-/** `since` is null for the first. */
+/** `since` is null for the first regime. */
 export type ShownRegime = { readonly regime: string; readonly since: number | null; readonly why: string };
 
 export type ShownLevel = {
@@ -109,7 +112,7 @@ export type ShownHedge = {
   readonly weighed: readonly { readonly way: string; readonly cost: string | null; readonly not: string | null }[];
 };
 
-/** A price of the book: what others have there, and what we do. */
+/** Price level of the book, with the amounts of others and of the bot. */
 export type DepthRow = { readonly price: string; readonly others: string; readonly ours: string | null };
 
 export type ShownOrder = {
@@ -120,7 +123,7 @@ export type ShownOrder = {
   readonly filled: string;
   readonly state: string;
   readonly ageMs: number;
-  /** At most this much of others is filled before it; null while that is not known. */
+  /** Maximum amount of others that fills before it; null if unknown. */
   readonly ahead: string | null;
 };
 
@@ -140,7 +143,7 @@ export type ProfitParts = {
   readonly total: string;
 };
 
-/** As `puntas status` prints it: times are ISO 8601 in UTC; `null` where an older Puntas did not keep it. */
+/** As printed by `puntas status`: times are ISO 8601 in UTC; `null` if an older Puntas did not record it. */
 export type ShownProfit = ProfitParts & {
   readonly currency: string;
   readonly since: string | null;
@@ -157,25 +160,25 @@ export type ShownFill = {
   readonly fee: string;
   readonly role: 'maker' | 'taker';
   readonly id: string | null;
-  /** Gain against the middle 60 s later, in bps of the price, before fees; null until then. */
+  /** Gain against the mid price 60 s later, in bps of the price, before fees; null until then. */
   readonly markoutBps: number | null;
 };
 
-/** Mean of the 60-s markouts of this run, weighted by value. */
+/** Mean of this run's 60-second markouts, weighted by value. */
 export type SideMarkout = {
   readonly side: 'bid' | 'ask' | 'both';
   readonly fills: number;
   readonly bps: number | null;
 };
 
-/** From the bot's own page of metrics. */
+/** Values from the bot's metrics page. */
 export type ShownBudgets = {
   readonly public: number | null;
   readonly private: number | null;
   readonly publicMax: number;
   readonly privateMax: number;
   readonly streamUp: boolean | null;
-  /** Exact, of the best order of each side. */
+  /** Exact amount ahead of the best order of each side. */
   readonly queueAhead: { readonly bid: number | null; readonly ask: number | null };
   readonly eventLoopP99Ms: number | null;
 };
@@ -191,7 +194,10 @@ export type ShownLedger = {
   }[];
 };
 
-/** Of one hour or day UTC, in the minor currency, marked at the mid of its end. `spread` and `inventory` are null where an older Puntas kept no mid. */
+/**
+ * Profit of an hour or day UTC, in the minor currency, valued at the mid price of its end. `spread` and `inventory` are
+ * null if an older Puntas recorded no mid price.
+ */
 export type ShownHour = {
   readonly from: number;
   readonly fills: number;
@@ -211,7 +217,7 @@ export type ShownEvent = {
   readonly text: string;
 };
 
-/** What a point of a series says, in this order. Zero prices mean none. */
+/** Fields of a chart point, in order. A price of zero means none. */
 export const POINT = [
   'at',
   'bid',
@@ -226,7 +232,10 @@ export const POINT = [
   'hedging',
 ] as const;
 
-/** `recent`: a point a second; `whole`: every run that was replayed, in larger steps. `fills`: at, side (1 bought, -1 sold), price. */
+/**
+ * `recent`: one point per second; `whole`: all replayed runs, in larger steps. `fills`: at, side (1 bought, -1 sold),
+ * price.
+ */
 export type ConsoleHistory = {
   readonly run: number;
   readonly recent: readonly (readonly number[])[];
@@ -234,15 +243,15 @@ export type ConsoleHistory = {
   readonly fills: readonly (readonly number[])[];
 };
 
-/** Who looks at the page, and what may be done from it. */
+/** Session of the page's user, and the available actions. */
 export type ShownSession = {
-  /** There is a token to log in with. */
+  /** Whether login with a token is possible. */
   readonly hasLogin: boolean;
-  /** Nothing is read without. */
+  /** Whether reading requires a login. */
   readonly mustLogIn: boolean;
   readonly role: 'viewer' | 'operator' | null;
   readonly name: string;
   readonly actions: readonly string[];
-  /** Why nobody can log in or act by this connection; null where one can. */
+  /** Reason why login and actions are off on this connection; null if they are allowed. */
   readonly whyNot: string | null;
 };

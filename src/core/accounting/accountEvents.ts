@@ -1,43 +1,45 @@
-/** What happens to the account, whatever books trade in it; `at` is the engine's time. */
+/** Account events, for all books that trade in the account; `at` is engine time. */
 import type { Cause, Causes } from './ledger.ts';
 import type { Balance } from '../ports/port.ts';
 import type { Millis, Money } from '../model/units.ts';
 
-/** The ledger of an earlier run, of whatever books: trades after its marker are not in it. */
+/** Ledger of an earlier run, for all books. Trades after its marker are not included. */
 export type AccountLedger = {
-  /** By currency, why the balance is what it is. */
+  /** Balance components per currency. */
   readonly causes: ReadonlyMap<string, Causes>;
-  /** The last transfers, conversions and adjustments that are in it. */
+  /** Latest included transfers, conversions and adjustments. */
   readonly sources: readonly string[];
-  /** Trades after the marker that are in it all the same, with what was said of each. */
+  /** Trades after the marker that are included nevertheless, with the reported content of each. */
   readonly seen: ReadonlyMap<string, string>;
 };
 
-/** An exchange of one currency for another outside the book; `id` is ours. */
+/** Conversion of one currency into another outside the book; the bot assigns `id`. */
 export type Conversion = {
   readonly id: string;
   readonly give: { readonly currency: string; readonly amount: Money };
   readonly get: { readonly currency: string; readonly amount: Money };
-  /** Of one leg of a route: what its third currency is counted for, in the minor currency of the book. */
+  /** Value of the third currency of a route's leg, in the quote currency of the book. */
   readonly worth?: Money;
-  /** How it is known that it was carried out, where the exchange did not say so itself. */
+  /** Evidence of the execution, if the exchange did not report it itself. */
   readonly why?: string;
 };
 
-/** The balances were read. */
+/** Balances as read. */
 export type BalancesEvent = {
   readonly kind: 'balances';
   readonly at: Millis;
   readonly startedAt: Millis;
-  /** No trade was recorded between the reads around it: then the totals must equal our ledger. */
+  /** Whether no trade was recorded between the reads around it; then the totals must equal the bot's ledger. */
   readonly quiet: boolean;
   readonly balances: readonly Balance[];
 };
 
 /**
- * Something became of a conversion of ours. `planned`: it will follow on another one; it counts both ways, and explains no difference of balances.
- * `in flight`: it may be carried out from now on, or may have been; it counts both ways until `done`, which gives the amounts that moved, or
- * `failed`: it was not, and never will be.
+ * State change of the bot's conversion.
+ * - planned: follows another one. It counts both ways, and explains no balance difference.
+ * - in flight: may be, or may have been, executed. It counts both ways.
+ * - done: executed, with the amounts that moved.
+ * - failed: not executed, and never will be.
  */
 export type ConversionEvent = {
   readonly kind: 'conversion';
@@ -46,16 +48,16 @@ export type ConversionEvent = {
   readonly conversion: Conversion;
 };
 
-/** Money that came (above zero) or went, and is explained. The same `source` again changes nothing. */
+/** Explained incoming (positive) or outgoing amount. A repeated `source` changes nothing. */
 export type TransferEvent = {
   readonly kind: 'transfer';
   readonly at: Millis;
   readonly source: string;
-  /** `fees`: some that had been paid were given back. */
+  /** `fees` means refunded fees. */
   readonly cause: Extract<Cause, 'fees' | 'deposits' | 'withdrawals' | 'refunds' | 'adjustments'>;
   readonly currency: string;
   readonly amount: Money;
-  /** By whoever moved it. */
+  /** Time of the transfer according to its source. */
   readonly occurredAt: Millis;
   readonly why: string;
 };

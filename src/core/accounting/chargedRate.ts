@@ -1,14 +1,14 @@
-/** The fee of an execution against the account's rates: whether it was charged at another rate than the bot knows. */
+/** Check of an execution's fee against the account's known rates. */
 import type { OwnTrade } from '../ports/port.ts';
 import { moneyOf } from '../model/units.ts';
 
-/** One of the eighth decimal: what rounding may make of a fee. */
+/** One unit of the eighth decimal: the maximum rounding of a fee. */
 const ROUNDING = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 
 /**
- * Returns the rate that a trade was charged at, in parts of 10^-8, where it is neither the expected one nor within its rounding; `null` otherwise, and for a
- * fee in a third currency, which tells no rate.
+ * Returns the charged rate, in 10^-8, if it differs from the expected one by more than rounding. Returns `null`
+ * otherwise, or for a fee in a third currency, which reveals no rate.
  */
 export function otherRateOf(
   trade: Pick<OwnTrade, 'major' | 'minor' | 'feeAmount' | 'feeCurrency' | 'maker'>,

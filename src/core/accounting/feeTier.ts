@@ -1,29 +1,32 @@
-/** The account's place in the fee schedule of a book: its 30-day volume, what is missing to the next tier, and what that would be worth. */
+/** The account's position in a book's fee schedule: 30-day volume, distance to the next tier, and its value. */
 import { rateCeil } from '../model/instrument.ts';
 import type { BookFee, FeeTier } from '../ports/port.ts';
 import { money, moneyOf, textOfMoney } from '../model/units.ts';
 import type { Money } from '../model/units.ts';
 
 export type AccountTier = {
-  /** Of the volumes: that of the schedule, which several books share. */
+  /** Currency of the volumes: that of the schedule, which several books share. */
   readonly currency: string;
-  /** Traded in the last 30 days. */
+  /** Volume of the last 30 days. */
   readonly volume: Money;
   readonly makerRate: number;
   /** Null in the best tier. */
   readonly next: {
     readonly above: Money;
     readonly makerRate: number;
-    /** More in 30 days than now. */
+    /** Additional 30-day volume required. */
     readonly missing: Money;
-    /** What a month like the last one would have cost less, had all of it been made at that rate. */
+    /** Saving per month at the current volume if all of it had the next tier's rate. */
     readonly monthly: Money;
   } | null;
 };
 
 const RATE_ONE = 10n ** 8n;
 
-/** Null when the exchange does not say how much was traded. The row of `fees` comes first, the public schedule where it is silent (public-facts 9.1, rest-api 2.8). */
+/**
+ * Computes the tier; null if the exchange does not report the volume. Prefers the row of `fees` over the public
+ * schedule (public-facts 9.1, rest-api 2.8).
+ */
 export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor: string): AccountTier | null {
   if (fee.currentVolume === undefined) return null;
   const volume = moneyOf(fee.currentVolume);
@@ -45,9 +48,12 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
 }
 
 /**
- * What one more unit of volume is worth because the next tier comes nearer, in parts of 10^-8 of it. Of the 30 days in which `volume` is traded, `missing` goes
- * until the tier and the rest is at its fee: what the rest saves, spread over what is missing, is what each unit of that may cost; never more than the step
- * between the fees, so that nobody quotes below the fee of the next tier. Nothing where as much is missing as was traded. That what leaves the 30 days is replaced is taken for given.
+ * Returns the value of one more unit of volume towards the next tier, in 10^-8 of it.
+ *
+ * Of the 30-day `volume`, `missing` is traded before the tier is reached and the rest at its fee. The saving on the
+ * rest, divided by `missing`, is the value per unit. The fee difference caps it, so that no quote goes below the next
+ * tier's fee. It is 0 if `missing` is at least the volume. Assumes that new volume replaces what leaves the 30-day
+ * window.
  */
 export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   if (next === null) return 0;
@@ -60,7 +66,7 @@ export function tierWorth({ volume, makerRate, next }: AccountTier): number {
 const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
 const whole = (sum: Money): string => textOfMoney(money(sum - (sum % 10n ** 16n)));
 
-/** One line for a person. */
+/** Describes the tier in one line for the operator. */
 export function describeTier({ currency, volume, makerRate, next }: AccountTier): string {
   const now = `30-day volume ${whole(volume)} ${currency}, maker fee ${percent(makerRate)}`;
   if (next === null) return `${now}: no better tier`;

@@ -1,4 +1,4 @@
-/** What other programs of the account have locked. */
+/** Funds locked by other programs of the account. */
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
@@ -7,7 +7,7 @@ import type { Balance } from '../ports/port.ts';
 import { money, moneyOf } from '../model/units.ts';
 import type { Amount, Money } from '../model/units.ts';
 
-/** What our own orders that may live hold, by currency: minor for buys, major for sells. */
+/** Returns the funds locked by the bot's possibly live orders: quote currency for buys, base currency for sells. */
 export function lockedByOrders(instrument: Instrument, orders: Iterable<Order>): ReadonlyMap<string, Money> {
   let [minor, major] = [0n, 0n];
   for (const order of orders) {
@@ -22,7 +22,7 @@ export function lockedByOrders(instrument: Instrument, orders: Iterable<Order>):
   ]);
 }
 
-/** Locked beyond our own orders, in their currencies. An order of ours that is just on its way may count twice for one read. */
+/** Returns the funds locked beyond the bot's orders, per currency. An order just being sent may count twice for one read. */
 export function lockedByOthers(
   own: ReadonlyMap<string, Money>,
   balances: readonly Balance[],

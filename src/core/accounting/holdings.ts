@@ -1,4 +1,7 @@
-/** What the account holds by currency: its opening balances and all that came and went since, each once; and what the exchange says of it. */
+/**
+ * Holdings of the account by currency: opening balances plus every change since, each booked once; and the exchange's
+ * reported balances.
+ */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
 import { pairOrNull } from '../model/bookName.ts';
 import { Ledger } from './ledger.ts';
@@ -7,20 +10,20 @@ import type { Balance, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 
-/** Trades remembered to recognise repeats; pages overlap by far less. */
+/** Number of trades remembered to recognize repeats; far more than pages overlap. */
 const SEEN_MAX = 20_000;
-/** One of the eighth decimal: what rounding may make of a leg of a conversion. */
+/** One unit of the eighth decimal: the maximum rounding of a conversion leg. */
 const RESIDUE_MAX = 10n ** 10n;
 
-/** What was just booked in the account: every book that trades in it makes its position of that. */
+/** Booked change of the account. Every book that trades in it updates its position from this. */
 export type Booked = { readonly changes: readonly Change[] } & (
   | { readonly kind: 'opening' | 'transfer' }
   | { readonly kind: 'trade'; readonly trade: OwnTrade }
-  /** `worth`: what the third currency of one leg of a route is counted for. */
+  /** `worth` is the value of the third currency of a route's leg. */
   | { readonly kind: 'conversion'; readonly worth?: Money | undefined }
 );
 
-/** Origin id of the bot's order that a trade filled, and its level from 1; null where it is not the bot's, or not known. */
+/** Returns the origin id and level (from 1) of the bot's order that a trade filled; null if not the bot's, or unknown. */
 export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
 
 export class Holdings {
@@ -30,31 +33,31 @@ export class Holdings {
   readonly #reported = new Map<string, Money>();
   readonly #seen = new Map<string, string>();
   #isOpen = false;
-  /** Carried out, and the balances have not been compared since. */
+  /** Executed conversion after which balances have not yet been compared. */
   #unsettled: Conversion | null = null;
 
-  /** `told`: called with everything once it is booked, but for what is restored. `fillOf`: whose order a trade filled, for the ledger's text. */
+  /** `told` is called after each booking, except for restored state. `fillOf` finds the filled order for the ledger's text. */
   constructor(told: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
     this.#told = told;
     this.#fillOf = fillOf;
   }
 
-  /** Grows with every entry of the ledger. */
+  /** Increases with every ledger entry. */
   get version(): number {
     return this.#ledger.version;
   }
 
-  /** True once the opening balances are known. */
+  /** Whether the opening balances are known. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Balances by our own ledger, by currency. */
+  /** Balances of the bot's ledger, by currency. */
   get totals(): ReadonlyMap<string, Money> {
     return this.#ledger.balances;
   }
 
-  /** The last totals that the exchange reported. */
+  /** Latest totals reported by the exchange. */
   get reported(): ReadonlyMap<string, Money> {
     return this.#reported;
   }
@@ -63,18 +66,18 @@ export class Holdings {
     return this.#ledger.balance(currency);
   }
 
-  /** Tells every entry of the ledger from now on. */
+  /** Calls `call` with every ledger entry from now on. */
   onEntry(call: (entry: LedgerEntry) => void): void {
     this.#ledger.listen(call);
   }
 
-  /** What a later run goes on with; `recent` are the ids of the trades that it may be told again. */
+  /** Returns the state for a later run. `recent` holds ids of trades that may be reported again. */
   kept(recent: readonly string[]): AccountLedger {
     const { causes, sources } = this.#ledger;
     return { causes, sources, seen: this.#seenOf(recent) };
   }
 
-  /** Goes on with the ledger of an earlier run. Its trades up to that moment are in it. */
+  /** Continues the ledger of an earlier run, which includes its trades so far. */
   restore({ causes, sources, seen }: AccountLedger): void {
     if (this.#isOpen) throw new Error('the ledger is open already');
     this.#ledger.restore(causes, sources);
@@ -82,7 +85,7 @@ export class Holdings {
     this.#isOpen = true;
   }
 
-  /** Takes the last reported totals for the ledger: what differed came or went by something that is not ours, and is never profit. */
+  /** Books the latest reported totals into the ledger. The difference came from outside the bot and is never profit. */
   adjust(at: Millis): void {
     for (const { currency, difference } of this.differences()) {
       const source = `resume ${at} ${currency}`;
@@ -91,11 +94,11 @@ export class Holdings {
     }
   }
 
-  /** The first read opens the ledger; later ones are kept to be compared with it. */
+  /** Opens the ledger with the first read; keeps later reads for comparison. */
   read(balances: readonly Balance[], at: Millis): void {
-    // A currency that this reading does not name is unknown, whatever an earlier one said.
+    // A currency missing in this read is unknown, even if an earlier read had it.
     this.#reported.clear();
-    // One that the ledger has never had is none of the bot's.
+    // A currency that was never in the ledger is not the bot's.
     for (const { currency, total } of balances)
       if (!this.#isOpen || this.totals.has(currency)) this.#reported.set(currency, moneyOf(total));
     if (this.#isOpen) return;
@@ -105,7 +108,7 @@ export class Holdings {
     this.#told({ kind: 'opening', changes });
   }
 
-  /** Currencies whose last reported total differs from our ledger, with the difference: reported minus ours. */
+  /** Returns currencies with a difference between reported total and ledger: reported minus ledger. */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
     const result: { currency: string; difference: Money }[] = [];
     for (const [currency, reported] of this.#reported) {
@@ -116,8 +119,10 @@ export class Holdings {
   }
 
   /**
-   * A trade of this account, in whatever book; a repeat changes nothing. Of a book whose name does not tell its two currencies the fee alone is
-   * booked: the rest shows as a difference of the balances, which a person looks at. Throws an Error on one that was told differently before.
+   * Books a trade of the account in any book; ignores repeats.
+   *
+   * If the book's name does not reveal its currencies, only the fee is booked. The rest appears as a balance difference
+   * for the operator. Throws Error if the trade was reported differently before.
    */
   trade(trade: OwnTrade): void {
     if (!this.#isNew(trade)) return;
@@ -134,7 +139,7 @@ export class Holdings {
     this.#told({ kind: 'trade', trade, changes });
   }
 
-  /** A conversion of ours has been carried out. */
+  /** Books an executed conversion of the bot. */
   convert(conversion: Conversion, at: Millis): void {
     const { id, give, get, worth, why } = conversion;
     const changes: readonly Change[] = [
@@ -147,8 +152,8 @@ export class Holdings {
   }
 
   /**
-   * After the balances were read on a quiet cut: a last digit by which the currencies of a conversion differ is what the exchange's
-   * rounding left of it, and belongs to it. Once for each conversion.
+   * Books a rounding residue after a quiet balance read: a difference of one last digit in the currencies of a
+   * conversion. Once per conversion.
    */
   settleResidue(at: Millis): void {
     const conversion = this.#unsettled;
@@ -170,20 +175,20 @@ export class Holdings {
       this.#told({ kind: 'conversion', changes });
   }
 
-  /** Money came or went, and it is known why. The same `source` again changes nothing. */
+  /** Books an explained transfer. A repeated `source` changes nothing. */
   transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
     const changes = [{ cause, currency, amount }];
     if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#told({ kind: 'transfer', changes });
   }
 
-  /** Such as `btc_mxn at 1500000.00 as maker of demo-1-7 level 2`: the fields that exports have as columns. */
+  /** Returns text such as `btc_mxn at 1500000.00 as maker of demo-1-7 level 2`; exports use its parts as columns. */
   #whyOf(trade: OwnTrade): string {
     const { id, level } = this.#fillOf(trade);
     const order = id === null ? '' : ` of ${id}${level === null ? '' : ` level ${level}`}`;
     return `${trade.book} at ${trade.price} as ${trade.maker ? 'maker' : 'taker'}${order}`;
   }
 
-  /** What was said of these trades, of those that are in the ledger. */
+  /** Returns the reported content of the given trades that are in the ledger. */
   #seenOf(tids: readonly string[]): ReadonlyMap<string, string> {
     return new Map(
       tids.flatMap(tid => {
@@ -194,8 +199,8 @@ export class Holdings {
   }
 
   /**
-   * The first report of a trade is booked; one that tells the same trade differently is an impossible event. When the account trades with
-   * itself, through another of its programs, one trade id has two records: one for each order.
+   * Returns whether the trade is new. A second report with other content is impossible and throws. If the account
+   * trades with itself through another program, one trade id has two records, one per order.
    */
   #isNew({ tid, oid, side, price, major, minor, feeAmount, feeCurrency }: OwnTrade): boolean {
     const content = [oid, side, price, major, minor, feeAmount, feeCurrency].join(' ');

@@ -1,4 +1,4 @@
-/** What one book holds beyond its target and has earned, from everything that moves the account that it trades in. */
+/** Inventory and profit of one book, from every change of its account. */
 import type { Booked } from './holdings.ts';
 import type { Change } from './ledger.ts';
 import { moneyOfAmount } from '../model/instrument.ts';
@@ -20,36 +20,37 @@ export class Inventory {
   /** Profit up to the end of the earlier run; `null` if this run opened the ledger. */
   #earlier: ProfitSinceOpening | null = null;
   #openedAt: Millis | null = null;
-  /** The position in lots, and of which version of it. */
+  /** Cached position in lots, and its version. */
   #lots = 0;
   #lotsOf = -1;
 
-  /** `target`: lots to hold; null: what is held at the start. */
+  /** `target` is the holding to keep, in lots; null for the holding at the start. */
   constructor(instrument: Instrument, target: Amount | null) {
     this.#instrument = instrument;
     this.#target = target;
   }
 
-  /** In what it is counted: the major currency of the book. */
+  /** Currency of the inventory: the base currency of the book. */
   get currency(): string {
     return this.#instrument.major;
   }
 
-  /** True once the account's balances are known. */
+  /** Whether the account's balances are known. */
   get isOpen(): boolean {
     return this.#position !== null;
   }
 
-  /** Goes on where an earlier run left off: `held` of the major currency, the target that it had, in lots, and its profit since the opening. */
+  /** Continues an earlier run: base currency `held`, its target in lots, and its profit since the opening. */
   restore(held: Money, target: Amount, earlier: ProfitSinceOpening | null = null): void {
     this.#earlier = earlier ?? { since: null, at: null, twiceMid: null, profit: NO_PROFIT };
     this.#open(held, moneyOfAmount(this.#instrument, this.#target ?? target));
   }
 
   /**
-   * Something was booked that is no trade of this book. A conversion between its two currencies, or as a leg of a route between them, is a
-   * hedge; another one moves money out of or into them, and is no profit. Nor is a transfer, except for fees that were given back; a target
-   * of our own stays where it is.
+   * Applies a booked change that is not a trade of this book.
+   *
+   * A conversion between its two currencies, directly or as a leg of a route, is a hedge. Any other conversion is a
+   * flow of money, not profit. So is a transfer, except for refunded fees. A configured target does not move.
    */
   moved(booked: Booked, at: Millis): void {
     const { major } = this.#instrument;
@@ -70,7 +71,7 @@ export class Inventory {
     }
   }
 
-  /** A trade of this book. `id`: our origin id, or null when the order is not ours: then it moves the position, and is no profit. */
+  /** Applies a trade of this book. `id` is the bot's origin id. If null, the order is foreign: it moves the position without profit. */
   trade(trade: OwnTrade, price: Price, id: string | null): Fill {
     const fill: Fill = {
       tid: trade.tid,
@@ -95,17 +96,17 @@ export class Inventory {
     return fill;
   }
 
-  /** A new middle of the market, in half ticks. */
+  /** Sets a new mid price, in half ticks. */
   mark(halfTicks: number): void {
     this.#position?.mark(halfTicks);
   }
 
-  /** Major beyond the target. */
+  /** Returns the base currency beyond the target. */
   position(): Money {
     return this.#position?.inventory ?? NOTHING;
   }
 
-  /** The same in whole lots, rounded toward zero: fees may leave a part of a lot. */
+  /** Returns the position in whole lots, rounded toward zero; fees may leave a fraction of a lot. */
   positionLots(): number {
     if (this.#position === null) return 0;
     if (this.#position.version !== this.#lotsOf) {
@@ -115,29 +116,35 @@ export class Inventory {
     return this.#lots;
   }
 
-  /** What is wanted to be held, in lots, when so much is `held`. */
+  /** Returns the target in lots, given the amount `held`. */
   targetLots(held: Money): Amount {
     return Number((held - this.position()) / this.#instrument.lotMoney) as Amount;
   }
 
-  /** Throws an Error when it does not add up to the change of equity. */
+  /** Returns the profit. Throws Error if it does not equal the change of equity. */
   profit(): Profit {
     return this.#explained()?.profit() ?? NO_PROFIT;
   }
 
-  /** Profit of all fills and conversions against the mid, less fees: what moves of the mid bring is not in it. Null before the first mid. */
+  /**
+   * Returns the profit of all fills and conversions against the mid price, minus fees; excludes moves of the mid price.
+   * Null before the first.
+   */
   profitOfTrading(): Money | null {
     if (this.#position === null || this.#position.twiceMid === null) return null;
     const { spread, fees, hedging } = this.#position.profit();
     return money(spread + fees + hedging);
   }
 
-  /** Profit since the opening of the ledger, with this run's; throws as `profit` does. `at`: time of the last event. */
+  /**
+   * Returns the profit since the opening of the ledger, including this run. `at` is the time of the last event. Throws
+   * as `profit` does.
+   */
   profitSinceOpening(at: Millis): ProfitSinceOpening {
     return profitSinceOpening(this.#earlier, this.#explained(), this.#openedAt, at);
   }
 
-  /** Its total; throws as `profit` does. */
+  /** Returns the total profit; throws as `profit` does. */
   totalProfit(): Money {
     return this.#explained()?.total() ?? NOTHING;
   }
@@ -152,14 +159,14 @@ export class Inventory {
     this.#position = new Position(this.#instrument, money(held - target), this.#earlier?.twiceMid ?? null);
   }
 
-  /** `worth`: what the third currency of a leg of a route is counted for. */
+  /** `worth` is the value of the third currency of a route's leg. */
   #converted(changes: readonly Change[], worth?: Money): void {
     const { major, minor } = this.#instrument;
     const isOfBook = ({ currency }: Change) => currency === major || currency === minor;
     const [inMajor, inMinor] = [sumOf(changes, major), sumOf(changes, minor)];
     if (changes.every(isOfBook)) this.#position?.convert(inMajor, inMinor);
     else if (worth !== undefined) {
-      // What lies in the third currency is cash at what it is counted for, until the other leg says what it was.
+      // The third currency counts as cash at its estimated value until the other leg reveals the real one.
       const brought = changes.some(change => change.amount > 0n && isOfBook(change));
       this.#position?.convert(inMajor, inMinor + (brought ? -worth : worth));
     } else if (inMajor !== 0n) this.#position?.flow(inMajor);

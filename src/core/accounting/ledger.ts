@@ -1,8 +1,8 @@
-/** The ledger by currency, double entry: what the exchange holds for us on one side, why it does on the other. Every change is booked once. */
+/** Double-entry ledger by currency: balances at the exchange on one side, their causes on the other. Every change is booked once. */
 import { money } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 
-/** Why a balance is what it is: the accounts that stand against it. Fees are below zero when paid. */
+/** Causes of a balance, as its counter-accounts. Paid fees are negative. */
 export const CAUSES = [
   'opening',
   'trades',
@@ -15,15 +15,15 @@ export const CAUSES = [
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 
-/** What each cause has brought of one currency (above zero) or taken; together they are the balance. */
+/** Sum per cause in one currency, positive for incoming; together they equal the balance. */
 export type Causes = Readonly<Record<Cause, Money>>;
 
-/** A change of one balance and its cause: two postings. */
+/** Change of one balance with its cause: two postings. */
 export type Change = { readonly cause: Cause; readonly currency: string; readonly amount: Money };
 
-/** One thing that happened. It is booked whole, and never changed. */
+/** One event. It is booked completely and never changed. */
 export type LedgerEntry = {
-  /** Names it among everything that ever happens to the account: no second entry has it. */
+  /** Unique name among all events of the account. */
   readonly source: string;
   readonly at: Millis;
   readonly why: string | null;
@@ -32,14 +32,14 @@ export type LedgerEntry = {
 
 export type Posting = { readonly account: 'balance' | Cause; readonly currency: string; readonly amount: Money };
 
-/** Both sides of an entry; they add up to nothing in every currency. */
+/** Returns both sides of an entry, which sum to zero in every currency. */
 export const postingsOf = ({ changes }: LedgerEntry): readonly Posting[] =>
   changes.flatMap(({ cause, currency, amount }) => [
     { account: 'balance', currency, amount } as const,
     { account: cause, currency, amount: money(-amount) },
   ]);
 
-/** Sources remembered to recognise repeats. Trades and whoever tells of the others have their own memory; this is the last gate. */
+/** Number of sources remembered to recognize repeats. Callers also check for repeats; this is the last check. */
 export const SOURCES_MAX = 300;
 
 export class Ledger {
@@ -49,7 +49,7 @@ export class Ledger {
   #onEntry: ((entry: LedgerEntry) => void) | null = null;
   #version = 0;
 
-  /** Grows with every entry. */
+  /** Increases with every entry. */
   get version(): number {
     return this.#version;
   }
@@ -62,7 +62,7 @@ export class Ledger {
     return this.#causes;
   }
 
-  /** The last ones that were booked with `book`, oldest first. */
+  /** Most recent sources booked with `book`, oldest first. */
   get sources(): readonly string[] {
     return [...this.#sources];
   }
@@ -71,12 +71,12 @@ export class Ledger {
     return this.#balances.get(currency) ?? NOTHING;
   }
 
-  /** Tells every entry from now on. */
+  /** Calls `onEntry` with every entry from now on. */
   listen(onEntry: (entry: LedgerEntry) => void): void {
     this.#onEntry = onEntry;
   }
 
-  /** Goes on with what an earlier run booked. */
+  /** Continues from the bookings of an earlier run. */
   restore(causes: ReadonlyMap<string, Causes>, sources: readonly string[]): void {
     if (this.#causes.size > 0) throw new Error('the ledger is open already');
     for (const [currency, row] of causes) {
@@ -86,7 +86,7 @@ export class Ledger {
     for (const source of sources) this.#sources.add(source);
   }
 
-  /** Books what nobody has booked under this source; false when somebody has. */
+  /** Books an entry; returns false if its source was already booked. */
   book(entry: LedgerEntry): boolean {
     if (this.#sources.has(entry.source)) return false;
     this.#sources.add(entry.source);
@@ -95,7 +95,7 @@ export class Ledger {
     return true;
   }
 
-  /** Books what is known to be new. */
+  /** Books an entry that is known to be new. */
   post(entry: LedgerEntry): void {
     this.#version++;
     for (const { cause, currency, amount } of entry.changes) {
@@ -120,17 +120,17 @@ const NONE: Causes = {
   adjustments: NOTHING,
 };
 
-/** Causes of a currency of which only some are known; the others are 0. */
+/** Fills in missing causes of a currency with 0. */
 export const causesOf = (some: Partial<Causes>): Causes => ({ ...NONE, ...some });
 
-/** The balance of one currency, exact; below zero when more was taken than ever came. */
+/** Returns the exact balance of one currency; negative if more was withdrawn than received. */
 export function sumOfCauses(causes: Causes): Money {
   let sum = 0n;
   for (const cause of CAUSES) sum += causes[cause];
   return money(sum);
 }
 
-/** What entries amount to, by currency: from nothing, the same as a ledger that has booked them. */
+/** Sums entries by currency; equals the causes of a ledger that booked them. */
 export function causesFrom(entries: Iterable<Pick<LedgerEntry, 'changes'>>): Map<string, Record<Cause, Money>> {
   const all = new Map<string, Record<Cause, Money>>();
   for (const { changes } of entries) {

@@ -1,4 +1,4 @@
-/** Conversions that may be carried out at any moment, or have been: they count both ways until their end is known. */
+/** Conversions that may be, or may have been, executed. They count both ways until their outcome is known. */
 import type { Conversion, ConversionEvent } from './accountEvents.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { money } from '../model/units.ts';
@@ -16,13 +16,13 @@ export class PendingConversions {
     else this.#conversions.delete(conversion.id);
   }
 
-  /** Whether the balances may already have something of them, nobody can say. */
+  /** Whether no conversion is in flight, so that the balances cannot contain an unbooked one. */
   get isEmpty(): boolean {
     for (const { hasLeft } of this.#conversions.values()) if (hasLeft) return false;
     return true;
   }
 
-  /** Whether these differences (reported minus ours) are those of balances that have none of them, or that have the only one that has left. */
+  /** Whether the differences (reported minus ledger) are none, or exactly those of the only conversion in flight. */
   explain(differences: readonly { readonly currency: string; readonly difference: Money }[]): boolean {
     if (differences.length === 0) return true;
     const left = [...this.#conversions.values()].filter(({ hasLeft }) => hasLeft);
@@ -35,12 +35,12 @@ export class PendingConversions {
     );
   }
 
-  /** What they may still take from a currency. */
+  /** Returns the amount of a currency that they may still take. */
   taken(currency: string): Money {
     return this.#sum('give', currency);
   }
 
-  /** What they may still bring (buy) and take (sell) of the major currency, in lots, rounded up. */
+  /** Returns the amounts of the base currency that they may still bring (buy) or take (sell), in lots, rounded up. */
   lots({ major, lotMoney }: Instrument): Readonly<Record<Side, number>> {
     if (this.#conversions.size === 0) return NO_LOTS;
     const up = (sum: bigint) => Number((sum + lotMoney - 1n) / lotMoney);

@@ -1,12 +1,12 @@
-/** What we hold and what it earned: exact inventory, cash and profit split into spread, inventory, hedging and fees. */
+/** Position and its profit: exact inventory and cash, with profit split into spread, inventory, hedging and fees. */
 import type { Instrument } from '../model/instrument.ts';
 import { money } from '../model/units.ts';
 import type { Millis, Money, Price, Side } from '../model/units.ts';
 
-/** One execution of ours, in exact money. Amounts and fee are positive. */
+/** One execution of the account in exact money. Amounts and fee are positive. */
 export type Fill = {
   readonly tid: string;
-  /** Our origin id, or null for an order of this account that is not ours. */
+  /** The bot's origin id, or null for a foreign order of this account. */
   readonly id: string | null;
   readonly oid: string;
   readonly at: Millis;
@@ -16,22 +16,22 @@ export type Fill = {
   readonly major: Money;
   readonly minor: Money;
   readonly fee: Money;
-  /** A fee in a third currency is in the ledger, and is no part of this book's profit. */
+  /** A fee in a third currency is in the ledger, but not in this book's profit. */
   readonly feeIn: 'major' | 'minor' | 'other';
   readonly maker: boolean;
 };
 
-/** Profit in the minor currency since the start; the parts add up to the total exactly. Fees, and what hedging cost, are negative when paid. */
+/** Profit in the quote currency since the start; the parts sum to the total exactly. Paid fees and hedge costs are negative. */
 export type Profit = {
   readonly spread: Money;
   readonly inventory: Money;
   readonly fees: Money;
-  /** What conversions, and orders that took liquidity, brought against the mark. */
+  /** Gain of conversions and taker orders against the mark. */
   readonly hedging: Money;
   readonly total: Money;
 };
 
-/** What two times after each other brought together. */
+/** Adds the profits of two consecutive periods. */
 export const sumOfProfits = (a: Profit, b: Profit): Profit => ({
   spread: money(a.spread + b.spread),
   inventory: money(a.inventory + b.inventory),
@@ -40,7 +40,7 @@ export const sumOfProfits = (a: Profit, b: Profit): Profit => ({
   total: money(a.total + b.total),
 });
 
-/** What the later one has more than the earlier one. */
+/** Returns the later profit minus the earlier one. */
 export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => ({
   spread: money(later.spread - earlier.spread),
   inventory: money(later.inventory - earlier.inventory),
@@ -50,21 +50,26 @@ export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => (
 });
 
 /**
- * Equity is cash + inventory x mark. Between two moments it changes by exactly: what fills captured against the mark (spread),
- * what conversions and orders that took liquidity captured against it (hedging), what the mark did to the inventory held (inventory), and fees. The mark is the middle of the book in half ticks, so that
- * everything is an integer: sums inside are in minor money over 2 x 10^18 (major 10^-18, times half ticks, times the tick's money).
+ * Position whose equity is cash + inventory x mark. Its change is exactly the sum of four parts:
+ * - spread: gain of fills against the mark.
+ * - hedging: gain of conversions and taker orders against the mark.
+ * - inventory: effect of the mark on held inventory.
+ * - fees.
+ *
+ * The mark is the mid price in half ticks, so that all sums are integers. Internal sums are quote money over 2 x 10^18
+ * (base 10^-18, times half ticks, times the tick's money).
  */
 export class Position {
   readonly #tickMoney: bigint;
-  /** Major beyond the target. */
+  /** Base currency beyond the target. */
   #inventory: bigint;
   #cash = 0n;
-  /** Half ticks times the tick's money; 0 before the first mark. Up to it the mark's moves are counted. */
+  /** Half ticks times the tick's money; 0 before the first mark. Moves of the mark are counted up to this value. */
   #mark = 0n;
   #firstMark = 0n;
-  /** Where it has come since, in half ticks: what is held in between is the same, so that the moves are counted together when somebody asks. */
+  /** Latest mark, in half ticks. Inventory is constant in between, so moves are counted together on demand. */
   #halfTicks = 0;
-  /** What `total`, `profit` and `isExplained` said, until something moves them. */
+  /** Cached results of `total`, `profit` and `isExplained`. */
   #total: Money | null = null;
   #profit: Profit | null = null;
   #isExplained: boolean | null = null;
@@ -74,17 +79,17 @@ export class Position {
   #fees = 0n;
   #hedging = 0n;
   readonly #openingInventory: bigint;
-  /** The opening inventory at the first mark. */
+  /** Value of the opening inventory at the first mark. */
   #openingWorth = 0n;
-  /** Mark at which an earlier run ended; 0 without one. */
+  /** Final mark of an earlier run; 0 if there is none. */
   readonly #earlierMark: bigint;
   #flows = 0n;
-  /** What happened before the first mark, in 10^-18: valued when there is one. */
+  /** Amounts before the first mark, in 10^-18; valued at that mark. */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
   /**
-   * `inventory` is what is held beyond the target at the start; it earns and loses with the mark from the first mark on. `earlierTwiceMid`: where
-   * an earlier run ended, twice the mid; null without one.
+   * `inventory` is the holding beyond the target at the start; it gains and loses with the mark from the first mark on.
+   * `earlierTwiceMid` is twice the final mid price of an earlier run; null if there is none.
    */
   constructor(instrument: Instrument, inventory: Money, earlierTwiceMid: Money | null = null) {
     this.#tickMoney = instrument.tickMoney;
@@ -93,7 +98,7 @@ export class Position {
     this.#openingInventory = inventory;
   }
 
-  /** Another one whenever something but the mark has moved. */
+  /** Changes whenever anything but the mark changes. */
   get version(): number {
     return this.#version;
   }
@@ -102,23 +107,23 @@ export class Position {
     return money(this.#inventory);
   }
 
-  /** Change of the minor currency by our fills. */
+  /** Change of the quote currency through fills, hedges and fees. */
   get cash(): Money {
     return money(this.#cash);
   }
 
-  /** Twice the mid that everything is marked at; null before the first. */
+  /** Twice the current mid price; null before the first. */
   get twiceMid(): Money | null {
     return this.#halfTicks === 0 ? null : money(BigInt(this.#halfTicks) * this.#tickMoney);
   }
 
-  /** Gain of the opening inventory between the last mark of the earlier run and the first mark of this one. It is no part of `profit`. */
+  /** Gain of the opening inventory between the last mark of the earlier run and the first of this one; not part of `profit`. */
   get gainBeforeStart(): Money {
     if (this.#mark === 0n || this.#earlierMark === 0n) return money(0n);
     return cooked(this.#openingInventory * (this.#firstMark - this.#earlierMark));
   }
 
-  /** A new middle of the market, in half ticks. */
+  /** Sets a new mid price, in half ticks. */
   mark(halfTicks: number): void {
     if (halfTicks === this.#halfTicks && halfTicks > 0) return;
     if (!(Number.isSafeInteger(halfTicks) && halfTicks > 0))
@@ -128,7 +133,7 @@ export class Position {
     else if (this.#inventory !== 0n) this.#isAnother();
   }
 
-  /** Counts what the mark's moves did to the inventory. */
+  /** Books the effect of the mark's moves on the inventory. */
   #carry(): void {
     const next = BigInt(this.#halfTicks) * this.#tickMoney;
     if (next === this.#mark) return;
@@ -140,7 +145,7 @@ export class Position {
     this.#moved();
     const sign = fill.side === 'buy' ? 1n : -1n;
     const hasMark = this.#mark !== 0n;
-    // What takes liquidity pays to leave: it is no part of what quotes earn.
+    // A taker order is a hedge, not earnings of quotes.
     if (!fill.maker) this.#leave(sign * fill.major, -sign * fill.minor);
     else if (hasMark) this.#spread += sign * (fill.major * this.#mark - raw(fill.minor));
     else {
@@ -154,7 +159,7 @@ export class Position {
     this.#cash -= sign * fill.minor + (fill.feeIn === 'minor' ? fill.fee : 0n);
   }
 
-  /** A conversion of ours between the two currencies: what each of them changed by, in opposite directions. */
+  /** Books a conversion between the two currencies: their changes, in opposite directions. */
   convert(major: bigint, minor: bigint): void {
     this.#moved();
     this.#leave(major, minor);
@@ -162,7 +167,7 @@ export class Position {
     this.#cash += minor;
   }
 
-  /** A fee that was given back, in the major currency or in the minor one. */
+  /** Books a refunded fee, in the base or quote currency. */
   rebate(isMajor: boolean, sum: Money): void {
     this.#moved();
     if (!isMajor) {
@@ -175,7 +180,7 @@ export class Position {
     this.#inventory += sum;
   }
 
-  /** Major that came or went by something other than our fills: a deposit, another program's trade. Never profit. */
+  /** Books a flow of the base currency from outside the bot, such as a deposit or another program's trade. Never profit. */
   flow(major: Money): void {
     this.#moved();
     this.#inventory += major;
@@ -183,12 +188,12 @@ export class Position {
     else this.#flows += major * this.#mark;
   }
 
-  /** Before the first mark only fees in the minor currency are known. */
+  /** Before the first mark, only fees in the quote currency are known. */
   profit(): Profit {
     return (this.#profit ??= this.#computed());
   }
 
-  /** The total of `profit`, without its parts: every decision asks for it. */
+  /** Returns only the total of `profit`: every decision needs it. */
   total(): Money {
     if (this.#total === null) {
       this.#carry();
@@ -202,11 +207,11 @@ export class Position {
     const fees = cooked(this.#fees);
     const hedging = cooked(this.#hedging);
     const all = this.total();
-    // The parts are rounded to 10^-18; inventory takes the remainder, so that they add up to the total exactly.
+    // Parts are rounded to 10^-18; inventory takes the remainder, so that the sum is exact.
     return { spread, fees, hedging, inventory: money(all - spread - fees - hedging), total: all };
   }
 
-  /** True when the parts explain the change of equity to the last unit: the identity that everything above must keep. */
+  /** Whether the parts equal the change of equity exactly. All methods above must preserve this invariant. */
   isExplained(): boolean {
     return (this.#isExplained ??= this.#addsUp());
   }
@@ -237,7 +242,7 @@ export class Position {
     } else this.#hedging += major * this.#mark + raw(money(minor));
   }
 
-  /** The first mark: leftovers of an earlier run may have been filled before the first book arrived. */
+  /** Applies the first mark. Orders of an earlier run may have been filled before the first book arrived. */
   #open(mark: bigint): void {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#isAnother();

@@ -1,53 +1,53 @@
-/** Whether the exchange's balances equal our ledger: when not, what is done about it, and when a person's word takes them for it. */
+/** Comparison of the exchange's balances with the bot's ledger: reaction to differences, and adjustment after the operator resumes. */
 import type { HaltReason } from '../model/halts.ts';
 import type { Holdings } from './holdings.ts';
 import { textOfMoney } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 
-/** What the exchange reported on a quiet cut, and how the ledger stood to it at that moment. */
+/** Balances reported in a quiet read, and their difference from the ledger at that time. */
 export type BalanceCheck = {
   readonly at: Millis;
   readonly reported: ReadonlyMap<string, Money>;
-  /** Reported minus ours, where they differ. */
+  /** Reported minus ledger, where they differ. */
   readonly differences: ReadonlyMap<string, Money>;
 };
 
-/** A difference that the exchange's lists are still asked to explain: nothing is quoted meanwhile. */
+/** Difference that the exchange's lists may still explain; nothing is quoted meanwhile. */
 export type Unexplained = {
-  /** `-100 mxn, 0.5 btc`: reported minus ours. */
+  /** `-100 mxn, 0.5 btc`: reported minus ledger. */
   readonly difference: string;
-  /** When a halt follows, in the engine's time, unless something explains it before. */
+  /** Time of the halt, in engine time, unless an explanation arrives before. */
   readonly haltsAt: Millis;
 };
 
 const MISMATCHES_TO_REFUSE = 2;
 const MISMATCHES_TO_HALT = 3;
-/** A difference that is younger may be a trade whose record, or a transfer whose line in the lists, is about to come: quotes stay. */
+/** Minimum age of a difference for a refusal. A younger one may be a late trade record or transfer, so quotes stay. */
 const REFUSE_AFTER_MS = 10_000;
 
 export class Reconciliation {
   readonly #holdings: Holdings;
   readonly #tradeReportDelayMaxMs: Millis;
   readonly #listWaitMs: Millis;
-  /** Quiet balance reads in a row that differed from the ledger. */
+  /** Consecutive quiet balance reads that differed from the ledger. */
   #mismatches = 0;
-  /** Since when they have differed, with nothing explained meanwhile; null while they equal. */
+  /** Start of the current difference, without any explanation since; null while equal. */
   #differedSince: Millis | null = null;
-  /** They had differed for a while when they were last compared. */
+  /** Whether the difference was old at the last comparison. */
   #isOld = false;
   #equalled = false;
   #checked: BalanceCheck | null = null;
-  /** A person has resumed: a difference that stays the same for the settle time is taken into the ledger. */
+  /** Set by a resume: a difference that stays constant for the settle time is booked into the ledger. */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
-  /** `listWaitMs`: how long the exchange's lists may take to show what moved the balances. */
+  /** `listWaitMs` is the maximum delay until the exchange's lists show a balance change. */
   constructor(holdings: Holdings, tradeReportDelayMaxMs: Millis, listWaitMs: Millis) {
     this.#holdings = holdings;
     this.#tradeReportDelayMaxMs = tradeReportDelayMaxMs;
     this.#listWaitMs = listWaitMs;
   }
 
-  /** They equalled once since the start, and since a person last resumed. */
+  /** Whether balances equaled the ledger since the start and since the last resume. */
   get hasEqualled(): boolean {
     return this.#equalled;
   }
@@ -57,37 +57,37 @@ export class Reconciliation {
     return this.#checked;
   }
 
-  /** They differ for longer than a late record explains. */
+  /** Whether they differ for longer than a late record explains. */
   get differs(): boolean {
     return this.#mismatches >= MISMATCHES_TO_REFUSE && this.#isOld;
   }
 
-  /** What differs while the lists are waited for; null while nothing does. */
+  /** Difference while waiting for the lists; null if there is none. */
   get unexplained(): Unexplained | null {
     if (!this.differs || this.#differedSince === null) return null;
     return { difference: this.#listOfDifferences(), haltsAt: this.#differedSince + this.#listWaitMs };
   }
 
-  /** They equal the ledger, with or without a conversion whose end is not known. */
+  /** Records that balances equal the ledger, with or without a conversion of unknown outcome. */
   equalledButForConversions(): void {
-    // What a person took over stays to be compared as long as anything differs.
+    // After a resume, the comparison continues until nothing differs.
     if (this.#adjusting !== null && this.#listOfDifferences() !== '') return;
     this.#adjusting = null;
     this.#equalled = true;
   }
 
-  /** A conversion moved: what differed may be explained by now. */
+  /** Restarts the count after a conversion, which may explain the difference. */
   again(): void {
     this.#mismatches = 0;
   }
 
-  /** A part of what differed is booked: the rest has its own time. */
+  /** Restarts the time after a part of the difference was booked. */
   explained(): void {
     this.again();
     this.#differedSince = null;
   }
 
-  /** The balances that were read last may be older than trades that are in the ledger by now: only a new read tells what differs. */
+  /** Applies a resume. The last balances may be older than trades in the ledger, so only a new read shows the difference. */
   resumed(at: Millis): void {
     this.explained();
     this.#equalled = false;
@@ -95,8 +95,8 @@ export class Reconciliation {
   }
 
   /**
-   * After a read of the balances on a quiet cut: why to halt, or null. Once may be a trade whose record is late; what stays is halted on once the
-   * lists have had their time to explain it.
+   * Checks a quiet balance read. Returns the halt reason, or null. A single difference may be a late trade record; a
+   * lasting one halts once the lists had time to explain it.
    */
   read(startedAt: Millis): HaltReason | null {
     this.#holdings.settleResidue(startedAt);
@@ -129,7 +129,7 @@ export class Reconciliation {
     return differences.map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`).join(', ');
   }
 
-  /** A trade whose record is late would be counted twice: what differs must have stayed the same for longer than that takes. */
+  /** Books a difference that stayed constant for longer than a trade record can be late. Otherwise a late trade would count twice. */
   #adjust(list: string, before: { readonly difference: string; readonly since: Millis }, startedAt: Millis): void {
     if (before.difference !== list) {
       this.#adjusting = { difference: list, since: startedAt };

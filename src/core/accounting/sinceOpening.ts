@@ -1,11 +1,11 @@
-/** Profit since the ledger was opened: the one number that every surface shows, across runs and the time between them. */
+/** Profit since the opening of the ledger: the figure shown everywhere, across runs and the time between them. */
 import { sumOfProfits } from './position.ts';
 import type { Position, Profit } from './position.ts';
 import { money } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 
 const NOTHING = money(0n);
-/** Profit before anything was earned. */
+/** Zero profit. */
 export const NO_PROFIT: Profit = {
   spread: NOTHING,
   inventory: NOTHING,
@@ -14,20 +14,20 @@ export const NO_PROFIT: Profit = {
   total: NOTHING,
 };
 
-/** Profit since the opening, as it was at a time. */
+/** Profit since the opening, at one time. */
 export type ProfitSinceOpening = {
-  /** When the ledger was opened; `null` if an older Puntas did not keep it. */
+  /** Opening time; `null` if an older Puntas did not store it. */
   readonly since: Millis | null;
-  /** Time of the last event that is in it; `null` if an older Puntas did not keep it. */
+  /** Time of the last included event; `null` if an older Puntas did not store it. */
   readonly at: Millis | null;
-  /** Twice the mid at which inventory is marked, so that it is exact; `null` before the first mid. */
+  /** Twice the mid price at which inventory is marked, which keeps it exact; `null` before the first. */
   readonly twiceMid: Money | null;
   readonly profit: Profit;
 };
 
 /**
- * Computes profit since the opening from the profit up to the end of the earlier run, the gain of the inventory while no run marked it, and
- * the profit of this run. An earlier run that crashed counts up to its last checkpoint: the gain covers the time after it.
+ * Adds the profit until the end of the earlier run, the gain of inventory between runs, and the profit of this run. A
+ * crashed earlier run counts up to its last checkpoint; the gain covers the time after it.
  */
 export function profitSinceOpening(
   earlier: ProfitSinceOpening | null,
@@ -47,31 +47,31 @@ export function profitSinceOpening(
 }
 
 const HOUR_MS = 3_600_000;
-/** Start of the UTC hour of a time. */
+/** Returns the start of the UTC hour of a time. */
 export const hourOf = (at: Millis): Millis => Math.floor(at / HOUR_MS) * HOUR_MS;
 
-/** Watches for the end of each UTC hour: profit as it was at the last event of the hour. */
+/** Observer of UTC hour ends, with the profit at the last event of each hour. */
 export class HourEnds {
   #nextHour = Infinity;
   #onEnd: ((ended: ProfitSinceOpening) => void) | null = null;
 
-  /** Calls with each hour that ends from now on. */
+  /** Calls `onEnd` for each hour that ends from now on. */
   listen(onEnd: (ended: ProfitSinceOpening) => void): void {
     this.#onEnd = onEnd;
   }
 
-  /** Whether the hour has ended at `at`. Every event asks. */
+  /** Whether the hour has ended at `at`; checked for every event. */
   isOver(at: Millis): boolean {
     return at >= this.#nextHour;
   }
 
-  /** The hour has ended with this profit, and the hour of `at` begins. */
+  /** Ends the hour with this profit and starts the hour of `at`. */
   end(ended: ProfitSinceOpening, at: Millis): void {
     this.#onEnd?.(ended);
     this.begin(at);
   }
 
-  /** Starts with the hour of a time. */
+  /** Starts the hour of `at`. */
   begin(at: Millis): void {
     this.#nextHour = hourOf(at) + HOUR_MS;
   }

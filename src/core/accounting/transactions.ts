@@ -1,35 +1,32 @@
-/** What many tellings of one transaction amount to (rfq-and-webhooks 2.5, 2.6), in whatever order they came. */
+/** Merged state of one transaction from repeated, unordered events (rfq-and-webhooks 2.5, 2.6). */
 import type { Refundable, TransactionEvent, TransactionKind, TransactionStatus } from '../ports/transactionEvents.ts';
 import type { Millis } from '../model/units.ts';
 
-/** A value and the `updatedAt` of the event that said so. */
+/** A value with the `updatedAt` of its event. */
 type Told = { readonly value: string; readonly at: Millis };
 
-/**
- * All that is known of one transaction. Joining is commutative, associative and idempotent: any order and repetition of the same events
- * ends in the same state.
- */
+/** Known state of one transaction. Joining is commutative, associative and idempotent, so order and repetition of events do not matter. */
 export type TransactionState = {
   readonly id: string;
   readonly kinds: ReadonlySet<TransactionKind>;
-  /** The furthest: a final status never goes back to one before it; of two final ones the later, and FAILED at the same moment. */
+  /** Furthest status: a final one never reverts to an earlier one. Of two final ones the later counts; at equal times, FAILED. */
   readonly status: Told;
-  /** Every final status that was told. */
+  /** Every reported final status. */
   readonly finals: ReadonlySet<string>;
-  /** Everything else by name, each as the newest event that has it says, as JSON. A field that a later event leaves out stays. */
+  /** All other fields by name, each with its newest value as JSON. A field missing in a later event is kept. */
   readonly fields: ReadonlyMap<string, Told>;
-  /** The refund has a life of its own, also after COMPLETE; null until one is told of. */
+  /** State of the refund, which continues even after COMPLETE; null if none is reported. */
   readonly refund: Refund | null;
 };
 
 type Refund = {
   readonly status: Told;
   readonly finals: ReadonlySet<string>;
-  /** By name and occurrence, because a step can be tried again. */
+  /** By name and occurrence, because a step can be retried. */
   readonly steps: ReadonlyMap<string, { readonly status: Told; readonly id: Told | null }>;
 };
 
-/** One event as a state. */
+/** Converts one event to a state. */
 export function transactionOf(event: TransactionEvent): TransactionState {
   const { id, kind, status, updatedAt: at, ...others } = event;
   const { refund, ...fields } = 'refund' in others ? others : { ...others, refund: undefined };
@@ -43,7 +40,7 @@ export function transactionOf(event: TransactionEvent): TransactionState {
   };
 }
 
-/** What two states of one transaction amount to. */
+/** Joins two states of one transaction. */
 export function joinTransactions(a: TransactionState, b: TransactionState): TransactionState {
   return {
     id: a.id,
@@ -62,7 +59,7 @@ export function joinTransactions(a: TransactionState, b: TransactionState): Tran
   };
 }
 
-/** What cannot be true of one transaction, for a person to look at; empty when its events agree. */
+/** Returns contradictions between events, for the operator; empty if there are none. */
 export function contradictionsOf({ kinds, finals, refund }: TransactionState): string[] {
   const said = (what: string, words: ReadonlySet<string>) =>
     words.size > 1 ? [`${what} is said to be ${[...words].sort().join(' and ')}`] : [];
@@ -91,7 +88,10 @@ const rankOf = ({ value }: Told): number => RANKS[value] ?? 0;
 const finalsOf = (status: TransactionStatus): ReadonlySet<string> =>
   new Set(status === 'COMPLETE' || status === 'FAILED' ? [status] : []);
 
-/** The newer; at the same moment the one that sorts last, so that the order of arrival decides nothing. FAILED sorts after COMPLETE. */
+/**
+ * Returns the newer value. At equal times the one that sorts last, so that order of arrival does not matter; FAILED
+ * sorts after COMPLETE.
+ */
 const later = (a: Told, b: Told): Told => (a.at > b.at || (a.at === b.at && a.value >= b.value) ? a : b);
 const further = (a: Told, b: Told): Told => (rankOf(a) === rankOf(b) ? later(a, b) : rankOf(a) > rankOf(b) ? a : b);
 const union = <T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> => new Set([...a, ...b]);

@@ -1,4 +1,4 @@
-/** Rules and fees of the book as they were read last, and why nothing can be quoted under them. */
+/** Latest rules and fees of the book, and the reason if nothing can be quoted under them. */
 import { tierWorth } from '../accounting/feeTier.ts';
 import type { EngineEvent } from './event.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -10,7 +10,7 @@ export class BookTerms {
   instrument: Instrument;
   makerRate = Number.NaN;
   takerRate = Number.NaN;
-  /** Of one more unit of volume, for the next fee tier; parts of 10^-8. */
+  /** Value of one more unit of volume towards the next fee tier, in units of 10^-8. */
   tierWorth = 0;
   #refusal: BookRefusal | null = null;
 
@@ -22,22 +22,22 @@ export class BookTerms {
     return this.#refusal;
   }
 
-  /** The book counts in another tick or lot than this run: only the next one can quote on it. */
+  /** Whether tick or lot differ from those of this run; only the next run can quote then. */
   get isOutdated(): boolean {
     return this.#refusal === 'rules of the book changed';
   }
 
-  /** Fees were read, which nothing is quoted without. */
+  /** Whether fees are known; without them nothing is quoted. */
   get hasFees(): boolean {
-    // A rebate is a fee below 0; NaN is none.
+    // A rebate is a negative fee; NaN fails this check.
     return Math.abs(this.makerRate) < 1e8;
   }
 
-  /** True when what can be quoted may have changed by it. */
+  /** Applies new rules or the book's removal. Returns true if quoting may be affected. */
   read(event: Extract<EngineEvent, { kind: 'rules' | 'book removed' }>): boolean {
     if (event.kind === 'book removed') return this.#refuse('book is not traded any more');
     const { instrument, makerRate, takerRate, tier } = event;
-    // Every price held here is counted in the old ticks: only the next run may count in the new ones.
+    // All prices in this run count in the old ticks, so only the next run may use the new ones.
     if (instrument.tick !== this.instrument.tick || instrument.lot !== this.instrument.lot)
       return this.#refuse('rules of the book changed');
     Object.assign(this, { instrument, makerRate, takerRate, tierWorth: tier ? tierWorth(tier) : 0 });

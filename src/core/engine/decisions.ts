@@ -1,4 +1,4 @@
-/** What became of each level: counted by reason at every decision and, for an engine that is asked to, told of the last one in full. */
+/** Outcome of each level: counts by reason over all decisions and, if traced, the last decision in full. */
 import { isCut } from '../quoting/normalizeQuote.ts';
 import type { NormalizedLevel, NormalizedQuote } from '../quoting/normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';
@@ -12,7 +12,7 @@ import type { Quote } from '../quoting/strategy.ts';
 import type { Unshown, UnshownSides } from './whyNot.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-/** How often decisions did this for this reason, on one side. */
+/** Number of decisions with this action and reason, on one side. */
 export type DecisionCount = {
   readonly side: Side;
   readonly action: DecisionAction;
@@ -24,13 +24,13 @@ export type Decided = {
   readonly side: Side;
   readonly action: DecisionAction;
   readonly reason: Reason;
-  /** What there is to say beyond the reason, in words. */
+  /** Details beyond the reason, as text. */
   readonly detail: string | null;
-  /** Which of the strategy's levels on this side, 0 the first; null for a whole side, or an order that no level wants. */
+  /** Index of the strategy's level on this side, from 0; null for the whole side or for an unwanted order. */
   readonly index: number | null;
-  /** The level as it may be placed; null when it may not. */
+  /** The level as it may be placed; null if it may not. */
   readonly level: NormalizedLevel | null;
-  /** The order that stood for it at that moment, or was just placed. */
+  /** Order of the level at that time, or the order just placed. */
   readonly order: DecidedOrder | null;
 };
 
@@ -44,9 +44,9 @@ export type DecidedOrder = {
 /** The last decision. */
 export type Decision = {
   readonly at: Millis;
-  /** Why nothing could be quoted at all; null when it could. */
+  /** Reason why nothing could be quoted; null if quoting was possible. */
   readonly refusal: RiskRefusal | null;
-  /** What the strategy asked for; null when it was not asked. */
+  /** Quote of the strategy; null if it was not called. */
   readonly quote: Quote | null;
   readonly decided: readonly Decided[];
 };
@@ -60,7 +60,7 @@ const WAITING: Readonly<Partial<Record<OrderState, Reason>>> = {
   canceling: 'its order is being canceled',
 };
 const SIDES = ['buy', 'sell'] as const;
-/** A strategy is asked to say why; one that does not is told of all the same. */
+/** Fallback reason for a strategy that gives none. */
 const NOT_READY: Unshown = { reason: 'not ready', words: null, level: null };
 const ALL_SHOWN: UnshownSides = { buy: null, sell: null };
 const NO_LEVELS: Unshown = { reason: 'held back by the strategy', words: null, level: null };
@@ -69,12 +69,12 @@ export class Decisions {
   readonly #counts = new Float64Array(SIDES.length * ACTIONS.length * REASONS.length);
   readonly #isTraced: boolean;
   #silent: string[] = [];
-  /** Of each side: whether anything of it is shown, and what came first of what is not. */
+  /** Per side: whether any level is shown, and the first reason why one is not. */
   readonly #isShown: Record<Side, boolean> = { buy: false, sell: false };
   readonly #unshown: Record<Side, Unshown | null> = { buy: NOT_READY, sell: NOT_READY };
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
 
-  /** `isTraced`: the last decision is kept in full, at the price of allocating it. */
+  /** `isTraced` keeps the last decision in full, which costs allocations. */
   constructor(isTraced: boolean) {
     this.#isTraced = isTraced;
   }
@@ -88,7 +88,7 @@ export class Decisions {
     if (this.#isTraced) this.#last = { at, refusal, quote: null, decided: [] };
   }
 
-  /** What the strategy asks for, what is legal of it, and what of that may be shown now. */
+  /** Records the strategy's quote, its legal levels, and those that may be shown now. */
   asked(quote: Quote, { levels, refusals }: NormalizedQuote, shown: readonly NormalizedLevel[]): void {
     if (this.#last !== null) this.#last.quote = quote;
     if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);
@@ -98,7 +98,7 @@ export class Decisions {
       if (isCut(reason)) continue;
       this.tell(side, 'not placed', reason, index);
       const level = (side === 'buy' ? quote.bids : quote.asks)[index];
-      // It is shown with the next one, or that one says why not.
+      // The next level includes this one, or has its own reason.
       if (reason !== 'merged into the next level') this.#misses(side, { reason, words: null, level: level ?? null });
     }
     if (shown !== levels)
@@ -122,13 +122,13 @@ export class Decisions {
     this.#unshown[side] ??= what;
   }
 
-  /** Without an order it only would be. */
+  /** Records a placement; `order` is null in a preview. */
   placed(level: NormalizedLevel, order: Order | null): void {
     this.#isShown[level.side] = true;
     this.tell(level.side, 'placed', 'as wanted', level.index, level, order);
   }
 
-  /** Why sides show nothing, from the last decision; nothing on its way, and nothing that is being replaced. */
+  /** Reasons for the sides that show nothing, from the last decision. A side with pending or replaced orders counts as shown. */
   get unshown(): UnshownSides {
     const { buy, sell } = this.#isShown;
     if (buy && sell) return ALL_SHOWN;
@@ -138,7 +138,7 @@ export class Decisions {
     };
   }
 
-  /** A reason that holds for both sides. */
+  /** Records a reason that applies to both sides. */
   refused(reason: RiskRefusal, detail: string | null): void {
     for (const side of SIDES) {
       this.tell(side, 'not placed', reason, null, null, null, detail);
@@ -146,7 +146,7 @@ export class Decisions {
     }
   }
 
-  /** Why single levels or sides are not shown, from the last decision. */
+  /** Reasons for levels or sides that are not shown, from the last decision. */
   get silent(): readonly string[] {
     return this.#silent;
   }
@@ -165,7 +165,7 @@ export class Decisions {
     this.#last.decided.push({ side, action, reason, detail, index, level, order: order && asDecided(order) });
   }
 
-  /** What a plan does about levels that have an order. */
+  /** Records the actions of a plan on levels with an order. */
   planned(side: Side, { cancel, keep, wait }: QuotePlan): void {
     if (keep.length > 0 || wait.length > 0) this.#isShown[side] = true;
     else for (const { level } of cancel) if (level !== null) this.#isShown[side] = true;
@@ -177,18 +177,18 @@ export class Decisions {
       this.tell(side, 'waits', WAITING[order.state] ?? 'its order is on its way', level.index, level, order);
   }
 
-  /** Something that is no part of a decision, like a refusal by the exchange. */
+  /** Counts an event outside a decision, such as a rejection by the exchange. */
   count(side: Side, action: DecisionAction, reason: Reason): void {
     const at = ((side === 'buy' ? 0 : ACTIONS.length) + ACTION_AT[action]) * REASONS.length + REASON_AT[reason];
     this.#counts[at] = this.#counts[at]! + 1;
   }
 
-  /** Null before the first, and when nobody asked for it. */
+  /** The last decision; null before the first or if not traced. */
   get last(): Decision | null {
     return this.#last;
   }
 
-  /** All that are above zero. */
+  /** All counts above zero. */
   get counts(): readonly DecisionCount[] {
     const list: DecisionCount[] = [];
     let at = 0;

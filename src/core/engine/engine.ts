@@ -1,4 +1,4 @@
-/** The engine: an event goes in, approved commands come out. Synchronous and deterministic; it keeps no clock, dice, file or promise. */
+/** Engine: takes an event, returns approved commands. Synchronous and deterministic; holds no clock, randomness, file or promise. */
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
 import { QuotePuller } from '../quoting/quotePuller.ts';
 import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
@@ -50,11 +50,11 @@ export class Engine {
   readonly #orders: Orders;
   readonly #account: TradingAccount;
   readonly #inventory: Inventory;
-  /** Ends of the UTC hours of this run. */
+  /** Profit at the end of each UTC hour of this run. */
   readonly hourEnds = new HourEnds();
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
-  /** Of an earlier run, for a later one, where this one has none. */
+  /** State of an earlier run, kept for later ones if this run tracks no adverse selection. */
   #adverseLeft: RestoredLedger['adverse'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
@@ -64,7 +64,7 @@ export class Engine {
   #decidedAt = -Infinity;
   #stopping = false;
   #dirty = false;
-  /** The list of orders that was last seen to hold those of this run alone: a list stays as it is. */
+  /** Last order list known to hold only orders of this run; lists are immutable. */
   #aloneIn: readonly Order[] | null = null;
   readonly #quotingNews = new QuotingNews();
   #fills = 0;
@@ -75,7 +75,7 @@ export class Engine {
   readonly #quoteUptime = new QuoteUptime();
   readonly #decisions: Decisions;
   #at: Millis = -Infinity;
-  /** How near each limit is at this time. */
+  /** Returns the use of each limit. */
   readonly limitUses = (at: Millis) =>
     limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at);
 
@@ -107,7 +107,7 @@ export class Engine {
     });
   }
 
-  /** Takes one event and returns the commands to carry out, in order. Throws only when a belief about our own code is broken. */
+  /** Applies one event and returns the commands to execute, in order. Throws only on a defect in this program. */
   step(event: EngineEvent): readonly Approved<Command>[] {
     if (this.#at === -Infinity) this.hourEnds.begin(event.at);
     else if (this.hourEnds.isOver(event.at)) this.hourEnds.end(this.#inventory.profitSinceOpening(this.#at), event.at);
@@ -185,17 +185,18 @@ export class Engine {
         this.#account.resumed(event.at);
         break;
     }
-    // The very sum that drivers are told: past a power of two the difference may be another, and a driver would ask for ever.
+    // Compares with the exact sum that drivers see. A rearranged difference may round differently, and a driver would
+    // retry forever.
     if (event.at < this.decidesAt) return NOTHING;
     return this.#decide(event.at);
   }
 
-  /** Orders of ours that may be in the exchange's book. */
+  /** Orders that may be in the exchange's book. */
   get liveOrders(): readonly Order[] {
     return this.#orders.live.filter(mayLive);
   }
 
-  /** None may live that is of another run. */
+  /** Whether no order of another run may be live. */
   get #isAlone(): boolean {
     const { live } = this.#orders;
     if (live === this.#aloneIn) return true;
@@ -209,27 +210,27 @@ export class Engine {
     return true;
   }
 
-  /** Orders that may live or may still be filled. */
+  /** Orders that may be live or may still be filled. */
   get unfinished(): readonly Order[] {
     return this.#orders.live;
   }
 
-  /** By its origin id, also for a while after its end. */
+  /** Returns an order by origin id, also for a while after its end. */
   order(id: string): Order | undefined {
     return this.#orders.get(id);
   }
 
-  /** The account that it trades in. */
+  /** Account of the engine. */
   get account(): AccountView {
     return this.#account;
   }
 
-  /** Grows with every change of what `ledger` tells. */
+  /** Increases with every change of the result of `ledger`. */
   get ledgerVersion(): number {
     return this.#account.version + (this.#adverseSelection?.version ?? 0);
   }
 
-  /** What a later run must know of this one's ledger; `recent` are the ids of the trades that it may be told again. */
+  /** Returns the ledger for a later run. `recent` holds ids of trades that may be reported again. */
   ledger(recent: readonly string[]): RestoredLedger | null {
     if (!this.#account.isOpen) return null;
     const adverse = this.#adverseSelection?.state() ?? this.#adverseLeft;
@@ -242,17 +243,17 @@ export class Engine {
     };
   }
 
-  /** When it next decides, unless something makes it decide before: drivers send a timer then. */
+  /** Time of the next decision if no event triggers one earlier. Drivers send a timer event then. */
   get decidesAt(): Millis {
     return this.#dirty ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
   }
 
-  /** Whether the strategy hears of each public trade; otherwise the price of the last one before a decision is enough. */
+  /** Whether the strategy needs every public trade. Otherwise the last price before a decision is enough. */
   get wantsTrades(): boolean {
     return this.#options.strategy.trade !== undefined || this.#puller?.hearsTrades === true;
   }
 
-  /** The book counts in another tick or lot than this run: only the next one can quote on it. */
+  /** Whether tick or lot differ from those of this run; only the next run can quote then. */
   get isOutdated(): boolean {
     return this.#rules.isOutdated;
   }
@@ -261,27 +262,27 @@ export class Engine {
     return this.#risk.haltedBecause;
   }
 
-  /** Why a person lets nothing be quoted for now; null when nobody does. */
+  /** Reason for the operator's pause; null if not paused. */
   get pausedBecause(): string | null {
     return this.#risk.pausedBecause;
   }
 
-  /** The last changes of the regime, oldest first. */
+  /** Recent regime changes, oldest first. */
   get regimeChanges(): readonly RegimeState[] {
     return this.#risk.regimes.changes;
   }
 
-  /** The last decision in full; null before it, and for an engine that is not traced. */
+  /** The last decision in full; null before it or if not traced. */
   get decision(): Decision | null {
     return this.#decisions.last;
   }
 
-  /** Why only inventory is closed until a resume; null when it is not, or only because inventory is near its limit. */
+  /** Reason for reduce-only until a resume. Null if there is none, or if inventory is only near its limit. */
   get reducingBecause(): string | null {
     return this.#risk.reducingBecause;
   }
 
-  /** Inventory is known, and no farther from its target than its limit. */
+  /** Whether inventory is known and within its limit. */
   get isWithinLimit(): boolean {
     return this.#risk.isWithinLimit;
   }
@@ -304,7 +305,7 @@ export class Engine {
     return snapshotOf(shown, at);
   }
 
-  /** Decides without doing: what the strategy wants now, what the rules make of it, and what the gate would say to each order. */
+  /** Computes a decision without acting on it: the strategy's quote, its legal levels, and the gate's verdict on each order. */
   preview(at: Millis): Preview {
     const halt = this.#risk.haltToCome;
     const riskContext = this.riskContext(at);
@@ -325,9 +326,9 @@ export class Engine {
     const { places, cancels } = this.#quoter.decide(at, refusal, riskContext, () => this.#wanted(at));
     const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.riskContext(at));
     if (news !== null) this.#options.onNews?.(news);
-    // Cancels go out first: they free what placements may need, and they are what must not wait.
+    // Cancels go first: they are urgent, and they free funds for placements.
     const unknown = this.#unknownOrders.cancels(at, cancels);
-    // And first of all those of orders that are known to live: the requests for unknown ones are many, and may all wait for a dead line.
+    // Cancels of live orders precede those of unknown orders, which are many and may all wait on a broken connection.
     const ordered: Approved<Command>[] = cancels.length > 0 ? approveByIds('cancel', cancels) : [];
     ordered.push(...unknown);
     for (const id of cancels) this.#orders.cancelSent(id, at);
@@ -340,7 +341,7 @@ export class Engine {
     return ordered;
   }
 
-  /** What the exchange says of our account, asked or in answer to a command. */
+  /** Applies the exchange's data on the account, read or in answer to a command. */
   #readAccount(event: AccountEvent): void {
     switch (event.kind) {
       case 'balances unread':
@@ -384,7 +385,7 @@ export class Engine {
     }
   }
 
-  /** In the book, as the exchange tells. */
+  /** Marks orders that the exchange reports in the book. */
   #seen(reports: readonly OrderReport[]): void {
     for (const { originId, oid } of reports)
       this.#quoter.postOnlyBackoff.touched(originId ?? this.#orders.byOid(oid)?.id ?? oid);
@@ -401,7 +402,7 @@ export class Engine {
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
   }
 
-  /** An earlier run ended in an hour that is over: its end is the end of that hour. */
+  /** Ends the hour of an earlier run if that hour is over. */
   #endEarlierHour(earlier: ProfitSinceOpening | null, at: Millis): void {
     if (earlier === null || earlier.at === null) return;
     this.hourEnds.begin(earlier.at);
@@ -414,14 +415,14 @@ export class Engine {
     this.#risk.halt(this.#at, reason);
   }
 
-  /** The strategy's quote, as the regime lets it be. */
+  /** Returns the strategy's quote, adjusted to the regime. */
   #wanted(at: Millis): Quote {
     const quote = this.#options.strategy.quote(this.#view(at));
     const shaped = this.#risk.regimes.shape(quote, this.#market.mid, this.#inventory.positionLots());
     return this.#puller?.shape(shaped, at, this.#market.mid) ?? shaped;
   }
 
-  /** Takes out at once what may not stand any more after what was heard; the next decision, in its own time, leaves the side empty while there is cause. */
+  /** Cancels quotes made unsafe by this event immediately. The next regular decision keeps the side empty while the cause lasts. */
   #pull(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' }>): readonly Approved<Command>[] {
     const puller = this.#puller;
     if (puller === null) return NOTHING;
@@ -452,7 +453,7 @@ export class Engine {
     this.#adverseSelection?.market(at, mid);
   }
 
-  /** What was booked in the account moves this book's position; a trade in the book may be of an order of ours. */
+  /** Applies a booked change to the position; a trade in this book may fill an order of the bot. */
   #booked(booked: Booked): void {
     if (booked.kind === 'trade' && booked.trade.book === this.#rules.instrument.symbol)
       this.#trade(booked.trade, this.#at);
@@ -460,7 +461,7 @@ export class Engine {
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
-    // The price is for show, and somebody else's may be off our grid; the money of a trade is exact whatever its price.
+    // The price is display-only and may be off the grid in a foreign trade. The money of a trade is exact in any case.
     const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
     const before = this.#inventory.profitOfTrading();
     const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
@@ -482,7 +483,7 @@ export class Engine {
     return this.#orders.get(id)?.level ?? null;
   }
 
-  /** Whose order of which level a trade filled. */
+  /** Returns the order and level that a trade filled. */
   #fillOf(trade: OwnTrade): { readonly id: string | null; readonly level: number | null } {
     const id = this.#ids.ownerOf(trade, this.#orders);
     return { id, level: id === null ? null : this.#levelOf(id) };
@@ -500,7 +501,7 @@ export class Engine {
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#counts.add(order.side, 'refused');
-      // Our own client's refusals say nothing about what we ask for: a minute without budget must not need a person.
+      // Local rejections do not concern the order itself: a minute without budget must not halt the bot.
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#risk.killSwitch?.refusal(at);
@@ -545,7 +546,10 @@ export class Engine {
     };
   }
 
-  /** Of what must be known before the first quote: null once rules, balances, orders and trades were read, and nothing of an earlier run may live. */
+  /**
+   * Returns what is missing before the first quote. Null once rules, balances, orders and trades are read and no order
+   * of an earlier run may be live.
+   */
   #missing(at: Millis): string | null {
     return missingOf({
       fees: this.#rules.hasFees,

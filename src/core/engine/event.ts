@@ -1,4 +1,4 @@
-/** What happens to the engine. Time arrives in `at`; reads of the exchange also say when they started. */
+/** Events of the engine. `at` is the time of the event; reads also carry their start time. */
 import type { AdverseSelectionState } from '../quoting/adverseSelection.ts';
 import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { BookLevels } from '../model/book.ts';
@@ -13,19 +13,19 @@ import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-/** The same with what its one book kept beside it. */
+/** Account ledger with the state of its one book. */
 export type RestoredLedger = AccountLedger & {
-  /** What was to be held, in lots. */
+  /** Target holding, in lots. */
   readonly target: Amount;
   readonly guard: KillSwitchState | null;
-  /** Markouts of earlier fills; absent when none were followed. */
+  /** Markouts of earlier fills; absent if not measured. */
   readonly adverse?: AdverseSelectionState;
-  /** Profit since the opening; absent if an older Puntas kept none. */
+  /** Profit since the opening; absent in a state of an older Puntas. */
   readonly profit?: ProfitSinceOpening;
 };
 
 export type EngineEvent =
-  /** What an earlier run left; before everything else. */
+  /** State of an earlier run; before every other event. */
   | {
       readonly kind: 'restore';
       readonly at: Millis;
@@ -35,12 +35,12 @@ export type EngineEvent =
   /** Time passed. */
   | { readonly kind: 'timer'; readonly at: Millis }
   /**
-   * The market's order book as it is now. `startedAt`: when the read began whose answer it is, with our own orders still in it; null when
-   * the driver keeps a book without them. `book` is the driver's own, who may go on changing it once the step is over: the engine copies
-   * the levels that it decides on, and reads it no more.
+   * Current order book. `startedAt` is the start of the read, whose book includes the bot's orders; null if the
+   * driver's book excludes them. The driver owns `book` and may change it after the step, so the engine copies the
+   * levels it needs.
    */
   | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null; readonly book: BookLevels }
-  /** With amount and taker's side when the driver tells of every trade; without them it is the last one of some. */
+  /** Has amount and taker side if the driver reports every trade; otherwise it is the last of several. */
   | {
       readonly kind: 'public trade';
       readonly at: Millis;
@@ -48,9 +48,12 @@ export type EngineEvent =
       readonly amount?: Amount;
       readonly side?: Side;
     }
-  /** What other markets say our price is, in our ticks, not on the grid. `startedAt`: when the reading began, which is how old it is. */
+  /**
+   * Reference price from other markets, in ticks of this book, off the grid. `startedAt` is the start of the read and
+   * determines its age.
+   */
   | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
-  /** What RFQ would pay and ask for one major, in our ticks; nobody has accepted it. `startedAt`: when the reading began. */
+  /** RFQ's indicative bid and ask for one unit of the base currency, in ticks of this book. `startedAt` is the start of the read. */
   | {
       readonly kind: 'witness';
       readonly at: Millis;
@@ -58,22 +61,22 @@ export type EngineEvent =
       readonly bid: number;
       readonly ask: number;
     }
-  /** The exchange lists the book no more, until rules are read again. */
+  /** The exchange no longer lists the book, until rules are read again. */
   | { readonly kind: 'book removed'; readonly at: Millis }
-  /** The balances could not be read for a while, although the exchange answers. Ends with the next `balances`. */
+  /** Balances could not be read for a while, although the exchange answers. Ends with the next `balances`. */
   | { readonly kind: 'balances unread'; readonly at: Millis; readonly reason: string }
-  /** The book's rules and our rates (parts of 10^-8), first or changed. */
+  /** Rules of the book and the account's rates (in 10^-8), first or changed. */
   | {
       readonly kind: 'rules';
       readonly at: Millis;
       readonly instrument: Instrument;
       readonly makerRate: number;
       readonly takerRate: number;
-      /** The account's place in the schedule, where the exchange says it. */
+      /** The account's fee tier, if the exchange reports it. */
       readonly tier?: AccountTier | null;
     }
   | BalancesEvent
-  /** All trades of the account since the last such event, oldest first; `complete` when nothing newer was left unread. */
+  /** All account trades since the last such event, oldest first. `complete` if no newer trade remains unread. */
   | {
       readonly kind: 'trades';
       readonly at: Millis;
@@ -82,8 +85,9 @@ export type EngineEvent =
       readonly trades: readonly OwnTrade[];
     }
   /**
-   * Open orders of the book; `complete` when the page was not full and every row was read that may be the bot's. `current`: the page was not full, and a
-   * row may be an order of the bot: what is listed is as of now, and nothing is proven absent.
+   * Open orders of the book. `complete` if the page was not full and every row that may be the bot's was readable.
+   * `current` if the page was not full but such a row was unreadable: listed orders are up to date, but absence proves
+   * nothing.
    */
   | {
       readonly kind: 'open orders';
@@ -114,30 +118,30 @@ export type EngineEvent =
       readonly outcome: Outcome<readonly string[]>;
     }
   | ConversionEvent
-  /** An order that takes liquidity, towards the target: it is approved once nothing of ours would trade with it. */
+  /** Request for a taker order towards the target. It is approved once no order of the bot would trade with it. */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
-  /** A hedge changed: for those who read the recording; the engine makes nothing of it. */
+  /** Hedge change, for readers of the recording; the engine ignores it. */
   | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
   | TransferEvent
-  /** From here on only cancels pass. There is no way back. */
+  /** From here on only cancels pass; irreversible. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
-  /** From here on nothing is quoted, until that is over; another one replaces the reason. */
+  /** Stops quoting until `pause over`; another pause replaces the reason. */
   | { readonly kind: 'pause'; readonly at: Millis; readonly reason: string }
-  /** The pause is over, and nothing else is. */
+  /** Ends only the pause. */
   | { readonly kind: 'pause over'; readonly at: Millis }
-  /** From here on only inventory is closed, until a resume. */
+  /** Starts reduce-only until a resume. */
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
-  /** That is over, and nothing else is. */
+  /** Ends only the reduce-only state. */
   | { readonly kind: 'reduced'; readonly at: Millis }
-  /** This process or its machine stood still: what was read before, or began to be, says nothing about now. */
+  /** The process or machine was suspended: reads started or finished before say nothing about now. */
   | { readonly kind: 'slept'; readonly at: Millis }
-  /** Whether the sentinel shows life, and whether it holds quotes back; without such events none is waited for. */
+  /** Whether the sentinel sends a heartbeat, and whether it holds quotes. Without such events no sentinel is required. */
   | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean; readonly holds?: boolean }
-  /** A person has looked: a halt is lifted, and what the exchange reports is taken for the ledger. */
+  /** The operator resumed: lifts a halt and accepts the reported balances into the ledger. */
   | { readonly kind: 'resume'; readonly at: Millis };
 
-/** What the exchange says of our account, asked or in answer to a command. */
+/** The exchange's data on the account, read or in answer to a command. */
 export type AccountEvent = Extract<
   EngineEvent,
   { kind: 'balances' | 'balances unread' | 'trades' | 'open orders' | 'looked up' | 'placed' | 'canceled' }

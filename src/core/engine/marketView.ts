@@ -1,4 +1,4 @@
-/** What is seen of the market: the book without our own orders, the last public trade, and a price from elsewhere. */
+/** Market as the engine sees it: the book without the bot's orders, the last public trade, and a reference price. */
 import { bestOf, DEPTH_LEVELS, emptyDepth, subtractOwn } from '../model/book.ts';
 import type { BookLevels, Depth } from '../model/book.ts';
 import type { EngineEvent } from './event.ts';
@@ -7,17 +7,17 @@ import type { Reference, RfqPrices } from '../quoting/strategy.ts';
 import type { Amount, Millis, Price } from '../model/units.ts';
 
 export class MarketView {
-  /** The book without our own orders, as it was last read. */
+  /** The latest book without the bot's orders. */
   readonly depth: Depth = emptyDepth(DEPTH_LEVELS);
   /** 0 before the first. */
   #lastTrade = 0 as Price;
-  /** A driver that keeps the book itself hears a feed, and every trade with it. */
+  /** A driver that keeps the book itself receives a feed with every trade. */
   hearsTrades = false;
   #reference: Reference | null = null;
   #rfqPrices: RfqPrices | null = null;
   #sleptAt: Millis = -Infinity;
 
-  /** A reading that began before the process stood still may be older than it looks. */
+  /** Applies an event. Ignores a reading that started before a suspension, because it may be older than it seems. */
   hear(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' | 'witness' }>): void {
     if (event.kind === 'public trade') {
       this.#lastTrade = event.price;
@@ -47,7 +47,7 @@ export class MarketView {
     this.#reference = null;
   }
 
-  /** Copies the best levels of a book. `startedAt`: when the read of it began, with our own orders in it; null when it has none. */
+  /** Copies the best levels of a book. `startedAt` is the start of its read, if it includes the bot's orders; null if it does not. */
   read(book: BookLevels, startedAt: Millis | null, orders: Orders): void {
     this.hearsTrades = startedAt === null;
     book.depth(this.depth);
@@ -55,13 +55,13 @@ export class MarketView {
     for (const order of orders.inBookSince(startedAt)) subtractOwn(this.depth, order.side, order.price, leftOf(order));
   }
 
-  /** Both sides are there and do not cross. */
+  /** Whether both sides have a price and do not cross. */
   get isQuotable(): boolean {
     const bid = bestOf(this.depth, 'buy');
     return bid > 0 && bid < bestOf(this.depth, 'sell');
   }
 
-  /** Middle of the touch, in ticks. */
+  /** Mid price, in ticks. */
   get mid(): number {
     return (bestOf(this.depth, 'buy') + bestOf(this.depth, 'sell')) / 2;
   }

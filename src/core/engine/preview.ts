@@ -1,4 +1,4 @@
-/** Decides without doing: what the rules make of a quote, and what the gate would say to each of its orders. */
+/** Preview of a decision: the legal levels of a quote, and the gate's verdict on each. */
 import { Decisions } from './decisions.ts';
 import type { Preview } from './engineTypes.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';
@@ -7,7 +7,7 @@ import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
 import { whyNot } from './whyNot.ts';
 
-/** Nothing can be computed: there is no market to quote on. `mid` is NaN. */
+/** Returns the preview without a quotable market; `mid` is NaN. */
 export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): Preview => ({
   halt,
   refusal,
@@ -19,7 +19,10 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
   whyNot: null,
 });
 
-/** `mid` in ticks. The gate is asked of each order as if it were the only new one: all together may be more than funds and limits let through. */
+/**
+ * Returns the preview of a quote; `mid` is in ticks. The gate checks each order as the only new one, so all together
+ * may exceed funds and limits.
+ */
 export function previewOf(
   quote: Quote,
   riskContext: RiskContext,

@@ -1,4 +1,4 @@
-/** How long each side had a live quote, from the first moment when quoting was possible. */
+/** Time with a live quote per side, since quoting first became possible. */
 import type { Orders } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
@@ -7,7 +7,7 @@ export class QuoteUptime {
   #last = Number.NaN;
   readonly #quoted: Record<Side, Millis> = { buy: 0, sell: 0 };
 
-  /** Brings the account up to `at`; the first call starts it. The orders are those of the time that has passed. */
+  /** Adds the time until `at`; the first call starts the measurement. `orders` are those of the elapsed time. */
   pass(at: Millis, orders: Orders): void {
     if (Number.isNaN(this.#since)) {
       this.#since = at;

@@ -1,4 +1,4 @@
-/** What one decision sends: what the strategy wants made legal, planned against the orders that live, and approved one by one. */
+/** Orders of one decision: legal levels of the strategy's quote, planned against live orders and approved one by one. */
 import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import type { Decisions } from './decisions.ts';
 import type { EngineOptions } from './engineTypes.ts';
@@ -18,10 +18,10 @@ import type { Figure, Quote } from '../quoting/strategy.ts';
 import { TakerOrder } from '../hedging/takerOrder.ts';
 import type { Millis } from '../model/units.ts';
 
-/** Refusals that only forbid new quotes: those that stand stay while the strategy still wants them. */
+/** Refusals that only block new quotes. Resting quotes stay while the strategy wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
 
-/** What the engine shares with it. */
+/** Parts shared with the engine. */
 export type QuoterParts = {
   readonly ids: OriginIds;
   readonly orders: Orders;
@@ -29,15 +29,15 @@ export type QuoterParts = {
   readonly adverseSelection: AdverseSelection | null;
 };
 
-/** Placements are approved and reserved; `cancels` are origin ids of orders that live, a list of the caller's own. */
+/** Approved and reserved placements; `cancels` are origin ids of live orders, in a list that the caller owns. */
 export type DecidedCommands = { readonly places: readonly Approved<PlaceCommand>[]; readonly cancels: string[] };
 
 export class Quoter {
-  /** An order that is to take liquidity, until it is sent or refused. */
+  /** Pending taker order, until it is sent or refused. */
   readonly takerOrder: TakerOrder;
-  /** Pauses of a side after refusals. */
+  /** Pauses of a side after rejections. */
   readonly refusalBackoff = new RefusalBackoff();
-  /** Prices that would trade, though the book that we see does not show it. */
+  /** Prices that would trade, although the visible book does not show it. */
   readonly postOnlyBackoff = new PostOnlyBackoff();
   readonly #options: Pick<EngineOptions, 'onNews' | 'tolerance'>;
   readonly #parts: QuoterParts;
@@ -51,12 +51,12 @@ export class Quoter {
     this.takerOrder = new TakerOrder((id, why) => options.onNews?.({ kind: 'not taken', id, why }));
   }
 
-  /** What the strategy computed with at its last quote. */
+  /** Values behind the strategy's last quote. */
   get figures(): readonly Figure[] {
     return this.#figures;
   }
 
-  /** `refusal`: why nothing new is placed, or null. `wanted` is asked for only where it is shown. */
+  /** Decides what to send. `refusal` blocks new orders; null if there is none. Calls `wanted` only if its quote can be shown. */
   decide(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];
     this.#cancels = [];
@@ -67,7 +67,7 @@ export class Quoter {
     return { places: this.#places, cancels: this.#cancels };
   }
 
-  /** Origin ids of the quotes in the book that may not stand any more, by `why` in words; null: it may. */
+  /** Returns the origin ids of quotes that must be canceled. `why` returns the reason as text, or null to keep the quote. */
   pull(why: (order: Order) => string | null): string[] {
     const ids: string[] = [];
     for (const order of this.#parts.orders.live) {
@@ -112,7 +112,7 @@ export class Quoter {
     const { ids, orders, decisions, adverseSelection } = this.#parts;
     const id = ids.next;
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
-    // Checked and reserved in one step: the next placement already sees this one.
+    // Checked and reserved in one step, so the next placement already counts this one.
     const verdict = approvePlace(command, { ...riskContext, orders: orders.live });
     if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
     ids.take();
@@ -126,7 +126,7 @@ export class Quoter {
     this.#options.onNews?.({ kind: 'placing', command, level });
   }
 
-  /** Quotes of ours that it would trade with, or that close what it closes, are on their way out: until they are gone it waits. */
+  /** Sends the taker order. It waits while quotes that it would trade with, or that reduce the same inventory, are being canceled. */
   #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
     const { orders } = this.#parts;
     const command = this.takerOrder.due(at);

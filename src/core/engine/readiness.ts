@@ -1,4 +1,4 @@
-/** What must be known before anything is quoted: what of it is missing, in words; and the one line that tells whether it quotes. */
+/** Readiness: the data required before quoting, what is missing of it, and the line that reports whether the bot quotes. */
 import type { EngineNews } from './engineTypes.ts';
 import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
 import { whyNot } from './whyNot.ts';
@@ -6,17 +6,17 @@ import type { UnshownSides } from './whyNot.ts';
 
 export type ReadinessFacts = {
   readonly fees: boolean;
-  /** What is missing of balances and ledger, in words; null when nothing is. */
+  /** Missing balance or ledger data, in words; null if complete. */
   readonly balances: string | null;
-  /** Open orders and trades were read. */
+  /** Whether open orders and trades were read. */
   readonly account: boolean;
-  /** Nobody else's orders come under this name. */
+  /** Whether no other process uses this name. */
   readonly alone: boolean;
-  /** No order of an earlier run may live. */
+  /** Whether no order of an earlier run may be live. */
   readonly clear: boolean;
 };
 
-/** Null when nothing is missing. */
+/** Returns what is missing, in words, or null if the data is complete. */
 export function missingOf({ fees, balances, account, alone, clear }: ReadinessFacts): string | null {
   if (!fees) return 'rules and fees are not read yet';
   if (balances !== null) return balances;
@@ -25,11 +25,11 @@ export function missingOf({ fees, balances, account, alone, clear }: ReadinessFa
   return clear ? null : 'orders of an earlier run are not known to be gone yet';
 }
 
-/** Tells once of each change: that it quotes, that it may not, or that nothing of what it wants can be shown. */
+/** Reports each change once: quoting, not allowed to quote, or no wanted level can be shown. */
 export class QuotingNews {
   #told: string | null = 'not ready';
 
-  /** After each decision; `riskContext` is asked for only when there is something to tell. */
+  /** Returns the news after a decision, or null. Calls `riskContext` only if there is news. */
   heed(
     refusal: RiskRefusal | null,
     unshown: UnshownSides,

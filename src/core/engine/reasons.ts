@@ -1,14 +1,14 @@
-/** Why a level is placed, kept, waited with, canceled or not placed: one closed set of words, for people, metrics and tests. */
+/** Reasons for placing, keeping, canceling or not placing a level: one closed set for display, metrics and tests. */
 import type { LevelRefusal } from '../quoting/normalizeQuote.ts';
 import { LARGE_PRINT, LEADER_MOVED } from '../quoting/quotePuller.ts';
 import type { CancelReason } from '../quoting/quoteReconciler.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 
-/** What a decision did about a wanted level, or about an order that no level wants. */
+/** Action of a decision on a wanted level, or on an order that no level wants. */
 export const ACTIONS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;
 export type DecisionAction = (typeof ACTIONS)[number];
 
-/** Why a strategy shows nothing on a side; its own words say more. */
+/** Reason why a strategy shows nothing on a side; its own text gives details. */
 export type SilenceReason =
   | 'at the cap'
   | 'no fair value'
@@ -20,21 +20,21 @@ export type SilenceReason =
   | 'held back by the strategy';
 
 export type Reason =
-  /** Placed; or kept at exactly the wanted price. */
+  /** Placed, or kept at exactly the wanted price. */
   | 'as wanted'
-  /** Kept within the tolerance of its price, for its place in the queue. */
+  /** Kept within the price tolerance, for its queue position. */
   | 'queue place'
   | 'its order is on its way'
   | 'its order is being canceled'
   | 'its order is unknown'
-  /** Only this side: after the exchange refused a placement. */
+  /** Only this side, after the exchange rejected a placement. */
   | 'paused after refusals'
   | 'refused by the exchange'
-  /** The exchange took it and canceled it, because it would have traded on arrival. */
+  /** The exchange accepted the order and canceled it, because it would have traded on arrival. */
   | 'refused as post-only'
-  /** Alike to one that was: the book that we see does not show yet why. */
+  /** Similar to an order that was; the visible book does not yet show the cause. */
   | 'post-only refused, waits for the book'
-  /** Our own client refused it: no budget, or a halt or stop just before. */
+  /** Rejected locally: no budget, or a halt or stop just before. */
   | 'not sent'
   /** A hedge is about to take liquidity there. */
   | 'makes way for a hedge'
@@ -104,15 +104,15 @@ const ALL: Readonly<Record<Reason, true>> = {
 
 export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name is Reason => name in ALL);
 
-/** The reason that a strategy's own words stand for; they may go on after a colon. */
+/** Returns the reason for a strategy's text, which may continue after a colon. */
 export function silenceOf(words: string): SilenceReason {
-  // Of the amounts of the touch, the order flow, the inventory, the maker fee and so on.
+  // Covers best amounts, order flow, inventory, maker fee and so on.
   if (words.endsWith(' not known')) return 'no fair value';
   for (const [start, reason] of SILENCES) if (words.startsWith(start)) return reason;
   return 'held back by the strategy';
 }
 
-/** The words that strategies begin with when they show nothing. */
+/** Openings of the strategies' texts for an empty side. */
 const SILENCES: readonly (readonly [string, SilenceReason])[] = [
   ['reduce only', 'reduce only'],
   [LEADER_MOVED, LEADER_MOVED],

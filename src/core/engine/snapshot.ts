@@ -1,4 +1,4 @@
-/** What is shown of an engine at a moment, made of its parts. */
+/** Snapshot of an engine, built from its parts. */
 import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import { bestOf } from '../model/book.ts';
 import type { Decisions } from './decisions.ts';
@@ -28,7 +28,10 @@ export type Shown = {
   readonly fills: number;
 };
 
-/** Prices in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts are the engine's own: read them before its next step. */
+/**
+ * Builds a snapshot. Prices are in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts belong to
+ * the engine: read them before its next step.
+ */
 export function snapshotOf(of: Shown, at: Millis): Snapshot {
   const { riskContext, regimes, decisions, account, inventory, market, adverseSelection } = of;
   const { state } = regimes;

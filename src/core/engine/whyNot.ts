@@ -1,4 +1,4 @@
-/** Why a side shows nothing: the reason of the decision, and the numbers behind it for a person, with the key to change. */
+/** Explanation of an empty side: the decision's reason, its numbers, and the configuration key to change. */
 import { shortDecimal } from '../model/trimmedEnd.ts';
 import { bestOf } from '../model/book.ts';
 import { moneyOfAmount, moneyOfValue, textOfAmount, textOfPrice, valueOf } from '../model/instrument.ts';
@@ -11,24 +11,24 @@ import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney } from '../model/units.ts';
 import type { Amount, Money, Price, Side } from '../model/units.ts';
 
-/** A level that is not shown. The price may lie between ticks, or be no number at all. */
+/** Level that is not shown. The price may be off the grid or NaN. */
 export type RefusedLevel = {
   readonly price: number;
   readonly amount: Amount;
   readonly amounts?: readonly AmountStep[] | undefined;
 };
 
-/** What keeps a side empty: of its first level, or of all of it. */
+/** Reason for an empty side: that of its first level, or of the whole side. */
 export type Unshown = {
   readonly reason: Reason;
-  /** The strategy's own, where it shows nothing by itself. */
+  /** The strategy's own text, if it shows nothing itself. */
   readonly words: string | null;
   readonly level: RefusedLevel | null;
 };
 
 export type UnshownSides = Readonly<Record<Side, Unshown | null>>;
 
-/** These stay until a person changes the configuration, its limits or the balances, whatever an ordinary market does. */
+/** Reasons that last in any ordinary market until the operator changes the configuration, its limits or the balances. */
 const LASTING: readonly Reason[] = [
   'no limits',
   'order value limit',
@@ -47,15 +47,15 @@ const LASTING: readonly Reason[] = [
 
 const OF_A_SIDE: readonly Reason[] = ['insufficient funds', 'position limit'];
 
-/** Nothing is quoted, and it will stay so until a person does something. */
+/** Whether nothing is quoted, and the operator must act to change that. */
 export const needsPerson = ({ buy, sell }: UnshownSides): boolean =>
   buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
 
-/** What is empty and why, in the words of every explanation, with the numbers behind it; null when both sides show something. */
+/** Explains the empty sides with reasons and numbers; null if both sides show something. */
 export function whyNot({ buy, sell }: UnshownSides, riskContext: RiskContext): string | null {
   const [bid, ask] = [textOf('buy', buy, riskContext), textOf('sell', sell, riskContext)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
-  // The numbers of one side are like those of the other, unless they are of two currencies.
+  // The numbers of both sides are alike, unless they are in two currencies.
   if (bid !== null && buy?.reason === sell?.reason && buy?.words === sell?.words && !OF_A_SIDE.includes(buy!.reason))
     return `no bid and no ask: ${bid}`;
   const parts = [...(bid === null ? [] : [`no bid: ${bid}`]), ...(ask === null ? [] : [`no ask: ${ask}`])];
@@ -68,7 +68,7 @@ function textOf(side: Side, of: Unshown | null, riskContext: RiskContext): strin
   return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
 }
 
-/** The numbers of a refusal, and what to change; null when its name says all. */
+/** Returns the numbers behind a refusal and what to change; null if the reason is enough. */
 function numbersOf(side: Side, reason: Reason, level: RefusedLevel, riskContext: RiskContext): string | null {
   const { instrument } = riskContext;
   const { price, amount } = onGrid(level, instrument);
@@ -141,11 +141,11 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: Refused) => string | null>>>
   },
 };
 
-/** What was already cut for its inventory is not mended by a larger amount. */
+/** A larger amount does not help a level that was already cut for its inventory. */
 const raise = ({ amounts }: RefusedLevel): string =>
   amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
 
-/** As near as the grid has it; 0 for what is no number. */
+/** Rounds to the grid; 0 for NaN. */
 function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { price: Price; amount: Amount } {
   const whole = (x: number, most: number) => (x > 0 ? Math.min(Math.round(x), most) : 0);
   return {
@@ -154,5 +154,5 @@ function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { pr
   };
 }
 
-/** Decimal text without zeros that say nothing. */
+/** Removes trailing zeros of a decimal. */
 const plain = (text: string): string => shortDecimal(text);

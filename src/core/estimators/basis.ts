@@ -1,4 +1,4 @@
-/** The usual ratio of a price to another: an exponential mean of its logarithm. */
+/** Usual ratio between two prices: an exponential mean of its logarithm. */
 import type { Millis } from '../model/units.ts';
 
 export class Basis {
@@ -11,7 +11,7 @@ export class Basis {
     this.#memoryMs = memoryMs;
   }
 
-  /** Takes in what the ratio is now, and returns what it usually is. */
+  /** Adds the current ratio and returns the usual one. */
   ratio(at: Millis, ratio: number): number {
     const now = Math.log(ratio);
     const weight = at > this.#at ? 1 - Math.exp(-(at - this.#at) / this.#memoryMs) : 0;
@@ -23,7 +23,7 @@ export class Basis {
     return Math.exp(this.#log);
   }
 
-  /** It has looked for less than its memory. */
+  /** Whether it has observed for less than its memory. */
   isNew(at: Millis): boolean {
     return !(at - this.#since >= this.#memoryMs);
   }

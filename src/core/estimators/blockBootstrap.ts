@@ -1,7 +1,10 @@
-/** Confidence intervals of statistics of a market, by drawing stretches of time again: what lies close in time is not independent, stretches nearly are. */
+/**
+ * Confidence intervals of market statistics by resampling time blocks. Neighboring values are dependent, but blocks are
+ * nearly independent.
+ */
 import type { Random } from '../ports/port.ts';
 
-/** A value and the interval around it; `error` is the standard error. */
+/** Value with its interval; `error` is the standard error. */
 export type BootstrapInterval = {
   readonly value: number;
   readonly low: number;
@@ -11,18 +14,24 @@ export type BootstrapInterval = {
 
 export type BootstrapOptions = {
   readonly random: Random;
-  /** Samples that are drawn; 1,000 without it. */
+  /** Number of bootstrap samples. Default: 1,000. */
   readonly samples?: number;
-  /** How often the interval is to hold the truth; 0.95 without it. */
+  /** Coverage probability of the interval. Default: 0.95. */
   readonly level?: number;
-  /** How many blocks in a row are drawn together on average, the first following the last (stationary bootstrap, Politis, Romano 1994); without it each is drawn by itself. */
+  /**
+   * Mean number of consecutive blocks sampled together; the first follows the last (stationary bootstrap, Politis,
+   * Romano 1994). Default: blocks are sampled individually.
+   */
   readonly meanRun?: number;
 };
 
 /**
- * The statistic of all blocks, and its percentile interval from samples of as many blocks drawn with replacement (block bootstrap, Kuensch 1989). Deviations are
- * stretched by sqrt(n / (n - 1)), as few blocks vary too little among themselves. A block is whatever the statistic can add up: sums, not means. Samples in which the statistic is no
- * finite number are left out. Null with fewer than two blocks, without a finite value, or when half of the samples give none.
+ * Computes the statistic of all blocks and its percentile interval from samples of equal size with replacement (block
+ * bootstrap, Kuensch 1989). Deviations are scaled by sqrt(n / (n - 1)), because few blocks vary too little among
+ * themselves.
+ *
+ * A block is anything that the statistic can add up: sums, not means. Samples with a non-finite statistic are skipped.
+ * Returns null with fewer than two blocks, without a finite value, or if over half of the samples were skipped.
  */
 export function blockBootstrap<Block>(
   blocks: readonly Block[],
@@ -57,7 +66,7 @@ export function blockBootstrap<Block>(
   };
 }
 
-/** Of ascending values, along the straight line between neighbours. */
+/** Returns the quantile of ascending values by linear interpolation. */
 function quantile(ascending: readonly number[], share: number): number {
   const at = share * (ascending.length - 1);
   const low = Math.floor(at);

@@ -1,22 +1,25 @@
-/** A mean of values that share their moment with others: its standard error comes from clusters, and it may forget. */
+/** Mean of values that cluster in time, with a standard error from clusters and optional exponential forgetting. */
 import type { Millis } from '../model/units.ts';
 
-/** Fills of one such stretch of time share their market, seen at a horizon of so many seconds. */
+/** Returns the length of a cluster: fills within it share their market at a horizon of `horizonS` seconds. */
 export const clusterMsOf = (horizonS: number): Millis => Math.max(60_000, horizonS * 1000);
 
-/** The sums behind a mean, as they are kept over a restart: in this order, all finite. */
+/** Sums behind a mean, as stored over a restart: in this order, all finite. */
 export type MeanState = readonly number[];
 
 /**
- * A weighted mean and the error of a ratio of sums over clusters; values of a cluster come one after the other. With a memory, everything
- * fades by e^(-clusters passed / memory): the mean then stands on what is recent, and on less and less where nothing comes.
+ * Weighted mean and the error of a ratio of sums over clusters. Values of one cluster must be consecutive.
+ *
+ * With a memory, all sums fade by e^(-clusters passed / memory), so that the mean follows recent values. Without new
+ * values it rests on ever less weight.
  */
 export class ClusteredMean {
   count = 0;
   readonly #memory: number;
   #clusters = 0;
   #cluster = Number.NaN;
-  // Sums of weight times value and of weight: of the open cluster, of all closed ones, and of the products of those.
+  // Sums of weight times value and of weight: for the open cluster, for all closed ones, and for products of the
+  // latter.
   #value = 0;
   #weight = 0;
   #values = 0;
@@ -25,7 +28,7 @@ export class ClusteredMean {
   #valueWeight = 0;
   #weightWeight = 0;
 
-  /** `memory` in clusters; without one nothing is forgotten. */
+  /** `memory` is in clusters. Default: no forgetting. */
   constructor(memory = Infinity) {
     this.#memory = memory;
   }
@@ -47,7 +50,7 @@ export class ClusteredMean {
     return weight > 0 ? (this.#values + this.#value) / weight : null;
   }
 
-  /** Null with fewer than two clusters. */
+  /** Standard error; null with fewer than two clusters. */
   error(): number | null {
     const mean = this.mean();
     if (mean === null || !(this.#clusters >= 2)) return null;
@@ -61,13 +64,13 @@ export class ClusteredMean {
     return Math.sqrt(correction * Math.max(0, squares)) / (this.#weights + weight);
   }
 
-  /** How many clusters of one weight the mean stands on; of those that are remembered, what is left of them. 0 without any. */
+  /** Effective number of equally weighted clusters behind the mean, after fading; 0 if there are none. */
   effective(): number {
     const weight = this.#weights + this.#weight;
     return weight > 0 ? (weight * weight) / (this.#weightWeight + this.#weight * this.#weight) : 0;
   }
 
-  /** The share of everything that is still remembered at this place in the row of clusters. */
+  /** Returns the share of the sums that remains at this cluster. */
   kept(cluster: number): number {
     const passed = cluster - this.#cluster;
     return passed > 0 ? Math.exp(-passed / this.#memory) : 1;

@@ -1,8 +1,11 @@
-/** The imbalance of a book down to a depth, and how unusual it is: against its own recent mean and deviation. */
+/** Imbalance of a book down to a depth, and its deviation from its own recent mean. */
 import type { Depth } from '../model/book.ts';
 import type { Millis } from '../model/units.ts';
 
-/** Amounts of bids minus those of asks as a share of both, up to `depthBps` from the middle, 0 of which is the touch alone; 0 where both sides are empty that far. */
+/**
+ * Returns (bids - asks) / (bids + asks) of the amounts within `depthBps` of the mid price. A depth of 0 uses only the
+ * best levels. Returns 0 if both sides are empty in that range.
+ */
 export function depthImbalance(depth: Depth, mid: number, depthBps: number): number {
   const reach = (mid * depthBps) / 10_000;
   let [bids, asks] = [0, 0];
@@ -15,12 +18,12 @@ export function depthImbalance(depth: Depth, mid: number, depthBps: number): num
   return bids + asks === 0 ? 0 : (bids - asks) / (bids + asks);
 }
 
-/** Before anything was seen: no mean, and this deviation. */
+/** Initial deviation; the initial mean is 0. */
 const DEVIATION_START = 0.3;
-/** A book that never changes would divide by nothing. */
+/** Minimum deviation, so that a constant book causes no division by zero. */
 const DEVIATION_MIN = 0.02;
 
-/** Exponential mean and deviation of a number between -1 and 1, over time. */
+/** Exponential mean and deviation over time of a number between -1 and 1. */
 export class Unusual {
   readonly #memoryMs: Millis;
   #mean = 0;
@@ -32,7 +35,7 @@ export class Unusual {
     this.#memoryMs = memoryMs;
   }
 
-  /** How many deviations `now` lies from the mean before it; it then becomes part of both. NaN for what is no such number. */
+  /** Returns how many deviations `now` is from the mean, then adds it to both. Returns NaN for a number outside -1 to 1. */
   deviations(at: Millis, now: number): number {
     if (!(Math.abs(now) <= 1)) return Number.NaN;
     const away = now - this.#mean;
@@ -47,7 +50,7 @@ export class Unusual {
     return deviations;
   }
 
-  /** Time of the first number; NaN before. */
+  /** Time of the first number; NaN before it. */
   get since(): Millis {
     return this.#since;
   }

@@ -1,4 +1,4 @@
-/** The estimators: volatility, arrivals, markouts, the micro-price and what leans the fair value, from what was seen. Numbers in, numbers out. */
+/** Estimators from observed data: volatility, arrivals, markouts, micro-price and fair-value signals. Pure numbers in and out. */
 export * from './volatility.ts';
 export * from './intensity.ts';
 export * from './microprice.ts';

@@ -1,28 +1,35 @@
-/** How often trades reach an order at a distance from the fair value: lambda(d) = A e^(-k d), from virtual orders. */
+/** Rate at which trades reach an order, by distance from the fair value: lambda(d) = A e^(-k d), from virtual orders. */
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-/** What virtual orders at one distance met. Distances are shares of the price: 0.001 is 10 bps. */
+/** Result of the virtual orders at one distance. Distances are shares of the price: 0.001 is 10 bps. */
 export type Cell = { readonly distance: number; readonly reached: number; readonly exposureS: number };
 
-/** `a` per second, `k` per unit of distance; standard errors of log a and of k; share of the spread of log lambda that the line explains. */
+/**
+ * Fitted intensity: `a` per second, `k` per unit of distance, standard errors of log a and of k. `rSquared` is the
+ * explained share of the variance of log lambda.
+ */
 export type Intensity = {
   readonly a: number;
   readonly k: number;
   readonly logAError: number;
   readonly kError: number;
   readonly rSquared: number;
-  /** Virtual orders reached, all distances together: what it rests on. */
+  /** Number of virtual orders reached, over all distances. */
   readonly reached: number;
 };
 
-/** What was known before, as if seen for `exposureS`: cells without events lean to it. */
+/** Prior knowledge with the weight of `exposureS` of observation. Cells without events follow it. */
 export type Prior = { readonly a: number; readonly k: number; readonly exposureS: number };
 
 /**
- * The line log lambda = log A - k d through reached / exposure of each cell, weighted by counts (Laruelle and Lehalle's estimator). With a
- * prior every rate is a Gamma posterior mean. A trade that reaches far has passed what is near, so the counts are nested: cov(log lambda_i,
- * log lambda_j) = 1 / max(n_i, n_j), and the errors are those of the weighted line under that covariance. They hold for arrivals
- * that do not cluster; for those that do, leave blocks of time out instead. Null when fewer than two cells count, or k would not be positive.
+ * Fits log lambda = log A - k d to reached / exposure of each cell, weighted by counts (Laruelle and Lehalle's
+ * estimator). With a prior, every rate is a Gamma posterior mean.
+ *
+ * A trade that reaches a far order passes all nearer ones, so the counts are nested: cov(log lambda_i, log lambda_j) =
+ * 1 / max(n_i, n_j). The errors are those of the weighted line under that covariance. They hold for arrivals that do
+ * not cluster; otherwise resample time blocks.
+ *
+ * Returns null with fewer than two usable cells, or if k would not be positive.
  */
 export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity | null {
   const rows = cells.flatMap(({ distance, reached, exposureS }) => {
@@ -45,7 +52,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
   const k = -(w * wxy - wx * wy) / determinant;
   const logA = (wxx * wy - wx * wxy) / determinant;
   if (!(k > 0 && Number.isFinite(logA))) return null;
-  // Each estimate is a sum of the logs with these coefficients.
+  // Coefficients of each estimate as a sum of the logs.
   const ofLogA = rows.map(({ distance, count }) => (count * (wxx - wx * distance)) / determinant);
   const ofK = rows.map(({ distance, count }) => (-count * (w * distance - wx)) / determinant);
   const error = (of: readonly number[]): number => {
@@ -68,9 +75,9 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
 export type MeterOptions = {
   /** Shares of the price, ascending. */
   readonly distances: readonly number[];
-  /** Virtual orders stand this long, then new ones are put around the fair value of then. */
+  /** Lifetime of virtual orders. New ones then start around the current fair value. */
   readonly windowMs: Millis;
-  /** Windows are forgotten exponentially; Infinity: never. */
+  /** Time constant of exponential forgetting; Infinity means no forgetting. */
   readonly memoryMs: Millis;
 };
 
@@ -78,8 +85,10 @@ type Virtual = { readonly price: number; readonly away: number; ahead: number; r
 type Tally = { reached: number; exposureS: number; away: number };
 
 /**
- * In each window a virtual order of nothing stands at each distance on both sides. It is reached when somebody trades through its price, or
- * when as much has traded at its price as was displayed there when it came; its waiting time ends then, or unknown at the window's end.
+ * Estimates arrival counts with virtual orders of zero size. In each window one rests at each distance on both sides.
+ *
+ * An order is reached by a trade through its price, or once the volume traded at its price equals the amount displayed
+ * at the start. Otherwise its waiting time is censored at the end of the window.
  */
 export class IntensityMeter {
   readonly #options: MeterOptions;
@@ -94,8 +103,8 @@ export class IntensityMeter {
   }
 
   /**
-   * Time passes. Ends a window that is over, and begins one where none runs. `displayed` tells the amount in the book at a price. True when
-   * a window was counted.
+   * Advances time: counts a window that is over and starts one if none runs. `displayed` returns the book's amount at a
+   * price. Returns true if a window was counted.
    */
   look(at: Millis, fair: number, displayed: (side: Side, price: Price) => number): boolean {
     if (!(fair > 0 && fair < Infinity)) {
@@ -116,23 +125,23 @@ export class IntensityMeter {
     return counted;
   }
 
-  /** One public trade; `side` is the taker's. */
+  /** Adds one public trade; `side` is the taker's. */
   trade(at: Millis, price: Price, amount: Amount, side: Side): void {
     if (this.#orders === null || at - this.#since >= this.#options.windowMs) return;
     for (const order of side === 'buy' ? this.#orders.sell : this.#orders.buy) {
       const through = side === 'buy' ? price - order.price : order.price - price;
       if (through === 0) order.ahead -= amount;
-      // An order of nothing at the end of the queue: met once all before it is gone.
+      // An order of zero size at the end of the queue is reached once everything before it is gone.
       if ((through > 0 || (through === 0 && !(order.ahead > 0))) && at < order.reachedAt) order.reachedAt = at;
     }
   }
 
-  /** Something may have been missed: the running window does not count. */
+  /** Discards the running window, because data may be missing. */
   skip(): void {
     this.#orders = null;
   }
 
-  /** What was met so far, by distance; distances are the means of where the orders stood on the grid. */
+  /** Returns the results so far by distance. Distances are means of the actual ones, because orders are on the price grid. */
   cells(of: Side | 'both'): readonly Cell[] {
     const sides = of === 'both' ? (['buy', 'sell'] as const) : [of];
     return this.#options.distances.map((_, i) => {
@@ -158,14 +167,14 @@ export class IntensityMeter {
   }
 }
 
-/** Cells of several stretches of time as one. */
+/** Merges the cells of several time blocks. */
 export function addCells(stretches: readonly (readonly Cell[])[]): readonly Cell[] {
   const [first] = stretches;
   return (first ?? []).map((_, i) => {
     let [away, reached, exposureS] = [0, 0, 0];
     for (const cells of stretches) {
       const cell = cells[i]!;
-      // A stretch without exposure has no mean distance.
+      // A block without exposure has no mean distance.
       if (!(cell.exposureS > 0)) continue;
       away += cell.distance * cell.exposureS;
       reached += cell.reached;

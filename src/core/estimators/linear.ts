@@ -1,6 +1,6 @@
-/** The one linear system that the estimators need: Gaussian elimination with pivoting, for some tens of unknowns. */
+/** Linear systems with some tens of unknowns: Gaussian elimination with pivoting. */
 
-/** The x with matrix x = right; `matrix` by rows. Throws a RangeError when it is singular. */
+/** Solves matrix x = right for x; `matrix` is row by row. Throws RangeError if it is singular. */
 export function solve(matrix: Float64Array, right: Float64Array): Float64Array {
   const n = right.length;
   const a = Float64Array.from(matrix);

@@ -1,48 +1,51 @@
-/** Markouts: what a fill was worth against the middle of the market some time after it, by side and level, with standard errors. */
+/** Markouts: value of a fill against the mid price some time later, by side and level, with standard errors. */
 import type { Millis, Side } from '../model/units.ts';
 import { ClusteredMean, clusterMsOf } from './clusteredMean.ts';
 import type { MeanState } from './clusteredMean.ts';
 
-/** Seconds after the fill; 0 is the middle just before it, the edge. */
+/** Seconds after the fill; 0 is the mid price just before it, the edge. */
 export const HORIZONS = [0, 0.1, 0.5, 1, 5, 15, 60, 300] as const;
-/** Levels told apart on each side; those further out are counted as the last of them. */
+/** Levels counted separately per side; deeper levels count as the last. */
 export const MARKOUT_LEVELS_MAX = 8;
 
-/** One curve: an entry for each horizon. `level` null: all of the side; `side` null: everything. */
+/** One curve with an entry per horizon. `level` is null for the whole side; `side` is null for all fills. */
 export type MarkoutCurve = {
   readonly side: Side | null;
-  /** From 1. */
+  /** Starts at 1. */
   readonly level: number | null;
   readonly seconds: readonly number[];
-  /** Fills with a known market at that time. */
+  /** Number of fills with a known market at that time. */
   readonly fills: readonly number[];
-  /** Mean gain in bps of the price, weighted by value: positive is good for us. Null without fills. */
+  /** Mean gain in bps of the price, weighted by value; positive is a gain for the bot. Null without fills. */
   readonly bps: readonly (number | null)[];
-  /** Standard error, from clusters of a minute or the horizon, whichever is longer; null with fewer than two. */
+  /** Standard error from clusters of a minute or the horizon, whichever is longer; null with fewer than two. */
   readonly errorBps: readonly (number | null)[];
 };
 
 export type MarkoutOptions = {
   /** Seconds, ascending, 0 first. */
   readonly horizons?: readonly number[];
-  /** Everything fades by e each time that this has passed; without it nothing does. */
+  /** Time in which all sums fade by a factor of e. Default: no fading. */
   readonly memoryMs?: Millis;
-  /** Most fills that wait for their longest horizon: when there are more, the oldest is given up. Without it they are a broken belief about our own code. */
+  /**
+   * Maximum number of fills that wait for their longest horizon; above it the oldest is dropped. If omitted, an
+   * overflow throws, because it means a defect in this program.
+   */
   readonly waitingMax?: number;
   /**
-   * Told of each fill at each horizon beyond 0 where the market is known there and was known just before the fill: `adverseBps` is how far
-   * it moved against us in between, a = e - m in bps of the price.
+   * Called per fill and horizon beyond 0 if the market is known then and just before the fill. `adverseBps` is the
+   * adverse move in between, a = e - m, in bps of the price.
    */
   readonly onAdverse?: (horizon: number, side: Side, adverseBps: number, weight: number, at: Millis) => void;
-  /** Told of each fill at each horizon where the market is known there: what it was worth in bps of the price; `at` is the fill's own time. */
+  /** Called per fill and horizon if the market is known then. `bps` is the fill's value in bps of the price; `at` is the fill's time. */
   readonly onMarkout?: (horizon: number, bps: number, weight: number, at: Millis) => void;
 };
 
-/** What waits and what was found, as plain numbers. */
+/** Pending fills and results, as plain numbers. */
 export type MarkoutsState = {
-  /** at, price, weight, group, middle before, first horizon (as an index) that is not settled. */
+  /** Time, price, weight, group, mid price before, index of the first open horizon. */
   readonly waiting: readonly (readonly number[])[];
-  /** Place, and the sums of its mean. */
+  /** Index of a mean and its sums. */
   readonly means: readonly (readonly [place: number, state: MeanState])[];
 };
 
@@ -50,12 +53,15 @@ const WAITING_MAX = 1 << 20;
 const GROUPS = 2 * MARKOUT_LEVELS_MAX + 3;
 
 /**
- * For a fill of side s (+1 bought, -1 sold) at P with value w, and the middle M after it: m = s (M - P) / P. A curve shows the mean of m
- * weighted by w (E8: Huang, Stoll 1996, J. Financial Economics 41). Fills near each other share their market, so that errors are those
- * of a ratio of sums over clusters of time. M is the market as it stood at that very time, without our orders.
+ * Collects markouts. For a fill of side s (+1 bought, -1 sold) at P with value w, and the mid price M after it: m = s
+ * (M - P) / P.
+ *
+ * A curve shows the mean of m weighted by w (E8: Huang, Stoll 1996, J. Financial Economics 41). Fills close in time
+ * share their market, so errors are those of a ratio of sums over time clusters. M is the market at exactly that time,
+ * without the bot's orders.
  */
 export class Markouts {
-  /** When the next market is wanted; Infinity for never. */
+  /** Time at which the next market is needed; Infinity for never. */
   dueAt = Infinity;
   readonly #horizons: readonly number[];
   readonly #waitingMax: number | null;
@@ -67,7 +73,7 @@ export class Markouts {
   #weight = new Float64Array(this.#size);
   #before = new Float64Array(this.#size);
   #group = new Uint8Array(this.#size);
-  /** For each horizon the first fill that still waits; counted from the beginning, like the tail. */
+  /** First waiting fill per horizon, as a running count like the tail. */
   readonly #heads: Float64Array;
   #tail = 0;
   readonly #means: readonly ClusteredMean[];
@@ -84,7 +90,7 @@ export class Markouts {
     );
   }
 
-  /** `middle` and `ticks` in ticks; `middle` 0 when a side of the book was empty; `level` from 0, null when it is not known. */
+  /** Adds a fill. `ticks` and `mid` are in ticks; `mid` is 0 if a side of the book was empty. `level` starts at 0; null if unknown. */
   fill(at: Millis, side: Side, level: number | null, ticks: number, weight: number, mid: number): void {
     const group =
       level === null
@@ -96,7 +102,7 @@ export class Markouts {
     this.#schedule();
   }
 
-  /** The market at `at`, or at any moment up to it; 0 where it is not known. Settles everything that was due by then. */
+  /** Settles everything due by `at`. `mid` is the market then, or a function of the due time; 0 if unknown. */
   look(at: Millis, mid: number | ((due: Millis) => number)): void {
     if (at < this.dueAt) return;
     for (let h = 1; h < this.#horizons.length; h++) {
@@ -112,7 +118,7 @@ export class Markouts {
     this.#schedule();
   }
 
-  /** All, then each side, then each level that had a fill. */
+  /** Returns the curve of all fills, then of each side, then of each level with fills. */
   curves(): MarkoutCurve[] {
     const sides = ['buy', 'sell'] as const;
     return [
@@ -138,11 +144,11 @@ export class Markouts {
     return { waiting, means };
   }
 
-  /** Goes on from there; to be called before any fill. */
+  /** Restores a saved state; call it before any fill. */
   restore({ waiting, means }: MarkoutsState): void {
     for (const [at = 0, price = 0, weight = 0, group = ALL, before = 0, next = 1] of waiting) {
       this.#wait(at, price, weight, group, before);
-      // In order: what is settled of a fill is settled of those before it.
+      // In order: a settled horizon of one fill is settled for all earlier fills.
       for (let h = 0; h < next; h++) this.#heads[h] = this.#tail;
     }
     for (const [place, state] of means) this.#means[place]?.restore(state);

@@ -1,28 +1,29 @@
-/** The micro-price: where the middle is going to be, given the imbalance of the touch and the spread, fitted from a recording. */
+/** Micro-price: expected future mid price, given imbalance and spread of the best levels. Fitted from a recording. */
 import { solve } from './linear.ts';
 
-/** Correction of the middle by state, in ticks: a row for each spread, from narrow to wide; a column for each bucket of imbalance. */
+/** Correction of the mid price by state, in ticks: one row per spread, from narrow to wide; one column per imbalance bucket. */
 export type MicropriceTable = {
   readonly imbalanceBuckets: number;
-  /** Upper bounds of the spread in ticks of all rows but the last. */
+  /** Upper bounds of the spread in ticks for all rows but the last. */
   readonly spreadsTicks: readonly number[];
   readonly adjustTicks: readonly (readonly number[])[];
 };
 
-/** What a state is made of: best amounts, and the spread in ticks. */
+/** Inputs of a state: best amounts, and the spread in ticks. */
 export type ImbalanceState = { readonly bidAmount: number; readonly askAmount: number; readonly spread: number };
 
 /**
- * Counts of transitions between states (Stoikov 2018, Quant. Finance 18(12)). Every sample is counted a second time with the sides changed over,
- * which makes the corrections antisymmetric and their sum converge. Counts of stretches of time add up.
+ * Counts of transitions between states (Stoikov 2018, Quant. Finance 18(12)). Every sample also counts with the sides
+ * swapped; this makes the corrections antisymmetric and their sum converge. Counts of separate time blocks can be
+ * added.
  */
 export class MicropriceCounts {
   readonly buckets: number;
   readonly spreadsTicks: readonly number[];
   readonly #states: number;
-  /** From state to state. */
+  /** Transition counts from state to state. */
   readonly #steps: Float64Array;
-  /** Sum of the moves of the middle that began in a state. */
+  /** Sum of mid-price moves by starting state. */
   readonly #moves: Float64Array;
   readonly #seen: Float64Array;
 
@@ -35,7 +36,7 @@ export class MicropriceCounts {
     this.#seen = new Float64Array(this.#states);
   }
 
-  /** One step from touch to touch, by which the middle moved `move` ticks. What is no number is passed over. */
+  /** Adds one step between two observations, in which the mid price moved `move` ticks. Ignores invalid numbers. */
   add(from: ImbalanceState, to: ImbalanceState, move: number): void {
     const [a, b] = [stateOf(this.buckets, this.spreadsTicks, from), stateOf(this.buckets, this.spreadsTicks, to)];
     if (a < 0 || b < 0 || !Number.isFinite(move)) return;
@@ -43,7 +44,7 @@ export class MicropriceCounts {
     this.#count(this.#mirror(a), this.#mirror(b), -move);
   }
 
-  /** Adds what another counted over the same states. */
+  /** Adds the counts of another instance with the same states. */
   addAll(other: MicropriceCounts): void {
     if (other.#states !== this.#states) throw new RangeError('counts of other states cannot be added');
     for (let i = 0; i < this.#steps.length; i++) this.#steps[i] = this.#steps[i]! + other.#steps[i]!;
@@ -53,20 +54,23 @@ export class MicropriceCounts {
     }
   }
 
-  /** Samples, each counted once. */
+  /** Number of samples, each counted once. */
   get samples(): number {
     return this.#seen.reduce((sum, n) => sum + n, 0) / 2;
   }
 
-  /** How often a step began in each state or its mirror; laid out as the table. */
+  /** Number of steps that started in each state or its mirror, in the layout of the table. */
   seen(): readonly (readonly number[])[] {
     return this.#rows(this.#seen);
   }
 
   /**
-   * With Q the chances of a step without a move of the middle, R those of one with a move, and r the mean move: G = (1 - Q)^-1 r,
-   * B = (1 - Q)^-1 R, and the correction G + B G + B B G + ... is (1 - Q - R)^-1 r. Each state is given one more observation, of
-   * leaving for good without a move: so a state that was hardly seen says little, and the sum is finite.
+   * Computes the corrections. Q holds the probabilities of a step without a move of the mid price, R those with one, r
+   * the mean move.
+   *
+   * Then G = (1 - Q)^-1 r, B = (1 - Q)^-1 R, and the correction G + B G + B B G + ... is (1 - Q - R)^-1 r. Each state
+   * gets one extra observation that ends without a move. So a rare state gets a small correction, and the sum is
+   * finite.
    */
   table(): MicropriceTable {
     const n = this.#states;
@@ -97,14 +101,14 @@ export class MicropriceCounts {
     this.#moves[from] = this.#moves[from]! + move;
   }
 
-  /** The same state seen from the other side. */
+  /** Returns the same state with the sides swapped. */
   #mirror(state: number): number {
     const bucket = state % this.buckets;
     return state - bucket + (this.buckets - 1 - bucket);
   }
 }
 
-/** Ticks to add to the middle; NaN for a touch that is none. */
+/** Returns the ticks to add to the mid price; NaN for an invalid book top. */
 export function micropriceAdjustment(table: MicropriceTable, touch: ImbalanceState): number {
   const state = stateOf(table.imbalanceBuckets, table.spreadsTicks, touch);
   if (state < 0) return Number.NaN;
@@ -112,7 +116,7 @@ export function micropriceAdjustment(table: MicropriceTable, touch: ImbalanceSta
   return table.adjustTicks[row]?.[state % table.imbalanceBuckets] ?? Number.NaN;
 }
 
-/** Row by spread times column by imbalance; -1 for what is none. */
+/** Returns row (spread) times columns plus column (imbalance); -1 for an invalid book top. */
 function stateOf(buckets: number, spreadsTicks: readonly number[], touch: ImbalanceState): number {
   const { bidAmount, askAmount, spread } = touch;
   const imbalance = bidAmount / (bidAmount + askAmount);

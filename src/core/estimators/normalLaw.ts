@@ -1,13 +1,16 @@
-/** The normal law: how much of it is below a value, and the value that a share is below, both to some fifteen digits. */
+/** Standard normal distribution: cumulative probability and quantile, both to some fifteen digits. */
 
-/** Phi: the share of the standard normal law below x. */
+/** Returns Phi(x), the probability below x. */
 export function normalCumulative(x: number): number {
   if (Number.isNaN(x)) return Number.NaN;
   if (x > 0) return 1 - normalTail(x);
   return normalTail(-x);
 }
 
-/** The share beyond x >= 0: the series of Phi near the middle (Marsaglia 2004), the continued fraction of Mills' ratio farther out. */
+/**
+ * Returns the probability above x >= 0: the series of Phi near zero (Marsaglia 2004), the continued fraction of Mills'
+ * ratio farther out.
+ */
 function normalTail(x: number): number {
   if (x > 38.5) return 0;
   const density = Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
@@ -25,11 +28,14 @@ function normalTail(x: number): number {
   return density / fraction;
 }
 
-/** The x with that share of the standard normal law below it: Acklam's rational start (2003), two steps of Halley on Phi. Infinite at 0 and 1, NaN beyond them. */
+/**
+ * Returns the x below which this probability lies: Acklam's rational start (2003), then two steps of Halley on Phi.
+ * Infinite at 0 and 1, NaN outside.
+ */
 export function normalQuantile(share: number): number {
   if (!(share >= 0 && share <= 1)) return Number.NaN;
   if (share === 0 || share === 1) return share === 0 ? -Infinity : Infinity;
-  // Below one half the share itself has the digits; above it 1 - share has none to lose.
+  // Use the lower tail, where small probabilities keep their digits. For share above 0.5, 1 - share is exact.
   if (share > 0.5) return -normalQuantile(1 - share);
   let x = startOf(share);
   for (let step = 0; step < 2; step++) {

@@ -1,7 +1,10 @@
-/** Order flow imbalance at the touch: what came to the bid and left the ask minus the reverse, forgotten exponentially. */
+/**
+ * Order flow imbalance at the best prices: additions to the bid and removals from the ask, minus the reverse, with
+ * exponential forgetting.
+ */
 import type { Millis } from '../model/units.ts';
 
-/** The touch at one moment: prices and amounts in any units that stay the same. */
+/** Best prices and amounts at one time, in any constant units. */
 export type TouchSeen = {
   readonly at: Millis;
   readonly bid: number;
@@ -10,12 +13,12 @@ export type TouchSeen = {
   readonly askAmount: number;
 };
 
-/** Two looks further apart than this, and than the memory, have nothing to do with each other. */
+/** Minimum gap before a restart: observations farther apart than this and than the memory are unrelated. */
 const GAP_MS: Millis = 10_000;
 
 /**
- * One change of the touch (Cont, Kukanov, Stoikov 2014, J. Financial Econometrics 12(1)): the amount of a bid that rose or stayed counts, less
- * that of the bid before when it fell or stayed, and the ask the other way round.
+ * Returns the order flow of one change (Cont, Kukanov, Stoikov 2014, J. Financial Econometrics 12(1)). The new bid
+ * amount counts if the bid rose or stayed, minus the old one if it fell or stayed. The ask counts in reverse.
  */
 export const flowOf = (from: TouchSeen, to: TouchSeen): number =>
   (to.bid >= from.bid ? to.bidAmount : 0) -
@@ -23,7 +26,7 @@ export const flowOf = (from: TouchSeen, to: TouchSeen): number =>
   (to.ask <= from.ask ? to.askAmount : 0) +
   (to.ask >= from.ask ? from.askAmount : 0);
 
-/** Sums what was seen; changes between two looks count as one. */
+/** Sum of observed order flow. Changes between two observations count as one. */
 export class OrderFlow {
   readonly #memoryMs: Millis;
   #last: TouchSeen | null = null;
@@ -34,7 +37,7 @@ export class OrderFlow {
     this.#memoryMs = memoryMs;
   }
 
-  /** A touch that is none is passed over, and what comes after it begins anew. */
+  /** Adds an observation. An invalid one is skipped, and the sum restarts with the next. */
   see(now: TouchSeen): void {
     const isTouch = Number.isFinite(now.at) && now.bid > 0 && now.ask > now.bid && now.ask < Infinity;
     if (!(isTouch && now.bidAmount > 0 && now.askAmount > 0 && now.bidAmount + now.askAmount < Infinity)) {
@@ -50,12 +53,12 @@ export class OrderFlow {
     this.#last = now;
   }
 
-  /** In the unit of the amounts, at the last look; NaN when that saw none. */
+  /** Order flow in the unit of the amounts at the last observation; NaN if that was invalid. */
   get sum(): number {
     return this.#last === null ? Number.NaN : this.#sum;
   }
 
-  /** When it began to look without a break; NaN before. */
+  /** Start of uninterrupted observation; NaN before it. */
   get since(): Millis {
     return this.#since;
   }

@@ -1,4 +1,7 @@
-/** Student's t: how much farther an interval reaches whose error is itself measured, from few values. */
+/** Student's t correction for intervals whose error is estimated from few values. */
 
-/** The quantile of Student's t that stands for one of the normal law, with so many degrees of freedom, above 0 (first term of its expansion, Fisher 1925). */
+/**
+ * Returns the quantile of Student's t that corresponds to a normal quantile, with `freedom` degrees of freedom, above
+ * 0. Uses the first term of its expansion (Fisher 1925).
+ */
 export const studentOf = (normal: number, freedom: number): number => normal + (normal ** 3 + normal) / (4 * freedom);

@@ -1,4 +1,4 @@
-/** The mean price of the last trades, by amount and by age: a trade counts e times less after each memory. */
+/** Mean price of recent trades, weighted by amount and age: the weight falls by a factor of e per memory. */
 import type { Millis } from '../model/units.ts';
 
 export class TradeMean {
@@ -11,7 +11,7 @@ export class TradeMean {
     this.#memoryMs = memoryMs;
   }
 
-  /** What is no trade is passed over. */
+  /** Adds a trade; ignores invalid ones. */
   trade(at: Millis, price: number, amount: number): void {
     if (!(Number.isFinite(at) && price > 0 && price < Infinity && amount > 0 && amount < Infinity)) return;
     const kept = this.#weight * Math.exp(-Math.max(0, at - this.#at) / this.#memoryMs);
@@ -20,12 +20,12 @@ export class TradeMean {
     this.#at = Math.max(this.#at, at);
   }
 
-  /** Between the lowest and the highest price heard; NaN before the first. */
+  /** Mean price, between the lowest and highest trade; NaN before the first. */
   get price(): number {
     return this.#mean;
   }
 
-  /** Time of the newest; -Infinity before the first. */
+  /** Time of the newest trade; -Infinity before the first. */
   get at(): Millis {
     return this.#at;
   }

@@ -1,10 +1,11 @@
-/** How fast a price moves, with a unit of time: an average that forgets, and the two-scale estimate of a whole recording. */
+/** Volatility per unit of time: an exponential average, and the two-scale estimate of a recording. */
 import type { Millis } from '../model/units.ts';
 
 /**
- * Irregular exponential average of squared relative moves: v <- e^(-dt/memory) v + (1 - e^(-dt/memory)) r^2 / dt. A move is taken
- * whenever at least `sampleMs` have passed since the last one: closer samples would measure the bounce of the touch. Deterministic; what
- * is no price is passed over. Result: relative standard deviation per square root of a second.
+ * Irregular exponential average of squared relative moves: v <- e^(-dt/memory) v + (1 - e^(-dt/memory)) r^2 / dt.
+ *
+ * Moves are sampled at least `sampleMs` apart, because closer samples would measure the bid-ask bounce. Deterministic;
+ * ignores invalid prices. Result: relative standard deviation per square root of a second.
  */
 export class EwmaVolatility {
   readonly #memoryMs: Millis;
@@ -14,7 +15,7 @@ export class EwmaVolatility {
   #at = Number.NaN;
 
   constructor(options: {
-    /** Known before the first sample, from a longer window. */
+    /** Initial value from a longer window. */
     readonly startPerRootSecond: number;
     readonly memoryMs: Millis;
     readonly sampleMs: Millis;
@@ -24,7 +25,7 @@ export class EwmaVolatility {
     this.#sampleMs = options.sampleMs;
   }
 
-  /** True when a move was taken. */
+  /** Adds a price; returns true if a move was sampled. */
   see(at: Millis, price: number): boolean {
     if (!(price > 0 && price < Infinity && Number.isFinite(at))) return false;
     const passed = at - this.#at;
@@ -45,9 +46,11 @@ export class EwmaVolatility {
 }
 
 /**
- * Two-scale realised variance of prices on a regular grid (Zhang, Mykland, Ait-Sahalia, JASA 2005): the average over `subgrids` sparse
- * grids, less what noise adds to it as the dense grid tells. In squared units of the prices, over the whole span; NaN for fewer than
- * `subgrids` + 2 prices. May come out below zero when there is nothing but noise.
+ * Computes the two-scale realized variance of prices on a regular grid (Zhang, Mykland, Ait-Sahalia, JASA 2005). It is
+ * the average over `subgrids` sparse grids, minus the noise measured on the dense grid.
+ *
+ * In squared units of the prices, over the total span. NaN for fewer than `subgrids` + 2 prices; can be negative if
+ * there is only noise.
  */
 export function twoScaleVariance(prices: ArrayLike<number>, subgrids: number): number {
   const n = prices.length - 1;
@@ -58,12 +61,12 @@ export function twoScaleVariance(prices: ArrayLike<number>, subgrids: number): n
   return (sparse - share * squaredMoves(prices, 1)) / (1 - share);
 }
 
-/** Sum of squared moves over `lag` places, every start counted. */
+/** Sums squared moves over `lag` places, from every start. */
 function squaredMoves(prices: ArrayLike<number>, lag: number): number {
   let sum = 0;
   for (let i = lag; i < prices.length; i++) sum += (prices[i]! - prices[i - lag]!) ** 2;
   return sum;
 }
 
-/** Subgrids that balance noise and sampling error: the two-thirds power of the number of prices. */
+/** Returns the number of subgrids that balances noise and sampling error: the two-thirds power of the number of prices. */
 export const subgridsFor = (prices: number): number => Math.max(1, Math.round(Math.cbrt(prices) ** 2));

@@ -1,38 +1,49 @@
-/** Inside or out: how much inventory quotes should bring back themselves, and what holding it costs, from risk, flow and the cost of the way out. */
+/** Inventory band: the inventory that quotes should reduce themselves, and its holding cost, from risk, flow and hedge cost. */
 
-/** Of inventory in whole orders. Everything that is earned or paid is a share of the value of one order. */
+/** Inputs, with inventory in whole orders. Earnings and costs are shares of the value of one order. */
 export type BandInput = {
-  /** What holding one order costs in a second: half of gamma sigma squared. Of q orders it is q squared times as much. */
+  /** Holding cost of one order per second: half of gamma sigma squared. For q orders it is q squared times that. */
   readonly riskPerS: number;
-  /** Fills of one side in a second at no inventory. */
+  /** Fills per second of one side at zero inventory. */
   readonly fillsPerS: number;
-  /** 1 / k of the arrivals A e^(-k d): what a quote at its best distance keeps of a fill. */
+  /** 1 / k of the arrivals A e^(-k d): the part of a fill that a quote at its best distance keeps. */
   readonly edge: number;
-  /** What leaving costs. */
+  /** Cost of a hedge. */
   readonly cost: number;
-  /** Orders of inventory that are never exceeded. */
+  /** Maximum inventory, in orders. */
   readonly ordersMax: number;
 };
 
 export type Band = {
-  /** Orders that are held; one more leaves. `ordersMax`: nothing leaves. */
+  /** Maximum orders to hold; one more is hedged. If it equals `ordersMax`, nothing is hedged. */
   readonly orders: number;
-  /** What the one order after the first q costs its holder, until it is gone; never more than leaving. `ordersMax` of them. */
+  /** Cost of holding the order after the first q until it is gone, at most the hedge cost. Has `ordersMax` entries. */
   readonly marginal: readonly number[];
-  /** What is earned in a second, risk and hedges paid. */
+  /** Earnings per second after risk and hedge costs. */
   readonly earnsPerS: number;
 };
 
 /**
- * Barzykin, Bergault, Gueant, "Algorithmic market making in dealer markets with hedging and market impact" (Mathematical Finance 33(1), 2023), for
- * exponential arrivals, orders of one size, a running penalty of inventory's variance, and a way out of proportional cost c: with theta(q) the value of
- * q orders, p(q) = theta(q) - theta(q + 1) what one more costs, and H(p) = max over d >= 0 of lambda e^(1 - d / e) (d - p) what a side earns in a second,
+ * Computes the optimal band. Source: Barzykin, Bergault, Gueant, "Algorithmic market making in dealer markets with
+ * hedging and market impact" (Mathematical Finance 33(1), 2023).
  *
- *     rho + h q^2 = H(p(q)) + H(-p(q - 1))  for |q| <= b,  p(b) = c,  p(-1) = -p(0),  b the last q with rho + h q^2 <= H(c) + H(-c).
+ * The model has exponential arrivals, orders of one size, a running penalty on the variance of inventory, and hedges of
+ * proportional cost c.
+ * - theta(q): value of q orders.
+ * - p(q) = theta(q) - theta(q + 1): cost of one more order.
+ * - H(p) = max over d >= 0 of lambda e^(1 - d / e) (d - p): earnings of a side per second.
+ * - h is `riskPerS`, e is `edge`, d the distance after the fee. Quotes never give more than the fair value.
  *
- * h is `riskPerS`, e is `edge`, d what is left of a distance once the fee is paid: quotes never give more than the fair value. There is no closed form: p is
- * followed from the band to zero, which forgets errors, and rho, which makes both ends meet, is found by halving. While leaning against
- * inventory brings little back (small c) the band is (3 lambda c / (2 h))^(1/3) orders; then it nears c sqrt(lambda / (h e)): c over the shift of GLFT's quotes for one order.
+ * The equations are:
+ * - rho + h q^2 = H(p(q)) + H(-p(q - 1)) for |q| <= b,
+ * - p(b) = c, p(-1) = -p(0),
+ * - b is the last q with rho + h q^2 <= H(c) + H(-c).
+ *
+ * There is no closed form. p is computed from the band to zero, which damps errors; bisection finds the rho for which
+ * both ends match.
+ *
+ * For small c, skewed quotes reduce little inventory, and the band is (3 lambda c / (2 h))^(1/3) orders. For larger c
+ * it approaches c sqrt(lambda / (h e)): c over the shift of GLFT's quotes for one order.
  */
 export function bandOf({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: BandInput): Band {
   const all = Math.max(0, Math.floor(ordersMax));
@@ -41,7 +52,7 @@ export function bandOf({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: BandIn
   if (!(cost > 0 && most > 0)) return { orders: 0, marginal: new Array<number>(all).fill(0), earnsPerS: 0 };
   const outside = most * Math.exp(-cost / edge) + earnedBack(most, edge, cost);
   const bandAt = (rho: number): number => Math.min(all, Math.floor(Math.sqrt(Math.max(0, outside - rho) / h)));
-  /** p(0) to p(b - 1), and p(-1) before them. */
+  /** p(0) to p(b - 1), preceded by p(-1). */
   const inside = (rho: number): number[] => {
     let p = cost;
     const found: number[] = [];
@@ -63,15 +74,15 @@ export function bandOf({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: BandIn
   return { orders, marginal: Array.from({ length: all }, (_, q) => p[q] ?? cost), earnsPerS: high };
 }
 
-/** H(-p), p above zero: what the side earns in a second that takes an order off who pays p for it. */
+/** Returns H(-p) for p > 0: earnings per second of the side that takes an order off a holder who pays p for it. */
 const earnedBack = (most: number, edge: number, p: number): number =>
   p <= edge ? most * Math.exp(p / edge) : (most * Math.E * p) / edge;
 
-/** The p of which `earned` is H(-p). */
+/** Returns the p for which H(-p) is `earned`. */
 const paidFor = (most: number, edge: number, earned: number): number => {
   if (!(earned > 0)) return -Infinity;
   return earned <= most * Math.E ? edge * Math.log(earned / most) : (edge * earned) / (most * Math.E);
 };
 
-/** Halvings: to the last digit of a float. */
+/** Number of bisections: enough for full float precision. */
 const STEPS = 60;

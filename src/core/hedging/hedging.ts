@@ -1,4 +1,4 @@
-/** How inventory leaves: what each way out costs now, against what carrying it costs, and the cheapest that is within its limits. */
+/** Choice of a hedge: prices each route, compares them with the cost of carrying inventory, and picks the cheapest within limits. */
 import type { HedgeWay } from './hedgeRow.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { ConversionLeg } from '../ports/port.ts';
@@ -6,57 +6,63 @@ import { money, moneyOf } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 
 export type HedgeRules = {
-  /** Inventory beyond the target, either way, that leaves as soon as it can; major currency. */
+  /** Inventory beyond the target, in either direction, that is hedged as soon as possible; base currency. */
   readonly band: Money;
-  /** What is left of it then. Below the band. */
+  /** Inventory that remains after a hedge; below the band. */
   readonly residual: Money;
-  /** The most that leaving may cost against the middle of the book, in basis points of what leaves. */
+  /** Maximum hedge cost against the mid price, in basis points of the hedged amount. */
   readonly costMaxBps: number;
-  /** What carrying inventory as large as the band costs in an hour, in basis points of its value; 0: only the band counts. */
+  /** Cost of carrying inventory of the band's size for an hour, in basis points of its value. If 0, only the band counts. */
   readonly carryBpsPerHour: number;
-  /** How long quotes with their skew are expected to take to bring inventory of the band's size back, in ms. */
+  /** Expected time for skewed quotes to reduce inventory of the band's size, in ms. */
   readonly unwindMs: Millis;
-  /** What keeping what should leave costs, in basis points of it, where the band follows from risk and flow; absent: by `carryBpsPerHour`. */
+  /**
+   * Cost of keeping the amount to hedge, in basis points of it, if the band follows from risk and flow. If absent,
+   * `carryBpsPerHour` applies.
+   */
   readonly waitBps?: number;
-  /** The most that hedges of one UTC day may cost, in the minor currency; absent: no such limit. */
+  /** Maximum cost of the hedges of one UTC day, in the quote currency; absent for no limit. */
   readonly costDayMax?: Money | undefined;
 };
 
-/** A way out with its price. */
+/** Hedge route with its price. */
 export type PricedWay = {
   readonly way: HedgeWay;
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
-  /** What it may cost beyond that price while it is carried out; minor currency. It is weighed with it. */
+  /** Possible additional cost during execution, in the quote currency. Added to the price when routes are compared. */
   readonly risk?: Money;
-  /** What it can cost at most, when that is not its price with its risk: such a price is no firm one. */
+  /** Maximum cost, if it differs from price plus risk; such a price is not firm. */
   readonly most?: Money;
-  /** It is priced for comparison only, and this is why. */
+  /** Reason why the route is priced only for comparison. */
   readonly but?: string;
 };
 
-/** A way out, or why it is none. */
+/** Hedge route, or the reason why it is unavailable. */
 export type WayOut = PricedWay | { readonly way: HedgeWay; readonly not: string };
 
-/** One line of the comparison. Costs in the minor currency, above zero when they are paid. */
+/** One line of the comparison. Costs are in the quote currency, positive if paid. */
 export type Weighed = {
   readonly way: HedgeWay | 'wait';
   readonly cost: Money | null;
   readonly bps: number | null;
-  /** Why it is not taken; null for the one that is. */
+  /** Reason why it is not taken; null for the taken route. */
   readonly not: string | null;
 };
 
 export type HedgeDecision = {
-  /** What should leave (above zero: sold) or come (below), in the major currency. */
+  /** Amount to sell (positive) or buy (negative), in the base currency. */
   readonly amount: Money;
   readonly taken: HedgeWay | 'wait';
-  /** The most that what is taken can cost; minor currency, never below zero. */
+  /** Maximum cost of the chosen route, in the quote currency; never negative. */
   readonly most: Money;
   readonly weighed: readonly Weighed[];
 };
 
-/** What should leave now: nothing while inventory is small; all beyond `residual` when it is past the band, or when carrying it is not free. */
+/**
+ * Returns the amount to hedge now: all inventory beyond `residual` if it exceeds the band or if carrying it costs
+ * something, otherwise nothing.
+ */
 export function toLeave(inventory: Money, { band, residual, carryBpsPerHour }: HedgeRules): Money {
   const size = inventory < 0n ? -inventory : inventory;
   const isLeaving = size > band || (carryBpsPerHour > 0 && size > residual);
@@ -65,21 +71,21 @@ export function toLeave(inventory: Money, { band, residual, carryBpsPerHour }: H
 }
 
 /**
- * What carrying `amount` until quotes bring it back is expected to cost, in the minor currency: the rate per hour at the band, times the
- * time that it takes, times how much of the band it is - twice, because more inventory is carried longer.
+ * Returns the expected cost of carrying `amount` until quotes reduce it, in the quote currency. It is the value times
+ * the hourly rate, the expected time, and the amount's share of the band: more inventory is carried longer.
  */
 export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, unwindMs }: HedgeRules): Money {
   const size = amount < 0n ? -amount : amount;
   const value = (size * mid) / ONE;
-  // An estimate: parts of a million are enough, and a float never meets a sum.
+  // An estimate: millionths are precise enough, and no float touches money.
   const share = band > 0n ? (size * 1_000_000n) / band : 0n;
   const rate = BigInt(Math.round(((carryBpsPerHour * unwindMs) / HOUR_MS) * 1_000_000));
   return money((value * rate * share) / (10_000n * 1_000_000n * 1_000_000n));
 }
 
 /**
- * Weighs every way out of `amount` (as of `toLeave`). `middle` is the price of one major in the middle of the book; `dayLeft` what hedges may
- * still cost today, null without a limit; `left` names it where it is another limit.
+ * Compares all routes for `amount` (from `toLeave`). `mid` is the mid price of one unit of the base currency. `dayLeft`
+ * is the remaining hedge budget, null for no limit; `left` names that budget in messages.
  */
 export function weigh(
   instrument: Instrument,
@@ -114,7 +120,8 @@ export function weigh(
     if (!(major > 0n)) return none('it is of nothing');
     const fair = (major * mid) / ONE;
     const cost = (sells ? fair - minor : minor - fair) + risk;
-    // Of less than all: what stays is carried on. Compared for the whole, so that a small cheap part does not win by being small.
+    // A route for part of the amount leaves the rest to be carried. Costs are scaled to the full amount, so that a
+    // small cheap part does not win by its size.
     const whole = money((cost * size) / major);
     const spends = positive(most ?? money(cost));
     const why =
@@ -159,7 +166,7 @@ export function weigh(
   };
 }
 
-/** The most that leaving may cost for so much of the major currency; minor currency, rounded down. */
+/** Returns the maximum hedge cost for an amount of the base currency, in the quote currency, rounded down. */
 export function costLimit(major: bigint, mid: Money, { costMaxBps }: HedgeRules): Money {
   return money((((major * mid) / ONE) * BigInt(Math.floor(costMaxBps * 100 + 1e-6))) / 1_000_000n);
 }

@@ -1,4 +1,4 @@
-/** The book as a way out: what an order that takes its levels would be, and what it would bring. */
+/** The book as a hedge route: the taker order through its levels, and its proceeds. */
 import type { Depth } from '../model/book.ts';
 import type { WayOut } from './hedging.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
@@ -7,9 +7,9 @@ import type { TakerRequest } from './takerOrder.ts';
 import { money, textOfMoney } from '../model/units.ts';
 import type { Amount, Money, Price, Side, Value } from '../model/units.ts';
 
-/** What an order that takes must keep to. */
+/** Limits on a taker order. */
 export type TakeBounds = {
-  /** Farthest from the middle of the book, fee included: what taking may cost. */
+  /** Maximum cost against the mid price, fee included. */
   readonly costMaxBps: number;
   readonly collarBps: number;
   readonly orderValueMax: Value;
@@ -17,13 +17,13 @@ export type TakeBounds = {
   readonly room: number;
 };
 
-/** An order at the price of the worst level that it needs. */
+/** Order at the price of the worst level that it needs. */
 export type Take = Pick<TakerRequest, 'side' | 'price' | 'amount'>;
 
 /**
- * What taking the levels that are seen would bring for `amount` (above zero: sold), after the taker's fee on what is received (parts of
- * 10^-8), and the order that would; as much as the levels within the bounds have, in whole lots. Its price is what the levels cost now; `most`
- * is its cost when all of it trades at its own price, against `middle`.
+ * Prices a taker order for `amount` (positive: sold) from the visible levels within the bounds, in whole lots, and
+ * returns it. The price is what the levels cost now, after the taker fee (10^-8) on the proceeds. `most` is the cost
+ * against `mid` if everything trades at the order's limit price.
  */
 export function sweepCost(
   instrument: Instrument,
@@ -79,7 +79,7 @@ export function sweepCost(
   };
 }
 
-/** The last tick at which a unit, its fee included, costs at most what it may, and which is within the collar. */
+/** Returns the last tick within the collar at which a unit costs at most the limit, fee included. */
 function worstTicks(mid: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakeBounds): number {
   const keeps = 1 - takerRate / RATE_ONE;
   const sign = sells ? -1 : 1;

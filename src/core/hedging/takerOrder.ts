@@ -1,4 +1,4 @@
-/** One order that takes liquidity on purpose: asked for by the hedger, kept until none of ours stands in its way, and sent once or never. */
+/** Intentional taker order for a hedge: requested, held until no order of the bot blocks it, then sent once or never. */
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import type { PlaceCommand } from '../orders/commands.ts';
@@ -9,22 +9,22 @@ export type TakerRequest = {
   /** Origin id of the order; never used before. */
   readonly id: string;
   readonly side: Side;
-  /** The worst price, in ticks: what is not filled there or better is gone at once. */
+  /** Worst price, in ticks. Any amount not filled at it or better is canceled immediately. */
   readonly price: Price;
-  /** Lots; at most what brings the position back to the target. */
+  /** In lots; at most the distance of the position from the target. */
   readonly amount: Amount;
-  /** Not sent any more from then on, on the engine's time. */
+  /** Deadline for sending, in engine time. */
   readonly until: Millis;
 };
 
-/** Why a request is never sent. */
+/** Reason why a request is never sent. */
 export type NotTaken = RiskRefusal | 'too late';
 
 export class TakerOrder {
   readonly #onRefused: (id: string, why: NotTaken) => void;
   #request: TakerRequest | null = null;
 
-  /** `onRefused`: told once of each request that is never sent. */
+  /** `onRefused` is called once per request that is never sent. */
   constructor(onRefused: (id: string, why: NotTaken) => void) {
     this.#onRefused = onRefused;
   }
@@ -38,7 +38,7 @@ export class TakerOrder {
     return this.#request !== null;
   }
 
-  /** The order to be approved now; null when there is none, or it is too late for it. */
+  /** Returns the order to approve now; null if there is none or its deadline has passed. */
   due(at: Millis): PlaceCommand | null {
     if (this.#request === null) return null;
     const { id, side, price, amount, until } = this.#request;
@@ -61,13 +61,13 @@ export class TakerOrder {
     this.#onRefused(id, why);
   }
 
-  /** What may be shown meanwhile: nothing that the order would trade with; while only inventory is closed, nothing either that closes the same. */
+  /** Returns the levels that may be shown meanwhile: none that the order would trade with. In reduce-only also none on the order's side. */
   besides(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
     const request = this.#request;
     return request === null ? levels : levels.filter(level => !isInTheWay(level, request, reduceOnly));
   }
 
-  /** The same of orders that are already there: one that was kept for its place in the queue may be nearer than any level. */
+  /** Cancels live orders by the same rule: an order kept for its queue position may be nearer than any level. */
   cleared(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;
     if (request === null) return plan;

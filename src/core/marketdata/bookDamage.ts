@@ -1,4 +1,4 @@
-/** Damaged rows of a whole book: whether one may be among the levels that decisions use. */
+/** Damaged rows of a complete book: check whether one may be among the levels that decisions use. */
 import { DEPTH_LEVELS } from '../model/book.ts';
 import { priceCeil, priceFloor, TooLarge } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -6,9 +6,11 @@ import type { BookEntry, BookSnapshot } from '../ports/port.ts';
 import type { DecimalText, Price, Side } from '../model/units.ts';
 
 /**
- * Returns the tick of a level's price, moved towards the other side if it lies off the grid, as orders from before a change of the tick do: nothing is
- * quoted through it. `null` is an ask above every tick that can be counted: it is behind all others. Throws a RangeError on another price that no tick
- * stands for, and on text that is not decimal.
+ * Returns the tick of a level's price. A price off the grid, as of orders from before a tick change, moves towards the
+ * other side, so that no quote crosses it.
+ *
+ * Returns `null` for an ask above every countable tick, which is behind all others. Throws RangeError for any other
+ * uncountable price, and for text that is not decimal.
  */
 export function levelTick(instrument: Instrument, side: Side, price: DecimalText): Price | null {
   let ticks: Price;
@@ -23,8 +25,8 @@ export function levelTick(instrument: Instrument, side: Side, price: DecimalText
 }
 
 /**
- * Returns why a book cannot be used: a row whose place is not known may be among the best `DEPTH_LEVELS` levels of its side. `null` if every damaged
- * row has that many levels before it.
+ * Returns why a book is unusable: a row of unknown position may be among the best `DEPTH_LEVELS` levels of its side.
+ * Returns `null` if every damaged row has that many levels before it.
  */
 export function damageWithinDepth({ bids, asks, damage }: BookSnapshot, instrument: Instrument): string | null {
   return damageOf(bids, damage?.bids, 'buy', instrument) ?? damageOf(asks, damage?.asks, 'sell', instrument);

@@ -1,4 +1,4 @@
-/** How old what the engine knows of the world is: when the reads began that told it. */
+/** Age of the engine's data, measured from the start of each read. */
 import type { Millis } from '../model/units.ts';
 
 export type FreshSource = 'book' | 'openOrders' | 'trades';
@@ -7,12 +7,12 @@ export class Freshness {
   readonly #at: Record<FreshSource, Millis> = { book: -Infinity, openOrders: -Infinity, trades: -Infinity };
   #sleptAt: Millis = -Infinity;
 
-  /** A read that began before the process stood still makes nothing fresh. */
+  /** Records a read; ignores one that started before a suspension of the process. */
   read(what: FreshSource, startedAt: Millis): void {
     if (startedAt >= this.#sleptAt) this.#at[what] = Math.max(this.#at[what], startedAt);
   }
 
-  /** The process stood still: nothing is known any more. */
+  /** Invalidates all data after a suspension of the process. */
   slept(at: Millis): void {
     this.#sleptAt = at;
     for (const what of ['book', 'openOrders', 'trades'] as const) this.#at[what] = -Infinity;
@@ -22,7 +22,7 @@ export class Freshness {
     return this.#at.book;
   }
 
-  /** Open orders and trades; -Infinity until both were read. */
+  /** Older start of the latest reads of open orders and trades; -Infinity until both were read. */
   get account(): Millis {
     return Math.min(this.#at.openOrders, this.#at.trades);
   }

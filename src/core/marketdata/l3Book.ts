@@ -1,4 +1,4 @@
-/** The market's book order by order, from a whole snapshot and the steps after it (public facts 12.6), without orders of ours, and our places in its queues. */
+/** Order-by-order book without the bot's orders, from a snapshot and later steps (public facts 12.6), and the bot's queue positions. */
 import type { OrderBook } from '../model/book.ts';
 import { shownAmount, shownSum, UNITS_MAX } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -9,29 +9,35 @@ import { StepSequence } from './stepSequence.ts';
 import type { L3Step } from './stepSequence.ts';
 import type { Amount, DecimalText, Price, Side } from '../model/units.ts';
 
-/** An order of ours that may be in the book under an oid that we have not been told yet. */
+/** An order of the bot that may be in the book under an oid not yet known. */
 export type PendingOrder = Pick<Order, 'id' | 'side' | 'price' | 'amount'>;
 
 export type L3BookOptions = {
   readonly instrument: Instrument;
-  /** Where the levels are written while they are shown. */
+  /** Book that receives the levels while shown. */
   readonly book: Pick<OrderBook, 'set' | 'clear'>;
   readonly pending: () => Iterable<PendingOrder>;
-  /** Told when an order of ours was filled in part or in full, or has left the book otherwise. */
+  /** Called when an order of the bot was filled, partly or fully, or left the book otherwise. */
   readonly onOwn?: (oid: string, change: 'filled' | 'gone') => void;
 };
 
-/** `too old`: steps between it and those held are missing. `no ids`: it is not a whole book. `too large`: more orders than are kept. `damaged`: the price of an order near the other side cannot be read. */
+/**
+ * Result of a snapshot.
+ * - too old: steps between it and the held ones are missing.
+ * - no ids: not order by order.
+ * - too large: more orders than the maximum.
+ * - damaged: an unreadable price near the other side.
+ */
 export type Seeding = 'live' | 'too old' | 'no ids' | 'too large' | 'damaged';
 
-/** Orders of one book. */
+/** Maximum number of orders in one book. */
 export const L3_ORDERS_MAX = 500_000;
-/** Oids of ours, and origin ids, that are remembered: those of finished orders too, because the feed may be behind. */
+/** Number of the bot's oids and origin ids remembered, including finished orders, because the feed may lag. */
 const OWN_MAX = 10_000;
 
-/** guess: it looks exactly like an order of ours whose oid we wait for. */
+/** `guess` means that it looks exactly like an order of the bot with an unknown oid. */
 type Ownership = 'no' | 'guess' | 'yes';
-/** `first`: lots that it came with; those of an order of ours are told by them even after fills. */
+/** `first` is the initial amount in lots, which identifies the bot's order even after fills. */
 type Entry = {
   readonly oid: string;
   readonly side: Side;
@@ -39,24 +45,24 @@ type Entry = {
   readonly first: number;
   lots: number;
   own: Ownership;
-  /** Number of its arrival: those at its price with a smaller one are before it. */
+  /** Arrival number: entries at the same price with a smaller number have priority. */
   readonly born: number;
 };
-/** `others`: lots that are not ours, at most 2^53 - 1 (`isCapped`). The queue is in order of arrival. */
+/** `others` is the lots of other traders, at most 2^53 - 1 (`isCapped`). The queue is in order of arrival. */
 type Level = { others: number; isCapped: boolean; readonly queue: Set<Entry> };
 
 export class L3Book {
   readonly #options: L3BookOptions;
   #entries = new Map<string, Entry>();
-  /** While a snapshot is taken in: the book before it, in which an order of others stays one. */
+  /** Previous book while a snapshot is loaded; an order of another trader keeps that status. */
   #former = new Map<string, Entry>();
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
-  /** Entries of ours, guesses included. */
+  /** Entries of the bot, including guesses. */
   readonly #ours = new Set<Entry>();
-  /** Oid by the origin id of the pending order that it is taken for. */
+  /** Guessed oid by the origin id of the pending order. */
   readonly #guesses = new Map<string, string>();
   readonly #ownOids = new Set<string>();
-  /** Origin ids whose oid was told: they wait for nothing more, even while they are still called pending. */
+  /** Origin ids with a known oid. No further order is matched to them, even while they are listed as pending. */
   readonly #toldIds = new Set<string>();
   #arrivals = 0;
   readonly #steps = new StepSequence();
@@ -66,12 +72,12 @@ export class L3Book {
     this.#options = options;
   }
 
-  /** Step that the book stands at; null while it waits for a snapshot. */
+  /** Current sequence number; null while waiting for a snapshot. */
   get sequence(): bigint | null {
     return this.#steps.at;
   }
 
-  /** Orders in the book. */
+  /** Number of orders in the book. */
   get size(): number {
     return this.#entries.size;
   }
@@ -80,17 +86,17 @@ export class L3Book {
     return this.#entries.has(oid);
   }
 
-  /** Number of the newest arrival. A whole book numbers what it has not shown before as arriving now. */
+  /** Newest arrival number. In a complete book, orders not seen before count as arriving now. */
   get arrivals(): number {
     return this.#arrivals;
   }
 
-  /** When an order came to the place that it has; null when it is not in the book. */
+  /** Returns the arrival number of an order's current position; null if it is not in the book. */
   bornOf(oid: string): number | null {
     return this.#entries.get(oid)?.born ?? null;
   }
 
-  /** Lots of others at a price that came up to an arrival. */
+  /** Returns the lots of other traders at a price that arrived no later than `arrival`. */
   lotsUpTo(side: Side, price: Price, arrival: number): number {
     let lots = 0;
     for (const entry of this.#levels[side].get(price)?.queue ?? []) {
@@ -99,7 +105,7 @@ export class L3Book {
     return lots;
   }
 
-  /** Takes a step in any order and any number of times. */
+  /** Applies a step, in any order and with any repetition. */
   take(diff: BookDiff): L3Step {
     const step = this.#steps.take(diff);
     if (step === 'gap') this.#shown = false;
@@ -111,7 +117,7 @@ export class L3Book {
     return 'gap';
   }
 
-  /** Starts over from a whole book and the steps held since; the levels are no longer shown. */
+  /** Restarts from a complete book and the steps held since; stops showing the levels. */
   seed(snapshot: BookSnapshot): Seeding {
     if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
     if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';
@@ -131,13 +137,13 @@ export class L3Book {
     return 'live';
   }
 
-  /** Something was missed: from here on it waits for a snapshot, and writes nothing. */
+  /** Records a loss; then waits for a snapshot and writes nothing. */
   lose(): void {
     this.#steps.lose();
     this.#shown = false;
   }
 
-  /** Writes all levels, and from here on every change. False when they are written already, or there is no sequence. */
+  /** Writes all levels, and every change from then on. Returns false if already shown or without a sequence. */
   show(): boolean {
     if (this.#shown || this.#steps.at === null) return false;
     this.#shown = true;
@@ -148,12 +154,12 @@ export class L3Book {
     return true;
   }
 
-  /** Somebody else has written the book: nothing is written until it is shown again. */
+  /** Stops writing until shown again, because another source has written the book. */
   hide(): void {
     this.#shown = false;
   }
 
-  /** Learns an oid of ours, and the origin id that it was told for. True when that changed a level. */
+  /** Records an oid of the bot, and its origin id. Returns true if that changed a level. */
   own(oid: string, id?: string): boolean {
     remember(this.#ownOids, oid);
     const changed = this.#setOwnership(oid, 'yes');
@@ -161,23 +167,23 @@ export class L3Book {
     remember(this.#toldIds, id);
     const guessed = this.#guesses.get(id);
     this.#guesses.delete(id);
-    // An order of ours that looks the same was this one taken for: it waits again.
+    // A similar order of the bot was matched to this oid; it becomes pending again.
     for (const [other, taken] of this.#guesses) if (taken === oid) this.#guesses.delete(other);
     return (guessed !== undefined && this.#guessAgain(guessed)) || changed;
   }
 
-  /** True for an order of ours, or one that is taken for ours. */
+  /** Whether the order is the bot's, or presumed to be. */
   isOwn(oid: string): boolean {
     return this.#ownOids.has(oid) || [...this.#guesses.values()].includes(oid);
   }
 
-  /** Lots of others that are filled before an order of ours at its price; null when it is not in the book. */
+  /** Returns the lots of other traders filled before an order of the bot; null if that is not in the book. */
   ahead(oid: string): Amount | null {
     const entry = this.#entries.get(oid);
     return entry && entry.own !== 'no' ? this.#aheadOf(entry.side, entry.price, other => other === entry) : null;
   }
 
-  /** The same of our best order of a side, the first to be filled; null when there is none. */
+  /** Returns the same for the bot's best order of a side, the first to be filled; null if there is none. */
   aheadOfBest(side: Side): Amount | null {
     let best: Price | null = null;
     for (const { side: of, price } of this.#ours) {
@@ -215,11 +221,11 @@ export class L3Book {
     if (entry.own !== 'no') this.#options.onOwn?.(entry.oid, change.filled ? 'filled' : 'gone');
   }
 
-  /** Sets an order to what it is now. Only one that became smaller keeps its place; a price that cannot be counted is left out. */
+  /** Sets an order to its current state. Only a reduced order keeps its position; an uncountable price is skipped. */
   #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText | null): void {
     const before = this.#entries.get(oid);
     const price = this.#ticksOf(side, priceText);
-    // An amount that cannot be read leaves that of a known order as it was.
+    // An unreadable amount leaves that of a known order unchanged.
     const lots = amountText === null && before ? before.lots : shownAmount(this.#options.instrument, amountText);
     const counts = price !== null && lots > 0;
     if (before && counts && before.side === side && before.price === price && lots <= before.lots) {
@@ -243,7 +249,7 @@ export class L3Book {
     else this.#ours.add(entry);
   }
 
-  /** An order that a whole book shows again where it was keeps its place. */
+  /** An order that a complete book shows unchanged keeps its arrival number. */
   #bornNow(oid: string, side: Side, price: Price, lots: number): number {
     const former = this.#former.get(oid);
     const stays = former && former.side === side && former.price === price && lots <= former.lots;
@@ -267,7 +273,7 @@ export class L3Book {
     if (this.#shown) this.#options.book.set(side, price, level.others as Amount);
   }
 
-  /** An order in the feed may be ours before the answer to its placement says so: then it looks exactly like it. */
+  /** An order in the feed may be the bot's before its placement is answered; then side, price and amount match. */
   #ownershipOf(oid: string, side: Side, price: Price, lots: number): Ownership {
     if (this.#ownOids.has(oid)) return 'yes';
     if (this.#former.get(oid)?.own === 'no') return 'no';
@@ -280,7 +286,7 @@ export class L3Book {
     return 'no';
   }
 
-  /** A guess ends with the wait that it was made in. */
+  /** Drops guesses whose order is no longer pending. */
   #dropSettledGuesses(): void {
     if (this.#guesses.size === 0) return;
     const waiting = new Set<string>();
@@ -290,7 +296,7 @@ export class L3Book {
     for (const [, oid] of settled) this.#guessAgain(oid);
   }
 
-  /** What turned out not to be one order of ours may be another that looks the same and still waits; else it is not ours. */
+  /** Reassigns a wrong guess: another similar order may still be pending; otherwise it is not the bot's. */
   #guessAgain(oid: string): boolean {
     const entry = this.#entries.get(oid);
     return entry !== undefined && this.#setOwnership(oid, this.#ownershipOf(oid, entry.side, entry.price, entry.first));
@@ -308,7 +314,7 @@ export class L3Book {
     return true;
   }
 
-  /** `null` for a price that no tick stands for: no order at it can matter to the bot's. */
+  /** Returns `null` for an uncountable price: no order at it can affect the bot's. */
   #ticksOf(side: Side, price: DecimalText): Price | null {
     try {
       return levelTick(this.#options.instrument, side, price);
@@ -319,7 +325,7 @@ export class L3Book {
   }
 }
 
-/** A running sum above 2^53 lots is not exact: it is made of the orders themselves until it is below again. */
+/** Recounts a level from its orders, because a running sum above 2^53 lots is not exact. */
 function countAgain(level: Level): void {
   let lots = 0;
   for (const entry of level.queue) if (entry.own === 'no') lots += entry.lots;
@@ -327,7 +333,7 @@ function countAgain(level: Level): void {
   level.others = level.isCapped ? UNITS_MAX : lots;
 }
 
-/** Adds one as the newest, also one that is known: what is told again and again still lives. Forgets the older half when there are too many. */
+/** Adds an entry as the newest, even if known, so that repeated entries are kept. Forgets the older half if there are too many. */
 function remember(known: Set<string>, one: string): void {
   known.delete(one);
   known.add(one);

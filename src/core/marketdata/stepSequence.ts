@@ -1,25 +1,28 @@
-/** Steps of a book in the order of its sequence: holds them until a whole book comes, and notices when one was lost (public facts 12.6). */
+/** Book steps in sequence order: holds them until a complete book arrives, and detects lost steps (public facts 12.6). */
 import type { BookDiff } from '../ports/port.ts';
 
 /**
- * What came of a step. `applied`: the book is one step further. `old`: known already. `held`: kept until a whole book comes.
- * `gap`: steps before it were lost, and a whole book is needed.
+ * Result of a step.
+ * - applied: the book advanced by one step.
+ * - old: already known.
+ * - held: kept until a complete book arrives.
+ * - gap: earlier steps were lost; a complete book is required.
  */
 export type L3Step = 'applied' | 'old' | 'held' | 'gap';
 
-/** Steps that are kept for a whole book. */
+/** Maximum number of steps held for a complete book. */
 export const HELD_MAX = 20_000;
 
 export class StepSequence {
   #at: bigint | null = null;
   #held: BookDiff[] = [];
 
-  /** Step that the book stands at; null while it waits for a whole one. */
+  /** Current sequence number; null while waiting for a complete book. */
   get at(): bigint | null {
     return this.#at;
   }
 
-  /** Takes a step in any order and any number of times; what is `applied` is the caller's to apply. */
+  /** Accepts a step, in any order and with any repetition. The caller applies it if the result is `applied`. */
   take(diff: BookDiff): L3Step {
     if (this.#at === null) {
       this.#hold(diff);
@@ -35,13 +38,13 @@ export class StepSequence {
     return 'applied';
   }
 
-  /** No step is missing between a whole book of this sequence and those that are held. */
+  /** Whether no step is missing between a complete book of this sequence and the held steps. */
   reaches(sequence: bigint): boolean {
     const first = this.#held[0];
     return first === undefined || first.sequence <= sequence + 1n;
   }
 
-  /** Goes on from a whole book that it reaches: the held steps after it, which are the caller's to apply. */
+  /** Continues from a complete book that it reaches. Returns the later held steps, which the caller applies. */
   begin(sequence: bigint): readonly BookDiff[] {
     const later = this.#held.filter(diff => diff.sequence > sequence);
     this.#held = [];
@@ -49,13 +52,13 @@ export class StepSequence {
     return later;
   }
 
-  /** Something was missed: from here on it waits for a whole book. */
+  /** Records a loss; then waits for a complete book. */
   lose(): void {
     this.#at = null;
     this.#held = [];
   }
 
-  /** What is held is always one run of steps: after a gap in it only what follows can still be of use. */
+  /** Holds a step. Held steps are always consecutive; after a gap only later ones are useful. */
   #hold(diff: BookDiff): void {
     const last = this.#held[this.#held.length - 1];
     if (last && diff.sequence <= last.sequence) return;

@@ -1,28 +1,31 @@
-/** The order book: amounts by price on a window of ticks around the touch, reused in place. */
+/** Order book: amounts by price in a reused window of ticks around the best bid and ask. */
 import { opposite } from './units.ts';
 import type { Amount, Price, Side } from './units.ts';
 
-/** Widest window, in ticks a side; levels farther from the touch are kept in a map until the touch comes near them. */
+/** Maximum window size, in ticks per side. Levels beyond the window are kept in a map until the best price comes near them. */
 const WINDOW_MAX = 1 << 20;
 const WINDOW_MIN = 1 << 12;
-/** How far from the touch a level may be to have the window moved for it: half of the widest, so that each move leaves room for the next levels. */
+/**
+ * Maximum distance from the best price, in ticks, at which a level still moves the window. Half of the maximum window,
+ * so that each move leaves space for the next levels.
+ */
 const REACH_MAX = WINDOW_MAX >> 1;
 
-/** Best levels of both sides, best first, in flat arrays that are reused: copy what you keep. */
+/** Best levels of both sides, best first. The arrays are reused: copy values to keep them. */
 export type Depth = {
   readonly bidPrices: Float64Array;
   readonly bidAmounts: Float64Array;
   readonly askPrices: Float64Array;
   readonly askAmounts: Float64Array;
-  /** How many entries of each are filled. */
+  /** Number of filled entries per side. */
   bids: number;
   asks: number;
 };
 
-/** Levels a side that decisions see, and that recordings keep. */
+/** Levels per side that decisions use and recordings keep. */
 export const DEPTH_LEVELS = 50;
 
-/** Room for this many levels of each side; prices in ticks, amounts in lots. */
+/** Returns an empty depth with capacity for `levels` levels per side. Prices are in ticks, amounts in lots. */
 export const emptyDepth = (levels: number): Depth => ({
   bidPrices: new Float64Array(levels),
   bidAmounts: new Float64Array(levels),
@@ -37,12 +40,15 @@ export class OrderBook {
   readonly #asks = new HalfBook(1);
   readonly #halves = [this.#bids, this.#asks] as const;
 
-  /** Sets the whole amount at a price; 0 removes the level. */
+  /** Sets the total amount at a price; 0 removes the level. */
   set(side: Side, price: Price, amount: Amount): void {
     this.setOn(side === 'buy' ? 0 : 1, price, amount);
   }
 
-  /** The same with the side as a number, 0 for bids: a feed tells of the two in no order, and a branch on the side is mostly guessed wrong. */
+  /**
+   * Does the same as `set` with the side as a number: 0 for bids, 1 for asks. Feeds mix the sides, so a branch on the
+   * side is mispredicted often.
+   */
   setOn(side: 0 | 1, price: Price, amount: Amount): void {
     if (!(amount >= 0 && price > 0 && Number.isSafeInteger(price))) {
       throw new RangeError(
@@ -57,18 +63,18 @@ export class OrderBook {
     return (side === 'buy' ? this.#bids.get(-price) : this.#asks.get(price)) as Amount;
   }
 
-  /** Best price of a side; 0 when it is empty. */
+  /** Returns the best price of a side, or 0 if the side is empty. */
   best(side: Side): Price {
     if (side === 'buy') return (this.#bids.levels === 0 ? 0 : -this.#bids.best) as Price;
     return (this.#asks.levels === 0 ? 0 : this.#asks.best) as Price;
   }
 
-  /** Number of levels on a side. */
+  /** Returns the number of levels on a side. */
   levels(side: Side): number {
     return side === 'buy' ? this.#bids.levels : this.#asks.levels;
   }
 
-  /** True when both sides have a price and the best bid is below the best ask. */
+  /** Whether both sides have a price and the best bid is below the best ask. */
   isTwoSided(): boolean {
     return this.#bids.levels > 0 && this.#asks.levels > 0 && -this.#bids.best < this.#asks.best;
   }
@@ -78,28 +84,31 @@ export class OrderBook {
     this.#asks.clear();
   }
 
-  /** Fills `depth` with the best levels, as many as its arrays hold. */
+  /** Fills `depth` with the best levels, up to the capacity of its arrays. */
   depth(depth: Depth): void {
     depth.bids = this.#bids.copyBest(depth.bidPrices, depth.bidAmounts);
     depth.asks = this.#asks.copyBest(depth.askPrices, depth.askAmounts);
   }
 }
 
-/** A book that somebody else keeps: whoever reads it takes out at once what they want to keep. */
+/** Read-only view of a book that its owner keeps updating: copy levels to keep them. */
 export type BookLevels = Pick<OrderBook, 'depth'>;
 
 /**
- * One side, by key: the price for asks, the negated price for bids, so that the best level is always the smallest key.
- * Amounts lie in one array over a window of keys; what is beyond its end goes to the far map, or moves or widens the window.
- * A level that goes leaves the search for the next best one to whoever asks: a feed tells of many levels between two who do.
+ * One side of the book by key: the price for asks, the negated price for bids, so that the best level has the smallest
+ * key.
+ *
+ * An array over a window of keys holds the amounts. A level beyond the end of the window goes to the far map, or moves
+ * or widens the window. Removing a level does not search for the next best one: `best` does, because feeds send many
+ * updates between two reads.
  */
 class HalfBook {
   levels = 0;
-  /** Of a price to its key. */
+  /** Factor that converts a price to its key. */
   readonly sign: 1 | -1;
   #amounts = new Float64Array(WINDOW_MIN);
   #base = 0;
-  /** No level has a smaller key; at most the window's end. */
+  /** Lower bound of all keys with an amount; at most the end of the window. */
   #from = WINDOW_MIN;
   readonly #far = new Map<number, number>();
 
@@ -107,7 +116,7 @@ class HalfBook {
     this.sign = sign;
   }
 
-  /** Smallest key with an amount, to be asked for while `levels` is above 0. Every far level is worse than every near one. */
+  /** Smallest key with an amount; call it only if `levels` is above 0. Every far level is worse than every near one. */
   get best(): number {
     if (this.#near === 0) {
       let nearest = Infinity;
@@ -175,7 +184,7 @@ class HalfBook {
     const window = this.#amounts;
     const before = window[i]!;
     window[i] = amount;
-    // Counted without a branch: which levels come and go is not to be guessed.
+    // Counted without a branch, which would be unpredictable.
     this.levels += Number(amount > 0) - Number(before > 0);
     if (key < this.#from && amount > 0) this.#from = key;
   }
@@ -199,7 +208,7 @@ class HalfBook {
     this.#far.set(key, amount);
   }
 
-  /** Lays the window so that `best` has room on both sides and, when asked, `reach` fits; levels are re-sorted into near and far. */
+  /** Moves the window so that `best` has space on both sides and `reach`, if given, fits. Sorts levels into near and far again. */
   #moveWindow(best: number, reach = best): void {
     const kept: [number, number][] = [...this.#far.entries()];
     for (let i = 0, left = this.#near; left > 0; i++) {
@@ -224,7 +233,7 @@ class HalfBook {
   }
 }
 
-/** Takes amounts of ours (lots) out of a depth, in place, and closes the gaps; a price that is not in it changes nothing. */
+/** Removes the bot's own amount (lots) at one price from a depth, in place, and closes the gap. Does nothing if the price is not in it. */
 export function subtractOwn(depth: Depth, side: Side, ownPrice: Price, ownAmount: Amount): void {
   const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;
   const amounts = side === 'buy' ? depth.bidAmounts : depth.askAmounts;
@@ -244,11 +253,11 @@ export function subtractOwn(depth: Depth, side: Side, ownPrice: Price, ownAmount
   }
 }
 
-/** Best price of a depth's side, in ticks; 0 when it is empty. */
+/** Returns the best price of a side, in ticks, or 0 if the side is empty. */
 export const bestOf = (depth: Depth, side: Side): Price =>
   (side === 'buy' ? (depth.bids > 0 ? depth.bidPrices[0]! : 0) : depth.asks > 0 ? depth.askPrices[0]! : 0) as Price;
 
-/** True when a price on `side` would trade against the other side's best; false when that side is empty. */
+/** Whether an order at this price would trade immediately; false if the other side is empty. */
 export function crosses(depth: Depth, side: Side, price: Price): boolean {
   const best = bestOf(depth, opposite(side));
   if (best === 0) return false;

@@ -1,15 +1,15 @@
-/** The name of a book as this program writes it everywhere, <major>_<minor>; how an exchange spells it stays in that exchange's folder. */
+/** Book name in the form <major>_<minor>, used everywhere in this program. Exchange-specific names stay in the exchange's folder. */
 
-/** Of a book that a configuration may name. */
+/** Pattern for book names in a configuration. */
 export const BOOK_NAME = /^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/;
 
-/** Its two currencies; null for any other text. */
+/** Returns the base and quote currency of a book, or null if the text is not a book name. */
 export function pairOrNull(book: string): readonly [major: string, minor: string] | null {
   const [major, minor, extra] = book.split('_');
   return major && minor && extra === undefined ? [major, minor] : null;
 }
 
-/** The same; throws a RangeError on any other text. */
+/** Returns the base and quote currency of a book. Throws RangeError if the text is not a book name. */
 export function pairOf(book: string): readonly [major: string, minor: string] {
   const pair = pairOrNull(book);
   if (pair === null) throw new RangeError(`book ${JSON.stringify(book)}: expected <major>_<minor>, like btc_mxn`);

@@ -1,10 +1,13 @@
-/** The price of a book through other books: a chain from its major to its minor currency. */
+/** Price of a book through other books: a chain from its base to its quote currency. */
 import { pairOf } from './bookName.ts';
 
-/** One book of the chain; its price multiplies, or divides where the chain goes from its minor to its major. */
+/** One book of the chain. Its price multiplies, or divides if the chain goes from its quote to its base currency. */
 export type Leg = { readonly book: string; readonly divides: boolean };
 
-/** How these books lead, in their order, from the major to the minor currency of `symbol` (<major>_<minor>); null when they do not. */
+/**
+ * Returns the legs from the base to the quote currency of `symbol` (<major>_<minor>) through `books`, in their order.
+ * Returns null if the books do not form such a chain.
+ */
 export function legsOf(symbol: string, books: readonly string[]): readonly Leg[] | null {
   const [major, minor] = pairOf(symbol);
   const legs: Leg[] = [];
@@ -18,7 +21,7 @@ export function legsOf(symbol: string, books: readonly string[]): readonly Leg[]
   return legs.length > 0 && at === minor ? legs : null;
 }
 
-/** The price at the end of the chain, of the middles of its books in their order. */
+/** Returns the price across the chain from the mid prices of its books, in the same order. */
 export const priceAcross = (legs: readonly Leg[], mids: readonly number[]): number =>
   legs.reduce((price, { divides }, i) => {
     const mid = mids[i] ?? Number.NaN;

@@ -1,6 +1,6 @@
-/** Why the engine halts: every kind with the form of its sentence. What halts in other words does not compile, so that each is tried once. */
+/** Halt reasons: every kind with its message format. A halt with any other text does not compile, so tests can cover each kind. */
 
-/** The limits on how often something may happen. */
+/** Limits on how often something may happen. */
 export type CountedHalt = 'fills' | 'refusals' | 'unknown outcomes' | 'messages';
 
 type HaltTexts = {

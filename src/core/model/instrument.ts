@@ -1,4 +1,4 @@
-/** The rules of one order book, and the only place where decimal text becomes ticks and lots and back. */
+/** Rules of one order book. The only place that converts between decimal text and ticks or lots. */
 import { Decimal } from 'decimal.js';
 import { pairOf } from './bookName.ts';
 import { isDecimalText, MONEY_DECIMALS, moneyOf } from './units.ts';
@@ -6,7 +6,7 @@ import type { Amount, DecimalText, Money, Price, Side, Value } from './units.ts'
 
 const Exact = Decimal.clone({ precision: 80, toExpNeg: -60, toExpPos: 60 });
 
-/** Finest unit of amounts: the exchange writes eight decimals in every currency and publishes no lot step (public captures). */
+/** Finest unit of amounts. The exchange writes eight decimals in every currency and publishes no lot step (public captures). */
 export const LOT: DecimalText = '0.00000001';
 const LOT_DECIMALS = 8;
 
@@ -28,25 +28,28 @@ export type Instrument = {
   readonly minor: string;
   readonly tick: DecimalText;
   readonly lot: DecimalText;
-  /** Decimals that prices and amounts are written with. */
+  /** Number of decimals of prices and of amounts. */
   readonly priceDecimals: number;
   readonly amountDecimals: number;
-  /** Bounds, already rounded inwards to whole ticks, lots and tick-lots. */
+  /** Bounds, rounded inwards to whole ticks, lots and tick-lots. */
   readonly priceMin: Price;
   readonly priceMax: Price;
   readonly amountMin: Amount;
   readonly amountMax: Amount;
   readonly valueMin: Value;
   readonly valueMax: Value;
-  /** Exact money of one tick (minor), one lot (major) and one tick-lot (minor). */
+  /** Exact money of one tick (quote currency), one lot (base currency) and one tick-lot (quote currency). */
   readonly tickMoney: Money;
   readonly lotMoney: Money;
   readonly tickLotMoney: Money;
 };
 
 /**
- * Returns the unit in which amounts of a book are counted: `LOT`, or the finest coarser power of ten in which the announced maximum amount is
- * below 2^53 units. It divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as `instrumentOf` does.
+ * Returns the unit in which amounts of a book are counted. This is `LOT`, or the finest coarser power of ten in which
+ * the maximum amount is below 2^53 units.
+ *
+ * The unit divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as
+ * `instrumentOf` does.
  */
 export function lotOf(rules: BookRules): DecimalText {
   const [tick, minimum, maximum] = [
@@ -64,7 +67,7 @@ function ruleOf({ book }: BookRules, field: string, text: string): Decimal {
   throw new RangeError(`book ${book}: ${field} must be decimal text, found ${JSON.stringify(text)}`);
 }
 
-/** Builds the instrument of one row. Throws a one-line RangeError that names the book, the field, what was found and what was expected. */
+/** Builds the instrument of one row. Throws a one-line RangeError with the book, the field, the value found and the value expected. */
 export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)): Instrument {
   const decimal = (field: string, text: string): Decimal => ruleOf(rules, field, text);
   const [major, minor] = pairOf(rules.book);
@@ -80,7 +83,7 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)):
     const quotient = decimal(field, text).div(unit);
     const integer = (up ? quotient.ceil() : quotient.floor()).toNumber();
     if (Number.isSafeInteger(integer)) return integer;
-    // A maximum beyond what we can count is as good as 2^53 - 1; a minimum beyond it leaves nothing to trade.
+    // A maximum above 2^53 - 1 is capped there. With a minimum above it, nothing can be traded.
     if (up) throw new RangeError(`book ${rules.book}: ${field} ${text} is more than 2^53 units of ${unit.toFixed()}`);
     return UNITS_MAX;
   };
@@ -109,12 +112,16 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)):
   };
 }
 
-/** Largest count of ticks or lots: whole numbers above it are not exact. */
+/** Largest count of ticks or lots; larger integers are not exact. */
 export const UNITS_MAX = Number.MAX_SAFE_INTEGER;
 
 type Rounding = 'exact' | 'floor' | 'ceil';
 
-/** Whole units of `unit` in `text`. Fast for up to 15 digits, exact for any; null when `exact` was asked and there is a remainder. `otherwise` is the result above 2^53 - 1 units; without it they throw `TooLarge`. */
+/**
+ * Returns the number of units in `text`: fast up to 15 digits, exact for any length. Returns null if `rounding` is
+ * `exact` and there is a remainder. Above 2^53 - 1 units it returns `otherwise`, or throws `TooLarge` if that is
+ * omitted.
+ */
 function unitsOf(
   text: string,
   unit: DecimalText,
@@ -139,7 +146,7 @@ function unitsOf(
   return otherwise;
 }
 
-/** A decimal that has more than 2^53 ticks or lots. */
+/** A decimal with more than 2^53 ticks or lots. */
 export class TooLarge extends RangeError {
   readonly text: DecimalText;
   readonly unit: DecimalText;
@@ -150,13 +157,13 @@ export class TooLarge extends RangeError {
     this.unit = unit;
   }
 
-  /** Largest number that is counted in this unit. */
+  /** Largest number that this unit can count. */
   get largest(): DecimalText {
     return new Exact(UNITS_MAX).mul(this.unit).toFixed();
   }
 }
 
-/** `text` times 10^decimals when that is an integer of at most 15 digits, else -1. */
+/** Returns `text` times 10^decimals, or -1 unless that is an integer of at most 15 digits. */
 function scaledInteger(text: string, decimals: number): number {
   let result = 0;
   let digits = 0;
@@ -182,40 +189,52 @@ function scaledInteger(text: string, decimals: number): number {
   return result;
 }
 
-/** Ticks of a price that must lie on the tick grid; null when it does not. Throws a RangeError on text that is not decimal, or past 2^53 ticks. */
+/**
+ * Converts a price to ticks; null if it is not on the tick grid. Throws RangeError if the text is not decimal or has
+ * more than 2^53 ticks.
+ */
 export const priceExact = (i: Instrument, text: DecimalText): Price | null =>
   unitsOf(text, i.tick, i.priceDecimals, 'exact') as Price | null;
-/** Ticks, rounded down, 0 below one; the book's bounds are not asked. Throws a RangeError on text that is not decimal, or past 2^53 ticks. */
+/**
+ * Converts a price to ticks, rounded down; 0 if below one tick. Ignores the book's bounds. Throws RangeError if the
+ * text is not decimal or has more than 2^53 ticks.
+ */
 export const priceFloor = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'floor') as Price;
-/** As `priceFloor`, rounded up. */
+/** Does the same as `priceFloor`, rounded up. */
 export const priceCeil = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'ceil') as Price;
-/** Lots of an amount that must lie on the lot grid; null when it does not. Throws as `priceExact` does. */
+/** Converts an amount to lots; null if it is not on the lot grid. Throws as `priceExact` does. */
 export const amountExact = (i: Instrument, text: DecimalText): Amount | null =>
   unitsOf(text, i.lot, i.amountDecimals, 'exact') as Amount | null;
-/** Lots, rounded down, 0 below one; the book's bounds are not asked. Throws a RangeError on text that is not decimal, or past 2^53 lots. */
+/**
+ * Converts an amount to lots, rounded down; 0 if below one lot. Ignores the book's bounds. Throws RangeError if the
+ * text is not decimal or has more than 2^53 lots.
+ */
 export const amountFloor = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'floor') as Amount;
 
-/** As `amountFloor`, rounded up. */
+/** Does the same as `amountFloor`, rounded up. */
 export const amountCeil = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'ceil') as Amount;
 /**
- * Lots of an amount that is only shown, such as that of a public order: rounded down, at least one lot where it is above zero, and 2^53 - 1 lots
- * where it has more. `null` is an amount that cannot be read: one lot, because the order is there. Throws a RangeError on text that is not decimal.
+ * Converts a display-only amount, such as that of a public order, to lots. It is rounded down, then limited to the
+ * range from one lot (if above zero) to 2^53 - 1 lots.
+ *
+ * `null` means an unreadable amount and counts as one lot, because the order exists. Throws RangeError if the text is
+ * not decimal.
  */
 export function shownAmount(i: Instrument, text: DecimalText | null): Amount {
   if (text === null) return 1 as Amount;
   const lots = unitsOf(text, i.lot, i.amountDecimals, 'floor', UNITS_MAX) as Amount;
   return lots === 0 && /[1-9]/.test(text) ? (1 as Amount) : lots;
 }
-/** Sum of amounts that are only shown, at most 2^53 - 1 lots. */
+/** Adds two display-only amounts, up to 2^53 - 1 lots. */
 export const shownSum = (a: number, b: number): Amount => Math.min(a + b, UNITS_MAX) as Amount;
 
-/** Price in the minor currency, with the tick's decimals. Throws a RangeError on ticks that are not whole or below 0. */
+/** Formats a price in the quote currency, with the tick's decimals. Throws RangeError if ticks are negative or not whole. */
 export const textOfPrice = (i: Instrument, ticks: Price): DecimalText => textOfUnits(ticks, i.tick, i.priceDecimals);
-/** Amount in the major currency, with the lot's decimals. Throws as `textOfPrice` does. */
+/** Formats an amount in the base currency, with the lot's decimals. Throws as `textOfPrice` does. */
 export const textOfAmount = (i: Instrument, lots: Amount): DecimalText => textOfUnits(lots, i.lot, i.amountDecimals);
 
 function textOfUnits(units: number, unit: DecimalText, decimals: number): DecimalText {
@@ -223,41 +242,45 @@ function textOfUnits(units: number, unit: DecimalText, decimals: number): Decima
   const unitScaled = scaledInteger(unit, decimals);
   if (unitScaled < 0) return new Exact(units).mul(unit).toFixed(decimals);
   const scaled = units * unitScaled;
-  // As a number where it is exact.
+  // Number arithmetic where it is exact.
   const text = scaled <= Number.MAX_SAFE_INTEGER ? String(scaled) : (BigInt(units) * BigInt(unitScaled)).toString();
   const digits = text.padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** Price times amount, exact. Throws a RangeError on ticks or lots that are not whole. */
+/** Returns price times amount, exactly. Throws RangeError if ticks or lots are not whole. */
 export const valueOf = (ticks: Price, lots: Amount): Value => (BigInt(ticks) * BigInt(lots)) as Value;
-/** Whole tick-lots in a sum of the minor currency, rounded down. Throws a RangeError on text that is not decimal, a minus included. */
+/** Converts a sum of the quote currency to tick-lots, rounded down. Throws RangeError if the text is not decimal or is negative. */
 export function valueFloor(i: Instrument, text: DecimalText): Value {
   if (!isDecimalText(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);
   return (moneyOf(text) / i.tickLotMoney) as Value;
 }
-/** Exact, of the minor currency. */
+/** Converts a value to exact money of the quote currency. */
 export const moneyOfValue = (i: Instrument, tickLots: Value): Money => (tickLots * i.tickLotMoney) as Money;
-/** Exact, of the major currency. Throws a RangeError on lots that are not whole. */
+/** Converts an amount to exact money of the base currency. Throws RangeError if lots are not whole. */
 export const moneyOfAmount = (i: Instrument, lots: Amount): Money => (BigInt(lots) * i.lotMoney) as Money;
 
-/** A rate such as a fee, in parts of 10^-8: "0.0065" is 650000. Rounded up, because it is a cost. Throws a RangeError on text that is not decimal. */
+/**
+ * Converts a rate such as a fee to units of 10^-8: "0.0065" is 650000. Rounds up, because it is a cost. Throws
+ * RangeError if the text is not decimal.
+ */
 export function rateCeil(text: DecimalText): number {
   if (!isDecimalText(text)) throw new RangeError(`expected a rate like "0.0065", found ${JSON.stringify(text)}`);
   return new Exact(text).mul(1e8).ceil().toNumber();
 }
 
-/** As `rateCeil`, of a rate that may be below 0: a rebate. */
+/** Does the same as `rateCeil` for a rate that may be negative (a rebate). */
 export function signedRateCeil(text: DecimalText): number {
   if (!isDecimalText(text.replace(/^-/, '')))
     throw new RangeError(`expected a rate like "0.0065" or "-0.0001", found ${JSON.stringify(text)}`);
-  // Adding 0 makes 0 of -0.
+  // Adding 0 turns -0 into 0.
   return new Exact(text).mul(1e8).ceil().toNumber() + 0;
 }
 
 /**
- * The price of an order that was left from before a change of the tick, on the grid of today, at its worst for us: up for a buy, down for a sell;
- * an order without one costs the worst of all. Throws as `priceFloor` does.
+ * Puts the price of an order from before a tick change on today's grid, at its worst for the bot: up for a buy, down
+ * for a sell. Without a price it returns the book's maximum for a buy and its minimum for a sell. Throws as
+ * `priceFloor` does.
  */
 export function worstPrice(instrument: Instrument, side: Side, text: DecimalText | undefined): Price {
   if (text === undefined) return side === 'buy' ? instrument.priceMax : instrument.priceMin;

@@ -1,4 +1,7 @@
-/** Text without what repeats at its end. A pattern such as `/0+$/` takes quadratic time where many zeros precede another character; these take linear time. */
+/**
+ * Removal of repeated characters at the end of text, in linear time. A pattern such as `/0+$/` is quadratic if many
+ * zeros precede another character.
+ */
 
 /** Removes every `character` from the end of `text`. */
 export function trimmedEnd(text: string, character: string): string {
@@ -7,7 +10,7 @@ export function trimmedEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** Removes the zeros at the end of a decimal fraction, and the point if no digit is left behind it. Text without a point stays as it is. */
+/** Removes trailing zeros of a decimal fraction, and the point if no digit follows it. Text without a point is unchanged. */
 export function shortDecimal(text: string): string {
   if (!text.includes('.')) return text;
   const trimmed = trimmedEnd(text, '0');

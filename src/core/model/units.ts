@@ -1,32 +1,32 @@
-/** Prices, amounts and money as exact integers, and the decimal text that the outside world speaks. */
+/** Prices, amounts and money as exact integers, and as decimal text outside the program. */
 import { trimmedEnd } from './trimmedEnd.ts';
 
-/** A price in whole ticks of its instrument. */
+/** Price in whole ticks of its instrument. */
 export type Price = number & { readonly unit: 'ticks' };
-/** An amount of the major currency in whole lots of its instrument. */
+/** Amount of the base currency (the exchange's major currency), in whole lots of its instrument. */
 export type Amount = number & { readonly unit: 'lots' };
-/** A value in tick-lots: price times amount. One tick-lot is tick x lot of the minor currency. Past 2^53, hence bigint. */
+/** Value in tick-lots: price times amount. One tick-lot is tick x lot of the quote (minor) currency. A bigint, because it exceeds 2^53. */
 export type Value = bigint & { readonly unit: 'tick-lots' };
-/** An exact sum of any currency in units of 10^-18. May be negative. */
+/** Exact sum of any currency, in units of 10^-18; can be negative. */
 export type Money = bigint & { readonly unit: '1e-18' };
-/** Wall-clock time in milliseconds since 1970 UTC, on the injected clock. */
+/** Time in milliseconds since 1970 UTC, on the injected clock. */
 export type Millis = number;
 /** Decimal digits as the exchange writes them: no sign, exponent, hex or separators. */
 export type DecimalText = string;
 
 export type Side = 'buy' | 'sell';
-/** +1 for buy, -1 for sell. */
+/** Returns +1 for buy, -1 for sell. */
 export const signOf = (side: Side): 1 | -1 => (side === 'buy' ? 1 : -1);
-/** The side that an order of this one trades against. */
+/** Returns the side that an order of this side trades against. */
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
-/** Whole ticks are the caller's to see to: this and the next three only name the unit, and check nothing. */
+/** Marks a number as ticks. Like the next three functions it checks nothing; the caller ensures whole units. */
 export const price = (ticks: number): Price => ticks as Price;
-/** Of whole lots. */
+/** Marks a number as lots. */
 export const amount = (lots: number): Amount => lots as Amount;
-/** Of tick-lots. */
+/** Marks a bigint as tick-lots. */
 export const value = (tickLots: bigint): Value => tickLots as Value;
-/** Of units of 10^-18; decimal text goes through `moneyOf`. */
+/** Marks a bigint as units of 10^-18. To parse decimal text, use `moneyOf`. */
 export const money = (atto: bigint): Money => atto as Money;
 
 export const MONEY_DECIMALS = 18;
@@ -34,11 +34,12 @@ const ONE = 10n ** 18n;
 const UNSIGNED = /^\d{1,20}(?:\.\d{1,18})?$/;
 const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/;
 
-/** True for text that is plain decimal digits: at most 20 before the point and 18 after it. */
+/** Whether the text is plain decimal digits: at most 20 before the point and 18 after it. */
 export const isDecimalText = (text: unknown): text is DecimalText => typeof text === 'string' && UNSIGNED.test(text);
 
 /**
- * Exact money of decimal text; a leading minus is allowed, because the exchange writes sold amounts that way. Throws a RangeError on anything else.
+ * Parses decimal text to exact money. A leading minus is allowed, because the exchange writes sold amounts so. Throws
+ * RangeError for any other text.
  */
 export function moneyOf(text: string): Money {
   if (!SIGNED.test(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);
@@ -51,7 +52,7 @@ export function moneyOf(text: string): Money {
   return money(negative ? -atto : atto);
 }
 
-/** Shortest exact decimal text of money, with at least `decimals` places (zeros are added, never digits dropped). */
+/** Formats money as the shortest exact decimal text with at least `decimals` places. Adds zeros, never drops digits. */
 export function textOfMoney(sum: Money, decimals = 0): string {
   const negative = sum < 0n;
   const digits = (negative ? -sum : sum).toString().padStart(MONEY_DECIMALS + 1, '0');
@@ -60,12 +61,12 @@ export function textOfMoney(sum: Money, decimals = 0): string {
   return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Money times money divided by one, rounded toward minus infinity at 10^-18. */
+/** Returns the product of two decimals, rounded down (toward minus infinity) at 10^-18. */
 export function multiplyMoneyFloor(a: Money, b: Money): Money {
   const product = a * b;
   const quotient = product / ONE;
   return money(product < 0n && quotient * ONE !== product ? quotient - 1n : quotient);
 }
 
-/** Money as a float, for metrics and log lines only: never for a decision about money. */
+/** Converts money to a float for metrics and log lines. Never use it for a decision about money. */
 export const approximately = (sum: Money): number => Number(sum) / 1e18;

@@ -1,4 +1,4 @@
-/** What may be asked of the exchange. Placements become approved in the risk gate alone; what takes orders out, or looks, is never refused. */
+/** Commands to the exchange. Only the risk gate approves placements; cancels and look-ups are never rejected. */
 import type { Amount, Price, Side } from '../model/units.ts';
 
 export type PlaceCommand = {
@@ -7,22 +7,22 @@ export type PlaceCommand = {
   readonly side: Side;
   readonly price: Price;
   readonly amount: Amount;
-  /** It may trade at once, and what of it does not is gone; without, it never does. */
+  /** If true, the order may trade immediately and the rest is canceled. If absent, the order is post-only. */
   readonly takes?: true;
 };
-/** Cancels orders by their origin ids; at most `CANCEL_CHUNK` of them, so that the request's address stays short. */
+/** Cancels orders by origin id; at most `CANCEL_CHUNK` per request, which keeps the URL short. */
 export type CancelCommand = { readonly kind: 'cancel'; readonly ids: readonly string[] };
-/** Asks the exchange what became of orders. */
+/** Queries the state of orders. */
 export type LookCommand = { readonly kind: 'look'; readonly ids: readonly string[] };
 export type Command = PlaceCommand | CancelCommand | LookCommand;
 
 declare const approved: unique symbol;
-/** A command that passed the gate. Nothing else may be sent. */
+/** Command that passed the gate. Nothing else may be sent. */
 export type Approved<C extends Command> = C & { readonly [approved]: true };
 
 export const CANCEL_CHUNK = 50;
 
-/** Cancels and look-ups are never refused; they are cut into chunks. */
+/** Approves cancels or look-ups, in chunks; they are never rejected. */
 export function approveByIds<K extends 'cancel' | 'look'>(
   kind: K,
   ids: readonly string[],

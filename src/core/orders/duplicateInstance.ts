@@ -1,18 +1,21 @@
-/** Tells another process that trades under this bot's name, somewhere else, from what a lost state left: the one goes on placing. */
+/** Detection of another process that trades under this bot's name. Unlike orders left by a lost state, its new orders keep appearing. */
 import type { Millis } from '../model/units.ts';
 
-/** Orders of our name that nobody here placed, in so many different reads of one minute: a request that was held on its way comes once. */
+/**
+ * Number of reads within one minute that must each show new foreign orders under the bot's name. A single delayed
+ * request appears only once.
+ */
 const READS_TO_BE_SURE = 3;
 const WITHIN_MS: Millis = 60_000;
-/** After more than one of them nothing is quoted for this long: whoever lives places again within seconds. */
+/** Quiet time after more than one such order: a running process places again within seconds. */
 const QUIET_MS: Millis = 10_000;
 
 export class DuplicateInstance {
-  /** Reads that showed new ones, in the last minute. */
+  /** Reads of the last minute that showed new foreign orders. */
   #reads: { readonly at: Millis; readonly orders: number }[] = [];
   #sure = false;
 
-  /** A read showed `orders` strangers that no read had shown before. True from the moment on when somebody else must live. */
+  /** Records a read with `orders` new foreign orders. Returns true once another process is certain, and from then on. */
   saw(orders: number, at: Millis): boolean {
     if (this.#reads.length > 0) this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);
     if (orders > 0) this.#reads.push({ at, orders });
@@ -24,7 +27,7 @@ export class DuplicateInstance {
     return this.#sure;
   }
 
-  /** Whether somebody may live who has not placed again yet. */
+  /** Whether another process may be running that has not placed again yet. */
   mayLive(at: Millis): boolean {
     if (this.#reads.length === 0) return this.#sure;
     const recent = this.#reads.filter(read => at - read.at < WITHIN_MS);

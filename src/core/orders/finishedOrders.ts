@@ -1,25 +1,25 @@
-/** Orders that are over, by their id: the last so many, to recognise their late fills. */
+/** Most recent finished orders by id, to recognize their late fills. */
 
-/** What of an order is needed to forget it in its turn. */
+/** Fields needed to forget an order in its turn. */
 type Ended = {
   readonly id: string;
-  /** Which end of an order it was, counted from 1, that made it a finished one; 0 before. */
+  /** Running number of the end that finished the order, from 1; 0 before its end. */
   endedAs: number;
 };
 
-/** Forgotten ones that are kept until there are so many: few, because each holds its memory. */
+/** Maximum number of forgotten entries kept; low, because each holds memory. */
 const FORGOTTEN_MAX = 500;
 
 export class FinishedOrders<Order extends Ended> {
   readonly #most: number;
   readonly #byId = new Map<string, Order>();
-  /** Oldest first, from `#oldest` on, and which end each had; with those that were reopened since: their last end is another. */
+  /** Oldest first from `#oldest`, with the number of each end. Includes reopened orders, whose last end has another number. */
   #inTurn: Order[] = [];
   #endsInTurn: number[] = [];
   #oldest = 0;
   #ends = 0;
 
-  /** `most`: so many are remembered. */
+  /** `most` is the number of orders to remember. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -32,12 +32,12 @@ export class FinishedOrders<Order extends Ended> {
     return this.#byId.has(id);
   }
 
-  /** It lives again. */
+  /** Removes an order that is live again. */
   reopen(id: string): void {
     this.#byId.delete(id);
   }
 
-  /** It is over. Returns the oldest, when that is forgotten for it. */
+  /** Adds a finished order. Returns the oldest one if it is forgotten in exchange, otherwise null. */
   add(order: Order): Order | null {
     order.endedAs = ++this.#ends;
     this.#byId.set(order.id, order);
@@ -47,7 +47,7 @@ export class FinishedOrders<Order extends Ended> {
     return this.#byId.size > this.#most ? this.#forgetOldest() : null;
   }
 
-  /** Without the ends of those that were reopened: an exchange whose lists flap would add one each time. */
+  /** Drops the ends of reopened orders. Otherwise an exchange with flapping lists would add an entry each time. */
   #keepLastEnds(): void {
     const last = [...this.#byId.values()].sort((a, b) => a.endedAs - b.endedAs);
     this.#inTurn = last;
@@ -55,12 +55,12 @@ export class FinishedOrders<Order extends Ended> {
     this.#oldest = 0;
   }
 
-  /** A map is not asked for its first key: it would look at every one that was deleted before. */
+  /** Does not use the first key of the map: finding it passes over every deleted entry. */
   #forgetOldest(): Order {
     for (;;) {
       const order = this.#inTurn[this.#oldest]!;
       const endedAs = this.#endsInTurn[this.#oldest++]!;
-      // What was passed over is let go now and then.
+      // Free passed entries from time to time.
       if (this.#oldest > FORGOTTEN_MAX) {
         this.#inTurn = this.#inTurn.slice(this.#oldest);
         this.#endsInTurn = this.#endsInTurn.slice(this.#oldest);

@@ -1,4 +1,4 @@
-/** Counts of what became of orders, by side. */
+/** Counts of order outcomes, by side. */
 import type { OrderNews } from './orders.ts';
 import type { Side } from '../model/units.ts';
 

@@ -1,8 +1,14 @@
-/** The states of an order of ours, and what moves it from one to the next. */
+/** States of the bot's orders, and the inputs that change them. */
 
 /**
- * intent: decided, nothing sent. sending: may have left. open, partially filled: the exchange has it. canceling: a cancel may have left.
- * unknown: the placement's answer was lost; it may live. closed-unsettled: it lives no more, but fills may still be reported. done: over.
+ * State of an order.
+ * - intent: decided, not sent.
+ * - sending: may have been sent.
+ * - open, partially filled: the exchange has it.
+ * - canceling: a cancel may have been sent.
+ * - unknown: the answer to the placement was lost; the order may be live.
+ * - closed-unsettled: no longer live, but late fills may be reported.
+ * - done: finished.
  */
 export type OrderState =
   'intent' | 'sending' | 'open' | 'partially filled' | 'canceling' | 'unknown' | 'closed-unsettled' | 'done';
@@ -10,7 +16,7 @@ export type OrderState =
 export type OrderInput =
   'send' | 'accept' | 'refuse' | 'lose' | 'see' | 'fill' | 'fill all' | 'cancel' | 'close' | 'settle';
 
-/** The whole transition table. `null`: a broken belief about our own code. */
+/** Complete transition table. `null` means a defect in this program. */
 const TRANSITIONS: Record<OrderState, Record<OrderInput, OrderState | null>> = {
   intent: {
     send: 'sending',
@@ -110,5 +116,5 @@ const TRANSITIONS: Record<OrderState, Record<OrderInput, OrderState | null>> = {
   },
 };
 
-/** Null where that is impossible. */
+/** Returns the next state, or null if the input is impossible. */
 export const nextState = (state: OrderState, input: OrderInput): OrderState | null => TRANSITIONS[state][input];

@@ -1,4 +1,4 @@
-/** Every order of ours from intent to end: its state, what it still reserves, and the evidence that may close it. */
+/** All orders of the bot from intent to end: state, reserved amounts, and the evidence that closes them. */
 import { FinishedOrders } from './finishedOrders.ts';
 import { nextState } from './orderStates.ts';
 import type { OrderInput, OrderState } from './orderStates.ts';
@@ -8,82 +8,82 @@ import type { Outcome } from '../ports/outcome.ts';
 import type { OrderReport } from '../ports/port.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
-/** Why an order is over. */
+/** Reason why an order ended. */
 export type Ending = 'filled' | 'canceled' | 'refused' | 'vanished' | 'never arrived';
 
 export type Order = {
-  /** Our origin id; sent at most once in the life of the account. */
+  /** The bot's origin id; sent at most once in the life of the account. */
   readonly id: string;
   readonly side: Side;
   readonly price: Price;
   readonly amount: Amount;
   readonly placedAt: Millis;
-  /** Sum of the fills applied, in lots. */
+  /** Sum of applied fills, in lots. */
   readonly filled: Amount;
-  /** What the trades applied come to beyond whole lots: an exchange may trade in finer amounts than the book's lot. */
+  /** Sum of applied trades beyond complete lots: an exchange may trade finer amounts than the book's lot. */
   readonly filledRest?: Money;
   readonly state: OrderState;
   readonly ending: Ending | null;
   readonly oid: string | null;
-  /** It never rests in the book: it trades when it arrives, or is gone. */
+  /** Whether the order never rests: it trades on arrival or is canceled. */
   readonly takes?: boolean;
-  /** Wanted level that it was placed for; absent for an order of an earlier run. */
+  /** Wanted level of the order; absent for an order of an earlier run. */
   readonly placedFor?: LevelMakeup;
-  /** Which of the wanted levels it was placed for, from 1, best first; absent where that is not known. */
+  /** Number of the wanted level, from 1, best first; absent if unknown. */
   readonly level?: number;
 };
 
-/** Which of the strategy's levels a wanted level is made of: the first of them, and how many (absent: one). */
+/** The strategy's levels behind a wanted level: index of the first, and how many (default: one). */
 export type LevelMakeup = { readonly index: number; readonly parts?: number };
 
 type Live = {
   -readonly [K in keyof Order]: Order[K];
 } & {
   filledRest: Money;
-  /** Fills that the exchange told of when the order was adopted; their trades may come again one by one. */
+  /** Filled amount that the exchange reported at adoption. The same trades may arrive again one by one. */
   toldFilled: Amount;
-  /** Sum of the trades applied; `filled` is the larger of the two, so that nothing is counted twice. */
+  /** Sum of applied trades. `filled` is the larger of the two, so that nothing counts twice. */
   traded: number;
-  /** When the placement was answered, or the order was first seen, or seen again after its end: reads may lag behind that. */
+  /** Time of the placement's answer, of the first sighting, or of a sighting after its end. Reads may lag behind it. */
   answeredAt: Millis;
   closedAt: Millis;
   cancelSentAt: Millis;
-  /** Some cancel of it was answered: whether it is gone can be asked. */
+  /** Whether a cancel was answered; from then on a look-up can confirm the end. */
   cancelAnswered: boolean;
-  /** What the exchange says was filled in all, once it lists the order as finished. */
+  /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
-  /** That its trades are missing was told. */
+  /** Whether missing trades were reported. */
   missed: boolean;
-  /** The last answer that listed it, by the number of the answer; 0 before. */
+  /** Number of the last answer that listed the order; 0 before the first. */
   presentIn: number;
-  /** Complete negative reads that started after the moment from which absence counts. */
+  /** Complete reads without the order, started after the time from which absence counts. */
   absences: number;
   negativeLookUps: number;
   emptyCancels: number;
   emptyTradeReads: number;
-  /** Which end of an order it was, counted from 1, that made it a finished one; 0 before. */
+  /** Running number of the end that finished the order, from 1; 0 before its end. */
   endedAs: number;
 };
 
-/** Assumptions about the exchange, all in milliseconds. */
+/** Assumptions about the exchange, in ms. */
 export type Patience = {
-  /** How long a request may be held on its way and still be carried out. */
+  /** Maximum delay of a request that may still be executed. */
   readonly requestDelayMaxMs: Millis;
-  /** How late the record of a trade may be. */
+  /** Maximum delay of a trade record. */
   readonly tradeReportDelayMaxMs: Millis;
-  /** Pause before a cancel that proved nothing is sent again. */
+  /** Pause before an inconclusive cancel is sent again. */
   readonly cancelAgainMs: Millis;
 };
 
 const ABSENCES_TO_CLOSE_UNKNOWN = 4;
 const ABSENCES_TO_CLOSE_OPEN = 2;
-/** Finished orders remembered, to recognise their late fills. */
+/** Number of finished orders remembered, to recognize their late fills. */
 const FINISHED_MAX = 5000;
 const JUST_ENDED_MAX = 64;
-/** Trades that the exchange counts and does not list: the order stays reserved, and after this it is told. */
+/** Time after which missing trades are reported: the exchange counts them but does not list them. The order stays reserved. */
 const MISSING_AFTER_MS = 60_000;
 
-/** What became known about one order, for counters and logs. */
+/** New fact about one order, for counters and logs. */
 export type OrderNews =
   | {
       readonly kind: 'unknown' | 'resolved' | 'reopened' | 'late fill' | 'adopted' | 'trades missing';
@@ -97,16 +97,16 @@ export class Orders {
   readonly #instrument: Instrument;
   readonly #patience: Patience;
   readonly #live = new Map<string, Live>();
-  /** The same as a list that stays as it is, made anew once one has come or gone. */
+  /** Immutable list of the live orders, rebuilt after a change. */
   #liveList: readonly Order[] | null = null;
   readonly #finished = new FinishedOrders<Live>(FINISHED_MAX);
-  /** The last few that ended: a read under way may still show them. */
+  /** Last few ended orders; a pending read may still show them. */
   readonly #justEnded: Live[] = [];
   readonly #byOid = new Map<string, Live>();
   readonly #news: (news: OrderNews) => void;
-  /** Lists of orders that the exchange has told so far. */
+  /** Number of order lists received from the exchange. */
   #answers = 0;
-  /** Start of the last complete read of trades: only after it has come late enough may a closed order's reservation go. */
+  /** Start of the last complete trade read. A closed order stays reserved until such a read started long enough after its end. */
   #tradesReadAt = -Infinity;
 
   constructor(instrument: Instrument, patience: Patience, news: (news: OrderNews) => void) {
@@ -115,7 +115,7 @@ export class Orders {
     this.#news = news;
   }
 
-  /** Orders that may live or may still be filled: everything but `done`. */
+  /** Orders that may be live or may still be filled: all except `done`. */
   get live(): readonly Order[] {
     return (this.#liveList ??= [...this.#live.values()]);
   }
@@ -128,14 +128,14 @@ export class Orders {
     return this.#byOid.get(oid);
   }
 
-  /** Amount of a side that may still be filled in the worst case, in lots. */
+  /** Returns the amount of a side that may still be filled in the worst case, in lots. */
   reserved(side: Side): number {
     let lots = 0;
     for (const order of this.#live.values()) if (order.side === side) lots += remaining(order);
     return lots;
   }
 
-  /** Orders that a book read which started at `startedAt` may show: sent by now, and not known to be over before it began. */
+  /** Yields orders that a book read started at `startedAt` may show: sent by now, and not known to have ended before it. */
   *inBookSince(startedAt: Millis): IterableIterator<Order> {
     for (const order of this.#live.values()) {
       if (order.takes !== true && (mayLive(order) || order.closedAt >= startedAt)) yield order;
@@ -186,10 +186,10 @@ export class Orders {
     return order;
   }
 
-  /** An order of an earlier run that may live: unknown until evidence says otherwise. */
+  /** Adds an order of an earlier run that may be live. It is unknown until evidence resolves it. */
   restore(left: RestoredOrder, at: Millis): void {
     const order = this.intend(left.id, left.side, left.price, left.amount, Math.min(left.at, at)) as Live;
-    // The wall clock may have been set between two runs: its longest delay is counted from now.
+    // The wall clock may have changed between two runs, so count the request's maximum delay from now.
     order.answeredAt = at;
     order.filled = left.filled;
     order.traded = left.filled;
@@ -203,7 +203,7 @@ export class Orders {
     this.#move(this.#mine(id), 'send');
   }
 
-  /** The placement's answer. `exists`: a refusal that proves that the exchange had the order already. */
+  /** Applies the answer to a placement. `exists` means that the rejection proves an earlier arrival of the order. */
   answered(id: string, outcome: Outcome<{ readonly oid: string }>, exists: boolean, at: Millis): void {
     const order = this.#mine(id);
     order.answeredAt = at;
@@ -211,7 +211,7 @@ export class Orders {
       this.#learnOid(order, outcome.value.oid);
       this.#move(order, 'accept');
     } else if (outcome.kind === 'refused' && !exists) {
-      // A refusal never outweighs evidence that the order lives or lived.
+      // Evidence that the order is or was live outweighs a rejection.
       if (
         order.state === 'intent' ||
         order.state === 'sending' ||
@@ -221,7 +221,7 @@ export class Orders {
         if (order.oid === null && order.filled === 0) this.#end(order, 'refuse', 'refused');
       }
     } else if (order.oid === null) {
-      // With an oid it is known to exist: then the lost answer tells nothing.
+      // With an oid it is known to exist, so the lost answer does not matter.
       const before = order.state;
       this.#move(order, 'lose');
       if (order.state === 'unknown' && before !== 'unknown') this.#news({ kind: 'unknown', order });
@@ -235,8 +235,11 @@ export class Orders {
   }
 
   /**
-   * A cancel's answer. Only the oids it lists are known to be on their way out: cancels are worked on after they are answered (public
-   * facts 8), so that a look-up or a read must still confirm the end. For one order whose oid is not known, any oid listed is its own.
+   * Applies the answer to a cancel.
+   *
+   * The listed oids are only being canceled: the exchange processes cancels after it answers (public facts 8). A
+   * look-up or read must still confirm the end. If the request was for one order without a known oid, any listed oid is
+   * its own.
    */
   cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
     if (outcome.kind !== 'done') return;
@@ -265,8 +268,10 @@ export class Orders {
   }
 
   /**
-   * A read of open orders. Presence is proof. Absence counts only in a complete read that started after the order was last known to
-   * be on its way: for an unknown after `requestDelayMaxMs`, for the others after their placement was answered or they were first seen.
+   * Applies a read of open orders. Presence is proof.
+   *
+   * Absence counts only in a complete read that started late enough. For unknown orders that is after
+   * `requestDelayMaxMs`, for others after the placement's answer or the first sighting.
    */
   read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
     const answer = ++this.#answers;
@@ -282,7 +287,7 @@ export class Orders {
     }
   }
 
-  /** A look-up by id. Finished orders are listed for a while: their unfilled amount tells what was filled in all. */
+  /** Applies a look-up by id. The exchange lists finished orders for a while; their unfilled amount gives the final fill. */
   lookedUp(ids: readonly string[], reports: readonly OrderReport[], startedAt: Millis, at: Millis): void {
     const answer = ++this.#answers;
     for (const report of reports) {
@@ -308,7 +313,7 @@ export class Orders {
     }
   }
 
-  /** A complete read of own trades that started at `startedAt`; its fills were applied before this call. */
+  /** Applies a complete read of the account's trades that started at `startedAt`. The caller has applied its fills. */
   tradesRead(startedAt: Millis): void {
     this.#tradesReadAt = Math.max(this.#tradesReadAt, startedAt);
     for (const order of this.#live.values()) {
@@ -316,7 +321,10 @@ export class Orders {
     }
   }
 
-  /** One execution of `lots` and `rest`, which is below one lot. Fills always win: they are applied in any state. False when the order is not ours or not remembered. */
+  /**
+   * Applies one execution of `lots` plus `rest` (below one lot), in any state. Returns false if the order is unknown
+   * here or no longer remembered.
+   */
   filled(id: string | null, oid: string, lots: Amount, at?: Millis, rest: Money = NOTHING): boolean {
     const order = (id === null ? undefined : (this.#live.get(id) ?? this.#finished.get(id))) ?? this.#byOid.get(oid);
     if (!order) return false;
@@ -338,7 +346,7 @@ export class Orders {
     return true;
   }
 
-  /** Adds what is below one lot to that of earlier trades; returns the whole lots in it. */
+  /** Adds a remainder below one lot to earlier ones; returns the complete lots in the sum. */
   #wholeOf(order: Live, rest: Money): number {
     const { lotMoney } = this.#instrument;
     const sum = order.filledRest + rest;
@@ -346,7 +354,7 @@ export class Orders {
     return Number(sum / lotMoney);
   }
 
-  /** An order that carries our prefix but that this run did not place: taken in, so that it is counted and canceled. */
+  /** Adopts an order with the bot's prefix that this run did not place, so that it is counted and canceled. */
   adopt(
     report: OrderReport & { readonly originId: string },
     price: Price,
@@ -364,16 +372,16 @@ export class Orders {
     return order;
   }
 
-  /** Closes what the evidence allows to close, and settles what has waited long enough. */
+  /** Closes orders with sufficient evidence, and settles those that have waited long enough. */
   tick(at: Millis): void {
-    // Who ends leaves the map while it is gone through, and nobody comes.
+    // Ended orders are deleted during this loop; none is added.
     for (const order of this.#live.values()) {
       if (order.state !== 'unknown' && order.state !== 'closed-unsettled') continue;
       if (order.state === 'unknown' && this.#isProvenGone(order)) this.#close(order, 'never arrived', at);
       if (
         order.state === 'closed-unsettled' &&
         this.#tradesReadAt - order.closedAt >= this.#patience.tradeReportDelayMaxMs &&
-        // The trades of an adopted order cannot be told apart from those before it: its end is waited for by time alone.
+        // Trades after adoption look like those before it, so only time settles an adopted order.
         (order.finalFilled === null || order.toldFilled > 0)
       ) {
         this.#end(order, 'settle', order.ending ?? 'canceled');
@@ -384,17 +392,17 @@ export class Orders {
     }
   }
 
-  /** Orders whose cancel should be sent, or sent again: a cancel that proved nothing is repeated after a pause. */
+  /** Whether a cancel is due: an inconclusive one is repeated after a pause. */
   isCancelDue(order: Order, at: Millis): boolean {
     return at - (order as Live).cancelSentAt >= this.#patience.cancelAgainMs;
   }
 
-  /** Orders whose end or final amount a look-up may tell. */
+  /** Whether a look-up may reveal the end or the final amount of the order. */
   needsLook(order: Order): boolean {
     const live = order as Live;
     if (order.state === 'unknown') return true;
     if (order.state === 'closed-unsettled') return live.finalFilled === null;
-    // It is over as soon as it is answered.
+    // An order that takes has ended as soon as it is answered.
     if (order.takes === true && order.oid !== null) return true;
     return live.absences > 0 || (order.state === 'canceling' && live.cancelAnswered);
   }
@@ -408,7 +416,10 @@ export class Orders {
     );
   }
 
-  /** Counted from the lost answer: the request may have waited for its turn after it was decided, but left before it was given up. */
+  /**
+   * Returns the time after which the placement can no longer be executed. It counts from the lost answer, because the
+   * request may have waited in a queue before it was sent.
+   */
   #expiry(order: Live): Millis {
     return Math.max(order.placedAt, order.answeredAt) + this.#patience.requestDelayMaxMs;
   }
@@ -418,11 +429,11 @@ export class Orders {
     order.negativeLookUps = 0;
     order.emptyCancels = 0;
     order.emptyTradeReads = 0;
-    // What is filled whole cannot live: a read that still lists it began before its last trade, or lags.
+    // A filled order cannot be live: the read started before its last trade, or lags.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = Math.max(order.answeredAt, at);
     if (order.state === 'closed-unsettled' || order.state === 'done') {
-      // A read that started before the end was known tells nothing new.
+      // A read that started before the known end proves nothing new.
       if (startedAt <= order.closedAt) return;
       this.#finished.reopen(order.id);
       if (this.#justEnded.includes(order)) this.#justEnded.splice(this.#justEnded.indexOf(order), 1);
@@ -446,10 +457,11 @@ export class Orders {
       case 'open':
       case 'partially filled':
       case 'canceling':
-        // A cancel that overtook its own placement proves nothing until the placement is answered: then the oid is known.
+        // A cancel that overtook its placement proves nothing until the placement is answered and the oid known.
         if (order.oid === null || startedAt <= order.answeredAt) return;
         order.absences++;
-        // Reads may lag behind: a fill or a look-up tells sooner; silence alone closes only after the settle time.
+        // Reads may lag. Fills or look-ups usually reveal the end sooner; absence closes the order only after the
+        // settle time.
         if (order.absences < ABSENCES_TO_CLOSE_OPEN) return;
         if (startedAt - order.answeredAt >= this.#patience.tradeReportDelayMaxMs) this.#close(order, 'vanished', at);
         return;
@@ -523,10 +535,10 @@ export class Orders {
   }
 }
 
-/** What of an order may still be filled, in lots: known exactly once the exchange has told the final amount. */
+/** Returns the amount that may still be filled, in lots. It is exact once the exchange has reported the final amount. */
 export function remaining(order: Order): number {
   return ((order as Live).finalFilled ?? order.amount) - order.filled;
 }
 
-/** True while the order may be in the exchange's book. */
+/** Whether the order may be in the exchange's book. */
 export const mayLive = (order: Order): boolean => order.state !== 'closed-unsettled' && order.state !== 'done';

@@ -1,8 +1,8 @@
-/** Origin ids of one run, `<instance>-<run>-<counter>`: which order is ours, of which run, and the next one's. */
+/** Origin ids of one run, `<instance>-<run>-<counter>`: the next id, and the owner and run of an id. */
 import type { Orders } from './orders.ts';
 import type { OwnTrade } from '../ports/port.ts';
 
-/** An origin id has at most 40 characters: this leaves nine digits for the counter. */
+/** An origin id has at most 40 characters, so this reserves nine digits for the counter. */
 const PREFIX_MAX = 31;
 
 export class OriginIds {
@@ -12,7 +12,7 @@ export class OriginIds {
   readonly #ofThisRun: string;
   #counter = 0;
 
-  /** Throws a RangeError for what makes no ids. */
+  /** Throws RangeError if instance or run is invalid. */
   constructor(instance: string, run: number) {
     if (!/^[A-Za-z0-9]{1,16}$/.test(instance)) {
       throw new RangeError(`instance must be 1 to 16 letters and digits, found ${JSON.stringify(instance)}`);
@@ -29,24 +29,24 @@ export class OriginIds {
     }
   }
 
-  /** The id that an order would get that is placed next. */
+  /** Id of the next order to be placed. */
   get next(): string {
     return `${this.#ofThisRun}${this.#counter + 1}`;
   }
 
-  /** The next id is used. */
+  /** Consumes the next id. */
   take(): void {
     this.#counter++;
   }
 
-  /** Of this bot, of whatever run. */
+  /** Whether the id belongs to this bot, in any run. */
   isOurs(id: string): boolean {
     return id.startsWith(this.#ours);
   }
 
-  /** The origin id under which a trade is ours, or null. */
+  /** Returns the origin id if the trade is the bot's, otherwise null. */
   ownerOf({ originId, oid }: OwnTrade, orders: Orders): string | null {
-    // Also of an order that this run never heard of: one that an earlier run saw end, or whose state was lost.
+    // Includes orders unknown to this run: ended in an earlier run, or lost with its state.
     if (originId !== undefined && this.isOurs(originId)) return originId;
     return orders.byOid(oid)?.id ?? null;
   }
@@ -55,7 +55,7 @@ export class OriginIds {
     return id.startsWith(this.#ofThisRun);
   }
 
-  /** Of this bot, and of a run that began after this one. */
+  /** Whether the id belongs to a later run of this bot. */
   isLater(id: string): boolean {
     return Number(id.split('-')[1]) > this.run;
   }

@@ -1,4 +1,4 @@
-/** Orders of this bot's name that this run did not place: left over from an earlier one, or another process's. */
+/** Orders under this bot's name that this run did not place: from an earlier run or another process. */
 import type { HaltReason } from '../model/halts.ts';
 import { amountCeil, amountFloor, worstPrice } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -18,7 +18,10 @@ export class OrphanOrders {
     this.#orders = orders;
   }
 
-  /** Takes up what a read shows of an earlier run, to be counted and canceled: each is told to `adopted`. Returns why to halt, or null. */
+  /**
+   * Adopts orders of an earlier run from a read, so that they are counted and canceled; calls `adopted` for each.
+   * Returns a halt reason, or null.
+   */
   seen(
     { orders, at }: { readonly orders: readonly OrderReport[]; readonly at: Millis },
     instrument: Instrument,
@@ -35,7 +38,7 @@ export class OrphanOrders {
         halt ??= `order ${originId} is of a later run of ${instance}: another process trades under this name`;
         continue;
       }
-      // Two processes that cancel each other's orders for ever help nobody.
+      // Two processes must not cancel each other's orders forever.
       if (this.#duplicates.isSure) continue;
       orphans++;
       const price = worstPrice(instrument, report.side, report.price);
@@ -49,7 +52,7 @@ export class OrphanOrders {
     );
   }
 
-  /** Another process may live that has not placed again yet. */
+  /** Whether another process may be running that has not placed again yet. */
   mayPlaceAgain(at: Millis): boolean {
     return this.#duplicates.mayLive(at);
   }

@@ -1,15 +1,15 @@
-/** What a run is told of the orders that earlier ones left. */
+/** Orders left by earlier runs, as passed to a new run. */
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
-/** An order of an earlier run whose end was not recorded: it may live. */
+/** Order of an earlier run without a recorded end: it may be live. */
 export type RestoredOrder = {
   readonly id: string;
   readonly side: Side;
   readonly price: Price;
   readonly amount: Amount;
-  /** What the restored ledger already has of it, in lots. */
+  /** Amount already in the restored ledger, in lots. */
   readonly filled: Amount;
-  /** What it has beyond `filled`, below one lot; absent: nothing. */
+  /** Amount beyond `filled`, below one lot; absent if there is none. */
   readonly filledRest?: Money;
   readonly oid: string | null;
   readonly at: Millis;

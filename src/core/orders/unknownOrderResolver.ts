@@ -1,4 +1,4 @@
-/** What is asked again about orders whose end is not known: cancels that proved nothing, and look-ups. */
+/** Repeated requests about orders with an unconfirmed end: inconclusive cancels, and look-ups. */
 import { approveByIds } from './commands.ts';
 import type { Approved, Command } from './commands.ts';
 import type { Orders } from './orders.ts';
@@ -14,7 +14,10 @@ export class UnknownOrderResolver {
     this.#lookEveryMs = lookEveryMs;
   }
 
-  /** An unknown order is canceled by a request of its own, so that a non-empty answer can only be about it; the others are added to `cancels`. */
+  /**
+   * Returns a separate cancel request per unknown order, so that a non-empty answer can only mean that order. Adds
+   * other due cancels to `cancels`.
+   */
   cancels(at: Millis, cancels: string[]): readonly Approved<Command>[] {
     const alone: Approved<Command>[] = [];
     for (const order of this.#orders.live) {

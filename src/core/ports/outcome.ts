@@ -1,59 +1,59 @@
-/** How a request to an exchange ended, and what a refusal means, in words that are no exchange's own. */
+/** Result of a request to an exchange, and the meaning of a rejection independent of the exchange. */
 
-/** What a refusal means, whatever the exchange's own word for it is. Nothing is ever decided on the word. */
+/** Meaning of a rejection, whatever code the exchange uses. Decisions depend only on the meaning, never on the code. */
 export type Meaning =
-  /** An order with this id of ours exists already: our own earlier bytes came through. */
+  /** An order with this id exists already: an earlier request of the bot arrived. */
   | 'duplicate id'
-  /** The quote was executed before: by our own earlier bytes. */
+  /** The quote was executed by an earlier request of the bot. */
   | 'executed before'
-  /** The book's tick or bounds are others than we know, or it is gone: they are read before anything else is placed. */
+  /** The book's tick or bounds have changed, or the book is gone. The bot reads the rules before it places anything else. */
   | 'rules'
-  /** A nonce that came twice, or a clock that is wrong: the next request may be accepted. If none is, only a person can mend it. */
+  /** A repeated nonce or a wrong clock. The next request may be accepted; if none is, the operator must fix it. */
   | 'nonce'
-  /** Nothing is accepted until a person has mended the key, its permissions or the account. */
+  /** The exchange accepts nothing until the operator fixes the key, its permissions or the account. */
   | 'person';
 
 /**
- * How a request ended. `done`: answered with success. `refused`: certainly not carried out, with the exchange's code or one of ours.
- * `unknown`: it may or may not have been carried out; never assume either.
+ * Result of a request. `done`: answered with success. `refused`: certainly not executed, with a code of the exchange or
+ * a local one. `unknown`: may or may not have been executed; never assume either.
  */
 export type Outcome<T> =
   | {
       readonly kind: 'done';
       readonly value: T;
-      /** Rows of a list that could not be read and are missing in `value`; absent if there are none. */
+      /** Rows that could not be read and are missing in `value`; absent if there are none. */
       readonly unreadable?: readonly UnreadableRow[];
     }
   | {
       readonly kind: 'refused';
-      /** For people; the exchange's own, or a `LocalRefusal`. */
+      /** Display-only code of the exchange, or a `LocalRefusal`. */
       readonly code: string;
       readonly message: string;
-      /** HTTP status; absent when nobody answered. */
+      /** HTTP status; absent if no answer arrived. */
       readonly status?: number;
-      /** Absent: nothing that a bot acts on beyond the refusal itself. */
+      /** Absent if the bot does nothing beyond handling the rejection itself. */
       readonly meaning?: Meaning;
-      /** What a person can do about it, in a clause. */
+      /** Remedy for the operator, as a clause. */
       readonly remedy?: string;
     }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** A row of a list that could not be read, with the parts of its identity that could. */
+/** Unreadable row of a list, with the readable parts of its identity. */
 export type UnreadableRow = {
-  /** Row number, field, what was expected and what was found. */
+  /** Row number, field, value expected and value found. */
   readonly why: string;
   readonly book?: string;
-  /** Currencies that the row is about; absent if not all of them are known. */
+  /** Currencies of the row; absent unless all are known. */
   readonly currencies?: readonly string[];
   /** Order id of the exchange. */
   readonly oid?: string;
-  /** `null` if the row says that the order has none; absent if that cannot be read. */
+  /** `null` if the order has none; absent if unreadable. */
   readonly originId?: string | null;
   /** Id of a trade, a transfer or another entry. */
   readonly id?: string;
 };
 
-/** One line about the row for a log: its identity and its fault. */
+/** Describes the row in one log line: fault and identity. */
 export function describeRow({ why, book, currencies, oid, originId, id }: UnreadableRow): string {
   const parts = [
     ['book', book],
@@ -65,19 +65,19 @@ export function describeRow({ why, book, currencies, oid, originId, id }: Unread
   return `${why}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`;
 }
 
-/** Refusal codes of our own, beside the exchange's. */
+/** Rejection codes that the bot itself produces. */
 export type LocalRefusal =
   /** No byte of the request left this machine. */
   | 'not-sent'
-  /** The request budget did not free a place before the deadline. */
+  /** The request budget had no free slot before the deadline. */
   | 'budget'
   /** The client is closed. */
   | 'closed';
 
 const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satisfies readonly LocalRefusal[];
 
-/** True when the exchange has not seen the request. */
+/** Whether the exchange has certainly not seen the request. */
 export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes(code);
 
-/** True for a refusal that only a person can mend, for good or where it goes on. */
+/** Whether only the operator can fix the cause, either now or if the rejection repeats. */
 export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';

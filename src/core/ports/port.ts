@@ -1,15 +1,15 @@
-/** The ports: what the outside world must be for the rooms of this project. Everything that waits, asks or rolls dice comes in here. */
+/** Ports: interfaces to the outside world. All waiting, I/O and randomness enters here. */
 import type { BookRules } from '../model/instrument.ts';
 import type { DecimalText, Millis, Money, Side } from '../model/units.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Time. Both readings run on one scale: at speed 20 a clock shows 20 s while a wall second passes. */
+/** Clock with two readings on one scale: at speed 20, 20 s of the clock pass per wall second. */
 export interface Clock {
-  /** Milliseconds since 1970 UTC. May step back when the machine's clock is set. */
+  /** Milliseconds since 1970 UTC. May step back if the machine's clock is set. */
   now(): Millis;
-  /** Milliseconds since some fixed start. Never steps back; the only reading that durations are taken from. */
+  /** Milliseconds since a fixed start. Never steps back; measure durations only with this reading. */
   elapsed(): Millis;
-  /** Calls once after `ms` of this clock, unless stopped first. */
+  /** Calls `call` once after `ms` of this clock, unless stopped first. */
   after(ms: Millis, call: () => void): Timer;
 }
 
@@ -17,7 +17,7 @@ export interface Timer {
   stop(): void;
 }
 
-/** Resolves after `ms` of the clock, or at once when the signal aborts. Never rejects. */
+/** Resolves after `ms` of the clock, or immediately if the signal aborts. Never rejects. */
 export function sleep(clock: Clock, ms: Millis, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal?.aborted) {
@@ -34,34 +34,34 @@ export function sleep(clock: Clock, ms: Millis, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Randomness with a seed: the same seed gives the same draws. */
+/** Random numbers from a seed: equal seeds give equal sequences. */
 export interface Random {
-  /** Uniform in [0, 1). */
+  /** Returns a uniform number in [0, 1). */
   next(): number;
-  /** Uniform integer in [from, to], both included. */
+  /** Returns a uniform integer in [from, to], both included. */
   integer(from: number, to: number): number;
 }
 
-/** One level of an aggregated book, or one order of a whole book (then with `oid`). */
+/** One level of an aggregated book, or one order of an unaggregated book (then with `oid`). */
 export type BookEntry = {
   readonly price: DecimalText;
-  /** `null` if it cannot be read. */
+  /** `null` if unreadable. */
   readonly amount: DecimalText | null;
   readonly oid?: string;
 };
 
-/** The first row of a side whose price cannot be read, or that breaks the order of the rows: it is behind the first `after` entries. */
+/** First row of a side with an unreadable price or out of price order. It comes after the first `after` entries. */
 export type SideDamage = { readonly after: number; readonly why: string };
 
 export type BookSnapshot = {
   readonly book: string;
-  /** 64-bit counter, every digit kept. */
+  /** 64-bit counter with every digit. */
   readonly sequence: bigint;
   readonly updatedAt: Millis;
   /** Best first. */
   readonly bids: readonly BookEntry[];
   readonly asks: readonly BookEntry[];
-  /** Absent where every price was read. Rows behind a damaged one are kept while their order proves their place. */
+  /** Absent if every price was readable. Rows after a damaged one are kept while their order proves their place. */
   readonly damage?: { readonly bids?: SideDamage; readonly asks?: SideDamage };
 };
 
@@ -69,7 +69,7 @@ export type FeeTier = { readonly volume: DecimalText; readonly maker: DecimalTex
 
 export type AvailableBook = BookRules & {
   readonly marginEnabled?: boolean;
-  /** What the exchange's own pages draw of it. */
+  /** Default chart on the exchange's own pages. */
   readonly defaultChart?: string;
   readonly flatRate?: { readonly maker: DecimalText; readonly taker: DecimalText };
   /** Ascending by volume; each tier's volume is its upper bound. */
@@ -82,11 +82,11 @@ export type PublicTrade = {
   readonly createdAt: Millis;
   readonly price: DecimalText;
   readonly amount: DecimalText;
-  /** Side of the resting order; the aggressor is the opposite side. */
+  /** Side of the resting order; the aggressor is on the opposite side. */
   readonly makerSide: Side;
 };
 
-/** One execution of ours. Amounts and fee are positive here whatever their sign on the wire. */
+/** One execution of the bot's order. Amounts and fee are positive, whatever their sign in the reply. */
 export type OwnTrade = {
   readonly book: string;
   readonly tid: string;
@@ -109,7 +109,7 @@ export type OrderReport = {
   readonly side: Side;
   readonly type: 'limit' | 'market';
   readonly status: 'queued' | 'open' | 'partially filled' | 'completed' | 'cancelled';
-  /** Absent on market orders. */
+  /** Absent for market orders. */
   readonly price?: DecimalText;
   readonly originalAmount: DecimalText;
   readonly unfilledAmount: DecimalText;
@@ -136,7 +136,7 @@ export type BookFee = {
 
 export type TimeInForce = 'good till canceled' | 'fill or kill' | 'immediate or cancel' | 'post only';
 
-/** A limit order as the loop places it. */
+/** Limit order as the loop places it. */
 export type NewOrder = {
   readonly book: string;
   readonly side: Side;
@@ -148,20 +148,17 @@ export type NewOrder = {
 
 export type Page = { readonly marker?: string; readonly limit?: number; readonly sort?: 'asc' | 'desc' };
 
-/** How much one reply holds. */
+/** Maximum size of one reply. */
 export type ExchangeLimits = {
-  /** Open orders on its usual page: a reply of this many may be cut. */
+  /** Open orders on the default page. A reply of this size may be incomplete. */
   readonly ordersPage: number;
-  /** The most trades that may be asked for at once. */
+  /** Maximum number of trades per request. */
   readonly tradesPage: number;
-  /** Levels a side of an aggregated book. */
+  /** Levels per side of an aggregated book. */
   readonly depth: number;
 };
 
-/**
- * What the loop needs of an exchange. Every call has a deadline inside and never rejects for what the world does: it resolves to an Outcome.
- * `placeable` and the read lanes keep the request budget; cancels are exempt.
- */
+/** Exchange interface of the loop. Calls have deadlines and resolve to an Outcome, never reject. Cancels are exempt from the budget. */
 export interface Exchange {
   readonly limits: ExchangeLimits;
   availableBooks(): Promise<Outcome<readonly AvailableBook[]>>;
@@ -169,85 +166,85 @@ export interface Exchange {
   trades(book: string, page?: Page): Promise<Outcome<readonly PublicTrade[]>>;
   balances(): Promise<Outcome<readonly Balance[]>>;
   fees(): Promise<Outcome<readonly BookFee[]>>;
-  /** `limit` is the page size asked for: a reply of exactly that many orders may be incomplete. */
+  /** `limit` is the page size. A reply with exactly that many orders may be incomplete. */
   openOrders(query: { readonly book?: string; readonly limit?: number }): Promise<Outcome<readonly OrderReport[]>>;
   userTrades(query: Page & { readonly book?: string }): Promise<Outcome<readonly OwnTrade[]>>;
   orderTrades(of: { readonly oid: string } | { readonly originId: string }): Promise<Outcome<readonly OwnTrade[]>>;
   lookUp(
     of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },
   ): Promise<Outcome<readonly OrderReport[]>>;
-  /** `isWanted` is asked at the last moment: an order that waited for its turn and is wanted no more is refused as `not-sent`. */
+  /** Calls `isWanted` just before sending. If an order that waited is no longer wanted, it is refused as `not-sent`. */
   place(order: NewOrder, isWanted?: () => boolean): Promise<Outcome<{ readonly oid: string }>>;
-  /** Resolves to the oids that the exchange says it canceled; an id that is missing proves nothing. */
+  /** Resolves to the oids that the exchange reports as canceled. A missing id proves nothing. */
   cancel(
     of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },
   ): Promise<Outcome<readonly string[]>>;
   /** Requests left in the current window, by scope. */
   budget(): { readonly public: number; readonly private: number };
-  /** Refuses new calls and resolves when those under way have ended. */
+  /** Rejects new calls and resolves when all pending calls have ended. */
   close(): Promise<void>;
 }
 
-/** A change of balances as the exchange's own ledger lists it (public-facts 9.4). */
+/** Balance change from the exchange's own ledger (public-facts 9.4). */
 export type MoneyMoved = {
-  /** Its own there. */
+  /** Unique within its list. */
   readonly id: string;
   readonly operation: string;
   readonly createdAt: Millis;
-  /** Lower-case currency; above zero what came. */
+  /** Currency in lower case; positive for incoming amounts. */
   readonly updates: readonly { readonly currency: string; readonly amount: Money }[];
-  /** Of the deposit or withdrawal, as far as it is told. */
+  /** Reference of the deposit or withdrawal, if known. */
   readonly ref?: string;
 };
 
-/** A list of the exchange's own ledger that a bot looks into when its balances are not what it knows of. */
+/** List of the exchange's ledger that explains balance differences. */
 export type MoneyList = {
-  /** The exchange's word for it; part of what is remembered of each of its lines. */
+  /** Name at the exchange; part of the stored key of each line. */
   readonly name: string;
   readonly of: 'deposits' | 'withdrawals' | 'fees';
 };
 
-/** Every call as in `Exchange`. */
+/** Transfer lists of the exchange. Calls behave as in `Exchange`. */
 export interface MoneyLists {
   readonly lists: readonly MoneyList[];
-  /** The most lines that may be asked for at once. */
+  /** Maximum number of lines per request. */
   readonly linesPage: number;
-  /** One page of the list of that name, newest first, older than the line with the id `marker` when given. */
+  /** Reads one page of a list, newest first. If `marker` is given, only lines older than that id. */
   moneyMoved(
     list: string,
     page: { readonly marker?: string; readonly limit: number },
   ): Promise<Outcome<readonly MoneyMoved[]>>;
 }
 
-/** The two interfaces that convert at a firm price: quotes asked for (rfq), and the simple conversions of the REST interface. */
+/** APIs that convert at a firm price: RFQ quotes, and the simple conversions of the REST API. */
 export type ConversionWay = 'rfq' | 'conversion';
 
-/** One leg of a conversion, lower-case currency. */
+/** One leg of a conversion; currency in lower case. */
 export type ConversionLeg = { readonly currency: string; readonly amount: DecimalText };
 
-/** A firm price for one amount, until it expires. It reserves nothing. */
+/** Firm price for one amount until it expires. It reserves nothing. */
 export type ConversionOffer = {
   readonly way: ConversionWay;
-  /** Of the quote. */
+  /** Quote id. */
   readonly id: string;
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
-  /** From its creation to its end, both on the exchange's own clock. */
+  /** Time from creation to expiry, both on the exchange's clock. */
   readonly lifeMs: Millis;
-  /** False: accepting it would fail; then `most` may say what would not. */
+  /** False if accepting it would fail. `most` may then give the largest amount that would succeed. */
   readonly canConfirm: boolean;
   readonly most?: ConversionLeg;
 };
 
 export type ConversionState = {
-  /** Of the conversion. Found by its quote, the older interface may tell the quote's here: only RFQ's are followed by it. */
+  /** Conversion id. If found by its quote, the older API may return the quote id; only RFQ conversions are polled by this id. */
   readonly id: string;
   readonly status: 'pending' | 'completed' | 'failed';
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
 };
 
-/** A pair that can be converted, and the decimals that its amounts may have. */
+/** Convertible pair, with the decimals allowed for its amounts. */
 export type ConversionPair = {
   readonly from: string;
   readonly to: string;
@@ -255,28 +252,28 @@ export type ConversionPair = {
   readonly toDecimals: number;
 };
 
-/** What a hedge needs of an exchange; every call as in `Exchange`. */
+/** Exchange interface that a hedge needs. Calls behave as in `Exchange`. */
 export interface ConversionDesk {
-  /** Pairs of quotes that can be asked for. */
+  /** Pairs for which quotes are available. */
   pairs(): Promise<Outcome<readonly ConversionPair[]>>;
-  /** Exactly one leg has an amount; the other is what the exchange makes of it. */
+  /** Requests a quote. Exactly one leg has an amount; the exchange computes the other. */
   offer(
     way: ConversionWay,
     ask: { readonly from: string; readonly to: string } & (
       { readonly give: DecimalText; readonly get?: never } | { readonly get: DecimalText; readonly give?: never }
     ),
   ): Promise<Outcome<ConversionOffer>>;
-  /** Carries an offer out. Refused with a code that says so: certainly not. */
+  /** Executes an offer. `refused` means certainly not executed, unless its meaning is `executed before`. */
   accept(offer: Pick<ConversionOffer, 'way' | 'id'>): Promise<Outcome<{ readonly conversionId: string }>>;
   state(way: ConversionWay, conversionId: string): Promise<Outcome<ConversionState>>;
   /**
-   * The conversion of a quote; null when the exchange knows none. `rfq`: searched on every page of its list. `conversion`: asked for by the
-   * quote's id (interface document 4.11; its reply is not described, so that one of another shape is `unknown`).
+   * Finds the conversion of a quote; null if the exchange has none. `rfq` searches every page of its list. `conversion`
+   * queries by quote id (interface document 4.11, reply format undocumented: any other format is `unknown`).
    */
   find(way: ConversionWay, quoteId: string): Promise<Outcome<ConversionState | null>>;
 }
 
-/** One HTTP exchange, below signing and parsing: over sockets in production, in process in the simulation. */
+/** HTTP exchange below signing and parsing: sockets in production, in process in the simulation. */
 export interface Transport {
   /** Rejects only with a TransportFailure. */
   send(request: WireRequest): Promise<WireReply>;
@@ -285,10 +282,10 @@ export interface Transport {
 
 export type WireRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path and query exactly as they go on the request line, and as they are signed. */
+  /** Path and query exactly as sent and signed. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Exact text of the body; empty for none. */
+  /** Exact body text; empty if there is none. */
   readonly body: string;
 };
 
@@ -298,13 +295,13 @@ export type WireReply = {
   readonly body: string;
 };
 
-/** A connection of text frames, below subscribing and parsing: a WebSocket in production, in process in the simulation. */
+/** Text-frame connection below subscribing and parsing: a WebSocket in production, in process in the simulation. */
 export interface StreamTransport {
-  /** Starts to connect and returns at once; the listener is called later, never before this has returned. */
+  /** Starts to connect and returns immediately. Calls the listener only after it has returned. */
   connect(listener: StreamListener): StreamConnection;
 }
 
-/** What one connection tells, in order: `open` at most once, then frames, then `closed` exactly once, also when it never opened. */
+/** Events of one connection, in order: `open` at most once, then frames, then `closed` exactly once, even if it never opened. */
 export interface StreamListener {
   open(): void;
   text(frame: string): void;
@@ -312,64 +309,64 @@ export interface StreamListener {
 }
 
 export interface StreamConnection {
-  /** Nothing happens to a frame that is sent before `open` or after `closed`. */
+  /** Sends a frame; does nothing before `open` or after `closed`. */
   send(frame: string): void;
-  /** Ends it; `closed` still follows. */
+  /** Closes the connection; `closed` still follows. */
   close(): void;
 }
 
-/** What one event did to one order of a book. */
+/** Effect of one event on one order of a book. */
 export type OrderChange =
-  /** New, partially filled or modified: the order now is as said, whatever it was before. `amount` is what remains. */
+  /** New, partially filled or modified: replaces any earlier state of the order. `amount` is the remaining amount. */
   | {
       readonly kind: 'open';
       readonly oid: string;
       readonly side: Side;
       readonly price: DecimalText;
-      /** `null` if it cannot be read. */
+      /** `null` if unreadable. */
       readonly amount: DecimalText | null;
     }
-  /** Filled or canceled: it is in the book no more. */
+  /** Filled or canceled: no longer in the book. */
   | { readonly kind: 'gone'; readonly oid: string; readonly filled: boolean };
 
 /** One step of a book's sequence. */
 export type BookDiff = {
   readonly book: string;
-  /** 64-bit counter, every digit kept; the same counter as a snapshot's. */
+  /** 64-bit counter with every digit; shared with snapshots. */
   readonly sequence: bigint;
   readonly changes: readonly OrderChange[];
-  /** When the exchange sent it, on its own clock. */
+  /** Send time on the exchange's clock. */
   readonly sentAt?: Millis;
 };
 
-/** A public trade with the ids of both orders. */
+/** Public trade with the ids of both orders. */
 export type StreamTrade = PublicTrade & { readonly makerOid: string; readonly takerOid: string };
 
 export type StreamNews =
-  /** Connected and subscribed: from here on nothing is missed unless a later piece of news says so. */
+  /** Connected and subscribed. From here on nothing is missed, unless later news reports it. */
   | { readonly kind: 'up' }
-  /** Disconnected, or given up; it connects again by itself. */
+  /** Disconnected or given up. The stream reconnects automatically. */
   | { readonly kind: 'down'; readonly reason: string }
-  /** The exchange is there: a frame without content for us. */
+  /** A frame without content; proves that the exchange is up. */
   | { readonly kind: 'alive' }
-  /** One step of a book that is told order by order. */
+  /** One step of an order-by-order book. */
   | { readonly kind: 'diff'; readonly diff: BookDiff }
-  /** A whole book by levels, from a venue that tells no steps: `updatedAt` is when it was sent, `sequence` grows with every one. */
+  /** Complete book by levels, from a venue without steps. `updatedAt` is its send time; `sequence` grows with each one. */
   | { readonly kind: 'book'; readonly snapshot: BookSnapshot }
   | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }
-  /** A frame could not be read: something of it may be missing. */
+  /** A frame could not be read, so some of its content may be missing. */
   | { readonly kind: 'fault'; readonly reason: string };
 
-/** The public stream of one book, subscribed, parsed and connected again after every loss. */
+/** Public stream of one book: subscribes, parses, and reconnects after every loss. */
 export interface MarketStream {
-  /** To be called once. The listener is called until `close`. */
+  /** Starts the stream; call it once. Calls the listener until `close`. */
   start(listener: (news: StreamNews) => void): void;
-  /** Drops the connection and makes a new one. */
+  /** Drops the connection and opens a new one. */
   restart(reason: string): void;
   close(): void;
 }
 
-/** The request got no whole answer. `sent: false` means that no byte of it left; then it was certainly not carried out. */
+/** A request without a complete answer. If `sent` is false, no byte left, so it was certainly not executed. */
 export class TransportFailure extends Error {
   readonly sent: boolean;
   constructor(message: string, sent: boolean) {

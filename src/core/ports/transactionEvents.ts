@@ -1,4 +1,4 @@
-/** What an exchange tells of money that moves, as it happens (rfq-and-webhooks 2.5, 2.6). */
+/** Transfer events of an exchange (rfq-and-webhooks 2.5, 2.6). */
 import type { DecimalText, Millis } from '../model/units.ts';
 
 export const TRANSACTION_KINDS = [
@@ -12,7 +12,10 @@ export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 export const TRANSACTION_STATUSES = ['PENDING', 'IN_PROGRESS', 'COMPLETE', 'FAILED'] as const;
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
-/** Events come more than once and out of order: `id` and a final status tell whether one is known, `updatedAt` which is newer. */
+/**
+ * Event of one transaction. Events repeat and arrive out of order: `id` and final status identify a repeat, `updatedAt`
+ * shows which is newer.
+ */
 export type TransactionEvent = {
   readonly id: string;
   readonly status: TransactionStatus;
@@ -27,7 +30,7 @@ export type TransactionParticulars =
   | ({ readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL' } & Moved)
   | ({ readonly kind: 'CONVERSION' } & Converted);
 
-/** A destination and a hash are told of complete transactions only. */
+/** Destination and hash are given only for complete transactions. */
 export type Moved = {
   readonly network: string;
   readonly asset: string;
@@ -43,13 +46,13 @@ export type Refundable = {
   readonly method: 'SPEI' | 'PLATFORM_TRANSFER';
   readonly refunded: boolean;
   readonly error?: { readonly code: string; readonly message: string };
-  /** Apart from `status`, and there only once a refund is triggered. */
+  /** Independent of `status`. Its own `status` is present only after a refund is triggered. */
   readonly refund?: { readonly status: TransactionStatus; readonly steps: readonly RefundStep[] };
 };
 export type RefundStep = {
   readonly step: string;
   readonly status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
-  /** Comes with a later event; never for some that failed. */
+  /** Arrives with a later event; never for some failed steps. */
   readonly id?: string;
 };
 type Converted = {

@@ -1,4 +1,7 @@
-/** An exchange as a whole, as the composition root knows it: adding one is one value of `ExchangeVenue`, and one line in the registry of `src/app/wiring/venueRegistry.ts`. */
+/**
+ * One exchange as the composition root knows it. To add one, define a value of `ExchangeVenue` and one line in the
+ * registry of `src/app/wiring/venueRegistry.ts`.
+ */
 import type { Millis } from '../model/units.ts';
 import type { Meaning, Outcome } from './outcome.ts';
 import type {
@@ -13,39 +16,39 @@ import type {
 } from './port.ts';
 import type { TransactionEvent } from './transactionEvents.ts';
 
-/** Everything that knows how one exchange spells. */
+/** Everything specific to one exchange. */
 export type ExchangeVenue = {
-  /** What `exchange.venue` of a configuration calls it. */
+  /** Value of `exchange.venue` in a configuration. */
   readonly name: string;
-  /** The whole address of the REST interface, of what a configuration says. */
+  /** Completes the configured address to the full REST URL. */
   readonly restUrl: (address: string) => string;
-  /** Sends nothing by itself. */
+  /** Creates a client; sends nothing. */
   readonly connect: (to: Connection) => VenueClient;
-  /** Absent: books are polled. */
+  /** If absent, books are polled. */
   readonly marketStream?: (of: StreamOf) => MarketStream;
-  /** What its codes mean, where recordings have them alone. */
+  /** Returns the meaning of a code, for recordings that keep only codes. */
   readonly meaningOf?: (code: string) => Meaning | undefined;
-  /** Absent: it delivers nothing. */
+  /** If absent, the exchange delivers no webhooks. */
   readonly webhooks?: VenueWebhooks;
-  /** Requests in a minute that it allows: public ones of an address, private ones of an account. Absent: it does not say. */
+  /** Requests per minute: public ones per address, private ones per account. Absent if the exchange does not publish them. */
   readonly allows?: { readonly public: number; readonly private: number };
 };
 
 export type Connection = {
   readonly clock: Clock;
   readonly random: Random;
-  /** As `ExchangeVenue.restUrl` gives it. */
+  /** Value of `ExchangeVenue.restUrl`. */
   readonly restUrl: string;
-  /** Where conversions are asked for, and where webhooks are registered, when elsewhere. */
+  /** Base URLs of conversions and of webhook registration, if they differ. */
   readonly rfqUrl?: string | undefined;
   readonly webhookUrl?: string | undefined;
-  /** Instead of sockets to `restUrl`. The client closes it. */
+  /** Replaces sockets to `restUrl`; the client closes it. */
   readonly transport?: Transport | undefined;
-  /** Real time after which a request without a whole answer is unknown. */
+  /** Real time after which a request without a complete answer is unknown. */
   readonly deadlineMs?: Millis;
-  /** Absent: public reads only. */
+  /** If absent, only public reads work. */
   readonly credentials?: VenueCredentials;
-  /** Requests in any minute. */
+  /** Maximum requests in any minute. */
   readonly budgets: { readonly public: number; readonly private?: number };
   readonly onRequest?: ((seen: Observation) => void) | undefined;
 };
@@ -53,7 +56,7 @@ export type Connection = {
 export type VenueCredentials = {
   readonly key: string;
   readonly secret: SecretText;
-  /** `exchange.authentication` of the configuration, for an exchange that has several ways to sign. */
+  /** `exchange.authentication` of the configuration, for an exchange with several signing methods. */
   readonly authentication?: string;
   /** Every nonce is higher than this. */
   readonly nonceAbove: bigint;
@@ -61,48 +64,48 @@ export type VenueCredentials = {
   readonly durable?: (source: NonceSource) => NonceSource;
 };
 
-/** A text that must not reach a log. */
+/** Text that must not reach a log. */
 export interface SecretText {
   reveal(): string;
 }
 
-/** One source per API key and process. */
+/** Nonce source; one per API key and process. */
 export interface NonceSource {
   next(): string;
-  /** The highest nonce given out (or the mark it started above): what a restart must start above. */
+  /** Highest nonce returned, or the initial mark. A restart must start above it. */
   last(): bigint;
-  /** True when the exchange wants them to arrive in order, so that only one signed request may be under way. */
+  /** Whether nonces must arrive in order, so that only one signed request may be pending. */
   readonly ordered: boolean;
 }
 
-/** What became of one request, for metrics. */
+/** Outcome of one request, for metrics. */
 export type Observation = {
   readonly endpoint: string;
   readonly outcome: Outcome<unknown>['kind'];
-  /** The code of a refusal. */
+  /** Rejection code. */
   readonly code?: string;
-  /** From the call to its outcome, waiting included, on the injected clock. */
+  /** Time from call to outcome, including waiting, on the injected clock. */
   readonly ms: Millis;
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status; absent if no answer arrived. */
   readonly status?: number;
-  /** The exchange's own time of its answer, cut to whole seconds; absent when it did not say. */
+  /** Time of the answer on the exchange's clock, cut to whole seconds; absent if not given. */
   readonly answeredAt?: Millis;
 };
 
-/** What the loop needs, and what an exchange may have besides. Every call as in `Exchange`. */
+/** Exchange client: the interface that the loop needs, and optional features. Calls behave as in `Exchange`. */
 export type VenueClient = Exchange & {
-  /** Absent: nothing can be converted there. */
+  /** If absent, the exchange has no conversions. */
   readonly desk?: ConversionDesk;
-  /** Absent: a person explains what came and went. */
+  /** If absent, the operator must explain transfers. */
   readonly moneyLists?: MoneyLists;
-  /** Absent: a key cannot be shown to be of the same account as another. */
+  /** If absent, the bot cannot prove that two keys belong to one account. */
   readonly account?: {
-    /** Its number at the exchange. */
+    /** Account number at the exchange. */
     id(): Promise<Outcome<string>>;
     hasTrade(tid: string): Promise<Outcome<boolean>>;
   };
   readonly webhooks?: {
-    /** Those that deliveries are signed with. */
+    /** Keys that sign deliveries. */
     keys(): Promise<Outcome<readonly WebhookKey[]>>;
     register(callbackUrl: string): Promise<Outcome<readonly { readonly id: string; readonly event: string }[]>>;
   };
@@ -115,29 +118,29 @@ export type StreamOf = {
 } & ({ readonly url: string } | { readonly transport: StreamTransport });
 
 export type VenueWebhooks = {
-  /** Keys come in by `learn`; `onUnknown` asks for them. */
+  /** Receives keys through `learn`; calls `onUnknown` to request them. */
   signatures(
     clock: { readonly now: () => Millis; readonly elapsed: () => Millis },
     onUnknown: () => void,
   ): { readonly check: WebhookCheck; readonly learn: (keys: readonly WebhookKey[]) => void };
-  /** What a delivery says. */
+  /** Parses the body of a delivery. */
   read(body: string): Delivery;
 };
 
 export type WebhookKey = {
   readonly id: string;
-  /** As the exchange tells it. */
+  /** As the exchange sends it. */
   readonly key: string;
 };
 
-/** Whether a body is signed by the exchange. `header` gives the value of a header, of several the first. */
+/** Checks whether the exchange signed a body. `header` returns the value of a header, or the first of several. */
 export type WebhookCheck = (header: (name: string) => string | undefined, body: Buffer) => Promise<SignatureVerdict>;
 
-/** `later` when the key could not be had; when it is signed, what it says: the same in another wrapping is the same delivery. */
+/** `later` if the key was unavailable. `says` is the signed content: equal content in another envelope is the same delivery. */
 export type SignatureVerdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
 
 export type Delivery =
   | { readonly kind: 'transaction'; readonly event: TransactionEvent }
-  /** Of a kind of event that was not registered. */
+  /** Event of a kind that was not registered. */
   | { readonly kind: 'other' }
   | { readonly kind: 'unreadable'; readonly reason: string };

@@ -1,4 +1,7 @@
-/** A clock that moves only when told: for replay, simulation and tests. Deterministic: equal due times run in the order they were set. */
+/**
+ * Manually advanced clock for replay, simulation and tests. Deterministic: timers with equal due times run in the order
+ * in which they were set.
+ */
 import type { Clock, Timer } from './port.ts';
 import type { Millis } from '../model/units.ts';
 
@@ -29,18 +32,18 @@ export class VirtualClock implements Clock {
     return { stop: () => void (entry.live = false) };
   }
 
-  /** Sets the wall clock forward or back without any time passing. */
+  /** Steps the wall clock forward or back; no time passes. */
   step(ms: Millis): void {
     this.#epoch += ms;
   }
 
-  /** Due time of the next timer on the elapsed scale, or undefined when none is set. */
+  /** Due time of the next timer on the elapsed scale; undefined if none is set. */
   nextDue(): Millis | undefined {
     this.#dropDead();
     return this.#heap[0]?.due;
   }
 
-  /** Moves to the next timer and calls it. False when there is none. */
+  /** Advances to the next timer and calls it. Returns false if there is none. */
   runNext(): boolean {
     this.#dropDead();
     const entry = this.#pop();
@@ -51,7 +54,7 @@ export class VirtualClock implements Clock {
     return true;
   }
 
-  /** Lets `ms` pass, calling timers on their way and letting promises settle after each. */
+  /** Advances by `ms`, calls due timers, and lets promises settle after each. */
   async advance(ms: Millis): Promise<void> {
     const until = this.#elapsed + ms;
     await settle();
@@ -100,5 +103,5 @@ export class VirtualClock implements Clock {
 
 const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.order < b.order);
 
-/** Lets every promise that can settle without time passing settle: one turn of the event loop. */
+/** Waits one turn of the event loop, so that every promise that needs no time settles. */
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** Adverse selection while running: markouts of our own fills against the middles that followed, and how far they ask each side to move out. */
+/** Live adverse selection: markouts of the bot's fills, and the resulting widening per side. */
 import { ClusteredMean, clusterMsOf } from '../estimators/clusteredMean.ts';
 import type { MeanState } from '../estimators/clusteredMean.ts';
 import { Markouts } from '../estimators/markouts.ts';
@@ -6,24 +6,24 @@ import type { MarkoutCurve, MarkoutsState } from '../estimators/markouts.ts';
 import { studentOf } from '../estimators/student.ts';
 import type { Millis, Price, Side } from '../model/units.ts';
 
-/** Seconds after a fill at which a running bot looks; the exchange tells the time of a trade in whole seconds. */
+/** Seconds after a fill at which a running bot measures. The exchange reports trade times in whole seconds. */
 export const LIVE_HORIZONS = [0, 1, 5, 15, 60, 300] as const;
 
 export type AdverseSelectionOptions = {
-  /** One of `LIVE_HORIZONS` beyond 0, in milliseconds: the one that quotes answer to. */
+  /** Horizon that quotes respond to: one of `LIVE_HORIZONS` above 0, in milliseconds. */
   readonly horizonMs: Millis;
-  /** What was seen counts for half after this. */
+  /** Half-life of an observation. */
   readonly halfLifeMs: Millis;
-  /** Fills that must be remembered, those of one minute counted as one, before anything follows. */
+  /** Minimum number of remembered fills before any widening; fills within one minute count as one. */
   readonly minFills: number;
-  /** What is beyond `toleratedBps` by fewer of its standard errors than this is taken for chance. */
+  /** Number of standard errors that an excess over `toleratedBps` needs; less counts as chance. */
   readonly standardErrors: number;
-  /** Adverse selection up to this is what the quotes pay for already. */
+  /** Adverse selection that the quotes already cover. */
   readonly toleratedBps: number;
   readonly widenBpsMax: number;
 };
 
-/** What a restart must know: plain numbers. */
+/** State kept over a restart, as plain numbers. */
 export type AdverseSelectionState = {
   readonly tick: string;
   readonly horizonMs: Millis;
@@ -34,23 +34,29 @@ export type AdverseSelectionState = {
 export type WidenBps = Readonly<Record<Side, number>>;
 export const NOT_WIDENED: WidenBps = { buy: 0, sell: 0 };
 
-/** Fills of five minutes; a bot with more gives up the longest horizon of the oldest. */
+/** Maximum waiting fills, enough for five minutes. Above it, the oldest fill loses its longest horizon. */
 const WAITING_MAX = 512;
-/** Orders whose level is remembered: more than may live and be filled late. */
+/** Number of orders whose level is remembered: more than can be live or filled late. */
 const LEVELS_REMEMBERED = 2_000;
-/** A market that was not heard of for longer than this is not known in between. */
+/** Maximum time without market data before the market in between counts as unknown. */
 const GAP_MS = 5_000;
-/** One fill counts at most this many times the adverse selection at which nothing more follows. */
+/** Limit on one fill, as a multiple of the adverse selection at which widening is at its maximum. */
 const OUTLIER = 2;
-/** Quotes move out by whole tenths of a bps: smaller steps are not worth the place in the queue. */
+/** Quotes widen in steps of 0.1 bps. Smaller steps are not worth losing queue position. */
 const STEPS_PER_BPS = 10;
 
 /**
- * The price moves against us by xi after a fill: a maker who buys at S - d, sees S fall by xi, and sells at S - xi + d has earned 2 d - xi. So
- * half of xi on each side keeps a round trip what it was, as in GLFT (E3). xi of a side is the mean of a(horizon) = -s (M after - M before)
- * over its fills, weighted by value (E8), each bounded. Of what it is beyond what is tolerated, x, with b the band that chance explains, x - b^2 / x
- * counts: nothing up to b, and nearly all of it where it is many times b (the positive part of James and Stein's estimate, 1961). It does not
- * depend on where we quote, so that moving out does not hide what it answers to; it is forgotten, so that a side that nobody reaches comes back.
+ * Adverse selection per side, and the widening that compensates for it.
+ *
+ * After a fill the price moves against the bot by xi. A maker who buys at S - d, sees S fall by xi, and sells at S - xi
+ * + d earns 2 d - xi. So widening each side by xi / 2 keeps the round trip unchanged, as in GLFT (E3).
+ *
+ * xi of a side is the value-weighted mean of a(horizon) = -s (M after - M before) over its fills (E8), each bounded.
+ * Let x be the excess of xi over the tolerated part and b the band explained by chance. Then x - b^2 / x counts: 0 up
+ * to b, nearly x far above it (positive-part James-Stein estimate, 1961).
+ *
+ * xi does not depend on quote prices, so widening does not hide it. It is forgotten over time, so that a side without
+ * fills recovers.
  */
 export class AdverseSelection {
   readonly #options: AdverseSelectionOptions;
@@ -81,18 +87,18 @@ export class AdverseSelection {
     });
   }
 
-  /** Grows when there is something new to keep. */
+  /** Increases if there is new state to store. */
   get version(): number {
     return this.#version;
   }
 
-  /** `level` from 0. */
+  /** Records the level of a placed order; `level` starts at 0. */
   placed(id: string, level: number): void {
     this.#levels.set(id, level);
     if (this.#levels.size > LEVELS_REMEMBERED) this.#levels.delete(this.#levels.keys().next().value!);
   }
 
-  /** The market as it is from `at` on; 0 while it is not two-sided. Times do not go back. */
+  /** Sets the mid price from `at` on; 0 while the book is not two-sided. Times must not decrease. */
   market(at: Millis, mid: number): void {
     this.#mids.see(at, mid);
     if (at < this.#markouts.dueAt) return;
@@ -100,7 +106,7 @@ export class AdverseSelection {
     this.#version++;
   }
 
-  /** One execution of ours. `tradedAt` is the exchange's time of it, `heardAt` ours; `weight` its value in any unit. */
+  /** Adds one execution of the bot. `tradedAt` is exchange time, `heardAt` local time; `weight` is its value in any unit. */
   fill(id: string, side: Side, price: Price, weight: number, tradedAt: Millis, heardAt: Millis): void {
     const at = Math.min(tradedAt, heardAt);
     if (!(price > 0 && weight > 0 && Number.isFinite(at))) return;
@@ -108,7 +114,7 @@ export class AdverseSelection {
     this.#version++;
   }
 
-  /** How far each side is to move out, in bps; the same object each time. */
+  /** Returns the widening of each side, in bps; always the same object. */
   widenBps(at: Millis): WidenBps {
     this.#widen.buy = this.#widenOf(this.#means.buy, at);
     this.#widen.sell = this.#widenOf(this.#means.sell, at);
@@ -129,7 +135,7 @@ export class AdverseSelection {
     };
   }
 
-  /** Goes on where an earlier run stood. What was counted in other ticks does not wait any more, what was seen at another horizon is left. */
+  /** Continues from an earlier run. Drops pending fills in other ticks, and means of another horizon. */
   restore({ tick, horizonMs, markouts, adverse }: AdverseSelectionState): void {
     this.#markouts.restore(tick === this.#tick ? markouts : { ...markouts, waiting: [] });
     if (horizonMs !== this.#options.horizonMs) return;
@@ -142,7 +148,7 @@ export class AdverseSelection {
     const kept = mean.kept(at / clusterMsOf(horizonMs / 1000));
     const fills = mean.effective() * kept;
     if (!(fills >= minFills && fills > 1)) return 0;
-    // What fades stands on fewer fills: its error grows as it is forgotten.
+    // Fading leaves fewer effective fills, so the error grows.
     const band = (studentOf(standardErrors, fills - 1) * (mean.error() ?? Infinity)) / Math.sqrt(kept);
     const beyond = (mean.mean() ?? 0) - toleratedBps;
     if (!(beyond > band)) return 0;
@@ -155,10 +161,10 @@ export class AdverseSelection {
   }
 }
 
-/** The last few thousand changes of the middle, so that a fill that is heard of late meets the market of its own time. */
+/** Last few thousand mid prices, so that a fill reported late uses the market of its own time. */
 class Mids {
   readonly #size = 4_096;
-  /** Each middle held from `from` on; of the last one it is known until when. */
+  /** Start of each mid price. `#until` is its end; for the last one, the time up to which it is known. */
   readonly #from = new Float64Array(this.#size);
   readonly #until = new Float64Array(this.#size);
   readonly #mid = new Float64Array(this.#size);
@@ -177,11 +183,11 @@ class Mids {
     this.#mid[i] = mid;
   }
 
-  /** The middle as it stood at a time up to now; the first one after a gap in which that lies; 0 when it is not known. */
+  /** Returns the mid price at a past time. In a gap it returns the first one after it; 0 if unknown. */
   at(time: Millis): number {
     let low = Math.max(0, this.#count - this.#size);
     let high = this.#count;
-    // The first that began after it.
+    // Find the first one that started after `time`.
     while (low < high) {
       const half = Math.floor((low + high) / 2);
       if (this.#from[half & (this.#size - 1)]! > time) high = half;

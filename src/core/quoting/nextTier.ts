@@ -1,11 +1,14 @@
-/** The worth of volume for the next fee tier, as a part of any strategy's objective: it quotes as if its maker fee were lower by that. */
+/** Value of volume for the next fee tier: any strategy quotes as if its maker fee were lower by that value. */
 import type { Level, Step, Strategy, View } from './strategy.ts';
 
-/** Steps of a price in which a maker fee is counted. */
+/** Price steps that include a maker fee. */
 const OF_THE_FEE = ['maker fee', 'minimum edge'];
 export const NEXT_TIER = 'next fee tier';
 
-/** The same strategy with `View.tierWorth` taken off its maker fee where that `counts`. Where a price has a step of the fee, what came off it is a step of its own. */
+/**
+ * Returns the strategy with `View.tierWorth` subtracted from its maker fee, if `counts`. A price with a fee step shows
+ * the subtraction as a separate step.
+ */
 export function withNextTier(counts: boolean, strategy: Strategy): Strategy {
   if (!counts) return strategy;
   return {
@@ -20,7 +23,7 @@ export function withNextTier(counts: boolean, strategy: Strategy): Strategy {
   };
 }
 
-/** The step as it would have been at the account's own fee, and the difference; the sum is the same. */
+/** Splits a step into its value at the account's own fee and the difference; the sum is unchanged. */
 function split(step: Step, { mid }: View, worth: number): readonly Step[] {
   if (!OF_THE_FEE.includes(step.name) || step.ticks === 0) return [step];
   const less = (Math.sign(step.ticks) * worth * mid) / 1e8;

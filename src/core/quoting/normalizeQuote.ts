@@ -1,4 +1,4 @@
-/** Turns wanted levels into orders that the exchange's rules allow, or into refusals by name. */
+/** Conversion of wanted levels to orders that the exchange's rules allow, or to named refusals. */
 import { bestOf } from '../model/book.ts';
 import type { Depth } from '../model/book.ts';
 import { valueOf } from '../model/instrument.ts';
@@ -8,22 +8,22 @@ import type { AmountStep, Level, Quote, Step } from './strategy.ts';
 import { opposite } from '../model/units.ts';
 import type { Amount, Price, Side } from '../model/units.ts';
 
-/** A level on the tick and lot grid, within every bound of its book. */
+/** Level on the tick and lot grid, within all bounds of its book. */
 export type NormalizedLevel = {
   readonly side: Side;
-  /** Which of the strategy's levels on this side it is, 0 the first; of merged ones that whose price it has. */
+  /** Index of the strategy's level on this side, from 0. For merged levels, the one that set the price. */
   readonly index: number;
-  /** How many of the strategy's levels it is made of; absent: one. */
+  /** Number of the strategy's levels in it. Default: one. */
   readonly parts?: number;
   readonly price: Price;
   readonly amount: Amount;
-  /** The strategy's steps and ours after them; they add up to the price. */
+  /** Price steps of the strategy, then of this program; they sum to the price. */
   readonly why: readonly Step[];
-  /** The strategy's, before it was cut or merged. */
+  /** Amount steps of the strategy, before any cut or merge. */
   readonly amounts?: readonly AmountStep[];
 };
 
-/** Why a wanted level is not shown as it was asked for. */
+/** Reason why a wanted level is not shown as requested. */
 export type LevelRefusal =
   | 'price is not a number'
   | 'amount is not a number'
@@ -40,11 +40,11 @@ export type NormalizedQuote = {
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
 };
 
-/** A level that was cut is shown all the same. */
+/** Whether the level was only cut; it is shown nevertheless. */
 export const isCut = (reason: LevelRefusal): boolean =>
   reason === 'cut to the maximum amount' || reason === 'cut to the maximum value';
 
-/** Bids are floored and asks are ceiled to ticks, away from the market; post-only prices stop one tick short of the other side's best. */
+/** Rounds bids down and asks up to ticks, away from the market. Post-only prices stop one tick short of the other side's best. */
 export function normalizeQuote(instrument: Instrument, depth: Depth, quote: Quote): NormalizedQuote {
   const levels: NormalizedLevel[] = [];
   const refusals: Refused[] = [];
@@ -63,7 +63,7 @@ function normalizeSide(
   out: NormalizedLevel[],
   refusals: Refused[],
 ): void {
-  // Amounts too small for an order of their own, waiting for the next level out: their sum, and whose they are.
+  // Levels too small for an order of their own: their sum waits for the next level outward.
   let carried = 0;
   let waiting: { index: number; small: LevelRefusal }[] | null = null;
   const first = out.length;
@@ -110,7 +110,7 @@ function normalizeSide(
   if (waiting !== null) for (const { index, small } of waiting) refusals.push({ side, index, reason: small });
 }
 
-/** The nearest legal price away from the market, whose other side's best is `other`, 0 for none; or why there is none. */
+/** Returns the nearest legal price away from the market, or the refusal. `other` is the best price of the other side, 0 for none. */
 function legalPrice(instrument: Instrument, other: number, side: Side, wanted: number): Price | LevelRefusal {
   if (!(Number.isFinite(wanted) && Math.abs(wanted) <= Number.MAX_SAFE_INTEGER)) return 'price is not a number';
   let price = side === 'buy' ? Math.floor(wanted) : Math.ceil(wanted);
@@ -140,7 +140,10 @@ function cut(
   return amount as Amount;
 }
 
-/** The bounds of the value as numbers, of the instrument that was last asked for: exact beside products that are; infinite where they are beyond those. */
+/**
+ * Cached value bounds of the last instrument, as numbers. Bounds above 2^53 are infinite, because only exact products
+ * below 2^53 are compared with them.
+ */
 let valueBounds: { readonly of: Instrument | null; readonly min: number; readonly max: number } = {
   of: null,
   min: 0,

@@ -1,51 +1,57 @@
-/** After a post-only order was refused nothing alike is placed until the book shows why, or a pause is over that is twice as long each time. */
+/** Backoff after a post-only rejection: no similar order until the book shows the cause, or until a pause ends that doubles each time. */
 import { bestOf } from '../model/book.ts';
 import type { Depth } from '../model/book.ts';
 import { opposite } from '../model/units.ts';
 import type { Ending, Order } from '../orders/orders.ts';
 import type { Millis, Price, Side } from '../model/units.ts';
 
-/** For a book that never shows it: longer than feeds are late. */
+/** First pause, for a book that never shows the cause; longer than feeds lag. */
 const FIRST_MS = 5_000;
 const LONGEST_MS = 60_000;
 
 type Hold = {
-  /** Of the prices that were refused the one farthest from the other side. */
+  /** Rejected price farthest from the other side. */
   price: number;
   at: Millis;
   until: Millis;
-  /** In a row, without a book that showed why, and when the row is broken. */
+  /** Consecutive rejections without a book that showed the cause, and the time that ends the series. */
   refusals: number;
   rowEndsAt: Millis;
 };
 
 /**
- * A refusal proves that the other side's best was at that price or through it: the book that we see is older, or hides something. Public trades
- * release nothing: they come as late as the book, and on tapes with a late feed half as many orders again were refused when they did.
+ * Holds prices after a post-only rejection.
+ *
+ * A rejection proves that the other side's best was at or through that price, so the visible book is outdated or
+ * incomplete. Public trades release nothing. They arrive as late as the book; on tapes with a late feed, releasing on
+ * them caused 50% more rejections.
  */
 export class PostOnlyBackoff {
-  /** Quotes of ours that were neither seen in the book nor canceled by us, each with the nearest best of the other side that the book has shown since. */
+  /** The bot's quotes not yet seen in the book nor canceled by the bot, each with the nearest best of the other side since. */
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
-  /** Best of the other side when it was last seen. */
+  /** Latest best price of the other side. */
   readonly #best: Record<Side, number> = { buy: 0, sell: 0 };
   readonly #holds: Record<Side, Hold> = { buy: none(), sell: none() };
 
-  /** A quote is on its way. */
+  /** Records a quote that was sent. */
   placed(id: string, side: Side): void {
     this.#new.set(id, { side, nearest: side === 'buy' ? Infinity : 0 });
   }
 
-  /** It was seen in the book, or we cancel it: its end is no refusal. */
+  /** Records that a quote was seen in the book, or is being canceled by the bot. Its end is then no rejection. */
   touched(id: string): void {
     this.#new.delete(id);
   }
 
-  /** True when the exchange took it and canceled it on arrival (public facts 16.1). Several levels before one is tried again are one refusal. */
+  /**
+   * Returns true if the exchange accepted the order and canceled it on arrival (public facts 16.1). Several rejections
+   * before the next attempt count as one.
+   */
   ended({ id, side, price, filled }: Order, ending: Ending, at: Millis): boolean {
     const quote = this.#new.get(id);
     this.#new.delete(id);
     const isRefused = quote !== undefined && filled === 0 && (ending === 'canceled' || ending === 'vanished');
-    // A book that has shown why before the refusal was known is as good as one that shows it after.
+    // The book may show the cause before the rejection is known; that counts the same.
     const isShown = quote !== undefined && (side === 'buy' ? quote.nearest <= price : quote.nearest >= price);
     if (isRefused && !isShown) this.#refused(side, price, at);
     return isRefused;
@@ -62,7 +68,7 @@ export class PostOnlyBackoff {
     this.#holds[side] = { price, at, until: at + pause, refusals, rowEndsAt: at + 2 * pause };
   }
 
-  /** The book as it is seen now. `startedAt`: when its read began; null when nobody knows how old it is. */
+  /** Applies the current book. `startedAt` is the start of its read; null if its age is unknown. */
   seen(depth: Depth, startedAt: Millis | null): void {
     for (const side of ['buy', 'sell'] as const) {
       const best = bestOf(depth, opposite(side));
@@ -82,7 +88,7 @@ export class PostOnlyBackoff {
         quote.nearest = side === 'buy' ? Math.min(quote.nearest, best) : Math.max(quote.nearest, best);
   }
 
-  /** True for a price that is as near to the other side as one that was refused, or nearer. */
+  /** Whether the price is at least as near to the other side as a rejected one. */
   holds(side: Side, price: Price, at: Millis): boolean {
     const hold = this.#holds[side];
     return at < hold.until && (side === 'buy' ? price >= hold.price : price <= hold.price);

@@ -1,35 +1,35 @@
-/** Takes a side's quotes away at once when the leader has moved past them, or when a large trade says that somebody knows more. */
+/** Immediate cancellation of a side's quotes if the leader moved past them, or if a large trade suggests better-informed traders. */
 import { Basis } from '../estimators/basis.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 import type { Level, Quote } from './strategy.ts';
 
-/** Each part absent: it pulls nothing. */
+/** Rules for pulling a side; an absent part pulls nothing. */
 export type PullRules = {
   readonly leader?: {
-    /** The usual ratio of our middle to the reference is followed with this time constant. */
+    /** Time constant for the usual ratio of this book's mid price to the reference. */
     readonly basisMemoryMs: Millis;
-    /** An older reference says nothing. */
+    /** Maximum age of the reference. */
     readonly maxAgeMs: Millis;
-    /** How much of the leader's way our price is expected to come after it, 0 to 1. */
+    /** Share of the leader's move that this book's price is expected to follow, 0 to 1. */
     readonly share: number;
-    /** What a quote must keep from where our price is expected, in bps of it: its fee, at least. */
+    /** Minimum distance of a quote from the expected price, in bps of it; at least its fee. */
     readonly marginBps: number;
   };
   readonly print?: {
-    /** Lots of takers of one side, within `withinMs`, from which on the other side is pulled. */
+    /** Lots taken on one side within `withinMs` that pull the opposite quotes. */
     readonly lots: number;
     readonly withinMs: Millis;
     readonly holdMs: Millis;
   };
 };
 
-/** Why a side is pulled: the first words of what a decision says. */
+/** Reasons for pulling a side: the start of the decision's text. */
 export const LEADER_MOVED = 'pulled: the leader moved';
 export const LARGE_PRINT = 'pulled: a large trade';
 
 export type PullReason = typeof LEADER_MOVED | typeof LARGE_PRINT;
 
-/** Of the words of `why`. */
+/** Returns the reason for a text from `why`. */
 export const pullReasonOf = (words: string): PullReason =>
   words.startsWith(LEADER_MOVED) ? LEADER_MOVED : LARGE_PRINT;
 
@@ -45,18 +45,24 @@ type Heard =
 
 const between = (low: number, x: number, high: number): number => Math.max(low, Math.min(x, high));
 
-/** The side of ours that a taker of this side meets. */
+/** Returns the side of the quotes that this taker trades against. */
 const metBy = (taker: Side): Side => (taker === 'buy' ? 'sell' : 'buy');
 
 /**
- * The leader is the price of `reference`. Our price is expected at mid + share (reference x usual ratio - mid): a bid above that, less the margin, is one
- * that a quicker trader sells to, and so for asks. A print is what takers of one side took within a short time: sells expose bids, buys asks, for `holdMs` after it. Amounts in the
- * book pull nothing: by the time that an imbalance is seen its takers are quicker than a cancel. It begins anew with each run.
+ * Detects quotes that must be pulled. Starts without history in each run.
+ *
+ * The leader is the `reference` price. The bot expects its own price at mid + share (reference x usual ratio - mid).
+ * Faster traders sell to a bid above that price minus the margin; asks are symmetric.
+ *
+ * A print is the amount that takers of one side traded within a short time: sells expose bids, buys expose asks, for
+ * `holdMs`.
+ *
+ * Book amounts pull nothing: once an imbalance is visible, its takers are faster than a cancel.
  */
 export class QuotePuller {
   readonly #rules: PullRules;
   readonly #basis: Basis | null;
-  /** Our middle when the reference was read, how far the price by it lay from that, and when. */
+  /** Mid price at the reference's read, distance of the implied price from it, and time of the read. */
   #mid = Number.NaN;
   #gap = Number.NaN;
   #gapAt: Millis = -Infinity;
@@ -76,24 +82,25 @@ export class QuotePuller {
     return this.#rules.print !== undefined;
   }
 
-  /** `mid`: of our book as it is, 0 while it is not known. */
+  /** Applies an event. `mid` is the book's current mid price, 0 if unknown. */
   hear(event: Heard, mid: number): void {
     if (event.kind === 'reference') this.#follow(event.startedAt, event.price, mid);
     else if (event.amount !== undefined && event.side !== undefined) this.#print(event.at, event.amount, event.side);
   }
 
-  /** What was heard before says nothing about now. */
+  /** Discards references from before a suspension of the process. */
   slept(at: Millis): void {
     this.#sleptAt = at;
     this.#gapAt = -Infinity;
   }
 
-  /** Why a quote of ours at this price may not stand; null when it may. */
+  /** Returns why a quote at this price must be pulled, or null to keep it. */
   why(side: Side, price: number, at: Millis, mid: number): string | null {
     if (at < this.#prints[side].until) return LARGE_PRINT;
     const { leader } = this.#rules;
     if (leader === undefined || !(at - this.#gapAt <= leader.maxAgeMs)) return null;
-    // What our book has come after it since is done; where it went the other way, it did so knowing of more than that reading.
+    // Subtract the part of the move that this book has followed since. If it moved the other way, it had newer
+    // information than the reference.
     const left = this.#gap - (mid - this.#mid);
     const expected = mid + leader.share * (this.#gap < 0 ? between(this.#gap, left, 0) : between(0, left, this.#gap));
     const away = side === 'buy' ? expected - price : price - expected;
@@ -101,7 +108,7 @@ export class QuotePuller {
     return `${LEADER_MOVED} (${((expected / mid - 1) * 10_000).toFixed(1)} bps)`;
   }
 
-  /** The quote without the sides whose best level may not stand. */
+  /** Returns the quote without sides whose best level must be pulled. */
   shape(quote: Quote, at: Millis, mid: number): Quote {
     const pulled = (side: Side, [best]: readonly Level[]): string | null =>
       best === undefined ? null : this.why(side, best.price, at, mid);
@@ -115,7 +122,7 @@ export class QuotePuller {
   }
 
   #follow(at: Millis, price: number, mid: number): void {
-    // A reading that began before the process stood still may be older than it looks.
+    // A read that started before a suspension may be older than it seems.
     if (this.#basis === null || !(at >= this.#sleptAt && price > 0 && price < Infinity && mid > 0)) return;
     this.#mid = mid;
     this.#gap = price * this.#basis.ratio(at, mid / price) - mid;

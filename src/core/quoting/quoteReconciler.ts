@@ -1,4 +1,4 @@
-/** Wanted minus live: the fewest commands that bring the book to what the strategy asked for. */
+/** Wanted levels minus live orders: the fewest commands that turn the bot's orders into the strategy's quote. */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import type { PullReason } from './quotePuller.ts';
 import { mayLive, remaining } from '../orders/orders.ts';
@@ -6,35 +6,37 @@ import type { Order } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
 export type RequoteTolerance = {
-  /** An order this near to its wanted price, in basis points of it, keeps its place in the queue. */
+  /** Maximum distance of an order from its wanted price, in basis points of it, at which it keeps its queue position. */
   readonly priceBps: number;
-  /** An order with at least this share of the wanted amount left, and as much less than twice of it, is kept. */
+  /** Minimum share of the wanted amount that an order must have left to be kept; the maximum is 2 minus this share. */
   readonly amountShare: number;
-  /** An older order is replaced whatever its price. */
+  /** Maximum age of an order; an older one is replaced at any price. */
   readonly maxAgeMs: Millis;
 };
 
-/** Why an order is taken out. */
+/** Reason why an order is canceled. */
 export type CancelReason =
   'price moved' | 'amount changed' | 'too old' | 'level not wanted' | 'reduce only' | PullReason;
 
 export type QuotePlan = {
   readonly place: readonly NormalizedLevel[];
-  /** `level`: the one that it stood for; null when no level wants it. */
+  /** `level` is the level of the order; null if no level wants it. */
   readonly cancel: readonly {
     readonly order: Order;
     readonly reason: CancelReason;
     readonly level: NormalizedLevel | null;
   }[];
   readonly keep: readonly { readonly order: Order; readonly level: NormalizedLevel }[];
-  /** Levels whose order is on its way in or out, or unknown. */
+  /** Levels whose order is being placed or canceled, or is unknown. */
   readonly wait: readonly { readonly order: Order; readonly level: NormalizedLevel }[];
 };
 
 /**
- * One wanted level has at most one order that may live. First as many orders as possible keep a level that they still fit; the others are
- * paired by the assignment that leaves the fewest levels empty and then the smallest sum of price differences; a level whose order is on
- * its way out, or unknown, waits. Levels without an order are placed, orders without a level are canceled.
+ * Plans one side; a wanted level has at most one possibly live order.
+ *
+ * First, as many orders as possible keep a level that they still fit. The rest are paired to leave the fewest levels
+ * empty, then with the smallest sum of price differences. A level whose order is being canceled or unknown waits.
+ * Levels without an order are placed; orders without a level are canceled.
  */
 export function reconcileSide(
   side: Side,
@@ -46,7 +48,7 @@ export function reconcileSide(
   const orders = quotesOf(side, live);
   const levels = levelsOf(side, wanted);
   const plan = { place: NO_LEVELS, cancel: NO_CANCELS, keep: NO_PAIRS, wait: NO_PAIRS };
-  // One to one and all fitting, as at most decisions: no other pairing keeps as many.
+  // Common case: all orders fit one to one, and no other pairing keeps as many.
   if (allFit(levels, orders, tolerance, at)) {
     plan.keep = levels.map((level, i) => ({ order: orders[i]!, level }));
     return plan;
@@ -71,7 +73,7 @@ export function reconcileSide(
   return plan;
 }
 
-/** Lists of a plan that stay empty, as most do, are these: no decision allocates them. */
+/** Shared empty lists, so that most decisions allocate none. */
 const NO_LEVELS: QuotePlan['place'] = [];
 const NO_CANCELS: QuotePlan['cancel'] = [];
 const NO_PAIRS: QuotePlan['keep'] = [];
@@ -82,10 +84,13 @@ function added<T>(list: readonly T[], one: T): readonly T[] {
   return list;
 }
 
-/** What takes is no quote: it never rests. */
+/** A taker order is not a quote: it never rests. */
 const isQuote = (order: Order, side: Side): boolean => order.side === side && mayLive(order) && order.takes !== true;
 
-/** Best first, and of one price by the id. Like the next one it makes a list of its very length: one that grows has room for sixteen more. */
+/**
+ * Returns the quotes of a side, best first, equal prices by id. Like the next function it allocates the exact length; a
+ * growing list reserves space for sixteen more.
+ */
 function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
   let count = 0;
   for (const order of live) if (isQuote(order, side)) count++;
@@ -104,7 +109,7 @@ function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
   return quotes;
 }
 
-/** Best first, those of one price as they come. */
+/** Returns the levels of a side, best first, equal prices in given order. */
 function levelsOf(side: Side, wanted: readonly NormalizedLevel[]): readonly NormalizedLevel[] {
   let count = 0;
   for (const level of wanted) if (level.side === side) count++;
@@ -133,7 +138,7 @@ function allFit(
   return true;
 }
 
-/** For each level the index of its order, or -1: as many pairs as there can be, and among them as many fitting ones as do not cross. */
+/** Returns the order index per level, or -1. Maximizes the number of pairs, and among them the fitting ones that do not cross. */
 function pair(
   levels: readonly NormalizedLevel[],
   orders: readonly Order[],
@@ -144,7 +149,7 @@ function pair(
   const partner = keepers(levels, orders, tolerance, at);
   const freeLevels = freeOf(levels.length, i => partner[i]! < 0);
   const freeOrders = freeOf(orders.length, j => !partner.includes(j));
-  // One that is left on each side: nothing is to be weighed.
+  // One left on each side: nothing to optimize.
   if (freeLevels.length === 1 && freeOrders.length === 1) partner[freeLevels[0]!] = freeOrders[0]!;
   else if (freeLevels.length > 0 && freeOrders.length > 0) {
     const rest = assign(
@@ -164,13 +169,16 @@ function freeOf(count: number, isFree: (i: number) => boolean): readonly number[
   return free;
 }
 
-/** Tables of the pairing, as large as any decision has needed so far. */
+/** Tables for the pairing, as large as any decision has needed so far. */
 let kept = new Int32Array(64);
 let away = new Float64Array(64);
 let choice = new Int8Array(64);
 let cost = new Float64Array(64);
 
-/** The most fitting pairs that do not cross, and of those the least sum of price differences, by a table over prefixes. */
+/**
+ * Returns the largest set of fitting pairs that do not cross, then the one with the smallest sum of price differences.
+ * Dynamic programming over prefixes.
+ */
 function keepers(
   levels: readonly NormalizedLevel[],
   orders: readonly Order[],
@@ -184,7 +192,7 @@ function keepers(
     away = new Float64Array(2 * size);
     choice = new Int8Array(2 * size);
   }
-  // The first row and the first column: nothing is paired. All others are written before they are read.
+  // First row and column pair nothing. All other cells are written before they are read.
   for (let j = 0; j < width; j++) kept[j] = away[j] = 0;
   for (let c = width; c < size; c += width) kept[c] = away[c] = 0;
   for (let i = 1; i <= levels.length; i++) {
@@ -231,7 +239,7 @@ const SKIP_LEVEL = 0;
 const SKIP_ORDER = 1;
 const PAIR = 2;
 
-/** The exchange has confirmed it and no cancel is under way. */
+/** Whether the exchange confirmed the order and no cancel is pending. */
 const isSettledInBook = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
 
 const fits = (level: NormalizedLevel, order: Order, tolerance: RequoteTolerance, at: Millis): boolean =>
@@ -249,12 +257,12 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
 }
 
 /**
- * Levels that merge on one tick or part again jump by a whole level's amount: an order that was placed for others of them is kept only while its amount differs
- * by less than this share. One that stands for the same levels follows their amounts within the tolerance.
+ * Maximum relative difference in amount at which an order for other levels is kept. When levels merge on one tick or
+ * split, the amount jumps by a whole level. An order for the same levels follows their amounts within the tolerance.
  */
 const OTHER_MAKEUP_SHARE = 0.1;
 
-/** Either of the two is made of several levels, and not both of the same. */
+/** Whether one of the two consists of several levels, and the other does not consist of the same. */
 function isMadeOtherwise({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean {
   if (placedFor === undefined) return false;
   const { index: first, parts: count = 1 } = placedFor;
@@ -262,8 +270,10 @@ function isMadeOtherwise({ placedFor }: Order, { index, parts = 1 }: NormalizedL
 }
 
 /**
- * For each of the sorted `wants`, the index of its partner among the sorted `haves`, or -1: as many pairs as possible, then the least
- * sum of distances. For points on a line the best pairing never crosses, so a table over prefixes finds it.
+ * Returns the partner index in the sorted `haves` for each of the sorted `wants`, or -1. Maximizes the pairs, then
+ * minimizes the sum of distances.
+ *
+ * For points on a line the best pairing never crosses, so dynamic programming over prefixes finds it.
  */
 export function assign(wants: readonly number[], haves: readonly number[]): number[] {
   const swap = wants.length > haves.length;
@@ -273,7 +283,7 @@ export function assign(wants: readonly number[], haves: readonly number[]): numb
   const m = many.length;
   const width = m + 1;
   if ((n + 1) * width > cost.length) cost = new Float64Array(2 * (n + 1) * width);
-  // At i * width + j: least sum with the first i of `few` all paired among the first j of `many`.
+  // At i * width + j: minimum sum with the first i of `few` all paired among the first j of `many`.
   cost.fill(Infinity, width, (n + 1) * width);
   cost.fill(0, 0, width);
   for (let i = 1; i <= n; i++) {

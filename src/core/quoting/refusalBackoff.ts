@@ -1,4 +1,4 @@
-/** After a refusal by the exchange a side pauses, twice as long each time, until a placement is accepted. */
+/** Backoff of a side after a rejection by the exchange: the pause doubles each time, until a placement is accepted. */
 import type { Millis, Side } from '../model/units.ts';
 
 const FIRST_MS = 1_000;
@@ -10,7 +10,7 @@ export class RefusalBackoff {
     sell: { refusals: 0, until: -Infinity },
   };
 
-  /** Several levels refused at once are one refusal. */
+  /** Records a rejection; several during one pause count as one. */
   refused(side: Side, at: Millis): void {
     const pause = this.#sides[side];
     if (at >= pause.until) pause.until = at + Math.min(LONGEST_MS, FIRST_MS * 2 ** pause.refusals++);

@@ -1,4 +1,4 @@
-/** What a regime makes of a strategy's quote, and of the plan for it: spreads widen, and only inventory is closed. Every change is a step. */
+/** Adjustments of quotes and plans to the regime: wider spreads and reduce-only. Every change is a step. */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';
 import type { QuotePlan } from './quoteReconciler.ts';
@@ -6,15 +6,15 @@ import type { Level, Quote } from './strategy.ts';
 import type { Amount, Side } from '../model/units.ts';
 
 /**
- * Moves both sides away from the middle of the quote (of the market, when only one side is quoted), so that the spread between the first
- * levels is `factor` times as wide. Never nearer.
+ * Moves both sides away from the quote's mid price, so that the spread between the first levels is `factor` times as
+ * wide. With one side only, uses the market's mid price. Never moves closer.
  */
 export function widened(quote: Quote, factor: number, mid: number): Quote {
   const bid = quote.bids[0]?.price;
   const ask = quote.asks[0]?.price;
   const half = bid !== undefined && ask !== undefined ? (ask - bid) / 2 : Math.abs((bid ?? ask ?? mid) - mid);
   const shift = (factor - 1) * half;
-  // No number is no reason to quote near.
+  // A NaN shift must not leave quotes close to the market.
   if (!(shift > 0) && !Number.isNaN(shift)) return quote;
   const move = (levels: readonly Level[], away: -1 | 1): readonly Level[] =>
     levels.map(level => ({
@@ -25,13 +25,13 @@ export function widened(quote: Quote, factor: number, mid: number): Quote {
   return { ...quote, bids: move(quote.bids, -1), asks: move(quote.asks, 1) };
 }
 
-/** Lots that an execution on this side may have without carrying inventory past its target; none when it leads away from it. */
+/** Returns the lots that a side may execute before inventory reaches its target; 0 if the side leads away from it. */
 export const closing = (side: Side, position: number): number => {
   const lots = side === 'buy' ? -position : position;
   return lots > 0 ? lots : 0;
 };
 
-/** Only the side that closes inventory, best levels first, and no more than there is to close. `position`: lots beyond the target. */
+/** Returns only the side that reduces inventory, best levels first, up to the inventory. `position` is in lots beyond the target. */
 export function reduced(quote: Quote, position: number): Quote {
   const [bids, asks] = [upTo(quote.bids, closing('buy', position)), upTo(quote.asks, closing('sell', position))];
   return {
@@ -61,7 +61,7 @@ function upTo(levels: readonly Level[], lots: number): readonly Level[] {
 const stepsOf = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
 const cutBy = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
 
-/** The same of orders that are already there: those that could carry inventory past its target are taken out. */
+/** Applies the same to live orders: cancels those that could carry inventory past its target. */
 export function reducedPlan(plan: QuotePlan, side: Side, position: number): QuotePlan {
   let left = closing(side, position);
   const keep: { order: QuotePlan['keep'][number]['order']; level: NormalizedLevel }[] = [];

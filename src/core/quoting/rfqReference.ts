@@ -1,29 +1,32 @@
 /**
- * What RFQ would pay and ask, as a second opinion of what a thin book says and as the bound of what inventory may cost: around any strategy,
- * by rules of its own. It never moves a quote towards the market, but for the part of the skew that leaving would be cheaper than.
+ * RFQ prices as a check on a thin book and as a limit on inventory skew, for any strategy. They never move a quote
+ * towards the market, except to remove skew that costs more than a hedge.
  */
 import { bestOf } from '../model/book.ts';
 import type { Level, Quote, Step, Strategy, View, RfqPrices } from './strategy.ts';
 import type { Millis } from '../model/units.ts';
 
 export type RfqReferenceRules = {
-  /** An older price is none. */
+  /** Maximum age of an RFQ price. */
   readonly staleAfterMs: Millis;
-  /** The book is thin where its best prices are further apart than this, in bps of its middle; absent: it is never taken for thin. */
+  /** Minimum spread of the best prices, in bps of their mid price, for a thin book; if absent, no book is thin. */
   readonly thinBps?: number | undefined;
-  /** How far the middle of a thin book may be from the middle of the two RFQ prices, in bps. */
+  /** Maximum distance between the mid price of a thin book and that of RFQ, in bps. */
   readonly withinBps: number;
-  /** Beyond that, or without such a price: nothing is quoted (stop), or, where there is one, quotes are moved out by what it is away (widen). */
+  /**
+   * Action beyond that distance. `stop` quotes nothing; `widen` moves quotes outward by the distance. Without an RFQ
+   * price nothing is quoted.
+   */
   readonly beyond: 'stop' | 'widen';
-  /** The skew is at most what leaving by RFQ costs. */
+  /** Whether the cost of an RFQ hedge limits the skew. */
   readonly capsSkew: boolean;
 };
 
-/** The same strategy, bound by the RFQ prices. */
+/** Returns the strategy, limited by the RFQ prices. */
 export const withRfqReference = (rules: RfqReferenceRules | undefined, strategy: Strategy): Strategy =>
   rules === undefined ? strategy : { ...strategy, quote: view => bound(rules, view, strategy.quote(view)) };
 
-/** Whether the best prices are so far apart that the book alone is not believed. */
+/** Whether the best prices are too far apart to trust the book without RFQ prices. */
 export const isThin = ({ thinBps }: Pick<RfqReferenceRules, 'thinBps'>, bid: number, ask: number): boolean =>
   thinBps !== undefined && !((ask - bid) * 20_000 <= thinBps * (ask + bid));
 
@@ -39,12 +42,12 @@ function bound(rules: RfqReferenceRules, view: View, quote: Quote): Quote {
   if (bps <= rules.withinBps) return capped;
   if (rules.beyond === 'stop' || !(bps < Infinity))
     return nothing(quote, `the book is thin, and its middle is ${bps.toFixed(1)} bps from the RFQ price`);
-  // Only outwards: bids down to a lower price, asks up to a higher one.
+  // Only outward: bids down to a lower price, asks up to a higher one.
   const moved = (levels: readonly Level[]) => levels.map(level => withStep(level, { name: 'RFQ price', ticks: away }));
   return away < 0 ? { ...capped, bids: moved(capped.bids) } : { ...capped, asks: moved(capped.asks) };
 }
 
-/** Whoever leans further than leaving costs pays the difference for nothing. */
+/** Limits the skew: beyond the cost of a hedge it only wastes money. */
 function capSkew(quote: Quote, { position, mid }: View, { bid, ask }: RfqPrices): Quote {
   if (position === 0) return quote;
   const most = Math.max(0, position > 0 ? mid - bid : ask - mid);

@@ -1,6 +1,6 @@
-/** Steps of a price or an amount, one by one. */
+/** Steps of a price or an amount. */
 
-/** Them and one more, in a list of its very length: one that grows has room for sixteen more, and every decision makes several of these. */
+/** Appends a step to a copy of exact length. A growing list reserves space for sixteen more, and every decision makes several. */
 export function withStep<Step>(steps: readonly Step[], step: Step): Step[] {
   const all = new Array<Step>(steps.length + 1);
   for (let i = 0; i < steps.length; i++) all[i] = steps[i]!;

@@ -1,32 +1,32 @@
-/** What a strategy sees and says: a view of the market in, wanted levels with their reasons out. It never sees an order. */
+/** Strategy interface: a market view in, wanted levels with reasons out. Strategies never see orders. */
 import type { Depth } from '../model/book.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-/** One step of a price's waterfall, in ticks. The steps of a level add up to its price. */
+/** One step of a price, in ticks. The steps of a level sum to its price. */
 export type Step = { readonly name: string; readonly ticks: number };
 
-/** A wanted quote. `price` may lie between ticks: bids are floored and asks are ceiled afterwards, never by the strategy. */
+/** Wanted quote. `price` may be off the grid: bids are rounded down and asks up later, never by the strategy. */
 export type Level = {
   readonly price: number;
   readonly amount: Amount;
   readonly why: readonly Step[];
-  /** How the amount came about, where there is more to say than the amount. */
+  /** Steps of the amount, if it needs explanation. */
   readonly amounts?: readonly AmountStep[];
 };
 
-/** One step of an amount, in lots. The steps of a level add up to what it asks for. */
+/** One step of an amount, in lots. The steps of a level sum to the requested amount. */
 export type AmountStep = { readonly name: string; readonly lots: number };
 
-/** Wanted levels, best first. A side that shows nothing says why. */
+/** Wanted levels, best first. An empty side has a reason. */
 export type Quote = {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
   readonly noBid?: string;
   readonly noAsk?: string;
-  /** What the model computed with, for people and metrics; the same object as long as nothing changed. */
+  /** Values behind the quote, for display and metrics; the same object while nothing changes. */
   readonly figures?: readonly Figure[];
-  /** The fair value that it was counted from, where the configuration makes one of parts. */
+  /** Fair value behind the quote, if the configuration builds one from parts. */
   readonly fair?: Fair;
 };
 
@@ -42,51 +42,54 @@ export type SeenTrade = {
   readonly side: Side;
 };
 
-/** A price from elsewhere: another book through a cross rate, or a feed. In ticks of this instrument, as it was at `at`; not on the grid. */
+/** Reference price at time `at`: another book through a cross rate, or a feed. In ticks of this instrument, off the grid. */
 export type Reference = { readonly at: Millis; readonly price: number };
 
-/** What RFQ would pay (bid) and ask for one major, in ticks, not on the grid; as it was at `at`. */
+/** RFQ's bid and ask for one unit of the base currency at time `at`, in ticks, off the grid. */
 export type RfqPrices = { readonly at: Millis; readonly bid: number; readonly ask: number };
 
-/** What our price is taken to be, as the steps in ticks that lead to it: the middle, then what each part adds. The steps add up to the price. */
+/** Fair value with its steps in ticks: the mid price, then each part's contribution. The steps sum to the price. */
 export type Fair = { readonly price: number; readonly steps: readonly Step[] };
 
-/** The market and our own standing at one moment. Arrays are reused: read them during the call only. */
+/** Market and account at one time. Arrays are reused: read them only during the call. */
 export type View = {
   readonly at: Millis;
   readonly instrument: Instrument;
-  /** The book without our own orders; two-sided and not crossed. */
+  /** The book without the bot's orders; two-sided and not crossed. */
   readonly depth: Depth;
-  /** Middle of the touch of that book, in ticks. */
+  /** Mid price of that book, in ticks. */
   readonly mid: number;
-  /** Where quotes are counted from, when the configuration has a `fairValue`; absent: the middle. */
+  /** Center of the quotes if the configuration has a `fairValue`; otherwise the mid price applies. */
   readonly fair?: Fair;
   /** Last public trade's price; 0 before the first. */
   readonly lastTrade: Price;
-  /** Every public trade is told (`Strategy.trade`): the market is heard from a feed. False: at times only the last one is known. */
+  /** Whether a feed reports every public trade to `Strategy.trade`. If false, the bot may know only the last of several trades. */
   readonly hearsTrades: boolean;
-  /** The last price from elsewhere, of any age; null when there is none. */
+  /** Latest reference price, of any age; null if there is none. */
   readonly reference: Reference | null;
-  /** The last RFQ price, of any age; null when there is none. */
+  /** Latest RFQ price, of any age; null if there is none. */
   readonly rfqPrices?: RfqPrices | null;
-  /** Major currency held beyond the target, in lots; negative when short of it. */
+  /** Base currency beyond the target, in lots; negative if below it. */
   readonly position: number;
-  /** Bound of |position| in the worst case. */
+  /** Maximum of |position| in the worst case. */
   readonly positionMax: Amount;
-  /** Our rates in parts of 10^-8. */
+  /** The account's rates, in 10^-8. */
   readonly makerRate: number;
   readonly takerRate: number;
-  /** What one more unit of volume is worth for the next fee tier, in parts of 10^-8; it is off `makerRate` already where the configuration counts it. */
+  /**
+   * Value of one more unit of volume for the next fee tier, in 10^-8. Already subtracted from `makerRate` if the
+   * configuration counts it.
+   */
   readonly tierWorth?: number;
-  /** How far markouts of our fills ask each side to move out, in bps of the price; 0 where they do not. */
+  /** Widening of each side by the markouts of the bot's fills, in bps of the price; 0 for none. */
   readonly widenBps: Readonly<Record<Side, number>>;
-  /** Last execution of ours on each side. */
+  /** Last execution of the bot on each side. */
   readonly lastBuy: LastFill | null;
   readonly lastSell: LastFill | null;
 };
 
 export interface Strategy {
   quote(view: View): Quote;
-  /** Hears of each public trade, between quotes, for a strategy that estimates something from them. */
+  /** Receives each public trade between quotes, for strategies that estimate from trades. */
   trade?(trade: SeenTrade): void;
 }

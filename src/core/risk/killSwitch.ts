@@ -1,33 +1,33 @@
-/** The limits after which trading stops until a person has looked: losses, and behaviour that no healthy bot shows. */
+/** Limits that stop trading until the operator resumes it: losses, and event counts beyond those of a healthy bot. */
 import type { CountedHalt, HaltReason } from '../model/halts.ts';
 import { money, textOfMoney } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 
 export type HaltLimits = {
-  /** Fall of the profit from its highest since the last resume, in the minor currency. */
+  /** Fall of the profit from its peak since the last resume, in the quote currency. */
   readonly drawdownMax: Money;
-  /** Loss since the start of the UTC day, in the minor currency. */
+  /** Loss since the start of the UTC day, in the quote currency. */
   readonly dayLossMax: Money;
   /** Executions in ten minutes: repeated automated execution (RTS 6 Art. 15(3)). */
   readonly fillsPer10Min: number;
-  /** Placements that the exchange refused, in a minute. */
+  /** Placements that the exchange rejected, per minute. */
   readonly refusalsPerMinute: number;
-  /** Requests without a usable answer, in a minute. */
+  /** Requests without a usable answer, per minute. */
   readonly unknownsPerMinute: number;
-  /** Placements and cancels, in a minute. */
+  /** Placements and cancels, per minute. */
   readonly messagesPerMinute: number;
 };
 
-/** What survives a restart: profit of a new run starts at nothing again, so losses are kept as distances. */
+/** State kept over a restart. The profit of a new run starts at zero, so losses are stored as distances. */
 export type KillSwitchState = {
-  /** How far profit is below its highest. */
+  /** Distance of the profit below its peak. */
   readonly drawdown: Money;
-  /** UTC day, counted from 1970, and what was lost since it began; negative for a gain. */
+  /** UTC day since 1970, and the loss since it started; negative for a gain. */
   readonly day: number;
   readonly dayLoss: Money;
 };
 
-/** The limits on how often something may happen. */
+/** Limits on how often something may happen. */
 type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
 
 const MINUTE = 60_000;
@@ -79,7 +79,7 @@ export class KillSwitch {
     this.#windows[3]!.events.add(at);
   }
 
-  /** Why trading must stop, or null. `profit` is the total so far; a day is a UTC day. */
+  /** Returns the halt reason, or null. `profit` is the total so far; a day is a UTC day. */
   breach(profit: Money, at: Millis): HaltReason | null {
     const day = Math.floor(at / DAY);
     if (day !== this.#day || this.#dayStart === null) {
@@ -100,17 +100,17 @@ export class KillSwitch {
     return null;
   }
 
-  /** How often each of what is counted happened in its window until now. */
+  /** Returns how often each counted event happened in its window. */
   counts(at: Millis): readonly { readonly limit: Counted; readonly max: number; readonly used: number }[] {
     return this.#windows.map(({ limit, max, ms, events }) => ({ limit, max, used: events.since(at - ms) }));
   }
 
-  /** How far profit is below its highest so far; null before the first look. */
+  /** Returns the distance of the profit below its peak; null before the first check. */
   drawdown(profit: Money): Money | null {
     return this.#peak === null ? null : money(this.#peak - profit);
   }
 
-  /** A person has looked: losses count from here, and the windows start empty. */
+  /** Restarts loss tracking and clears the windows after the operator's resume. */
   reset(): void {
     this.#peak = null;
     this.#dayStart = null;
@@ -122,7 +122,7 @@ export class KillSwitch {
     return { drawdown: money(this.#peak - profit), day: this.#day, dayLoss: money(this.#dayStart - profit) };
   }
 
-  /** Goes on where an earlier run stood, before any profit of this one. */
+  /** Continues from an earlier run; call it before any profit of this one. */
   restore({ drawdown, day, dayLoss }: KillSwitchState): void {
     this.#peak = drawdown;
     this.#day = day;
@@ -132,10 +132,10 @@ export class KillSwitch {
 
 const RECENT_LEAST = 64;
 
-/** The last few times of something, in a ring. */
+/** Ring of the most recent event times. */
 class Recent {
   readonly #size: number;
-  /** As long as it has had to be so far. */
+  /** Grows on demand up to `#size`. */
   #times: Float64Array;
   #count = 0;
   #next = 0;
@@ -149,12 +149,12 @@ class Recent {
     return this.#count === this.#size;
   }
 
-  /** Oldest of a full ring. */
+  /** Oldest time of a full ring. */
   get oldest(): Millis {
     return this.#times[this.#next]!;
   }
 
-  /** How many are not older than this. */
+  /** Returns the number of times at or after `at`. */
   since(at: Millis): number {
     let count = 0;
     for (let i = 0; i < this.#count; i++) if (this.#times[i]! >= at) count++;

@@ -1,4 +1,4 @@
-/** How near each limit is: what it allows, and how much of that is used now; for people and metrics, no part of any decision. */
+/** Use of each limit: maximum and current value. For display and metrics only, not for decisions. */
 import type { KillSwitch, HaltLimits } from './killSwitch.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
@@ -7,16 +7,16 @@ import type { RiskLimits, RiskContext } from './preTradeRisk.ts';
 import { money } from '../model/units.ts';
 import type { Amount, Millis, Money } from '../model/units.ts';
 
-/** Named as its key of the configuration. */
+/** Configuration key of the limit. */
 export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits;
 
-/** Sums are of the currency named; counts, and the collar in basis points, have none. `used` is above `max` when the limit is broken. */
+/** Use of one limit. Sums have a currency; counts and the collar (bps) have none. If the limit is broken, `used` is above `max`. */
 export type LimitUse = { readonly limit: LimitName } & (
   | { readonly currency: string; readonly max: Money; readonly used: Money }
   | { readonly currency: null; readonly max: number; readonly used: number }
 );
 
-/** Every limit of a bot: empty where none was set. `profit` is the total so far, in the minor currency. */
+/** Returns the use of every limit; empty if none is set. `profit` is the total so far, in the quote currency. */
 export function limitUsesOf(
   riskContext: RiskContext,
   killSwitch: KillSwitch | null,

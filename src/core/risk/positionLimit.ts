@@ -1,24 +1,24 @@
-/** Inventory beyond its limit: a halt, and once a person has resumed, only closed until it is within. */
+/** Inventory limit: a halt beyond it; after a resume, reduce-only until inventory is within it. */
 
 import type { HaltReason } from '../model/halts.ts';
 
-/** Why only inventory is closed then. Ends by itself. */
+/** Reason for reduce-only after such a resume. Ends automatically. */
 export const RESUMED_BEYOND =
   'inventory is beyond its limit, and a person has resumed: it is only closed until it is within limits.positionMax';
 
-/** `text`: how far inventory is from its target, with its currency. */
+/** Returns the halt reason. `text` is the distance of inventory from its target, with its currency. */
 export const beyondLimit = (text: string): HaltReason => `position: ${text} from the target is beyond its limit`;
 
-/** Whether a halt was for that. */
+/** Whether the halt was for inventory beyond its limit. */
 export const isBeyondLimit = (reason: string): boolean => /^position: .* is beyond its limit$/.test(reason);
 
-/** The gate keeps the worst case within the limit; only something that is not ours can carry inventory this far beyond. */
+/** Tolerance factor. The risk gate keeps the worst case within the limit, so only activity outside the bot moves inventory this far. */
 const SLACK = 1.05;
 
-/** Inventory against its limit, both in lots; null: nothing is limited. */
+/** Check of inventory against its limit, both in lots. A null limit allows everything. */
 export class PositionLimit {
   readonly #max: number | null;
-  /** A person has resumed, and inventory was not looked at since; and how far beyond its limit it was then. */
+  /** Whether the operator has resumed since the last check; and the distance of inventory beyond the limit then. */
   #isResumed = false;
   #beyond: number | null = null;
 
@@ -38,7 +38,10 @@ export class PositionLimit {
     this.#isResumed = true;
   }
 
-  /** Beyond its limit inventory halts, unless it is only closed (`isReducing`, and from a resume on); then it halts only when it grows. */
+  /**
+   * Checks inventory. Beyond the limit it halts, unless the bot is reduce-only (`isReducing`, or first check after a
+   * resume); then it halts only if inventory grows.
+   */
   heed(lots: number, isReducing: boolean): { readonly reduces: boolean; readonly halts: boolean } {
     const isFirst = this.#isResumed;
     this.#isResumed = false;

@@ -1,4 +1,4 @@
-/** The risk gate: the last hop before the exchange, and the only place that can approve a command. */
+/** Pre-trade risk gate: the last step before the exchange, and the only code that approves placements. */
 import { bestOf, crosses } from '../model/book.ts';
 import type { Depth } from '../model/book.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
@@ -10,15 +10,15 @@ import { money } from '../model/units.ts';
 import type { Amount, Millis, Money, Price, Side, Value } from '../model/units.ts';
 
 export type RiskLimits = {
-  /** Bound of |inventory - target| if every order of ours that may live fills, in lots. */
+  /** Maximum of |inventory - target| if every possibly live order of the bot fills, in lots. */
   readonly positionMax: Amount;
-  /** Bound of one order's price times amount. */
+  /** Maximum price times amount of one order. */
   readonly orderValueMax: Value;
-  /** Bound of orders that may live, both sides together. */
+  /** Maximum number of possibly live orders, both sides together. */
   readonly ordersMax: number;
-  /** Farthest a price may be from the middle of the book, in basis points. */
+  /** Maximum distance of a price from the mid price, in basis points. */
   readonly collarBps: number;
-  /** A book older than this is not quoted on. */
+  /** Maximum age of the book for quoting. */
   readonly staleAfterMs: Millis;
 };
 
@@ -49,7 +49,7 @@ export type RiskRefusal =
   | 'insufficient funds'
   | 'too many unknown orders';
 
-/** Those that hold for every order, whatever its price: nothing is quoted. */
+/** Refusals that apply to every order at any price: nothing is quoted. */
 export type QuotingRefusal = Extract<
   RiskRefusal,
   | 'stopping'
@@ -69,44 +69,44 @@ export type QuotingRefusal = Extract<
   | 'too many unknown orders'
 >;
 
-/** What the gate looks at. */
+/** Inputs of the gate. */
 export type RiskContext = {
   readonly instrument: Instrument;
   readonly limits: RiskLimits | null;
   readonly stopping: boolean;
   readonly halted: boolean;
-  /** A person lets nothing be quoted for now. */
+  /** Whether the operator has paused quoting. */
   readonly paused: boolean;
-  /** What became of the book since this run began; absent or null: nothing. */
+  /** Change of the book since this run started; absent or null if there is none. */
   readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
-  /** What must still become known before the first quote, in words; null when nothing is missing. */
+  /** Missing data before the first quote, in words; null if complete. */
   readonly missing: string | null;
   readonly bookAge: Millis;
   readonly privateAge: Millis;
   readonly privateStaleAfterMs: Millis;
-  /** The exchange's balances were seen to differ from our ledger. */
+  /** Whether the exchange's balances differ from the bot's ledger. */
   readonly ledgerDiffers: boolean;
-  /** A sentinel is asked for and shows no life. */
+  /** Whether a required sentinel sends no heartbeat. */
   readonly sentinelMissing: boolean;
-  /** It saw that we were cut off, and has not lifted that yet. */
+  /** Whether the sentinel holds quotes, because it found the bot disconnected. */
   readonly heldBySentinel: boolean;
-  /** The book without our own orders. */
+  /** The book without the bot's own orders. */
   readonly depth: Depth;
-  /** Major beyond the target, in lots. */
+  /** Base currency beyond the target, in lots. */
   readonly position: number;
-  /** What conversions in flight may still bring (buy) and take (sell), in lots, rounded up. */
+  /** Amounts that pending conversions may still bring (buy) or take (sell), in lots, rounded up. */
   readonly converting: Readonly<Record<Side, number>>;
   /** Every order that is not done. */
   readonly orders: readonly Order[];
-  /** Totals of both currencies, less what others of the account have locked. */
+  /** Totals of both currencies, minus amounts locked by other programs of the account. */
   readonly majorFunds: Money;
   readonly minorFunds: Money;
   readonly unknownMax: number;
-  /** Only what closes inventory passes. */
+  /** Whether only orders that reduce inventory pass. */
   readonly reduceOnly: boolean;
 };
 
-/** Null when quoting is possible. */
+/** Returns why quoting is impossible, or null if it is possible. */
 export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   if (s.stopping) return 'stopping';
   if (s.halted) return 'halted';
@@ -127,7 +127,7 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   return null;
 }
 
-/** Approves one placement, or says why not. Every check fails closed: a value that is not a number is refused. */
+/** Approves one placement or returns the reason against it. Every check fails closed: NaN is rejected. */
 export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<PlaceCommand> | RiskRefusal {
   const general = quotingRefusal(s);
   if (general !== null) return general;
@@ -140,7 +140,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   ) {
     return 'price or amount outside the book rules';
   }
-  // Only now: a bigint of a number that is not whole throws.
+  // Only after the integer checks: BigInt throws for a fraction.
   const value = valueOf(price, amount);
   if (!(value >= instrument.valueMin && value <= instrument.valueMax)) return 'price or amount outside the book rules';
   if (!(value <= limits.orderValueMax)) return 'order value limit';
@@ -157,7 +157,10 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   return command as Approved<PlaceCommand>;
 }
 
-/** Lots by which the worst case of a side may still grow: everything of ours that may live or is converting counts as done. */
+/**
+ * Returns the lots by which the worst case of a side may still grow. All possibly live orders and pending conversions
+ * count as executed.
+ */
 export function roomOf(side: Side, s: RiskContext): number {
   const worst = sum(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
   return (s.limits?.positionMax ?? 0) - worst;
@@ -181,7 +184,10 @@ const sum = (orders: readonly Order[], side: Side): number =>
 const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: RiskContext): Money =>
   side === 'sell' ? moneyOfAmount(instrument, amount) : moneyOfValue(instrument, valueOf(price, amount));
 
-/** What an order of this side may still cost: funds less what every order of ours that is not done may take. Below zero when that is too much already. */
+/**
+ * Returns the funds left for a new order of this side, after reserving for every order that is not done. Negative if
+ * those already need too much.
+ */
 export function fundsFor(side: Side, s: RiskContext): Money {
   const { instrument, orders } = s;
   if (side === 'sell')

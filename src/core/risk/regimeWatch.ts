@@ -1,4 +1,4 @@
-/** Keeps the regime of a run: measures its causes from the market and our standing, tells of each change, and shapes quotes by it. */
+/** Regime of a run: measures its causes from market and inventory, reports each change, and adjusts quotes. */
 import { bestOf } from '../model/book.ts';
 import type { Depth } from '../model/book.ts';
 import { EwmaVolatility } from '../estimators/volatility.ts';
@@ -10,27 +10,27 @@ import type { Quote } from '../quoting/strategy.ts';
 import type { Millis, Money } from '../model/units.ts';
 import { textOfMoney } from '../model/units.ts';
 
-/** What makes the spread wide, each absent when it does not; and what lets only inventory be closed. */
+/** Triggers of the wide and reduce-only regimes; an absent trigger is off. */
 export type RegimeRules = Hysteresis & {
   readonly wide: {
-    /** The spread is multiplied by this. */
+    /** Factor on the spread. */
     readonly factor: number;
-    /** One standard deviation of the price over an hour, in bps, followed with this memory. */
+    /** Limit on the price's standard deviation over an hour, in bps, estimated with this memory. */
     readonly volatility?: { readonly bps: number; readonly memoryMs: Millis };
-    /** Distance between everybody's best prices, in bps of their middle. */
+    /** Limit on the market's best spread, in bps of the mid price. */
     readonly marketSpreadBps?: number;
-    /** Less than so many lots within so many bps of the middle on either side. */
+    /** Minimum lots on either side within this distance of the mid price, in bps. */
     readonly thin?: { readonly lots: number; readonly withinBps: number };
   } | null;
   readonly reduceOnly: {
-    /** Share of the largest position. */
+    /** Share of the maximum position. */
     readonly positionShare?: number;
-    /** Fall of the profit from its highest; it stays until a resume. */
+    /** Fall of the profit from its peak; reduce-only then lasts until a resume. */
     readonly drawdown?: Money;
   } | null;
 };
 
-/** Without rules nothing makes a spread wide, and only a person lets inventory only be closed. */
+/** Without rules the spread is never widened, and only the operator sets reduce-only. */
 const NO_RULES: RegimeRules = { leaveShare: 0.8, calmMs: 0, wide: null, reduceOnly: null };
 const SAMPLE_MS = 2_000;
 const CHANGES_MAX = 50;
@@ -61,12 +61,12 @@ export class RegimeWatch {
     return isReduceOnly(this.#state);
   }
 
-  /** The last ones, oldest first. */
+  /** Recent changes, oldest first. */
   get changes(): readonly RegimeState[] {
     return this.#changes;
   }
 
-  /** How often each was entered. */
+  /** Number of times each regime was entered. */
   get counts(): Readonly<Record<Regime, number>> {
     return this.#counts;
   }
@@ -76,8 +76,10 @@ export class RegimeWatch {
   }
 
   /**
-   * At each decision. `position`: lots beyond the target, `positionMax` their bound; `drawdown`: how far the profit is below its highest, null
-   * when nobody watches. A market that may not be quoted on says nothing of calm or storm.
+   * Updates the regime at each decision. `position` is in lots beyond the target, with `positionMax` as its limit.
+   * `drawdown` is the profit's distance below its peak, null without a kill switch.
+   *
+   * An unquotable market gives no evidence of calm or stress.
    */
   look(
     at: Millis,
@@ -88,7 +90,7 @@ export class RegimeWatch {
     drawdown: Money | null,
   ): void {
     const { wide, reduceOnly } = this.#rules;
-    // Nothing but the refusal can change then: no look is made of it.
+    // Without rules only the refusal can change, so skip the update.
     if (wide === null && reduceOnly === null && refusal === this.#state.refusal) return;
     const share = reduceOnly?.positionShare;
     const limit = reduceOnly?.drawdown;
@@ -112,7 +114,7 @@ export class RegimeWatch {
     );
   }
 
-  /** `position`: lots beyond the target. */
+  /** Adjusts a quote to the regime. `position` is in lots beyond the target. */
   shape(quote: Quote, mid: number, position: number): Quote {
     const { wide } = this.#state;
     const factor = this.#rules.wide?.factor;
@@ -130,7 +132,7 @@ export class RegimeWatch {
     this.#onChange(to, from);
   }
 
-  /** The largest load of the market's signs; NaN when one is not known and none is too much. */
+  /** Returns the largest load among the market triggers; NaN if one is unknown. */
   #wideLoad(at: Millis, depth: Depth): number {
     const { volatility, marketSpreadBps, thin } = this.#rules.wide ?? {};
     const bid = bestOf(depth, 'buy');
@@ -152,7 +154,7 @@ export class RegimeWatch {
   }
 }
 
-/** Lots of the thinner side at most so many bps from the middle. */
+/** Returns the lots of the thinner side within `bps` of the mid price. */
 function lotsWithin({ bids, asks, bidPrices, bidAmounts, askPrices, askAmounts }: Depth, mid: number, bps: number) {
   const reach = (mid * bps) / 10_000;
   let [bidLots, askLots] = [0, 0];

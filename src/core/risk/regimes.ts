@@ -1,22 +1,25 @@
-/** What the bot may do now, as one small state: normal, wide, reduce only, paused or halted; and the pure function that changes it. */
+/** Regime of the bot as one small state (normal, wide, reduce only, paused, halted), and the pure function that changes it. */
 import type { RiskRefusal } from './preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
 
 /**
- * From the mildest to the hardest; of several causes the hardest counts. normal: quotes as the strategy says. wide: the same with a wider
- * spread. reduce only: only what brings inventory back to its target. paused: nothing new is placed, until the reason is over. halted: nothing
- * until a person resumes.
+ * From mildest to strictest; the strictest active cause decides.
+ * - normal: quotes as the strategy wants.
+ * - wide: the same with a wider spread.
+ * - reduce only: only orders that bring inventory back to its target.
+ * - paused: no new orders until the cause ends.
+ * - halted: no orders until the operator resumes.
  */
 export const REGIMES = ['normal', 'wide', 'reduce only', 'paused', 'halted'] as const;
 export type Regime = (typeof REGIMES)[number];
 
-/** What of the market makes the spread wide. */
+/** Market trigger of a wider spread. */
 export type WideWhy = 'the price moves fast' | 'the market is wide' | 'the book is thin';
 
-/** A cause that has come and goes only when it has been away for a while. */
+/** Active cause that ends only after it has been absent for a while. */
 export type Held = {
   readonly why: string;
-  /** Since when it has been away; null while it is there. */
+  /** Time since which it has been absent; null while it is present. */
   readonly calmSince: Millis | null;
 };
 
@@ -24,45 +27,45 @@ export type RegimeState = {
   readonly regime: Regime;
   readonly since: Millis;
   readonly why: string;
-  /** Why trading is halted. Only a resume lifts it; the first reason stays. */
+  /** Reason for the halt; null if not halted. Only a resume lifts it; the first reason stays. */
   readonly halt: string | null;
-  /** Why a person lets nothing be quoted for now. Nothing else ends it than its own end, and that ends nothing else. */
+  /** Reason for the operator's pause; null if not paused. Only its own end lifts it, and that lifts nothing else. */
   readonly pause: string | null;
-  /** Why only inventory is closed until a resume. */
+  /** Reason for reduce-only until a resume; null if there is none. */
   readonly reduce: string | null;
-  /** Why the account's balances are not known for now; only inventory is closed until they are read again. */
+  /** Reason why balances are unknown; null if they are known. Until the next successful read the bot is reduce-only. */
   readonly unread: string | null;
   readonly near: Held | null;
   readonly wide: Held | null;
-  /** Why nothing new may be placed for now. */
+  /** Reason why no new order may be placed; null if there is none. */
   readonly refusal: RiskRefusal | null;
 };
 
 export type RegimeEvent =
   | { readonly kind: 'halt' | 'pause' | 'reduce'; readonly at: Millis; readonly reason: string }
   | { readonly kind: 'resume' | 'pause over' | 'reduced'; readonly at: Millis }
-  /** `null`: the balances were read. */
+  /** `null` after the balances were read. */
   | { readonly kind: 'balances'; readonly at: Millis; readonly unread: string | null }
   | RegimeLook;
 
-/** What a decision sees. Loads are shares of what is too much: 1 and more is, NaN is not known. */
+/** Inputs of one decision. A load is a share of its limit: 1 or more exceeds it, NaN is unknown. */
 export type RegimeLook = {
   readonly kind: 'look';
   readonly at: Millis;
   readonly refusal: RiskRefusal | null;
-  /** Of the market, and which sign of it is the largest. */
+  /** Market load, and the trigger with the largest load. */
   readonly wide: number;
   readonly wideWhy: string;
-  /** Of inventory, on its way to the limit. */
+  /** Inventory load, relative to its limit. */
   readonly near: number;
-  /** Of losses; the words say how much. */
+  /** Reason for reduce-only through losses, with the amount; null if there is none. */
   readonly loss: string | null;
 };
 
 export type Hysteresis = {
-  /** A cause is away when its load is below this share of where it comes; below 1. */
+  /** Share of the trigger below which a cause counts as absent; below 1. */
   readonly leaveShare: number;
-  /** The market must have been calm for so long before the spread is narrow again. */
+  /** Time that the market must be calm before the spread narrows again. */
   readonly calmMs: Millis;
 };
 
@@ -79,13 +82,13 @@ export const firstRegime: RegimeState = {
   refusal: 'not ready',
 };
 
-/** Pure; the same object when nothing has changed. */
+/** Returns the next regime; the same object if nothing changed. Pure. */
 export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hysteresis): RegimeState {
   switch (event.kind) {
     case 'halt':
       return state.halt === null ? settled({ ...state, halt: event.reason }, event.at) : state;
     case 'pause':
-      // A second one replaces the first: its end is another.
+      // A new pause replaces the first, because its end differs.
       return state.pause === event.reason ? state : settled({ ...state, pause: event.reason }, event.at);
     case 'pause over':
       return state.pause === null ? state : settled({ ...state, pause: null }, event.at);
@@ -102,7 +105,7 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
     case 'look': {
       const { at, refusal } = event;
       const wide = held(state.wide, event.wide, event.wideWhy, at, rules.leaveShare, rules.calmMs);
-      // Inventory does not flicker as a market does: the distance between coming and going is enough.
+      // Inventory does not flicker as a market does, so hysteresis is enough.
       const near = held(state.near, event.near, 'inventory is near its limit', at, rules.leaveShare, 0);
       const reduce = state.reduce ?? event.loss;
       if (refusal === state.refusal && wide === state.wide && near === state.near && reduce === state.reduce)
@@ -112,7 +115,7 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
   }
 }
 
-/** Of the causes, not of the regime: true as well while something harder, such as a pause, stands above it. */
+/** Whether a cause of reduce-only is active, even if a stricter regime such as a pause hides it. */
 export const isReduceOnly = ({ reduce, unread, near }: RegimeState): boolean =>
   reduce !== null || unread !== null || near !== null;
 
@@ -125,14 +128,14 @@ function held(
   calmMs: Millis,
 ): Held | null {
   if (before === null) return load >= 1 ? { why, calmSince: null } : null;
-  // What is not known is not calm.
+  // An unknown load is not calm.
   if (!(load < leaveShare)) return before.calmSince === null ? before : { why: before.why, calmSince: null };
   const since = before.calmSince ?? at;
   if (at - since >= calmMs) return null;
   return before.calmSince === null ? { why: before.why, calmSince: at } : before;
 }
 
-/** With the regime that follows from the causes; `since` moves when it or its reason is another. */
+/** Sets the regime that follows from the causes. `since` changes with the regime or its reason. */
 function settled(state: RegimeState, at: Millis): RegimeState {
   const [regime, why] = hardest(state);
   return regime === state.regime && why === state.why ? state : { ...state, regime, why, since: at };

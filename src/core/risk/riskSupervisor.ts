@@ -1,4 +1,4 @@
-/** What stops a book or lets it only close inventory: its kill switch, its position limit, and the regime that comes of these and the market. */
+/** Risk supervision of one book: kill switch, position limit, and the regime that follows from them and the market. */
 import type { HaltReason } from '../model/halts.ts';
 import type { Inventory } from '../accounting/inventory.ts';
 import { KillSwitch } from './killSwitch.ts';
@@ -11,7 +11,7 @@ import type { RegimeState } from './regimes.ts';
 import { textOfMoney } from '../model/units.ts';
 import type { Millis, Money } from '../model/units.ts';
 
-/** Without `halts` neither losses nor counts nor inventory halt; without `limits` no inventory is too much. */
+/** Without `halts` no loss, count or inventory halts. Without `limits` inventory is unlimited. */
 export type RiskRules = {
   readonly halts?: HaltLimits | undefined;
   readonly regimes?: RegimeRules | null | undefined;
@@ -20,11 +20,11 @@ export type RiskRules = {
 
 export type RiskNews =
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }
-  /** Trading stops until a person resumes it. */
+  /** Trading stops until the operator resumes it. */
   | { readonly kind: 'halted'; readonly reason: string };
 
 export class RiskSupervisor {
-  /** Null: nothing is counted. */
+  /** Null if nothing is counted. */
   readonly killSwitch: KillSwitch | null;
   readonly regimes: RegimeWatch;
   readonly #limit: PositionLimit;
@@ -41,41 +41,41 @@ export class RiskSupervisor {
     this.#tell = tell;
   }
 
-  /** Why trading is halted; null when it is not. */
+  /** Reason for the halt; null if not halted. */
   get haltedBecause(): string | null {
     return this.regimes.state.halt;
   }
 
-  /** Why a person lets nothing be quoted for now; null when nobody does. */
+  /** Reason for the operator's pause; null if not paused. */
   get pausedBecause(): string | null {
     return this.regimes.state.pause;
   }
 
-  /** Why only inventory is closed until a resume; null when it is not, or only because inventory is near its limit. */
+  /** Reason for reduce-only until a resume. Null if there is none, or if inventory is only near its limit. */
   get reducingBecause(): string | null {
     return this.regimes.state.reduce;
   }
 
-  /** Inventory is known, and no farther from its target than its limit. */
+  /** Whether inventory is known and within its limit. */
   get isWithinLimit(): boolean {
     return this.#inventory.isOpen && this.#limit.isWithin(this.#inventory.positionLots());
   }
 
-  /** Trading stops until a person resumes it; the first reason stays. */
+  /** Halts trading until the operator resumes it; the first reason stays. */
   halt(at: Millis, reason: string): void {
     if (this.haltedBecause !== null) return;
     this.regimes.take({ kind: 'halt', at, reason });
     this.#tell({ kind: 'halted', reason });
   }
 
-  /** A person has looked: what was lost and counted before counts no more. */
+  /** Applies the operator's resume: earlier losses and counts no longer count. */
   resume(event: { readonly kind: 'resume'; readonly at: Millis }): void {
     this.regimes.take(event);
     this.killSwitch?.reset();
     this.#limit.resumed();
   }
 
-  /** Before each decision: halts by losses, counts and inventory. True when there is a reason to. */
+  /** Checks losses, counts and inventory before each decision, and halts if a limit is broken. Returns true if there was a reason. */
   check(at: Millis): boolean {
     if (this.killSwitch === null || this.haltedBecause !== null || !this.#inventory.isOpen) return false;
     const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
@@ -87,12 +87,12 @@ export class RiskSupervisor {
     return breach !== null || beyond !== null;
   }
 
-  /** At each decision: the regime by the market and by where the book stands. */
+  /** Updates the regime at each decision from the market and the inventory. */
   look(at: Millis, { depth, limits, position }: RiskContext, refusal: RiskRefusal | null): void {
     this.regimes.look(at, depth, refusal, position, limits?.positionMax ?? 0, this.#drawdown());
   }
 
-  /** Why trading is halted, or would be at the next decision by its inventory; null otherwise. */
+  /** Reason for a halt now, or at the next decision because of inventory; null otherwise. */
   get haltToCome(): string | null {
     return this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
   }

@@ -1,6 +1,9 @@
-/** What was thrown, as text: also what has lost its class on the way between two threads. */
+/** Thrown values as text, including errors that lost their class between two threads. */
 
-/** The message of an Error, or of anything that has one; else the thing itself as JSON. Never `[object Object]`, never throws. */
+/**
+ * Returns the message of an Error, or of any object with a message; otherwise its code or JSON. Never returns `[object
+ * Object]`, never throws.
+ */
 export function textOfError(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   if (typeof thrown !== 'object' || thrown === null) return String(thrown);
@@ -8,7 +11,7 @@ export function textOfError(thrown: unknown): string {
   if (typeof message === 'string' && message !== '') return message;
   if (typeof code === 'string') return code;
   try {
-    // Nothing at all for what has a toJSON that gives nothing.
+    // Undefined if a toJSON method returns undefined.
     const json: string | undefined = JSON.stringify(thrown);
     return json ?? UNSAID;
   } catch {

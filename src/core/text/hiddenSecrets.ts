@@ -1,12 +1,12 @@
-/** Finds secrets in texts: in any spelling of their characters, whole or in part. */
+/** Search for secrets in text, in any encoding of their characters, complete or in part. */
 
-/** Consecutive characters of a secret that are hidden wherever they stand. Fewer say little, and turn up by chance. */
+/** Minimum run of a secret's characters that is hidden wherever it occurs. Shorter runs reveal little and occur by chance. */
 const PART_MIN = 8;
-/** Shorter than this, a part of a secret is hidden only when it stands there whole. */
+/** Minimum length of a segment whose parts are hidden too; a shorter segment is hidden only where it is complete. */
 const LONG_MIN = 16;
-/** Shorter secrets are none: too much would be hidden. */
+/** Minimum length of a secret; hiding shorter ones would hide too much other text. */
 const SECRET_MIN = 4;
-/** An escape within an escape: %25252F. */
+/** Maximum levels of nested escapes, such as %25252F. */
 const NESTED_MAX = 3;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -21,10 +21,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const ESCAPE =
   /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|\\([\\/"'])|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(amp|lt|gt|quot|apos|sol|colon);/gi;
 
-/** Characters as they are meant, each with the place where its spelling starts and ends in the text; without places they are the text itself. */
+/** Decoded characters, each with the start and end of its encoding in the original text. If `places` is null, the text is the original. */
 type Meant = { readonly text: string; readonly places: { readonly from: number[]; readonly to: number[] } | null };
 
-/** One level of escapes undone; null where there are none. */
+/** Decodes one level of escapes; returns null if there are none. */
 function unescaped({ text, places }: Meant): Meant | null {
   if (!/[%\\&]/.test(text)) return null;
   const [from, to]: [number[], number[]] = [[], []];
@@ -51,27 +51,27 @@ function unescaped({ text, places }: Meant): Meant | null {
   return { text: meant, places: { from, to } };
 }
 
-/** One character of UTF-16. */
+/** Returns one UTF-16 character. */
 function meaningOf([, percent, unicode, byte, sign, hex, decimal, name]: RegExpExecArray): string {
   const code = percent ?? unicode ?? byte ?? hex;
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
   return decimal === undefined ? (sign ?? ENTITIES[name!.toLowerCase()]!) : String.fromCharCode(Number(decimal));
 }
 
-/** What is looked for: whole texts, and parts of long ones. */
+/** Search terms: complete texts, and parts of long ones. */
 export type Hidden = {
   /** Longest first. */
   readonly whole: readonly string[];
   readonly parts: ReadonlySet<string>;
 };
 
-/** An address is a secret for what comes after its host; the host may be shown. */
+/** Removes scheme, user and host from an address, because the host may be shown; other text is unchanged. */
 function withoutHost(secret: string): string {
   const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#@]+(.*)$/is.exec(secret);
   return address === null ? secret : address[1]!;
 }
 
-/** Everything that is looked for in a text that must not show these secrets. */
+/** Returns the search terms for a text that must not show these secrets. */
 export function hiddenOf(secrets: readonly string[]): Hidden {
   const whole = new Set<string>();
   const parts = new Set<string>();
@@ -92,7 +92,7 @@ export function hiddenOf(secrets: readonly string[]): Hidden {
 const partsOf = (text: string): string[] =>
   Array.from({ length: text.length - PART_MIN + 1 }, (_, i) => text.slice(i, i + PART_MIN));
 
-/** As base64 has it, whatever number of bytes comes before it and after it, without the signs that those share. */
+/** Returns the base64 forms for any byte offset, without the characters shared with adjacent bytes. */
 function encodedOf(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap(before => {
     const all = Buffer.concat([Buffer.alloc(before), bytes]);
@@ -102,7 +102,7 @@ function encodedOf(bytes: Buffer): string[] {
   });
 }
 
-/** The text without them: each place becomes `[redacted]`. */
+/** Replaces each secret or part of one by `[redacted]`. */
 export function hideSecrets(text: string, { whole, parts }: Hidden): string {
   if (whole.length === 0) return text;
   const isHidden = new Uint8Array(text.length);

@@ -1,20 +1,24 @@
 /**
- * JSON text looked at sign by sign: whether it says anything twice, which parsers that keep the last of two hide, and others that keep the first. No
- * package does both: lossless-json 4.3.3 lets two equal values of a key pass, json-bigint's strict mode refuses them, both overflow their stack on
- * deep nesting, and neither gives the text of a member as it was signed.
+ * Token scan of JSON text that detects duplicate keys. Parsers disagree on them: some keep the first value, others the
+ * last.
+ *
+ * No package fits. lossless-json 4.3.3 accepts duplicates with equal values; json-bigint's strict mode rejects them.
+ * Both overflow their stack on deep nesting, and neither returns a member's text as it was signed.
  */
 
-/** Strings, white space, and every other sign of JSON one by one. */
+/** One token of JSON: a string, white space, or any other single character. */
 const SIGN = /"(?:[^"\\]|\\.)*"|\s+|[^\s"]/gsy;
-/** Deeper than anything that is meant to be read. */
+/** Maximum nesting; no legitimate text is deeper. */
 const DEPTH_MAX = 64;
 
 /**
- * What makes a text ambiguous: a key that stands twice in one object, in whatever spelling, or more than 64 levels. Null when each reader reads
- * the same. For text that JSON.parse takes; linear in its length.
+ * Returns why a text is ambiguous: a duplicate key in one object, in any encoding, or more than 64 levels. Returns null
+ * if it is not.
+ *
+ * Expects text that JSON.parse accepts. Runs in linear time.
  */
 export function ambiguityOf(text: string): string | null {
-  /** The keys of each object around the place; null for a list. */
+  /** Keys of each enclosing object; null for a list. */
   const around: (Set<string> | null)[] = [];
   let last = '';
   SIGN.lastIndex = 0;
@@ -36,8 +40,10 @@ export function ambiguityOf(text: string): string | null {
 }
 
 /**
- * The value of a key of the outermost object, the white space between its signs left out, every other character as it came; null when there is
- * none. For text that JSON.parse takes and that is not ambiguous.
+ * Returns the text of a member of the outermost object without white space between tokens, every other character
+ * unchanged. Returns null if there is none.
+ *
+ * Expects unambiguous text that JSON.parse accepts.
  */
 export function memberText(text: string, key: string): string | null {
   let depth = 0;
@@ -57,7 +63,7 @@ export function memberText(text: string, key: string): string | null {
   return null;
 }
 
-/** A key as it is read, however it is spelled. */
+/** Decodes a key, so that different encodings compare equal. */
 function keyOf(sign: string): string {
   try {
     return String(JSON.parse(sign));

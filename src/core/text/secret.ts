@@ -1,4 +1,4 @@
-/** A text that must not reach a log: it prints as [redacted] and is read in one way only. */
+/** Text that must not reach a log: it prints as [redacted] and only `reveal` returns it. */
 import { inspect } from 'node:util';
 import type { SecretText } from '../ports/venue.ts';
 
@@ -11,7 +11,7 @@ export class Secret implements SecretText {
     this.#text = text;
   }
 
-  /** The text itself; for the signer. */
+  /** Returns the text itself, for the signer. */
   reveal(): string {
     return this.#text;
   }

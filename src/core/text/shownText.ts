@@ -1,32 +1,32 @@
-/** Texts from outside made fit to be shown: nothing in them commands a terminal, and no credential in them is repeated. */
+/** Sanitizing of external text for display: removes terminal control characters and masks credentials. */
 
 import { hiddenOf, hideSecrets } from './hiddenSecrets.ts';
 import type { Hidden } from './hiddenSecrets.ts';
 
-/** Control characters, escapes included, line and paragraph separators, and marks that turn the direction of what follows. */
+/** Control characters (including escapes), line and paragraph separators, and marks that change text direction. */
 const UNSHOWN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** One line: each such character becomes U+FFFD, but white space a space. */
+/** Makes text one safe line: white space becomes a space, every other control character U+FFFD. */
 export const shownText = (text: string): string => text.replace(/[\t\n\r]+/g, ' ').replace(UNSHOWN, '\ufffd');
 
-/** The same for text of several lines, which stay. */
+/** Does the same as `shownText`, but keeps line breaks and tabs. */
 export const shownLines = (text: string): string =>
   text.replace(UNSHOWN, sign => (/[\t\n]/.test(sign) ? sign : '\ufffd'));
 
-/** A signature in hex (of 256 or 512 bits), also behind what a web address spells as %3A; not a hash that begins with 0x. */
+/** Hex signature (256 or 512 bits), also after a URL-encoded %3A; not a hash that starts with 0x. */
 const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))(?:[0-9a-f]{64}){1,2}(?![0-9a-z])/gi;
-/** The nonce of an Authorization header between two colons. */
+/** Nonce of an Authorization header, between two colons. */
 const NONCE = /(?::|%3A)(\d+)(?=:|%3A)/gi;
-/** Nonces have 13 to 19 digits, and times of the day two. */
+/** Minimum digits of a nonce. Nonces have 13 to 19 digits; a part of a time of day has two. */
 const NONCE_DIGITS_MIN = 10;
-/** Signs of a signature behind a shorter nonce. */
+/** Minimum length of the signature after a shorter nonce. */
 const SIGNATURE_LENGTH_MIN = 16;
-/** A key has at most 64 characters, each of them up to three in a web address; so have scheme and separator before it. */
+/** Maximum characters before a nonce. A key has at most 64 characters, each up to three in a URL; scheme and separator add to that. */
 const BEFORE_NONCE_MAX = 400;
 
 /**
- * Masks `secrets` (of four characters and more) in any spelling and in part, anything in the form of a signature, and the value of an Authorization
- * header.
+ * Masks `secrets` (four characters or more) in any encoding and in part, every text in the form of a signature, and
+ * Authorization header values.
  */
 export function maskedText(text: string, secrets: readonly string[]): string {
   let known = KNOWN.get(secrets);
@@ -37,7 +37,7 @@ export function maskedText(text: string, secrets: readonly string[]): string {
   return maskedAuthorization(hideSecrets(text, known.hidden)).replace(SIGNATURE, '[redacted]');
 }
 
-/** Masks key, nonce and signature of each Authorization header, however they are joined. A time of the day is none. Linear in the length of `text`. */
+/** Masks the key, nonce and signature of each Authorization header, however they are joined. Ignores times of day. Runs in linear time. */
 function maskedAuthorization(text: string): string {
   const parts: string[] = [];
   let done = 0;
@@ -57,14 +57,17 @@ function maskedAuthorization(text: string): string {
   return parts.join('') + text.slice(done);
 }
 
-/** Index after the last sign from `at` on that may belong to a signature, at most `max`. */
+/** Returns the index after the last character from `at` that may belong to a signature, at most `max`. */
 function endOfValue(text: string, at: number, max: number): number {
   let end = at;
   while (end < max && end < text.length && !/[\s"'\\,;]/.test(text[end]!)) end++;
   return end;
 }
 
-/** Index after the scheme of the Authorization header whose nonce starts at `nonce`; null if there is no scheme, or no key behind it. */
+/**
+ * Returns the index after the scheme of the Authorization header whose nonce starts at `nonce`. Returns null if there
+ * is no scheme or no key after it.
+ */
 function endOfScheme(text: string, from: number, nonce: number): number | null {
   let key = nonce;
   while (key > from && !/[\s:"]/.test(text[key - 1]!)) key--;
@@ -72,10 +75,10 @@ function endOfScheme(text: string, from: number, nonce: number): number | null {
   let space = key;
   while (space > from && /\s/.test(text[space - 1]!)) space--;
   if (space < key && space > from && /[a-z]/i.test(text[space - 1]!)) return space;
-  // In a web address a plus or %20 stands for the space: the first one behind a letter, with a key behind it.
+  // In a URL a plus or %20 replaces the space: take the first one after a letter and before a key.
   const inside = /(?<=[a-z])(?:%20|\+)(?=.)/i.exec(text.slice(key, nonce));
   return inside === null ? null : key + inside.index;
 }
 
-/** What is looked for, by the list of secrets: a log masks each of its lines with one and the same. */
+/** Cache of search terms by list of secrets: a log masks all its lines with the same list. */
 const KNOWN = new WeakMap<readonly string[], { readonly count: number; readonly hidden: Hidden }>();

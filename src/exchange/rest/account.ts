@@ -1,16 +1,19 @@
-/** The account itself: balances, fees, status. */
+/** Account endpoints: balances, fees, status. */
 import * as replies from '../wire/accountReplies.ts';
 import type { Ask, Question } from '../transport/ask.ts';
 
 export type AccountEndpoints = ReturnType<typeof account>;
 
-/** Private reads (rest-api 4.5, 4.9, public-facts 9.1). Sums are decimal text, maker and taker rates fractions. */
+/**
+ * Returns the private reads (rest-api 4.5, 4.9, public-facts 9.1). Sums are decimal text, maker and taker rates
+ * fractions.
+ */
 export function account(ask: Ask) {
   return {
     balances: () => ask(reading('balance', replies.balanceList)),
-    /** The account's own rates, book by book. */
+    /** Requests the account's rates for each book. */
     fees: () => ask(reading('fees', (payload, unreadable) => replies.fees(payload, unreadable).books)),
-    /** The same with the fees of deposits and withdrawals. */
+    /** Requests these rates and the fees of deposits and withdrawals. */
     feeSchedule: () => ask(reading('fees', replies.fees)),
     accountStatus: () => ask(reading('account_status', replies.accountStatus)),
   };

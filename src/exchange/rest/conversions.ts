@@ -1,4 +1,7 @@
-/** Conversions of the v4 interface: ask for a quote, execute it within its 30 seconds, follow the conversion; v3 finds it by its quote. */
+/**
+ * Conversions of the v4 interface: request a quote, execute it within its 30 seconds, follow the conversion. v3 finds a
+ * conversion by its quote.
+ */
 import type { DecimalText, Millis } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask, Question } from '../transport/ask.ts';
@@ -6,7 +9,7 @@ import { currencyPart, positivePart, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';
 
-/** Exactly one amount: what is given away, or what is received. */
+/** Conversion with exactly one amount: the one to spend or the one to receive. */
 export type ConversionRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: DecimalText; readonly receive?: never } | { readonly receive: DecimalText; readonly spend?: never }
 );
@@ -28,7 +31,7 @@ type Terms = {
 export type ConversionQuote = Terms & {
   readonly padding?: DecimalText;
   readonly estimatedSlippage?: { readonly value: string; readonly level: string; readonly message: string };
-  /** When the user's own scheduled conversions run next, by DAILY, WEEKLY and MONTHLY. */
+  /** Next runs of the user's own scheduled conversions, by DAILY, WEEKLY and MONTHLY. */
   readonly nextRecurrentEvents: ReadonlyMap<string, Millis>;
 };
 
@@ -37,20 +40,24 @@ export type CurrencyConversion = Terms & { readonly status: 'open' | 'queued' | 
 export type ConversionEndpoints = ReturnType<typeof conversions>;
 
 /**
- * rest-api 4.10, 4.11 and public-facts 13. Amounts are decimal text above zero. A wrong amount, currency or id is refused as `not-sent`; an
- * execution that may have gone out is `unknown`, and `conversionOfQuote` finds it.
+ * Returns the conversion endpoints (rest-api 4.10, 4.11, public-facts 13). Amounts are decimal text above zero. A wrong
+ * amount, currency or id is rejected as `not-sent`. An execution that may have been sent is `unknown`;
+ * `conversionOfQuote` finds it.
  */
 export function conversions(ask: Ask) {
   return {
     requestConversion: (of: ConversionRequest) =>
       asked(ask, () => question('POST', '', 'POST currency_conversions', quote, conversionBody(of))),
-    /** Asynchronous and final: follow it with `conversion`. */
+    /** Executes a quote, asynchronously and finally; follow it with `conversion`. */
     executeConversion: (quoteId: string) =>
       asked(ask, () => question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started)),
-    /** By the conversion's own id, which its execution answered with. */
+    /** Looks up a conversion by its own id, from the answer to its execution. */
     conversion: (conversionId: string) =>
       asked(ask, () => question('GET', `/${quotePart(conversionId)}`, 'GET currency_conversions', conversion)),
-    /** v3: by the id of the quote that was executed (interface document 4.11), for when the answer to the execution was lost. */
+    /**
+     * Looks up a conversion by the id of its quote (v3, interface document 4.11), for when the answer to the execution
+     * was lost.
+     */
     conversionOfQuote: (quoteId: string) =>
       asked(ask, () => ({
         ...question('GET', '', 'GET v3 currency_conversions', conversion),
@@ -70,7 +77,7 @@ const question = <T>(
   lane: method === 'GET' ? 'private read' : 'place',
   method,
   path: `/v4/currency_conversions${rest}`,
-  // A quote reserves nothing, so only its execution changes anything.
+  // A quote reserves nothing; only its execution changes state.
   effect: method === 'PUT' ? 'write' : 'read',
   envelope: 'payload',
   read,
@@ -106,7 +113,10 @@ function terms(of: Row): Terms {
   };
 }
 
-/** Payload of a new quote (rest-api 2.10, public-facts 13): times in ms since 1970, `padding` a fraction. Throws a WireFault on another shape. */
+/**
+ * Reads a new quote (rest-api 2.10, public-facts 13): times in epoch ms, `padding` a fraction. Throws a WireFault on
+ * another shape.
+ */
 export function quote(payload: unknown): ConversionQuote {
   const of = wire.row(payload);
   const events = wire.optional(of, 'next_recurrent_events', (from, field) => wire.row(from[field], field)) ?? {};

@@ -1,15 +1,15 @@
-/** Both conversion interfaces as one desk: offers, their acceptance, and what became of them. */
+/** Both conversion interfaces as one desk: offers, acceptance, results. */
 import { describeRow } from '../../core/index.ts';
 import type { ConversionDesk, ConversionState, DecimalText, Outcome, UnreadableRow } from '../../core/index.ts';
 import type { CurrencyConversion, ConversionEndpoints } from './conversions.ts';
 import type { Rfq, RfqConversion } from './rfq.ts';
 
-/** Pages of the list of conversions that are read at most; 100 a page. */
+/** Maximum pages of the conversion list that are read, at 100 conversions per page. */
 const PAGES_MAX = 200;
 
 /**
- * Currencies in and out in lower case, amounts as decimal text. What is refused or unknown is passed on; `find` takes 1401 and 0345 for no
- * conversion, and is `unknown` beyond 200 pages of 100.
+ * Returns the desk. Currencies are in lower case, amounts decimal text. Rejected and unknown outcomes are passed on.
+ * `find` reads 1401 and 0345 as no conversion; it is `unknown` after 200 pages of 100.
  */
 export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq }): ConversionDesk {
   const { rfq } = client;
@@ -68,13 +68,13 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
       for (let n = 0; n < PAGES_MAX; n++) {
         const page = await rfq.conversions({ pageSize: 100, ...(pageToken === undefined ? {} : { pageToken }) });
         if (page.kind !== 'done') return page;
-        // In no order that is written down: every page is looked at.
+        // The order of the list is undocumented, so every page is searched.
         const found = page.value.conversions.find(conversion => conversion.quoteId === quoteId);
         if (found) return { kind: 'done', value: stateOf(found) };
         unreadable ??= page.unreadable?.[0];
         pageToken = page.value.nextPageToken;
         if (pageToken !== undefined && pageToken !== '') continue;
-        // It may be the conversion that is looked for.
+        // The unreadable row may be the requested conversion.
         if (unreadable) return { kind: 'unknown', reason: `the list of conversions: ${describeRow(unreadable)}` };
         return { kind: 'done', value: null };
       }
@@ -83,7 +83,10 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
   };
 }
 
-/** What says that no conversion came of a quote: no such resource, no such quote any more. A path that is not there is no answer. */
+/**
+ * Codes that prove that a quote has no conversion: no such resource, or no such quote any more. An unknown path is no
+ * proof.
+ */
 const NO_CONVERSION: readonly string[] = ['1401', '0345'];
 
 const stateOfConversion = ({ id, status, ...terms }: CurrencyConversion): ConversionState => ({

@@ -1,4 +1,4 @@
-/** The public endpoints: books, order books, trades, tickers and candles. */
+/** Public endpoints: books, order books, trades, tickers and candles. */
 import type { Millis, Outcome, Page } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask, Question } from '../transport/ask.ts';
@@ -13,14 +13,14 @@ export type CandleQuery = {
   readonly to: Millis;
 };
 
-/** Widths of a candle that clients know of (public facts 4.5). */
+/** Candle widths that clients know, in seconds (public facts 4.5). */
 const CANDLE_SECONDS = [60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800];
 
 export type MarketEndpoints = ReturnType<typeof market>;
 
 /**
- * Public: no key is needed (rest-api 4.6, 4.7, 4.8, public-facts 4). A wrong book, page, width or span is refused as `not-sent`; `orderBook` is
- * by price unless `aggregate` is false.
+ * Returns the public endpoints, which need no key (rest-api 4.6, 4.7, 4.8, public-facts 4). A wrong book, page, width
+ * or span is rejected as `not-sent`. `orderBook` is aggregated by price unless `aggregate` is false.
  */
 export function market(ask: Ask) {
   return {

@@ -1,4 +1,7 @@
-/** The exchange's own ledger: what moved balances, page by page (public-facts 9.4; old documentation and a client's samples, so every field is checked). */
+/**
+ * Exchange's own ledger: balance changes, page by page (public-facts 9.4). Every field is checked, because the sources
+ * are old documentation and a client's samples.
+ */
 import type { MoneyLists, MoneyMoved, UnreadableRow } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask } from '../transport/ask.ts';
@@ -12,7 +15,10 @@ const LISTS: MoneyLists['lists'] = [
   { name: 'fees', of: 'fees' },
 ];
 
-/** Private, 1 to 100 entries a page (public-facts 9.4); another limit, or a marker that is no id, is refused as `not-sent`. */
+/**
+ * Returns the private ledger endpoint: 1 to 100 entries per page (public-facts 9.4). Another limit, or a marker that is
+ * not an id, is rejected as `not-sent`.
+ */
 export function moneyMoved(ask: Ask): MoneyLists {
   return {
     lists: LISTS,
@@ -39,7 +45,7 @@ const listPart = (name: string): string => {
   return name;
 };
 
-/** One page, in its order; `ref` is the `fid` or `wid` among the details. Throws a WireFault on another shape. */
+/** Reads one page in its order; `ref` is the `fid` or `wid` in the details. Throws a WireFault on another shape. */
 export const movements = (payload: unknown, unreadable?: UnreadableRow[]): readonly MoneyMoved[] =>
   wire.rows(payload, movement, unreadable);
 

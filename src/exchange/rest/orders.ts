@@ -1,4 +1,4 @@
-/** Placing, changing, cancelling and looking up orders, and the trades that came of them. */
+/** Endpoints to place, change, cancel and look up orders and their trades. */
 import type { DecimalText, NewOrder, Outcome, Page, Side, TimeInForce } from '../../core/index.ts';
 import * as replies from '../wire/accountReplies.ts';
 import { asked } from '../transport/ask.ts';
@@ -18,7 +18,7 @@ import {
 } from '../wire/path.ts';
 import { fault, present } from '../wire/wire.ts';
 
-/** rest-api 4.1. */
+/** Wire values by time in force (rest-api 4.1). */
 const TIME_IN_FORCE = {
   'good till canceled': 'goodtillcancelled',
   'fill or kill': 'fillorkill',
@@ -41,7 +41,7 @@ type Limit = {
   readonly major: DecimalText;
   readonly timeInForce?: WireTimeInForce;
 };
-/** `slippageTolerance` is in percent, 0 to 100; without it the exchange protects from nothing. */
+/** `slippageTolerance` is in percent, 0 to 100. If omitted, the exchange gives no protection. */
 type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & ByOne;
 type ByOne =
   { readonly major: DecimalText; readonly minor?: never } | { readonly minor: DecimalText; readonly major?: never };
@@ -53,10 +53,10 @@ export type OpenOrdersQuery = {
   readonly book?: string;
   readonly currency?: string;
   readonly limit?: number;
-  /** `alpha` leaves out the orders of the retail app. */
+  /** `alpha` excludes the orders of the retail app. */
   readonly source?: 'alpha' | 'all';
 };
-/** `originId` is the id of the order that replaces the old one: it inherits none. */
+/** Replacement of an order. `originId` is the id of the new order, which does not inherit the old one. */
 export type Replacement = {
   readonly price?: DecimalText;
   readonly major?: DecimalText;
@@ -64,14 +64,18 @@ export type Replacement = {
   readonly stop?: DecimalText;
   readonly originId?: string;
 };
-/** `cancel`: when the change cannot be made, cancel the order instead of leaving it as it was. At least one figure is needed. */
+/**
+ * Change of an order, with at least one figure. `cancel`: whether to cancel the order if the change fails; otherwise it
+ * stays unchanged.
+ */
 export type OrderModification = Omit<Replacement, 'originId'> & { readonly cancel?: boolean };
 
 export type OrderEndpoints = ReturnType<typeof orders>;
 
 /**
- * rest-api 4.1, 4.2, 4.3, 4.4 and public-facts 5, 6, 7. Prices and amounts are decimal text above zero; what breaks the rules is refused as
- * `not-sent`. A placement that may have gone out is `unknown`: it is to be looked up by its origin_id first (public-facts 5.4).
+ * Returns the order endpoints (rest-api 4.1, 4.2, 4.3, 4.4, public-facts 5, 6, 7). Prices and amounts are decimal text
+ * above zero; invalid requests are rejected as `not-sent`. A placement that may have been sent is `unknown`: look it up
+ * by its origin_id first (public-facts 5.4).
  */
 export function orders(ask: Ask) {
   const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));
@@ -82,16 +86,19 @@ export function orders(ask: Ask) {
         isWanted,
       })),
     placeOrder: (order: OrderRequest) => asked(ask, () => placing(order)),
-    /** v3: a new order takes the old one's place, even when the old one is filled meanwhile. A bot should cancel and place instead. */
+    /**
+     * Replaces an order by a new one (v3), even if the old one fills in the meantime. A bot should cancel and place
+     * instead.
+     */
     replace: (of: Id, by: Replacement) =>
       asked(ask, () => accepting('PATCH v3 orders', 'PATCH', `/v3/orders${idPath(of)}`, replacementBody(by))),
-    /** v4: changes the order in place. By price alone, a buy changes its amount too (public facts 6). */
+    /** Changes the order in place (v4). If only the price changes, a buy changes its amount too (public facts 6). */
     modify: (of: Id, by: OrderModification) =>
       asked(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
 
     /**
-     * Cancels in requests of at most 50 ids each. Done when any of them was answered: an id that is missing from the list was not
-     * proven to be canceled, whether its request failed or not.
+     * Cancels in requests of at most 50 ids. Done if any request was answered. An id missing from the result is not
+     * proven canceled, whether its request failed or not.
      */
     cancel: async (of: Ids): Promise<Outcome<readonly string[]>> => {
       const some = (ids: readonly string[]) =>
@@ -99,10 +106,13 @@ export function orders(ask: Ask) {
       return anyOf(await Promise.all(chunks(idsOf(of), IDS_PER_REQUEST).map(some)));
     },
     cancelOne: (oid: string) => asked(ask, () => cancelling(`/v3/orders/${oidPart(oid)}`)),
-    /** Every open order of the account, also those of other programs. */
+    /** Cancels every open order of the account, including those of other programs. */
     cancelAll: () => asked(ask, () => cancelling('/v3/orders/all')),
 
-    /** In requests of at most 50 ids each; done when all of them were answered. Ids that match nothing are missing. */
+    /**
+     * Looks up orders in requests of at most 50 ids. Done if all were answered. Ids without an order are missing from
+     * the result.
+     */
     lookUp: async (of: Ids): Promise<Outcome<readonly replies.OrderDetails[]>> => {
       const some = (ids: readonly string[]) =>
         found(ids, part => asked(ask, () => reading('orders', idQuery(of, part), replies.orderList)), allOf);
@@ -117,10 +127,10 @@ export function orders(ask: Ask) {
         const book = of.book === undefined ? undefined : bookPart(of.book);
         return reading('user_trades', query({ book, ...pageQuery(of) }), replies.ownTrades);
       }),
-    /** By trade id: one, or several joined with dashes. */
+    /** Requests trades by trade id: one, or several joined with dashes. */
     userTradesByTid: (tids: readonly [string, ...string[]]) =>
       asked(ask, () => reading('user_trades', `/${tids.map(tidPart).join('-')}`, replies.ownTrades)),
-    /** By origin_id: the trades of all orders that ever had it, in any book. */
+    /** Requests the trades of an order, or of all orders that ever had this origin_id, in any book. */
     orderTrades: (of: Id) => asked(ask, () => reading('order_trades', idPath(of), replies.ownTrades)),
   };
 }
@@ -163,7 +173,10 @@ const reading = <T>(name: string, rest: string, read: Question<T>['read']): Ques
 
 const TIMES_IN_FORCE: readonly WireTimeInForce[] = Object.values(TIME_IN_FORCE);
 
-/** Throws a WireFault on a word that is none: without one the exchange would take the order for good till canceled, which may take liquidity. */
+/**
+ * Throws a WireFault on an unknown value. The exchange would treat the order as good till canceled, which may take
+ * liquidity.
+ */
 function wireTimeInForce(word: TimeInForce): WireTimeInForce {
   if (!Object.hasOwn(TIME_IN_FORCE, word)) throw fault('timeInForce', Object.keys(TIME_IN_FORCE).join(', '), word);
   return TIME_IN_FORCE[word];
@@ -189,7 +202,7 @@ function orderBody(order: OrderRequest): Record<string, unknown> {
   return { ...common, ...figures({ minor: order.minor }), ...present({ slippage_tolerance: slippage }), ...last };
 }
 
-/** A JSON number: clients send it so (public facts 5.1). */
+/** Returns a JSON number, as clients send it (public facts 5.1). */
 function percent(text: DecimalText): number {
   const value = Number(text);
   if (!/^\d{1,3}(?:\.\d{1,6})?$/.test(text) || !(value <= 100))
@@ -212,7 +225,7 @@ function modificationBody({ cancel, ...amounts }: OrderModification): Record<str
 
 type Figures = { readonly [name in 'price' | 'major' | 'minor' | 'stop']?: DecimalText | undefined };
 
-/** The figures that are given; each must be above zero. */
+/** Returns the figures that are present; each must be above zero. */
 function figures({ price, major, minor, stop }: Figures): Record<string, DecimalText> {
   const given = Object.entries({ price, major, minor, stop }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -226,7 +239,7 @@ function someFigures(of: Figures): Record<string, DecimalText> {
   return given;
 }
 
-/** `/{oid}`, or `?origin_id=` for the id of ours. */
+/** Returns `/{oid}`, or `?origin_id=` for the bot's own id. */
 const idPath = (of: Id): string =>
   'oid' in of ? `/${oidPart(of.oid)}` : query({ origin_id: originIdPart(of.originId) });
 
@@ -235,7 +248,7 @@ function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
   return query({
     book: book === undefined ? undefined : bookPart(book),
     currency: currency === undefined ? undefined : currencyPart(currency),
-    // 500 without one; the document has no maximum (4.4).
+    // Default 500; the document has no maximum (4.4).
     limit: limit === undefined ? undefined : limitPart(limit, Number.MAX_SAFE_INTEGER),
     source,
   });
@@ -243,16 +256,16 @@ function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
 
 const idsOf = (of: Ids): readonly string[] => ('oids' in of ? of.oids : of.originIds);
 
-/** The commas stay commas: all samples of the exchange sign and send them so (public facts 2.2). */
+/** Commas are not encoded: all samples of the exchange sign and send them like this (public facts 2.2). */
 const idQuery = (of: Ids, ids: readonly string[]): string =>
   'oids' in of ? query({ oids: ids.map(oidPart).join(',') }) : query({ origin_ids: ids.map(originIdPart).join(',') });
 
-/** Wrong oid, wrong origin_id. */
+/** Codes for a wrong oid and a wrong origin_id. */
 const NOT_FOUND: readonly string[] = ['0312', '0357'];
 
 /**
- * An exchange may refuse an id that matches nothing instead of leaving it out (public facts 7 and 8): it says the same, and must not
- * hide what is true of the ids beside it, so that these are asked again in halves.
+ * Requests ids. If the exchange rejects an id without an order instead of omitting it (public facts 7 and 8), requests
+ * the ids again in halves. So one unknown id does not hide the state of the others.
  */
 async function found<T>(
   ids: readonly string[],
@@ -268,14 +281,14 @@ async function found<T>(
 
 type Lists<T> = readonly Outcome<readonly T[]>[];
 
-/** Done with everything that was proven; when nothing was answered, unknown before refused. */
+/** Joins all answered requests; done if there is one. If none was answered, prefers unknown over rejected. */
 function anyOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
   const answered = outcomes.filter(each => each.kind === 'done');
   if (answered.length > 0 || outcomes.length === 0) return together(answered);
   return outcomes.find(each => each.kind === 'unknown') ?? outcomes[0]!;
 }
 
-/** Done when all are; else the first that is not. */
+/** Joins the requests; done if all are, else the first outcome that is not. */
 function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
   return outcomes.find(each => each.kind !== 'done') ?? together(outcomes.filter(each => each.kind === 'done'));
 }

@@ -1,4 +1,4 @@
-/** The quote-based conversion interface (RFQ v1): pairs, quotes and conversions. Replies have no envelope. */
+/** Quote-based conversion interface (RFQ v1): pairs, quotes and conversions. Replies have no envelope. */
 import type { DecimalText, Millis, UnreadableRow } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask, Question } from '../transport/ask.ts';
@@ -6,7 +6,7 @@ import { currencyPart, limitPart, positivePart, query, quotePart } from '../wire
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';
 
-/** Precisions are the decimals that an amount may have. */
+/** Pair of currencies; precisions are maximum decimals of an amount. */
 export type RfqPair = {
   readonly source: string;
   readonly target: string;
@@ -14,7 +14,7 @@ export type RfqPair = {
   readonly targetPrecision: number;
 };
 
-/** The given amount is fixed, the other is computed. Exactly one: what both together do is not documented. */
+/** Quote request with one fixed amount; the other is computed. The result of giving both is undocumented. */
 export type RfqRequest = { readonly source: string; readonly target: string } & (
   | { readonly sourceAmount: DecimalText; readonly targetAmount?: never }
   | { readonly targetAmount: DecimalText; readonly sourceAmount?: never }
@@ -33,7 +33,7 @@ type Terms = {
 export type RfqQuote = Terms & {
   readonly status: 'ACTIVE' | 'EXPIRED' | 'ACCEPTED' | 'REJECTED';
   readonly expiresAt: Millis;
-  /** False: confirming it would fail; then `maxTradable` says what would not. */
+  /** Whether a confirmation would succeed. If false, `maxTradable` is the largest amount that would. */
   readonly canConfirm: boolean;
   readonly maxTradable?: { readonly value: DecimalText; readonly currency: string };
 };
@@ -56,7 +56,10 @@ export type RfqPageQuery = { readonly status?: RfqStatus; readonly pageSize?: nu
 
 export type Rfq = ReturnType<typeof rfq>;
 
-/** Private (rfq 4). Tickers of any case, amounts as decimal text above zero; a wrong one is refused as `not-sent`. A page has at most 10,000. */
+/**
+ * Returns the private RFQ endpoints (rfq 4). Tickers are of any case, amounts decimal text above zero; wrong values are
+ * rejected as `not-sent`. A page has at most 10,000 conversions.
+ */
 export function rfq(ask: Ask) {
   return {
     pairs: ({ source, target }: { readonly source?: string; readonly target?: string } = {}) =>
@@ -78,7 +81,10 @@ export function rfq(ask: Ask) {
   };
 }
 
-/** Whether these calls share the account's 300 per minute is not published; here they do. A quote reserves nothing: only `convert` writes. */
+/**
+ * Whether these calls count toward the account's 300 per minute is not published; the client counts them. Only
+ * `convert` writes, since a quote reserves nothing.
+ */
 const question = <T>(
   method: 'GET' | 'POST',
   rest: string,
@@ -98,7 +104,7 @@ const question = <T>(
   ...(body === undefined ? {} : { body }),
 });
 
-/** Upper case on this interface, lower case on the other one (its document's conventions). */
+/** Tickers are in upper case on this interface, in lower case on the other (document conventions). */
 const tickerPart = (ticker: string): string => currencyPart(ticker).toUpperCase();
 
 function quoteBody({ source, target, sourceAmount, targetAmount }: RfqRequest): Record<string, unknown> {

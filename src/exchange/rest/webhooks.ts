@@ -1,19 +1,25 @@
-/** Registers the callback URL to which the exchange delivers transaction events. */
+/** Webhook endpoints: register the callback URL for transaction events, and read the keys of deliveries. */
 import type { UnreadableRow } from '../../core/index.ts';
 import { asked } from '../transport/ask.ts';
 import type { Ask } from '../transport/ask.ts';
 import * as wire from '../wire/wire.ts';
 
 export type WebhookRegistration = { readonly id: string; readonly callbackUrl: string; readonly event: string };
-/** What the exchange says of a registration, for a person, and what it has registered. */
+/** Registrations at the exchange, and its message for the operator. */
 export type WebhookRegistrations = { readonly message?: string; readonly webhooks: readonly WebhookRegistration[] };
 
 export type WebhookEndpoints = ReturnType<typeof webhooks>;
 
-/** Registering needs a key, reading the keys of deliveries none (rfq 4.7, public-facts 15). What is no http(s) URL is refused as `not-sent`. */
+/**
+ * Returns the webhook endpoints. Registration needs an API key; reading the delivery keys does not (rfq 4.7,
+ * public-facts 15). A URL that is not http(s) is rejected as `not-sent`.
+ */
 export function webhooks(ask: Ask) {
   return {
-    /** The only kind of event is TRANSACTION. A second registration for it is refused, in words that name it. */
+    /**
+     * Registers for TRANSACTION, the only kind of event. The exchange rejects a second registration with an error text
+     * but no code.
+     */
     registerWebhook: (callbackUrl: string) =>
       asked(ask, () => ({
         endpoint: 'POST webhooks',
@@ -27,7 +33,7 @@ export function webhooks(ask: Ask) {
         wordsRefuse: true,
         read: registrations,
       })),
-    /** The keys that deliveries are signed with, public (public-facts 15). */
+    /** Requests the public keys of deliveries (public-facts 15). */
     webhookKeys: () =>
       asked(ask, () => ({
         endpoint: 'GET webhook keys',
@@ -42,7 +48,7 @@ export function webhooks(ask: Ask) {
   };
 }
 
-/** One client has the names in camel case. `key` is Base64 of the DER SubjectPublicKeyInfo. */
+/** Reads the keys. One client uses camel-case names. `key` is Base64 of the DER SubjectPublicKeyInfo. */
 const keys = (reply: unknown, unreadable?: UnreadableRow[]): readonly WebhookKey[] =>
   wire.rows(reply, webhookKey, unreadable);
 
@@ -60,7 +66,10 @@ function callbackUrlPart(text: string): string {
   return text;
 }
 
-/** The event's name is compared without case: the sample answer has it in lower case (public facts 17). */
+/**
+ * Reads registrations. The event's name is converted to upper case, because the sample answer has lower case (public
+ * facts 17).
+ */
 function registrations(reply: unknown, unreadable?: UnreadableRow[]): WebhookRegistrations {
   const of = wire.row(reply);
   return {

@@ -1,4 +1,7 @@
-/** Speaks the stream: subscribes, watches that frames keep coming, and connects again after every loss (public facts 12.1). */
+/**
+ * Market stream client: subscribes, checks that frames keep arriving, and reconnects after every loss (public facts
+ * 12.1).
+ */
 import { shownText } from '../../core/index.ts';
 import type {
   Clock,
@@ -19,30 +22,33 @@ export type StreamOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly book: string;
-  /** Without any frame for so long the connection is dead: `ka` comes every 20 s. */
+  /** Time without any frame after which the connection counts as lost; `ka` arrives every 20 s. */
   readonly silenceMs?: Millis;
-  /** First and longest pause before it connects again; each pause is twice the last one, less up to half of it. */
+  /**
+   * Minimum and maximum pause before a reconnect. Each pause is twice the previous one, minus a random part of up to
+   * half.
+   */
   readonly backoffMinMs?: Millis;
   readonly backoffMaxMs?: Millis;
 };
 
-/** What came in since the start, for tests and for people. */
+/** Counts since the start, for tests and operators. */
 export type StreamCounts = {
   readonly connections: number;
   readonly frames: number;
-  /** Of a type, or for a book, that was not asked for. */
+  /** Frames of a type or book without subscription. */
   readonly ignored: number;
   readonly faults: number;
 };
 
 const CHANNELS = ['diff-orders', 'trades'] as const;
-/** A connection that lived so long was a good one: the next pause is short again. */
+/** Connection time after which the next pause is short again. */
 const GOOD_AFTER_MS = 60_000;
 const CHECKS_PER_SILENCE = 12;
 
 /**
- * Trades and diff-orders of one book. Connects at `start`, which throws when it is called twice. Without options 60 s without a frame are a loss, and
- * pauses grow from 1 s to 30 s.
+ * Creates the stream of trades and diff-orders of one book. It connects at `start`, which throws if called twice.
+ * Defaults: lost after 60 s without a frame, pauses from 1 s to 30 s.
  */
 export function marketStream(options: StreamOptions): MarketStream & { counts(): StreamCounts } {
   return new Subscription(options);
@@ -52,7 +58,7 @@ class Subscription implements MarketStream {
   readonly #options: Required<StreamOptions>;
   #listener: ((news: StreamNews) => void) | null = null;
   #connection: StreamConnection | null = null;
-  /** Grows with every connection: what an earlier one still tells is not heard. */
+  /** Increases with every connection; events of earlier connections are ignored. */
   #generation = 0;
   #missing = new Set<string>();
   #isUp = false;
@@ -113,7 +119,7 @@ class Subscription implements MarketStream {
     for (const type of CHANNELS) this.#connection?.send(JSON.stringify({ action: 'subscribe', book, type }));
   }
 
-  /** Runs from the first moment, so that it bounds the handshake and the answers to the subscriptions too. */
+  /** Runs from the start, so that it also limits the handshake and the subscriptions. */
   #watchSilence(): void {
     const { clock, silenceMs } = this.#options;
     this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {
@@ -155,7 +161,7 @@ class Subscription implements MarketStream {
     }
   }
 
-  /** Trades that can be read are told; after them, that something of the frame may be missing. */
+  /** Reports readable trades first, then a fault, since trades of the frame may be missing. */
   #tradesOf({ trades, unreadable }: Extract<StreamFrame, { kind: 'trades' }>): StreamNews {
     const [row] = unreadable;
     if (row === undefined) return { kind: 'trades', trades };

@@ -1,4 +1,4 @@
-/** Reads the frames of the stream, as strictly as every reply: exact values or a WireFault that names the field (public facts 12). */
+/** Reader of stream frames, as strict as for replies: exact values or a WireFault with the field (public facts 12). */
 import { isDecimalText } from '../../core/index.ts';
 import type { BookDiff, OrderChange, Side, StreamTrade, UnreadableRow } from '../../core/index.ts';
 import { parseExactJson } from '../wire/json.ts';
@@ -7,7 +7,7 @@ import type { Row } from '../wire/wire.ts';
 
 export type StreamFrame =
   | { readonly kind: 'keep alive' }
-  /** An answer to a subscription. `error` is undefined when it was accepted, now or before. */
+  /** Answer to a subscription. `error` is undefined if it was accepted, now or before. */
   | { readonly kind: 'answer'; readonly action?: string; readonly type?: string; readonly error?: string }
   | { readonly kind: 'diff'; readonly diff: BookDiff }
   | {
@@ -16,13 +16,13 @@ export type StreamFrame =
       readonly trades: readonly StreamTrade[];
       readonly unreadable: readonly UnreadableRow[];
     }
-  /** Of a type that nobody here reads. */
+  /** Frame of a type that Puntas does not use. */
   | { readonly kind: 'other' };
 
-/** Longest id that is kept; the exchange's have 16 characters, older ones 64. */
+/** Maximum length of an id. The exchange's ids have 16 characters, older ones 64. */
 const ID_MAX = 64;
 
-/** Throws a WireFault on anything that is not JSON, or not of the shape that its type has. */
+/** Reads a frame. Throws a WireFault if it is not JSON, or not in the shape of its type. */
 export function streamFrame(text: string): StreamFrame {
   const of = wire.row(parsed(text), 'frame');
   const type = of['type'];
@@ -64,7 +64,7 @@ const diff = (of: Row): BookDiff => ({
   ...wire.present({ sentAt: wire.optional(of, 'sent', wire.count) }),
 });
 
-/** Whatever is not open is gone, and only its id is needed to remove it (public facts 12.5). */
+/** Orders that are not open are removed, which needs only their id (public facts 12.5). */
 function change(of: Row): OrderChange {
   const oid = id(of, 'o');
   const status = wire.text(of, 's');
@@ -89,7 +89,7 @@ function trades(of: Row): StreamFrame {
 /** `t` is the taker's side (public facts 12.3). */
 const trade = (book: string, of: Row): StreamTrade => ({
   book,
-  // The number that REST has, too: trades of ours are looked for by it.
+  // REST uses the same number, which identifies the bot's trades.
   tid: wire.integer(of, 'i').toString(),
   createdAt: wire.count(of, 'x'),
   price: wire.decimal(of, 'r'),

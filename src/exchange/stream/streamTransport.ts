@@ -1,25 +1,25 @@
-/** The stream over a WebSocket: one deadline for the handshake, a cap on every frame, no compression, text only. */
+/** WebSocket transport of the stream: one deadline for the handshake, limited frame size, no compression, text only. */
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
 import type { StreamConnection, StreamListener, StreamTransport } from '../../core/index.ts';
 
 export type SocketOptions = {
-  /** Such as `wss://ws.bitso.com`. */
+  /** Address, such as `wss://ws.bitso.com`. */
   readonly url: string;
-  /** Until the socket is open, in REAL milliseconds. */
+  /** Maximum time until the socket is open, in REAL milliseconds. */
   readonly connectDeadlineMs?: number;
-  /** Bytes of one frame at most; a larger one ends the connection. */
+  /** Maximum frame size in bytes; a larger frame ends the connection. */
   readonly frameMax?: number;
-  /** Allows ws:// to a host that is not this machine. */
+  /** Whether to allow ws:// to another machine. */
   readonly plain?: boolean;
 };
 
-/** The frames of a sweep hold an element for each order it touched, of about 130 bytes. */
+/** The frame of a sweep has an element of about 130 bytes for each order that it touched. */
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
-/** What we may still have to send: subscriptions of some 60 bytes. More means that nobody reads. */
+/** Maximum unsent bytes. A subscription has some 60 bytes, so more means that the exchange does not read. */
 const UNSENT_BYTES_MAX = 64 * 1024;
 
-/** Throws a RangeError on an address that is not one. */
+/** Creates the transport. Throws a RangeError on an invalid address. */
 export function socketTransport(options: SocketOptions): StreamTransport {
   const { connectDeadlineMs = 10_000, frameMax = FRAME_BYTES_MAX } = options;
   const url = checkedUrl(options.url, options.plain ?? false);
@@ -43,7 +43,7 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
       socket.terminate();
     }
   });
-  // A close follows every error.
+  // Every error is followed by a close event.
   socket.on('error', error => void (why ??= error.message));
   socket.on('close', code => listener.closed(why ?? `closed with ${code}`));
   return {
@@ -56,7 +56,7 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
       why ??= 'the exchange does not read';
       socket.terminate();
     },
-    // Not the closing handshake: nothing is wanted of this connection any more.
+    // Skips the closing handshake, because the connection is no longer needed.
     close: () => {
       why ??= 'closed by us';
       socket.terminate();

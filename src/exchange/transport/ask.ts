@@ -1,4 +1,6 @@
-/** The way of one request: budget, lane, nonce and signature, transport, verdict. Everything that the client asks goes through here. */
+/**
+ * Path of a request through budget, lane, nonce, signature, transport and verdict. All requests of the client use it.
+ */
 import { maskedText, shownText, TransportFailure } from '../../core/index.ts';
 import type {
   Clock,
@@ -22,39 +24,42 @@ import { authHeaders } from '../wire/sign.ts';
 import type { Credentials } from '../wire/sign.ts';
 import { WireFault } from '../wire/wire.ts';
 
-/** One of the three doors of the exchange, each with its own address. */
+/** Base endpoint of one exchange API: REST, RFQ or webhooks. */
 export type Door = {
   readonly transport: Transport;
-  /** What the door's paths begin with, such as `/api`; empty for none. Signed with the rest of the path. */
+  /** Prefix of its paths, such as `/api`, or empty. It is signed with the rest of the path. */
   readonly basePath: string;
 };
 
-/** A request before it is signed. */
+/** Request before it is signed. */
 export type Question<T> = ReplyReading<T> & {
-  /** Names the endpoint in metrics; one of a fixed few, never with ids in it. */
+  /** Name of the endpoint in metrics: one of a fixed few, without ids. */
   readonly endpoint: string;
   readonly lane: Lane;
   readonly door?: 'rest' | 'rfq' | 'webhooks';
   readonly method: WireRequest['method'];
-  /** Path and query after the door's base path, exactly as they go on the wire. */
+  /** Path and query after the base path, exactly as on the wire. */
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Asked when its turn has come; no: it is refused and never sent. */
+  /** Checked when the request's turn comes. If it returns false, the request is rejected and never sent. */
   readonly isWanted?: () => boolean;
 };
 
-/** Always resolves: to what the exchange answered, or to why there is no answer. */
+/** Sends a request. Always resolves, with the answer or the reason why there is none. */
 export type Ask = <T>(question: Question<T>) => Promise<Outcome<T>>;
 
 export type AskOptions = {
   readonly clock: Clock;
   readonly doors: Readonly<Record<'rest' | 'rfq' | 'webhooks', Door>>;
-  /** Absent: public endpoints only. */
+  /** If omitted, only public endpoints work. */
   readonly signer?: { readonly credentials: Credentials; readonly nonces: NonceSource };
-  /** Requests per minute (public facts 11: 60 per address, 300 per account). Below the limit leaves room for others on the account. */
+  /**
+   * Requests per minute. The limits are 60 per address and 300 per account (public facts 11); a lower budget leaves
+   * capacity for other programs.
+   */
   readonly budgets?: { readonly public?: number; readonly private?: number };
   readonly lanes?: LaneLimits;
-  /** Longest wait for a place in the budget and for its turn, by lane. */
+  /** Maximum wait for budget and turn, by lane. */
   readonly waitMs?: Partial<Readonly<Record<Lane, Millis>>>;
   /** See `classify`. */
   readonly throttleRefuses?: boolean;
@@ -64,14 +69,14 @@ export type AskOptions = {
 export type Asker = {
   readonly ask: Ask;
   readonly budgets: Readonly<Record<'public' | 'private', Budget>>;
-  /** Refuses new requests and those that wait; resolves when those under way have ended and the transports are closed. */
+  /** Rejects new and waiting requests. Resolves when requests in progress have ended and the transports are closed. */
   readonly close: () => Promise<void>;
 };
 
-/** Requests in a minute: public ones of an address, private ones of an account (public-facts 11). */
+/** Limits of requests per minute: public per address, private per account (public-facts 11). */
 export const ALLOWED = { public: 60, private: 300 } as const;
 
-/** A quote that waited longer than this is about another market. */
+/** Default maximum waits. A quote that waited longer was meant for another market. */
 const WAIT: Readonly<Record<Lane, Millis>> = {
   cancel: 5_000,
   place: 1_000,
@@ -80,8 +85,9 @@ const WAIT: Readonly<Record<Lane, Millis>> = {
 };
 
 /**
- * Without options 60 public and 300 private requests a minute (public-facts 11), waits of 5 s, of placements 1 s. Refused by ourselves: `not-sent`,
- * `budget`, `closed`. Throws a RangeError on a budget that is no whole number above 0.
+ * Creates an asker. Defaults: 60 public and 300 private requests per minute (public-facts 11), waits of 5 s, for
+ * placements 1 s. Its own rejections have the codes `not-sent`, `budget` and `closed`. Throws a RangeError on a budget
+ * that is not a whole number above 0.
  */
 export function asker(options: AskOptions): Asker {
   const { clock, doors, signer } = options;
@@ -101,7 +107,7 @@ export function asker(options: AskOptions): Asker {
     const budget = open ? budgets.public : budgets.private;
     const waitMs = options.waitMs?.[lane] ?? WAIT[lane];
     const until = clock.elapsed() + waitMs;
-    // Cancels are exempt from the exchange's limit (public facts 11), and wait for no budget of ours.
+    // Cancels are exempt from the exchange's limit (public facts 11), so they do not wait for the bot's budget.
     const slot = lane === 'cancel' ? EXEMPT : await budget.take(URGENCY[lane], waitMs);
     if (!slot) return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
     const isWanted = () => question.isWanted?.() ?? true;
@@ -148,7 +154,7 @@ export function asker(options: AskOptions): Asker {
   };
 }
 
-/** Signs and sends, and reads the answer; the slot is used up if the request may have left. */
+/** Signs and sends a request and reads the answer. The slot is used up if the request may have been sent. */
 async function send<T>(
   { doors, signer, throttleRefuses = false }: AskOptions,
   question: Question<T>,
@@ -180,12 +186,15 @@ function requestOf(question: Question<unknown>, door: Door, signer: AskOptions['
   const body = question.body === undefined ? '' : JSON.stringify(question.body);
   const headers = { accept: 'application/json', ...(body === '' ? {} : { 'content-type': 'application/json' }) };
   if (question.lane === 'public read' || !signer) return { method, target, headers, body };
-  // Signed at the last moment, so that the nonce is fresh however long the request has waited.
+  // Signed just before sending, so that the nonce is fresh even after a long wait.
   const auth = authHeaders(signer.credentials, signer.nonces.next(), { method, target, body });
   return { method, target, headers: { ...headers, ...auth }, body };
 }
 
-/** What an outcome says ends in logs, in HALTED and on terminals: an exchange, or what stands before it, may answer with what it was sent. */
+/**
+ * Masks credentials in an outcome's texts, which reach logs, HALTED and terminals. An exchange or a proxy may echo what
+ * it was sent.
+ */
 function fitToShow<T>(outcome: Outcome<T>, credentials: Credentials | undefined): Outcome<T> {
   const { key, secret } = credentials ?? {};
   const fit = (text: string) => shownText(maskedText(text, [key ?? '', secret?.reveal() ?? '']));
@@ -208,7 +217,7 @@ function fitToShow<T>(outcome: Outcome<T>, credentials: Credentials | undefined)
   }
 }
 
-/** With what the exchange's code means, and what a person can do about it. */
+/** Adds the meaning of the exchange's code and the operator's remedy. */
 function explained<T>(outcome: Outcome<T>): Outcome<T> {
   if (outcome.kind !== 'refused' || outcome.status === undefined) return outcome;
   const [meaning, remedy] = [actsOn(outcome.code), remedyOf(outcome.code)];
@@ -228,7 +237,7 @@ const refusal = (code: 'not-sent' | 'budget' | 'closed', message: string): Refus
 const overBudget = (endpoint: string, waitMs: Millis): Refused =>
   refusal('budget', `no place for ${endpoint} within ${waitMs} ms`);
 
-/** Builds a question and asks it; a question that breaks the interface's own rules (a WireFault) is refused here and never sent. */
+/** Builds and sends a request. If it breaks the interface's rules (a WireFault), it is rejected here and never sent. */
 export async function asked<T>(ask: Ask, build: () => Question<T>): Promise<Outcome<T>> {
   let question: Question<T>;
   try {

@@ -1,36 +1,37 @@
-/** Keeps the request budget of one scope: never more than so many requests in any minute, places served by priority. */
+/** Request budget of one scope: at most a fixed number of requests in any minute, granted by priority. */
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 
-/** A place in the budget. One of the two is called once the request has ended. */
+/** Slot in the budget. Call one of its two functions when the request has ended. */
 export type Slot = {
-  /** The exchange may have counted the request. */
+  /** Ends a request that the exchange may have counted. */
   readonly end: () => void;
-  /** No byte of it was sent: the place is free again at once. */
+  /** Frees the slot immediately, if no byte of the request was sent. */
   readonly giveBack: () => void;
 };
 
 export type BudgetLimits = {
   readonly perMinute: number;
-  /** Requests that may wait for a place; one more is turned away at once. */
+  /** Maximum requests waiting for a slot; one more is rejected immediately. */
   readonly waitersMax?: number;
 };
 
 type Waiter = { readonly priority: number; readonly serve: (slot: Slot | null) => void };
 
 const WINDOW: Millis = 60_000;
-/** The exchange locks out for a minute whoever goes over its limit (public facts 11). */
+/** The exchange locks out clients that exceed the limit for a minute (public facts 11). */
 const LOCK_OUT: Millis = 60_000;
 
 /**
- * A place is held from before the request is sent until a minute after it ended. The exchange received it somewhere in between, so that
- * at its own door too no minute holds more than the limit, however the network delays requests and whether its window slides or not.
+ * Rate budget. A slot is held from before the request is sent until a minute after it ended. The exchange received the
+ * request in between, so no minute at the exchange exceeds the limit, whatever the network delays and whether its
+ * window slides.
  */
 export class Budget {
   readonly #clock: Clock;
   readonly #perMinute: number;
   readonly #waitersMax: number;
   #underWay = 0;
-  /** When requests of the last minute ended, oldest first. */
+  /** End times of requests in the last minute, oldest first. */
   readonly #ended: Millis[] = [];
   readonly #waiters: Waiter[] = [];
   #pausedUntil: Millis = -Infinity;
@@ -46,7 +47,10 @@ export class Budget {
     this.#waitersMax = waitersMax;
   }
 
-  /** Resolves to a place, or to null when none came free within `waitMs` of the clock. The higher priority is served first, then the older. */
+  /**
+   * Resolves to a slot, or to null if none becomes free within `waitMs`. The highest priority is served first, then the
+   * oldest request.
+   */
   take(priority: number, waitMs: Millis): Promise<Slot | null> {
     if (this.#waiters.length === 0 && this.left() > 0) return Promise.resolve(this.#slot());
     if (!(waitMs > 0) || this.#waiters.length >= this.#waitersMax) return Promise.resolve(null);
@@ -67,25 +71,25 @@ export class Budget {
     });
   }
 
-  /** Requests that may be sent now. */
+  /** Returns how many requests may be sent now. */
   left(): number {
     if (this.#clock.elapsed() < this.#pausedUntil) return 0;
     this.#forget();
     return this.#perMinute - this.#underWay - this.#ended.length;
   }
 
-  /** The exchange said that we ask too often: nothing more for a minute. */
+  /** Stops all requests for a minute, after the exchange reported too many. */
   lockOut(): void {
     this.#lockOuts++;
     this.#pausedUntil = this.#clock.elapsed() + LOCK_OUT;
   }
 
-  /** How often the exchange has said so. */
+  /** Returns how often the exchange has reported too many requests. */
   lockOuts(): number {
     return this.#lockOuts;
   }
 
-  /** Turns away everybody who waits. */
+  /** Rejects all waiting requests. */
   close(): void {
     this.#wake?.stop();
     for (const waiter of this.#waiters.splice(0)) waiter.serve(null);
@@ -117,14 +121,16 @@ export class Budget {
     if (this.#waiters.length === 0) return;
     const oldest = this.#ended[0] === undefined ? Infinity : this.#ended[0] + WINDOW;
     const due = this.#clock.elapsed() < this.#pausedUntil ? this.#pausedUntil : oldest;
-    // With every place under way there is nothing to wait for but their end, and that serves.
+    // If every slot is held by a request in progress, the end of such a request serves the waiters.
     if (due === Infinity) return;
-    // A place is free a hair after its time, when the sum of two readings was rounded: then a pause of nothing would come round for ever.
+    // Rounding may free a slot slightly after its time. The minimum of 1 ms prevents an endless loop of timers without
+    // delay.
     this.#wake = this.#clock.after(Math.max(1, due - this.#clock.elapsed()), () => this.#serve());
   }
 
   #forget(): void {
-    // The same sum as the one that the wake-up is set by: a difference that rounds the other way would wake for nothing, for ever.
+    // Use the same sum as the timer. A difference could round the other way, and the timer would fire forever without
+    // effect.
     const now = this.#clock.elapsed();
     let gone = 0;
     while (gone < this.#ended.length && this.#ended[gone]! + WINDOW <= now) gone++;

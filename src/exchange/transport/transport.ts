@@ -1,4 +1,4 @@
-/** HTTP over pooled sockets: one deadline for the whole exchange, a cap on what is read, no redirects and no retries. */
+/** HTTP over pooled sockets: one deadline per request, limited body size, no redirects, no retries. */
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { TransportFailure } from '../../core/index.ts';
@@ -7,30 +7,41 @@ import type { Transport, WireReply, WireRequest } from '../../core/index.ts';
 export type HttpOptions = {
   /** Scheme, host and port, such as `https://api.bitso.com`. */
   readonly origin: string;
-  /** From `send` to the last byte of the answer, in REAL milliseconds whatever the clock of the rest runs at. */
+  /**
+   * Time from `send` to the last byte of the answer, in REAL milliseconds, whatever the speed of the injected clock.
+   */
   readonly deadlineMs?: number;
-  /** Sockets at most. At least the sum of the client's two concurrencies, so that a cancel never waits for a socket. */
+  /**
+   * Maximum number of sockets. It must be at least the sum of the client's two concurrencies, so that a cancel never
+   * waits for a socket.
+   */
   readonly connections?: number;
-  /** Bytes of a body at most, by request. */
+  /** Maximum body size in bytes, by request. */
   readonly bodyMax?: (request: WireRequest) => number;
-  /** Allows http:// to a host that is not this machine, such as a sandbox in the next container. Off: a key never travels in the clear. */
+  /**
+   * Whether to allow http:// to another machine, such as a sandbox in the next container. Default false, so that a key
+   * is never sent unencrypted.
+   */
   readonly plainHttp?: boolean;
 };
 
 const MEBI = 1024 * 1024;
-/** The whole book is the one big reply: about 630 kB on btc_mxn (public facts 4.3). A text of this length is parsed within tens of milliseconds. */
+/**
+ * The only large reply is the full book, about 630 kB on btc_mxn (public facts 4.3). Text of the maximum size is parsed
+ * within tens of milliseconds.
+ */
 const bodyMaxOf = (request: WireRequest): number => (request.target.includes('/order_book') ? 2 : 1) * MEBI;
 
-/** Throws a RangeError on an origin that is not one. */
+/** Creates the transport. Throws a RangeError on an invalid origin. */
 export function httpTransport(options: HttpOptions): Transport {
   const { connections = 16, bodyMax = bodyMaxOf } = options;
-  // Timers take whole numbers: a deadline at three times the speed is none.
+  // Timers take whole numbers, and a deadline at three times the speed may have a fraction.
   const deadlineMs = Math.ceil(options.deadlineMs ?? 5_000);
   const origin = checkedOrigin(options.origin, options.plainHttp ?? false);
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
-    // These timers are coarse and only clean up behind the exact deadline below.
+    // Coarse timers that only clean up after the exact deadline below.
     connect: { timeout: deadlineMs },
     headersTimeout: deadlineMs + 1_000,
     bodyTimeout: deadlineMs + 1_000,
@@ -63,7 +74,7 @@ function exchange(
     deadline.removeEventListener('abort', onDeadline);
     return true;
   };
-  // A controller exists from just before the first byte is written. Before that, nothing has left: the request waited for a socket.
+  // The controller exists from just before the first byte is written. Without it, the request was never sent.
   const fail = (why: string) => {
     if (!finish()) return;
     const failure = new TransportFailure(`${request.method} ${pathOf(request)}: ${why}`, controller !== undefined);
@@ -75,7 +86,8 @@ function exchange(
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart: started => {
-      // Given up while it waited for a socket, or about to be written a second time: undici writes nothing after an abort here.
+      // The request was abandoned while it waited for a socket, or is about to be written a second time. After an abort
+      // here, undici writes nothing.
       if (over || controller) {
         started.abort(new TransportFailure('given up', controller !== undefined));
         fail('the connection was lost');
@@ -128,7 +140,7 @@ const flat = (headers: Readonly<Record<string, string | string[] | undefined>>):
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ''].flat().join(', ')]),
   );
 
-/** Strict: a reply with broken characters is no whole reply. */
+/** Decodes strictly: returns undefined for invalid UTF-8, since such a reply is not complete. */
 function utf8(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
@@ -137,7 +149,7 @@ function utf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** The request's path alone: queries hold ids, and messages end in logs. */
+/** Returns the path without the query, because queries contain ids and messages reach logs. */
 const pathOf = (request: WireRequest): string => request.target.split('?', 1)[0]!;
 
 function causeOf(error: unknown): string {

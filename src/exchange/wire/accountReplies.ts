@@ -1,11 +1,11 @@
-/** Reads the replies about the account: orders, own trades, balances, fees and status. */
+/** Readers of account replies: orders, own trades, balances, fees and status. */
 import { moneyOf } from '../../core/index.ts';
 import type { Balance, BookFee, DecimalText, Millis, OrderReport, OwnTrade, UnreadableRow } from '../../core/index.ts';
 import { hundredth } from './marketReplies.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
 
-/** An order with everything that the lookup shows beyond what the loop needs. */
+/** Order with the additional fields of a lookup. */
 export type OrderDetails = OrderReport & {
   readonly timeInForce?: string;
   readonly originalValue?: DecimalText;
@@ -32,7 +32,7 @@ export type AccountFees = {
   readonly withdrawals: ReadonlyMap<string, DecimalText>;
 };
 
-/** Words of the account status and where they stand on the wire (interface document 2.5); what they may be is given there. */
+/** Text fields of the account status and their names on the wire; the interface document 2.5 lists their values. */
 const STATUS_WORDS = {
   businessName: 'business_name',
   bornInResidence: 'born_in_residence',
@@ -66,8 +66,8 @@ const STATUS_SUMS = {
 } as const;
 
 /**
- * Every field of the document, personal data included: none of it belongs in a log. The endpoint is marked as work in progress, so that only
- * the first two must be there; `avatarImg` has another name on today's wire (public facts 17).
+ * All fields of the document, including personal data, so never log them. The endpoint is marked as work in progress,
+ * so only the first two are required. `avatarImg` has another name on today's wire (public facts 17).
  */
 export type AccountStatus = {
   readonly clientId: string;
@@ -75,20 +75,23 @@ export type AccountStatus = {
   readonly createdAt?: Millis;
   readonly verificationLevel?: number;
   readonly avatarImg?: string;
-  /** Of `totp`, `email` and `fido`. */
+  /** Any of `totp`, `email` and `fido`. */
   readonly twoFactorMethods: readonly string[];
 } & { readonly [name in keyof typeof STATUS_WORDS]?: string } & {
   readonly [name in keyof typeof STATUS_SUMS]?: DecimalText;
 };
 
-/** Of a lookup and of open orders (rest-api 2.4, public-facts 7). A market order without an amount has `0`. Throws a WireFault on another shape. */
+/**
+ * Reads the orders of a lookup or of open orders (rest-api 2.4, public-facts 7). A market order without an amount has
+ * `0`. Throws a WireFault on another shape.
+ */
 export const orderList = (payload: unknown, unreadable?: UnreadableRow[]): readonly OrderDetails[] =>
   wire.rows(payload, order, unreadable);
 
 function order(element: unknown): OrderDetails {
   const of = wire.row(element);
   const type = wire.oneOf(of, 'type', ['limit', 'market']);
-  // A market order may be by value, and then has no amount to show; limit orders must have both.
+  // A market order by value has no amounts; a limit order must have both.
   const amount = (field: string) =>
     type === 'market' ? (wire.optional(of, field, wire.decimal) ?? '0') : wire.decimal(of, field);
   const [originalAmount, unfilledAmount] = [amount('original_amount'), amount('unfilled_amount')];
@@ -116,15 +119,15 @@ function order(element: unknown): OrderDetails {
   };
 }
 
-/** Older replies spell the partly filled state with a dash (interface document, part 9). */
+/** Older replies write the partially filled state with a dash (interface document, part 9). */
 function status(of: Row): OrderReport['status'] {
   if (of['status'] === 'partial-fill') return 'partially filled';
   return wire.oneOf(of, 'status', ['queued', 'open', 'partially filled', 'completed', 'cancelled']);
 }
 
 /**
- * Of user_trades and order_trades (rest-api 2.1, 2.2). Amounts and the fee are without sign (public-facts 9.2): `side` says what came. Throws a
- * WireFault on another shape.
+ * Reads user_trades and order_trades (rest-api 2.1, 2.2). Amounts and the fee are unsigned (public-facts 9.2); `side`
+ * gives the direction. Throws a WireFault on another shape.
  */
 export const ownTrades = (payload: unknown, unreadable?: UnreadableRow[]): readonly TradeDetails[] =>
   wire.rows(payload, ownTrade, unreadable);
@@ -136,7 +139,7 @@ function ownTrade(element: unknown): TradeDetails {
   const majorCurrency = wire.optional(of, 'major_currency', wire.currencyName);
   const minorCurrency = wire.optional(of, 'minor_currency', wire.currencyName);
   const [major, minor] = book.split('_');
-  // The row names its currencies twice: where the two differ, neither is trusted.
+  // The row names its currencies twice. If they differ, neither is trusted.
   if (majorCurrency !== undefined && majorCurrency.toLowerCase() !== major)
     throw wire.fault('major_currency', `that of ${book}`, majorCurrency);
   if (minorCurrency !== undefined && minorCurrency.toLowerCase() !== minor)
@@ -148,7 +151,7 @@ function ownTrade(element: unknown): TradeDetails {
     createdAt: wire.time(of, 'created_at'),
     side,
     ...sums(of, [major!, minor!]),
-    // `make_side` is an older spelling in order_trades (interface document, part 9).
+    // `make_side` is an older name in order_trades (interface document, part 9).
     maker: wire.side(of, of['maker_side'] === undefined ? 'make_side' : 'maker_side') === side,
     ...wire.present({
       originId: wire.optional(of, 'origin_id', wire.originId),
@@ -159,7 +162,10 @@ function ownTrade(element: unknown): TradeDetails {
   };
 }
 
-/** What an execution moved. Value, amount and price tell the same thing twice, and no fee is more than what it is taken from: else none is trusted. */
+/**
+ * Reads the sums of an execution. Throws a WireFault if value, amount and price disagree, or if the fee exceeds the sum
+ * that it is taken from.
+ */
 function sums(
   of: Row,
   [majorName, minorName]: readonly [string, string],
@@ -178,7 +184,7 @@ function sums(
 
 const MONEY_ONE = moneyOf('1') as bigint;
 
-/** Payload of rest-api 4.9, currencies spelt as there; each with its three sums (rest-api 2.9). */
+/** Reads balances (rest-api 4.9) with their three sums (rest-api 2.9); currency names stay as on the wire. */
 export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): readonly Balance[] =>
   wire.rows(
     wire.row(payload)['balances'],
@@ -189,7 +195,7 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
         wire.decimal(of, 'locked'),
         wire.decimal(of, 'available'),
       ];
-      // Always computed so (rest-api 2.9).
+      // The exchange always computes it like this (rest-api 2.9).
       if (moneyOf(available) !== moneyOf(total) - moneyOf(locked))
         throw wire.fault('available', `total ${total} minus locked ${locked}`, available);
       return { currency: wire.currencyName(of, 'currency'), total, locked, available };
@@ -199,8 +205,9 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
   );
 
 /**
- * Rates are fractions. Only the `_decimal` rates are read; the deprecated pair without a side means different things to different clients (public
- * facts 9.1). A percentage of the next tier becomes a fraction, exactly. Throws a WireFault on another shape.
+ * Reads fees as fractions. It uses only the `_decimal` rates: clients read the deprecated pair without a side
+ * differently (public facts 9.1). The next tier's percentage becomes an exact fraction. Throws a WireFault on another
+ * shape.
  */
 export function fees(payload: unknown, unreadable?: UnreadableRow[]): AccountFees {
   const whole = wire.row(payload);
@@ -240,7 +247,10 @@ function depositFee(element: unknown): AccountFees['deposits'][number] {
   };
 }
 
-/** rest-api 2.5. Throws a WireFault without `client_id` or `status`, and on a field of another kind; words are taken as they come. */
+/**
+ * Reads the account status (rest-api 2.5). Throws a WireFault without `client_id` or `status`, and on a field of
+ * another type; text values are not checked.
+ */
 export function accountStatus(payload: unknown): AccountStatus {
   const of = wire.row(payload);
   return {
@@ -266,7 +276,7 @@ const fieldsAt = <N extends string>(
     string | undefined
   >;
 
-/** Described as text, shown as a list (interface document 2.5). */
+/** Documented as text, shown as a list (interface document 2.5). */
 function twoFactorMethods(value: unknown): readonly string[] {
   const given = typeof value === 'string' ? [value] : (value ?? []);
   return wire.list(given, method => {
@@ -275,12 +285,12 @@ function twoFactorMethods(value: unknown): readonly string[] {
   });
 }
 
-/** The id of an order that was accepted or changed. Throws a WireFault on another shape. */
+/** Reads the id of an order that was accepted or changed. Throws a WireFault on another shape. */
 export const acceptedOrder = (payload: unknown): { readonly oid: string } => ({
   oid: wire.filled(wire.row(payload), 'oid'),
 });
 
-/** Ids of the orders that the exchange says it canceled. Throws a WireFault on another shape. */
+/** Reads the ids of the orders that the exchange reports as canceled. Throws a WireFault on another shape. */
 export const canceledOids = (payload: unknown, unreadable?: UnreadableRow[]): readonly string[] =>
   wire.rows(
     payload,

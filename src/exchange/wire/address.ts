@@ -1,17 +1,20 @@
-/** Where the exchange lives: four addresses that differ by environment (public facts 1). */
+/** Addresses of the exchange, four per environment (public facts 1). */
 import { trimmedEnd } from '../../core/index.ts';
 
 export type VenueAddresses = {
-  /** With its base path, such as `https://api.bitso.com/api`. */
+  /** Includes the base path, such as `https://api.bitso.com/api`. */
   readonly rest: string;
-  /** Without the `/rfq/v1` of the paths. */
+  /** Excludes `/rfq/v1`, which the paths contain. */
   readonly rfq: string;
-  /** Without the `/v4/webhooks` of the path. */
+  /** Excludes `/v4/webhooks`, which the path contains. */
   readonly webhooks: string;
   readonly stream: string;
 };
 
-/** An address as the transport and the signer want it: `https://api.bitso.com/api` is the origin and `/api`. Throws a RangeError on anything else. */
+/**
+ * Splits an address for the transport and the signer: `https://api.bitso.com/api` gives its origin and `/api`. Throws a
+ * RangeError on an invalid address.
+ */
 export function splitAddress(address: string): { readonly origin: string; readonly basePath: string } {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const plain =

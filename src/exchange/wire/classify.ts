@@ -1,25 +1,28 @@
-/** Decides how a request ended from the reply it got: done, certainly refused, or unknown (failure modes 0.1). */
+/** Classification of replies: done, certainly rejected, or unknown (failure modes 0.1). */
 import type { Outcome, UnreadableRow, WireReply } from '../../core/index.ts';
 import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errorCodes.ts';
 import { parseExactJson } from './json.ts';
 import { row, WireFault } from './wire.ts';
 
 export type ReplyReading<T> = {
-  /** A `read` changes nothing, so that any error answer refuses it; a `write` may have taken effect unless the code says otherwise. */
+  /**
+   * A `read` changes nothing, so every error rejects it. A `write` may have taken effect unless the code proves
+   * otherwise.
+   */
   readonly effect: 'read' | 'write';
-  /** v3 and v4 wrap what they send in `payload`; RFQ and the webhook registration send it bare. */
+  /** v3 and v4 wrap the content in `payload`; RFQ and webhook registration send it bare. */
   readonly envelope: 'payload' | 'bare' | 'list';
-  /** Throws a WireFault on a payload of the wrong shape. Rows of a list that cannot be read are added to `unreadable`. */
+  /** Reads the payload. Throws a WireFault on a wrong shape. Unreadable rows of a list are added to `unreadable`. */
   readonly read: (payload: unknown, unreadable: UnreadableRow[]) => T;
-  /** True when an error in words, without a code, is a certain refusal (webhook registration only). */
+  /** Whether an error text without a code is a certain rejection (only for webhook registration). */
   readonly wordsRefuse?: boolean;
 };
 
 export type RequestVerdict<T> = { readonly outcome: Outcome<T>; readonly throttled: boolean };
 
 /**
- * `throttleRefuses` says that the exchange checks its rate limit before it touches an order. No document does, so a throttled write is
- * unknown unless the owner of the account has seen otherwise and says so.
+ * Classifies a reply. `throttleRefuses`: whether the exchange checks its rate limit before it handles an order. No
+ * document says so; by default a throttled write is unknown.
  */
 export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttleRefuses: boolean): RequestVerdict<T> {
   const { status } = reply;
@@ -62,7 +65,7 @@ export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttle
   }
 }
 
-/** Undefined for what is not JSON. */
+/** Parses JSON; undefined if invalid. */
 function parsed(body: string): unknown {
   try {
     return parseExactJson(body);
@@ -71,6 +74,6 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Clients have seen other spellings of true (public facts 3). */
+/** Clients have seen other forms of true (public facts 3). */
 const isSuccess = (success: unknown): boolean =>
   success === true || success === 'true' || success === '1' || success === 1;

@@ -1,25 +1,25 @@
-/** What the exchange's error codes mean and what a bot does about each: one table, for both REST interfaces and RFQ. */
+/** Error codes of the exchange with their meaning and the bot's reaction, for both REST interfaces and RFQ. */
 import type { Meaning } from '../../core/index.ts';
 
 /**
- * `look it up`: says nothing about whether the request took effect, or it is still being worked on; ask before acting.
- * `already done`: what was asked for exists or is gone already. `never`: no business of a trading bot, or pointless to repeat.
+ * `look it up`: the outcome of the request is unknown or pending; look it up before acting. `already done`: the
+ * requested state exists already. `never`: not relevant to a trading bot, or pointless to repeat.
  */
 export type Advice = 'never' | 'look it up' | 'halt' | 'back off' | 'fix request' | 'funds' | 'already done';
 
 export type ErrorMeaning = { readonly meaning: string; readonly advice: Advice };
 
-/** The entry of a code; undefined for a code in no list. */
+/** Returns the entry of a code, or undefined for an unlisted code. */
 export const meaningOf = (code: string): ErrorMeaning | undefined => TABLE.get(code);
 
-/** HTTP 420 or 429, or code 0801 or 0802: either is enough (public-facts 10, 11). */
+/** Whether the exchange throttled the request: HTTP 420 or 429, or code 0801 or 0802 (public-facts 10, 11). */
 export const isThrottle = (status: number, code?: string): boolean =>
   status === 420 || status === 429 || code === '0801' || code === '0802';
 
 /**
- * Whether this code, answered to a request that changes something, proves that nothing was changed. A code in no list does so only
- * in the categories that check a request before it is worked on (failure modes 0.1). A refused nonce proves nothing: whatever stands in
- * between may have sent the same bytes twice, and this is what the second copy is answered with after the first was carried out.
+ * Whether this code, as the answer to a write, proves that nothing changed. An unlisted code proves it only in the
+ * categories that are checked before execution (failure modes 0.1). A rejected nonce proves nothing: a proxy may have
+ * sent the request twice, and the code may answer the second copy.
  */
 export function provesRefusal(code: string): boolean {
   if (isAboutNonce(code)) return false;
@@ -27,7 +27,7 @@ export function provesRefusal(code: string): boolean {
   return known ? known.advice !== 'look it up' : /^(?:03|04|05|06|17)\d\d$/.test(code);
 }
 
-/** What a bot decides on; undefined for a code that is a refusal and no more. */
+/** Returns the meaning that a bot acts on, or undefined for a plain rejection. */
 export function actsOn(code: string): Meaning | undefined {
   if (code === '0356') return 'duplicate id';
   if (code === 'quote_already_executed') return 'executed before';
@@ -36,16 +36,19 @@ export function actsOn(code: string): Meaning | undefined {
   return meaningOf(code)?.advice === 'halt' ? 'person' : undefined;
 }
 
-/** Whether a nonce that came twice or a wrong clock may be all that this code means. */
+/** Whether the code may only mean a repeated nonce or a wrong clock. */
 const isAboutNonce = (code: string): boolean => NONCE_CODES.has(code);
 
-/** Answered to an order: ticks or bounds are others than we know, or the book is gone. */
+/** Codes for an order that show that the book is gone, or that its ticks or bounds have changed. */
 const RULE_CODES: ReadonlySet<string> = new Set([
   ...['0301', '0401', '0402', '0403', '0404', '0405', '0406', '0407', '20'],
 ]);
 const NONCE_CODES: ReadonlySet<string> = new Set(['0201', '0207', '104']);
 
-/** Codes by advice; `0000 text` pairs. Categories and meanings: interface document part 7, public facts 10; RFQ: its own part 7. */
+/**
+ * Codes by advice, as `0000 text`. Categories and meanings: interface document part 7, public facts 10; RFQ: part 7 of
+ * its document.
+ */
 const LISTS: Readonly<Record<Advice, readonly string[]>> = {
   'look it up': [
     '0101 unknown error',
@@ -277,10 +280,13 @@ function sequence(from: number, to: number, meaning: string): readonly string[] 
 
 export type ExchangeError = { readonly code: string; readonly message: string };
 
-/** Stands for the code where the exchange sends words only. */
+/** Code used if the exchange sends only text. */
 export const NO_CODE = 'no-code';
 
-/** The error in a reply of any of the envelopes (v3/v4, legacy numeric, RFQ, webhook registration); undefined when there is none. */
+/**
+ * Returns the error in a reply of any envelope (v3/v4, legacy numeric, RFQ, webhook registration), or undefined if
+ * there is none.
+ */
 export function errorIn(reply: unknown): ExchangeError | undefined {
   if (typeof reply !== 'object' || reply === null) return undefined;
   const { error, errors, success } = reply as { error?: unknown; errors?: unknown; success?: unknown };
@@ -293,7 +299,7 @@ export function errorIn(reply: unknown): ExchangeError | undefined {
   return success === false || success === 'false' ? { code: NO_CODE, message: '' } : undefined;
 }
 
-/** A code may be a number on the wire, and then lacks its leading zeros (public facts 3, 4.2). */
+/** Returns the code as text. A numeric code lacks its leading zeros (public facts 3, 4.2). */
 function codeText(code: unknown): string {
   const written = typeof code === 'number' ? String(code) : code;
   if (typeof written !== 'string' || !/^[\w.-]{1,64}$/.test(written)) return NO_CODE;
@@ -301,5 +307,5 @@ function codeText(code: unknown): string {
   return TABLE.has(padded) ? padded : written;
 }
 
-/** One short line: messages end in logs. */
+/** Shortens to one line, because messages reach logs. */
 const plain = (message: string): string => message.slice(0, 300).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');

@@ -1,4 +1,4 @@
-/** Reads the replies of the public endpoints. */
+/** Readers of the public endpoints' replies. */
 import { isDecimalText, moneyOf, textOfMoney } from '../../core/index.ts';
 import type {
   AvailableBook,
@@ -27,7 +27,7 @@ export type Ticker = {
   /** Statistics: signed, of any length. */
   readonly vwap?: string;
   readonly change24?: string;
-  /** Percent over so many hours. */
+  /** Change in percent, by number of hours. */
   readonly rollingAverageChange: ReadonlyMap<string, string>;
 };
 
@@ -44,7 +44,7 @@ export type Candle = {
   readonly vwap?: string;
 };
 
-/** Rules and fees of every book (rest-api 2.7). */
+/** Reads the rules and fees of every book (rest-api 2.7). */
 export const availableBooks = (payload: unknown, unreadable?: UnreadableRow[]): readonly AvailableBook[] =>
   wire.rows(payload, element => availableBook(wire.row(element)), unreadable);
 
@@ -87,7 +87,10 @@ function tiers(of: Row, field: string): readonly FeeTier[] {
 
 const compare = (a: Money, b: Money): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** No book charges a twentieth: a flat rate above that is in percent (public facts 4.1). Maker and taker are in one unit. */
+/**
+ * A flat rate above 5% must be in percent, since no book charges that much (public facts 4.1). Maker and taker have the
+ * same unit.
+ */
 const PERCENT_ABOVE = moneyOf('0.05');
 
 function flatRate(of: Row): { readonly maker: DecimalText; readonly taker: DecimalText } {
@@ -96,7 +99,7 @@ function flatRate(of: Row): { readonly maker: DecimalText; readonly taker: Decim
   return percent ? { maker: hundredth('maker', maker), taker: hundredth('taker', taker) } : { maker, taker };
 }
 
-/** Percent as a fraction, exact. Throws a WireFault that names `field` when it has more than 16 decimals. */
+/** Converts percent to an exact fraction. Throws a WireFault with `field` if it has more than 16 decimals. */
 export function hundredth(field: string, percent: DecimalText): DecimalText {
   const atto = moneyOf(percent);
   if (atto % 100n !== 0n) throw wire.fault(field, 'at most 16 decimals', percent);
@@ -104,8 +107,8 @@ export function hundredth(field: string, percent: DecimalText): DecimalText {
 }
 
 /**
- * Reads each row by itself: an amount that cannot be read is `null`, and the first row of a side whose price cannot be read, that is of another book
- * or that breaks the order of the rows is its damage. Throws a WireFault on another shape, and on a side of which no row can be read.
+ * Reads a book row by row. An unreadable amount is `null`. The damage of a side is its first row with an unreadable
+ * price, of another book or out of order. Throws a WireFault on another shape, and on a side without a readable row.
  */
 export const orderBook =
   (book: string) =>
@@ -126,7 +129,10 @@ export const orderBook =
     };
   };
 
-/** Best first on the wire in both forms (public facts 4.3). Floats serve for that check alone: they keep the order of decimals. */
+/**
+ * Both forms list the best price first (public facts 4.3). Only this check uses floats, since they keep the order of
+ * decimals.
+ */
 function bookSide(
   of: Row,
   field: string,
@@ -148,7 +154,7 @@ function bookSide(
     }
     const before = entries.at(-1);
     if (before !== undefined && !isOrdered(Number(before.price), Number(entry.price))) {
-      // Either of the two may be the wrong one: neither proves where it is, nor where the rows behind it are.
+      // Either of the two rows may be wrong, so neither proves its position or that of the rows behind it.
       entries.pop();
       damage ??= {
         after: entries.length,
@@ -159,7 +165,7 @@ function bookSide(
     }
     entries.push(entry);
   }
-  // Nothing of the side was read: the reply is not this book's.
+  // No row of the side was readable, so the reply is not this book's.
   if (entries.length === 0 && damage !== undefined) throw new wire.WireFault(damage.why);
   return { entries, damage };
 }
@@ -176,7 +182,10 @@ function bookEntry(element: unknown, field: string, book: string): BookEntry {
   };
 }
 
-/** rest-api 2.3, in the order of the reply; an unknown book has none (public-facts 4.4). Throws a WireFault on another shape. */
+/**
+ * Reads trades (rest-api 2.3) in the order of the reply; an unknown book has none (public-facts 4.4). Throws a
+ * WireFault on another shape.
+ */
 export const publicTrades = (payload: unknown, unreadable?: UnreadableRow[]): readonly PublicTrade[] =>
   wire.rows(payload, publicTrade, unreadable);
 
@@ -192,7 +201,10 @@ function publicTrade(element: unknown): PublicTrade {
   };
 }
 
-/** Of one book (public-facts 4.2). A price of zero is left out, as one that is missing or null. Throws a WireFault on another shape. */
+/**
+ * Reads the ticker of one book (public-facts 4.2). A price of zero is omitted, like a missing price or null. Throws a
+ * WireFault on another shape.
+ */
 export function ticker(payload: unknown): Ticker {
   const of = wire.row(payload);
   const changes = wire.optional(of, 'rolling_average_change', (from, field) => wire.row(from[field], field)) ?? {};
@@ -213,16 +225,19 @@ export function ticker(payload: unknown): Ticker {
   };
 }
 
-/** A price of zero is none, as null is: a book without a market has no price. */
+/** A price of zero means no price, like null, in a book without a market. */
 const priceIn = (of: Row, field: string): DecimalText | undefined => someOf(wire.optional(of, field, wire.decimal));
 const someOf = (figure: string | undefined): string | undefined =>
   figure !== undefined && /[1-9]/.test(figure) ? figure : undefined;
 
-/** Of every book, when none was asked for (public-facts 4.2). */
+/** Reads the tickers of every book (public-facts 4.2). */
 export const tickers = (payload: unknown, unreadable?: UnreadableRow[]): readonly Ticker[] =>
   wire.rows(payload, ticker, unreadable);
 
-/** Undocumented; as clients read it (public facts 4.5), with times in ms since 1970. Throws a WireFault on another shape. */
+/**
+ * Reads candles. Undocumented; fields as clients read them (public facts 4.5), times in epoch ms. Throws a WireFault on
+ * another shape.
+ */
 export const candles = (payload: unknown, unreadable?: UnreadableRow[]): readonly Candle[] =>
   wire.rows(payload, candle, unreadable);
 

@@ -1,4 +1,4 @@
-/** Nonces for signed requests: never repeated and never lower than an earlier one, even when the clock steps back. */
+/** Nonces for signed requests: always increasing, even if the clock steps back. */
 import type { Clock, NonceSource, Random } from '../../core/index.ts';
 
 const SALT = 1_000_000n;
@@ -6,8 +6,8 @@ const LOWEST = 10n ** 18n;
 const HIGHEST = 10n ** 19n - 1n;
 
 /**
- * Nonce v2: 13 digits of epoch milliseconds and 6 of salt, 19 in all (public facts 2.3). Valid in any order of arrival.
- * `above` is the high-water mark of an earlier run. Throws a RangeError when the clock is past the year 2286.
+ * Creates v2 nonces of 19 digits: 13 of epoch milliseconds and 6 of salt (public facts 2.3), valid in any order of
+ * arrival. `above` is the highest nonce of an earlier run. Throws a RangeError if the clock is past the year 2286.
  */
 export function nonceV2(clock: Clock, random: Random, above = 0n): NonceSource {
   let last = above;
@@ -24,7 +24,10 @@ export function nonceV2(clock: Clock, random: Random, above = 0n): NonceSource {
   };
 }
 
-/** Nonce v1: strictly increasing milliseconds. Announced as refused since November 2025; for older doors only. */
+/**
+ * Creates v1 nonces: strictly increasing milliseconds. Announced as rejected since November 2025; only for older API
+ * endpoints.
+ */
 export function nonceV1(clock: Clock, above = 0n): NonceSource {
   let last = above;
   return {

@@ -1,4 +1,4 @@
-/** Builds paths and queries from checked values only: what is not an id, a symbol or a number cannot reach the request line. */
+/** Builders of paths and queries from checked values: only ids, symbols and numbers can reach the request line. */
 import { isDecimalText } from '../../core/index.ts';
 import type { DecimalText, ExchangeLimits, Page } from '../../core/index.ts';
 import { fault } from './wire.ts';
@@ -14,43 +14,58 @@ export const bookPart = checked(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/, 'a book like 
 export const currencyPart = checked(/^[A-Za-z0-9]{1,20}$/, 'a ticker like btc');
 /** 16 characters on today's wire, up to 64 in older samples (public facts 3). */
 export const oidPart = checked(/^[A-Za-z0-9]{1,64}$/, 'an order id');
-/** Interface document, conventions. */
+/** Format: see the conventions of the interface document. */
 export const originIdPart = checked(/^[A-Za-z0-9_-]{1,40}$/, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
 export const tidPart = checked(/^\d{1,19}$/, 'a trade id');
-/** Ids of quotes and conversions: UUIDs, or short texts. */
+/** Ids of quotes and conversions: UUIDs or short texts. */
 export const quotePart = checked(/^[A-Za-z0-9_-]{1,64}$/, 'an id');
 
-/** Unsigned decimal digits, at most 20 before the point and 18 after it; zero too. Throws a WireFault on anything else. */
+/**
+ * Checks unsigned decimal digits, at most 20 before the point and 18 after it; zero is valid. Throws a WireFault on
+ * other text.
+ */
 export function amountPart(value: DecimalText): DecimalText {
   if (!isDecimalText(value)) throw fault('argument', 'decimal digits', value);
   return value;
 }
 
-/** Above zero: what no order, quote or change can do without. Throws a WireFault on zero, and as `amountPart`. */
+/**
+ * Checks an amount above zero, which every order, quote and change needs. Throws a WireFault on zero and on invalid
+ * text.
+ */
 export function positivePart(value: DecimalText): DecimalText {
   if (!/[1-9]/.test(amountPart(value))) throw fault('argument', 'an amount above zero', value);
   return value;
 }
 
-/** The digits of a whole number from 1 to `max`; throws a WireFault on another number. */
+/** Returns the digits of a whole number from 1 to `max`. Throws a WireFault on another number. */
 export function limitPart(value: number, max: number): string {
   if (!(Number.isSafeInteger(value) && value >= 1 && value <= max)) throw fault('argument', `1 to ${max}`, value);
   return String(value);
 }
 
-/** Public facts 4.3, 8; rest-api 4.1, 4.4, 8. */
+/** Page limits (public facts 4.3, 8; rest-api 4.1, 4.4, 8). */
 export const PAGES: ExchangeLimits = { ordersPage: 500, tradesPage: 100, depth: 50 };
 
-/** Ids per request: 500 origin_ids would make a request line that proxies refuse, and then nothing is canceled (failure modes A25). */
+/**
+ * Maximum ids per request. Proxies reject the request line of 500 origin_ids, and then nothing is canceled (failure
+ * modes A25).
+ */
 export const IDS_PER_REQUEST = 50;
 
-/** `?a=b&c=d` of the given pairs in their order, without those that are undefined. Values are checked parts: nothing is encoded. */
+/**
+ * Returns `?a=b&c=d` of the given pairs in order, without undefined values. Values are checked parts, so nothing is
+ * encoded.
+ */
 export function query(pairs: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(pairs).filter(([, value]) => value !== undefined);
   return given.length === 0 ? '' : `?${given.map(([name, value]) => `${name}=${value ?? ''}`).join('&')}`;
 }
 
-/** Pairs for `query`: a trade id, asc or desc, and 1 to 100 (rest-api 4.1, 8). Throws a WireFault on anything else. */
+/**
+ * Returns pairs for `query`: a trade id, asc or desc, and 1 to 100 (rest-api 4.1, 8). Throws a WireFault on other
+ * values.
+ */
 export const pageQuery = (page: Page): Record<string, string | undefined> => ({
   marker: page.marker === undefined ? undefined : tidPart(page.marker),
   sort: page.sort === undefined ? undefined : sortPart(page.sort),
@@ -59,7 +74,7 @@ export const pageQuery = (page: Page): Record<string, string | undefined> => ({
 
 const sortPart = checked(/^(?:asc|desc)$/, 'asc or desc');
 
-/** Parts of `size` in order, the last one shorter; none of nothing. `size` is at least 1. */
+/** Splits a list into parts of `size`, with a shorter last part; no parts for an empty list. `size` is at least 1. */
 export function chunks<T>(of: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(of.length / size) }, (_, i) => of.slice(i * size, (i + 1) * size));
 }

@@ -1,4 +1,4 @@
-/** What a person can do about a refusal: one clause for each code that has its own, one for each advice. */
+/** Remedies of rejections for the operator: one clause for each code with its own remedy, and one for each advice. */
 import { meaningOf } from './errorCodes.ts';
 
 const OF_CODE: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const OF_CODE: Readonly<Record<string, string>> = {
   '0801': 'wait a minute: the address or the account has asked too often; other programs on it count too',
 };
 
-/** What to do about a code, in a clause; null when nothing can be said. */
+/** Returns the remedy of a code as a clause, or null if none is known. */
 export function remedyOf(code: string): string | null {
   const own = OF_CODE[code];
   if (own !== undefined) return own;

@@ -1,21 +1,24 @@
-/** Signs requests: HMAC-SHA256 over nonce, method, target and body exactly as they are sent (public facts 2.1, 2.2). */
+/** Signatures of requests: HMAC-SHA256 over nonce, method, target and body exactly as sent (public facts 2.1, 2.2). */
 import { createHmac } from 'node:crypto';
 import type { SecretText, WireRequest } from '../../core/index.ts';
 
 export type Credentials = {
   readonly key: string;
   readonly secret: SecretText;
-  /** `authorization` (default) is the one header of the public wire; `three` sends `key`, `signature` and `nonce` apart. */
+  /**
+   * `authorization` (default) sends the single header of the public wire; `three` sends the headers `key`, `signature`
+   * and `nonce`.
+   */
   readonly headers?: 'authorization' | 'three';
 };
 
 type Unsigned = Pick<WireRequest, 'method' | 'target' | 'body'>;
 
-/** Lower-case hex of the signature. */
+/** Returns the signature in lower-case hex. */
 export const signatureOf = (secret: SecretText, nonce: string, { method, target, body }: Unsigned): string =>
   createHmac('sha256', secret.reveal()).update(`${nonce}${method}${target}${body}`, 'utf8').digest('hex');
 
-/** The headers that make the exchange believe it is us. */
+/** Returns the headers that authenticate a request. */
 export function authHeaders(who: Credentials, nonce: string, request: Unsigned): Record<string, string> {
   const signature = signatureOf(who.secret, nonce, request);
   return who.headers === 'three'

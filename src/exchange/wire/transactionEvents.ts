@@ -1,4 +1,7 @@
-/** Reads what the exchange delivers to a callback URL: issuances, redemptions, crypto deposits and withdrawals, conversions (rfq-and-webhooks 2.5, 2.6). */
+/**
+ * Reader of deliveries to a callback URL: issuances, redemptions, crypto deposits and withdrawals, conversions
+ * (rfq-and-webhooks 2.5, 2.6).
+ */
 import { ambiguityOf, TRANSACTION_KINDS, TRANSACTION_STATUSES } from '../../core/index.ts';
 import type {
   Delivery,
@@ -13,7 +16,7 @@ import { parseExactJson } from './json.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';
 
-/** What a delivery says. Whoever receives it answers first, within five seconds, and reads later. */
+/** Reads a delivery. The receiver must answer within five seconds, before it reads the content. */
 export function delivery(body: string): Delivery {
   try {
     const of = wire.row(parseExactJson(body), 'delivery');

@@ -1,4 +1,7 @@
-/** Whether the exchange signed a delivery: RSA with SHA-256 over the payload as compact text, with a key of its public list (public-facts 15). */
+/**
+ * Signature check of deliveries: RSA with SHA-256 over the payload as compact text, with a key of the exchange's public
+ * list (public-facts 15).
+ */
 import { createPublicKey, createVerify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { ambiguityOf, memberText } from '../../core/index.ts';
@@ -7,7 +10,10 @@ import type { Millis, VenueWebhooks } from '../../core/index.ts';
 const SIGNATURE = 'x-bitso-webhook-event-signature';
 const KEY_ID = 'x-bitso-key-id';
 
-/** Keys come in by `learn`; `onUnknown` asks for them, at most once in ten seconds, whoever makes up key ids. */
+/**
+ * Creates a check. `learn` adds keys; `onUnknown` requests them, at most once in ten seconds, even if a sender invents
+ * key ids.
+ */
 export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, onUnknown) => {
   const known = new Map<string, KeyObject>();
   let askedAt = -Infinity;
@@ -19,7 +25,7 @@ export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, on
         try {
           known.set(id, createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' }));
         } catch {
-          // A key that is none verifies nothing.
+          // An invalid key verifies nothing.
         }
       }
     },
@@ -45,12 +51,18 @@ export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, on
 const ASK_EVERY_MS = 10_000;
 const NO = { kind: 'no' } as const;
 
-/** The exchange delivers events of up to 60 days again, when asked (public-facts 15): no delivery is older, whatever its signature. */
+/**
+ * On request, the exchange repeats events of up to 60 days (public-facts 15). Older deliveries are rejected, whatever
+ * their signature.
+ */
 const AGE_MAX_MS = 61 * 86_400_000;
-/** Its clock and ours may differ. */
+/** Allowance for a clock difference with the exchange. */
 const AHEAD_MAX_MS = 86_400_000;
 
-/** What a signature must be over; null when readers could differ about it, or when its time is one at which the exchange delivers nothing. */
+/**
+ * Returns the text that the signature must cover. Returns null if parsers could read it differently, or if its time is
+ * outside the range of deliveries.
+ */
 function signedIn(text: string, now: Millis): { readonly payload: string; readonly says: string } | null {
   const body = parsed(text);
   if (body === null || ambiguityOf(text) !== null) return null;
@@ -60,7 +72,7 @@ function signedIn(text: string, now: Millis): { readonly payload: string; readon
   const told = updatedAt ?? createdAt;
   const age = now - (typeof told === 'string' ? Date.parse(told) : now);
   if (!(age <= AGE_MAX_MS && age >= -AHEAD_MAX_MS)) return null;
-  // The event's name is not signed, and means something.
+  // The event's name is significant but not signed.
   const event = body['event'];
   return { payload, says: `${typeof event === 'string' ? event.toUpperCase() : ''}\n${payload}` };
 }

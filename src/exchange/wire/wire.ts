@@ -1,8 +1,10 @@
-/** Reads fields of parsed replies strictly: every reader gives the exact value or throws a WireFault that names the field. */
+/**
+ * Strict readers for fields of parsed replies. Each returns the exact value or throws a WireFault that names the field.
+ */
 import { isDecimalText, moneyOf } from '../../core/index.ts';
 import type { DecimalText, Millis, Money, Side, UnreadableRow } from '../../core/index.ts';
 
-/** A reply that is not shaped as the interface documents say. Becomes the outcome `unknown`. */
+/** Reply that differs from the interface documents. Becomes the outcome `unknown`. */
 export class WireFault extends Error {
   constructor(message: string) {
     super(message);
@@ -10,24 +12,27 @@ export class WireFault extends Error {
   }
 }
 
-/** A JSON object. Fields that nobody reads are kept and ignored. */
+/** JSON object; unused fields are ignored. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** An object; null and an array are none. `what` is its name in the fault. */
+/** Reads an object; null and arrays are faults. `what` is its name in the fault. */
 export function row(value: unknown, what = 'payload'): Row {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault(what, 'an object', value);
   return value as Row;
 }
 
-/** An array within a row, read element by element: a fault of one is a fault of all. A reply's own list is read by `rows`. `what` is its name in the fault. */
+/**
+ * Reads an array within a row: a fault of one element is a fault of all. `rows` reads a reply's own list. `what` is its
+ * name in the fault.
+ */
 export function list<T>(value: unknown, each: (element: unknown) => T, what = 'payload'): readonly T[] {
   if (!Array.isArray(value)) throw fault(what, 'an array', value);
   return value.map(each);
 }
 
 /**
- * Reads the rows of a list one by one. A row that cannot be read is left out and added to `unreadable`; without that
- * list the first such row throws its WireFault. `what` is the name of the list in the fault.
+ * Reads a list row by row. An unreadable row is omitted and added to `unreadable`; without that list its WireFault is
+ * thrown. `what` is the list's name in the fault.
  */
 export function rows<T>(
   value: unknown,
@@ -44,17 +49,17 @@ export function rows<T>(
       if (!(error instanceof WireFault) || unreadable === undefined) throw error;
       if (unreadable.length < UNREADABLE_MAX)
         unreadable.push({ why: `row ${n + 1}: ${error.message}`, ...identityOf(element) });
-      // More of them are no list of this exchange.
+      // With more unreadable rows, the list is not one of this exchange.
       else throw error;
     }
   }
   return read;
 }
 
-/** Unreadable rows that one reply may have. */
+/** Maximum unreadable rows per reply. */
 const UNREADABLE_MAX = 1000;
 
-/** The parts of a row's identity that can be read. */
+/** Returns the readable parts of a row's identity. */
 function identityOf(element: unknown): Omit<UnreadableRow, 'why'> {
   if (typeof element !== 'object' || element === null || Array.isArray(element)) return {};
   const of = element as Row;
@@ -78,7 +83,7 @@ function identityOf(element: unknown): Omit<UnreadableRow, 'why'> {
   });
 }
 
-/** What names and ids look like (rest-api, Conventions). Another text identifies nothing. */
+/** Formats of names and ids (rest-api, Conventions). Other text identifies nothing. */
 const SHAPES = {
   book: /^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/,
   currency: /^[A-Za-z0-9]{1,20}$/,
@@ -86,7 +91,7 @@ const SHAPES = {
   originId: /^[A-Za-z0-9_-]{1,40}$/,
 } as const;
 
-/** Of a balance, of every update of a transfer, or of a trade: those of its book, or its own two, and that of its fee. */
+/** Returns the currencies of a balance, of every update of a transfer, or of a trade and its fee. */
 function currenciesOf(of: Row): readonly string[] | undefined {
   if (of['fees_currency'] !== undefined) return tradedIn(of);
   const updates = of['balance_updates'];
@@ -98,7 +103,10 @@ function currenciesOf(of: Row): readonly string[] | undefined {
 
 const isTicker = (name: unknown): name is string => typeof name === 'string' && SHAPES.currency.test(name);
 
-/** The fee is taken in one of the two currencies where it does not say another. */
+/**
+ * Returns the currencies of a trade, from its book or its own fields. Unless the fee names another currency, it is in
+ * one of the two.
+ */
 function tradedIn(of: Row): readonly string[] | undefined {
   const { book, fees_currency: fee, major_currency: major, minor_currency: minor } = of;
   const pair = typeof book === 'string' && SHAPES.book.test(book) ? book.split('_') : [major, minor];
@@ -110,35 +118,37 @@ function tradedIn(of: Row): readonly string[] | undefined {
 export const optional = <T>(of: Row, field: string, read: (of: Row, field: string) => T): T | undefined =>
   of[field] === undefined || of[field] === null ? undefined : read(of, field);
 
-/** Text, also when it is empty; a number is none. */
+/** Reads text, which may be empty; a number is a fault. */
 export function text(of: Row, field: string): string {
   const value = of[field];
   if (typeof value !== 'string') throw fault(field, 'text', value);
   return value;
 }
 
-/** Text that is not empty. */
+/** Reads text that is not empty. */
 export function filled(of: Row, field: string): string {
   const value = text(of, field);
   if (value === '') throw fault(field, 'text that is not empty', value);
   return value;
 }
 
-/** JSON's true or false; "true" and 1 are faults. */
+/** Reads true or false; "true" and 1 are faults. */
 export function flag(of: Row, field: string): boolean {
   const value = of[field];
   if (typeof value !== 'boolean') throw fault(field, 'true or false', value);
   return value;
 }
 
-/** Unsigned decimal text. A JSON number is refused: it has been through a float somewhere. */
+/** Reads unsigned decimal text. A JSON number is rejected, because it may have passed through a float. */
 export function decimal(of: Row, field: string): DecimalText {
   const value = of[field];
   if (!isDecimalText(value)) throw fault(field, 'decimal digits', value);
   return value;
 }
 
-/** The size of decimal text that may carry a minus: trades sign what was given away (public facts 9.2). */
+/**
+ * Reads the absolute value of decimal text with an optional minus. Trades show debits as negative (public facts 9.2).
+ */
 export function magnitude(of: Row, field: string): DecimalText {
   const value = of[field];
   const size = typeof value === 'string' && value.startsWith('-') ? value.slice(1) : value;
@@ -146,7 +156,7 @@ export function magnitude(of: Row, field: string): DecimalText {
   return size;
 }
 
-/** Exact money of decimal text that may carry a minus. */
+/** Reads exact money from decimal text with an optional minus. */
 export function sum(of: Row, field: string): Money {
   const size = magnitude(of, field);
   return moneyOf(of[field] === size ? size : `-${size}`);
@@ -154,7 +164,7 @@ export function sum(of: Row, field: string): Money {
 
 const FIGURE = /^-?\d{1,40}(?:\.\d{1,60})?$/;
 
-/** Signed decimal text of any length, for statistics that no order depends on. */
+/** Reads signed decimal text of any length, for statistics that no order depends on. */
 export function figure(of: Row, field: string): string {
   const value = of[field];
   if (typeof value !== 'string' || !FIGURE.test(value)) throw fault(field, 'a decimal figure', value);
@@ -163,7 +173,7 @@ export function figure(of: Row, field: string): string {
 
 const INTEGER = /^\d{1,19}$/;
 
-/** A whole number of up to 64 bits, number or text on the wire, with every digit. */
+/** Reads a whole number of up to 64 bits with all digits, as number or text on the wire. */
 export function integer(of: Row, field: string): bigint {
   const value = of[field];
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
@@ -171,14 +181,14 @@ export function integer(of: Row, field: string): bigint {
   throw fault(field, 'a whole number', value);
 }
 
-/** A whole number that JavaScript counts exactly. */
+/** Reads a whole number within the safe integers. */
 export function count(of: Row, field: string): number {
   const value = Number(integer(of, field));
   if (!Number.isSafeInteger(value)) throw fault(field, 'a whole number below 2^53', of[field]);
   return value;
 }
 
-/** An identifier: text, or a whole number turned into text with every digit. */
+/** Reads an identifier: text, or a whole number converted to text with all digits. */
 export function identifier(of: Row, field: string): string {
   return typeof of[field] === 'number' ? integer(of, field).toString() : filled(of, field);
 }
@@ -191,16 +201,16 @@ const shaped =
     return value;
   };
 
-/** Symbol of a book, lower case. */
+/** Reads the lower-case symbol of a book. */
 export const bookName = shaped(SHAPES.book, 'a book like btc_mxn');
-/** Ticker of a currency, in any case. */
+/** Reads the ticker of a currency, in any case. */
 export const currencyName = shaped(SHAPES.currency, 'a ticker like btc');
-/** Id of an order, as the exchange gives it. */
+/** Reads an order id assigned by the exchange. */
 export const exchangeId = shaped(SHAPES.id, 'an order id');
-/** Client-supplied id. */
+/** Reads an id supplied by the client. */
 export const originId = shaped(SHAPES.originId, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
 
-/** One of the words as they are spelt, case included. */
+/** Reads one of the allowed words, case-sensitive. */
 export function oneOf<T extends string>(of: Row, field: string, allowed: readonly T[]): T {
   const value = of[field];
   const found = allowed.find(each => each === value);
@@ -208,12 +218,15 @@ export function oneOf<T extends string>(of: Row, field: string, allowed: readonl
   return found;
 }
 
-/** In words, as REST says it; the stream says 0 and 1 (rest-api 6). */
+/** Reads a side in words, as in REST; the stream uses 0 and 1 (rest-api 6). */
 export const side = (of: Row, field: string): Side => oneOf(of, field, ['buy', 'sell']);
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))$/;
 
-/** All spellings of a time seen on the wire (public facts 3): `Z`, `+0000` or `+00:00`, with or without a fraction of a second. */
+/**
+ * Reads a time in any format seen on the wire (public facts 3): `Z`, `+0000` or `+00:00`, with or without a fraction of
+ * a second.
+ */
 export function time(of: Row, field: string): Millis {
   const parts = TIMESTAMP.exec(text(of, field));
   if (!parts) throw fault(field, 'an ISO 8601 time', of[field]);
@@ -236,7 +249,7 @@ export function time(of: Row, field: string): Millis {
   );
   const real =
     year >= 1970 &&
-    // A day that its month lacks spills into another month.
+    // A day that does not exist falls into the next month.
     new Date(local).getUTCMonth() === month - 1 &&
     hour < 24 &&
     minute < 60 &&
@@ -247,19 +260,19 @@ export function time(of: Row, field: string): Millis {
   return parts[8] === '-' ? local + offset : local - offset;
 }
 
-/** Leaves out the fields that are undefined, as exact optional properties want it. */
+/** Omits undefined fields, as exact optional properties require. */
 export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
 }
 
-/** For the caller to throw. Shows at most 60 characters of a text that was found, and of a container only what it is. */
+/** Returns a fault for the caller to throw. Shows at most 60 characters of a text, and only the kind of a container. */
 export function fault(field: string, expected: string, found: unknown): WireFault {
   return new WireFault(`${field}: expected ${expected}, found ${shownShortly(found)}`);
 }
 
-/** Containers are named, not printed: a hostile reply can nest deeper than any printer's stack. */
+/** Containers are not printed, because a hostile reply can nest deeper than a printer's stack. */
 function shownShortly(found: unknown): string {
   if (Array.isArray(found)) return 'an array';
   if (typeof found === 'object' && found !== null) return 'an object';

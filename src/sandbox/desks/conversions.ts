@@ -1,4 +1,7 @@
-/** Conversions (v4): quotes on the books' best prices, their execution in the background, and what became of them (rest-api 4.10, public-facts 13). */
+/**
+ * Conversions (v4): quotes on the books' best prices, execution in the background, and results (rest-api 4.10,
+ * public-facts 13).
+ */
 import { money, moneyOf, opposite, textOfMoney } from '../../core/index.ts';
 import type { Millis, Money, Random, Side, Timer } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
@@ -15,7 +18,7 @@ export type VenueQuote = {
   readonly to: { readonly currency: string; readonly sum: Money };
   readonly created: Millis;
   readonly expires: Millis;
-  /** With and without the padding, in `rateCurrency` per unit of the other currency. */
+  /** Rate with and then without the padding, in `rateCurrency` per unit of the other currency. */
   readonly rate: Money;
   readonly plainRate: Money;
   readonly rateCurrency: string;
@@ -31,12 +34,12 @@ export type QuoteRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: Money } | { readonly receive: Money }
 );
 
-/** Quotes and conversions remembered; the oldest go first. */
+/** Maximum numbers of quotes and conversions kept; the oldest are dropped first. */
 export const QUOTES_MAX = 10_000;
 export const CONVERSIONS_MAX = 10_000;
 const ONE = 10n ** 18n;
 
-/** One book on the way, and what is done in it. */
+/** One book on the path, and the side traded in it. */
 type Hop = { readonly book: DeskBook; readonly side: Side };
 
 export class VenueConversions {
@@ -44,7 +47,7 @@ export class VenueConversions {
   readonly #random: Random;
   readonly #quotes = new Map<string, VenueQuote>();
   readonly #conversions = new Map<string, VenueConversion>();
-  /** The same by the id of their quote. */
+  /** Conversions by the id of their quote. */
   readonly #ofQuote = new Map<string, VenueConversion>();
   readonly #timers = new Set<Timer>();
   #next = 8001;
@@ -54,13 +57,13 @@ export class VenueConversions {
     this.#random = random;
   }
 
-  /** 0367 when the books between the two currencies have no price or not the depth. */
+  /** Creates a quote. Rejects with 0367 if the books between the two currencies lack a price or depth. */
   quote(account: Account, request: QuoteRequest): Verdict<VenueQuote> {
     const path = pathOf(this.#venue, request.from, request.to);
     if (path === null) return refused('0367', `${request.from} to ${request.to}`);
     const best = path.map(({ book, side }) => bestPrice(book, opposite(side)));
     if (best.some(price => price === 0n)) return refused('0367', 'no price in the book');
-    // What one unit of `from` gives, exactly, as a fraction.
+    // Amount of the target currency per unit of `from`, as an exact fraction.
     let over = 1n;
     let under = 1n;
     path.forEach(({ side }, i) => {
@@ -78,7 +81,7 @@ export class VenueConversions {
     if (slippage === null) return refused('0367', 'not enough depth in the book');
     // Epoch milliseconds are whole (rest-api 2.10); a clock may be finer.
     const created = Math.floor(this.#venue.clock.now());
-    // Quoted like the book's price when there is one book, else what one unit of the target costs.
+    // A single sell is quoted like the book's price; otherwise the rate is the cost of one unit of the target.
     const sells = path.length === 1 && path[0]!.side === 'sell';
     const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
     const quote: VenueQuote = {
@@ -99,7 +102,7 @@ export class VenueConversions {
     return done(quote);
   }
 
-  /** Accepts a quote once, within its life; 0345 otherwise, 0379 when the account cannot pay it. */
+  /** Accepts a quote once, before it expires. Rejects with 0345 otherwise, or with 0379 if the account cannot pay. */
   execute(account: Account, quoteId: string): Verdict<VenueConversion> {
     const quote = this.#quotes.get(quoteId);
     if (quote?.account !== account || !(this.#venue.clock.now() < quote.expires)) return refused('0345');
@@ -120,7 +123,7 @@ export class VenueConversions {
     return owned(account, this.#conversions.get(id));
   }
 
-  /** The conversion that a quote became; undefined for a quote that was not executed. */
+  /** Returns the conversion of a quote, or undefined if the quote was not executed. */
   ofQuote(account: Account, quoteId: string): VenueConversion | undefined {
     return owned(account, this.#ofQuote.get(quoteId));
   }
@@ -149,7 +152,7 @@ export class VenueConversions {
 const owned = (account: Account, conversion: VenueConversion | undefined): VenueConversion | undefined =>
   conversion?.quote.account === account ? conversion : undefined;
 
-/** One book between the two currencies, or two by way of a third. */
+/** Returns one book between the two currencies, or two through a third currency; null if there is no path. */
 function pathOf(venue: DeskWorld, from: string, to: string): readonly Hop[] | null {
   const direct = hopOf(venue, from, to);
   if (direct) return [direct];
@@ -169,13 +172,13 @@ function hopOf(venue: DeskWorld, from: string, to: string): Hop | undefined {
   return buying && { book: buying, side: 'buy' };
 }
 
-/** Best price of a side in the minor currency; 0 when it is empty. */
+/** Returns the best price of a side in the minor currency, or 0 if the side is empty. */
 function bestPrice(book: DeskBook, side: Side): bigint {
   const ticks = side === 'buy' ? book.engine.bestBid() : book.engine.bestAsk();
   return BigInt(ticks) * book.instrument.tickMoney;
 }
 
-/** How much worse than the best price the sum would trade in the book as it stands, as a fraction; null when it holds too little. */
+/** Returns how much worse than the best price the sum would trade, as a fraction, or null if the book is too small. */
 function slippageOf({ book, side }: Hop, spend: Money): Money | null {
   const { instrument: i } = book;
   let left: bigint = side === 'sell' ? spend / i.lotMoney : spend / i.tickLotMoney;
@@ -210,7 +213,7 @@ function keep<T>(map: Map<string, T>, id: string, entry: T, most: number): void 
   }
 }
 
-/** Midnight UTC after a time, the Monday after it, and the first of the month after it. */
+/** Returns the next midnight UTC, the next Monday and the first of the next month. */
 export function nextRecurrentEvents(now: Millis): { DAILY: Millis; WEEKLY: Millis; MONTHLY: Millis } {
   const at = new Date(now);
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
@@ -222,7 +225,7 @@ export function nextRecurrentEvents(now: Millis): { DAILY: Millis; WEEKLY: Milli
   };
 }
 
-/** A fraction like "0.0153". */
+/** Formats a fraction like "0.0153". */
 export const fractionText = (fraction: Money): string => textOfMoney(money(fraction - (fraction % 10n ** 14n)), 4);
-/** From this fraction on, a slippage is called high. */
+/** Fraction from which slippage is reported as high. */
 export const HIGH_SLIPPAGE = moneyOf('0.02');

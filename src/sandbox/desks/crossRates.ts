@@ -1,17 +1,23 @@
-/** Rates between any two currencies: the mid of the book that joins them, or the product along the shortest chain of books. */
+/**
+ * Rates between any two currencies: the mid price of the book that joins them, or the product along the shortest chain
+ * of books.
+ */
 import type { DeskBook, DeskWorld } from './deskWorld.ts';
 
-/** Units of the target for one unit of the source, exactly: over / under. */
+/** Units of the target per unit of the source, as the exact fraction over / under. */
 export type Rate = { readonly over: bigint; readonly under: bigint };
 export type Cross = { readonly rate: Rate; readonly path: readonly Hop[] };
 
-/** One book on the way. Selling takes its major to its minor. */
+/** One book on the path. Selling converts its major to its minor. */
 export type Hop = { readonly book: DeskBook; readonly selling: boolean };
 
-/** Books between two currencies at most. */
+/** Maximum number of books between two currencies. */
 export const HOPS_MAX = 3;
 
-/** Every currency that can be reached, with the shortest way to it; among equals the one through books listed first. Only books with two sides count. */
+/**
+ * Returns every reachable currency with its shortest path; ties go to the book listed first. Books without two sides
+ * are ignored.
+ */
 export function crossesFrom(venue: Pick<DeskWorld, 'books'>, source: string): ReadonlyMap<string, Cross> {
   const found = new Map<string, Cross>();
   let ends: readonly (readonly [string, Cross])[] = [[source, { rate: { over: 1n, under: 1n }, path: [] }]];
@@ -40,7 +46,7 @@ export function crossesFrom(venue: Pick<DeskWorld, 'books'>, source: string): Re
   return found;
 }
 
-/** Mid of the best prices, in minor per major; null without both. */
+/** Returns the mid price in minor per major, or null if a side is empty. */
 export function midOf({ engine, instrument }: DeskBook): Rate | null {
   const [bid, ask] = [engine.bestBid(), engine.bestAsk()];
   if (!(bid > 0 && ask > 0)) return null;

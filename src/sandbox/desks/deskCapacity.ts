@@ -1,4 +1,4 @@
-/** How much the RFQ desk still takes in each direction of a pair: what it took fades over time. */
+/** Remaining capacity of the RFQ desk in each direction of a pair; used capacity recovers over time. */
 import { money, moneyOfValue } from '../../core/index.ts';
 import type { Clock, Money } from '../../core/index.ts';
 import { midOf } from './crossRates.ts';
@@ -11,23 +11,23 @@ type Load = { used: bigint; at: number };
 
 export class DeskCapacity {
   readonly #clock: Clock;
-  /** By direction, the part in use of 10^18; at most one entry for each listed pair. */
+  /** Used part by direction, out of 10^18; at most one entry for each listed pair. */
   readonly #loads = new Map<string, Load>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** What the desk takes now, in the source currency. */
+  /** Returns the free capacity, in the source currency. */
   free(direction: string, cross: Cross, switches: Switches): Money {
     const free = ONE - this.#used(direction, switches);
     return money((whole(cross, switches) * free) / ONE);
   }
 
-  /** False, and nothing taken, when it is more than what is free. */
+  /** Reserves capacity. Returns false, without effect, if the sum exceeds the free capacity. */
   take(direction: string, cross: Cross, sum: Money, switches: Switches): boolean {
     if (!(sum <= this.free(direction, cross, switches))) return false;
-    // Rounded up: what was taken is never free again at once.
+    // Rounded up, so that reserved capacity is never free immediately.
     const part = (sum * ONE + whole(cross, switches) - 1n) / whole(cross, switches);
     this.#loads.set(direction, { used: this.#used(direction, switches) + part, at: this.#clock.elapsed() });
     return true;
@@ -41,7 +41,7 @@ export class DeskCapacity {
   }
 }
 
-/** Of a rested desk, in the source currency: a part of the maximum value of the first book on the way. */
+/** Returns the full capacity in the source currency: a share of the maximum value of the first book on the path. */
 function whole({ path }: Cross, switches: Switches): bigint {
   const { book, selling } = path[0]!;
   const minor = (moneyOfValue(book.instrument, book.instrument.valueMax) * BigInt(switches.rfqCapacityPips)) / 10_000n;

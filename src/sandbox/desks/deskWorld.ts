@@ -1,16 +1,16 @@
-/** What the RFQ desk and the conversions need of the exchange that they belong to: its clock, its switches, the prices of its books, and a swap. */
+/** Exchange interface that the RFQ and conversion desks depend on: clock, switches, book prices and swaps. */
 import type { Amount, Clock, Instrument, Money, Price, Side } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { Switches } from '../switches/switches.ts';
 
-/** One book as a desk sees it. Best prices in ticks, 0 where a side is empty. */
+/** Book as a desk sees it. Best prices are in ticks, 0 if a side is empty. */
 export interface DeskBook {
   readonly instrument: Instrument;
   readonly rules: { readonly book: string };
   readonly engine: {
     bestBid(): number;
     bestAsk(): number;
-    /** Calls for each level, best first, until `visit` returns false. */
+    /** Calls `visit` for each level, best first, until it returns false. */
     eachLevel(side: Side, visit: (price: Price, total: Amount) => boolean): void;
   };
 }
@@ -21,6 +21,6 @@ export interface DeskWorld {
   readonly clock: Clock;
   readonly switches: Switches;
   readonly books: ReadonlyMap<string, DeskBook>;
-  /** False, and nothing moved, when the account cannot pay. */
+  /** Returns false, without effect, if the account cannot pay. */
   swap(account: Account, pay: DeskSum, receive: DeskSum): boolean;
 }

@@ -1,4 +1,4 @@
-/** The RFQ desk: pairs, quotes around the books' mid prices, and conversions that are carried out in the background (rfq 1 to 4). */
+/** RFQ desk: pairs, quotes around the books' mid prices, and conversions executed in the background (rfq 1 to 4). */
 import { money } from '../../core/index.ts';
 import type { Millis, Money, Random, Timer } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
@@ -28,20 +28,20 @@ export type DeskQuote = {
   readonly pair: DeskPair;
   readonly sourceSum: Money;
   readonly targetSum: Money;
-  /** Units of the target for one of the source, rounded down at 10^-12. */
+  /** Units of the target per unit of the source, rounded down at 10^-12. */
   readonly rate: Money;
-  /** Whole seconds, as on the wire: what the wire says is exactly so. */
+  /** Whole seconds, because the wire has no fractions. */
   readonly createdAt: Millis;
   readonly expiresAt: Millis;
   readonly canConfirm: boolean;
-  /** When it cannot be confirmed. */
+  /** Largest tradable sum, if the quote cannot be confirmed; else null. */
   readonly maxTradable: { readonly sum: Money; readonly currency: string } | null;
   fate: 'open' | 'executed' | 'cancelled';
 };
 
 export type DeskConversion = {
   readonly id: string;
-  /** Counts up over all accounts. */
+  /** Serial number over all accounts. */
   readonly number: number;
   readonly account: Account;
   readonly quote: DeskQuote;
@@ -50,7 +50,7 @@ export type DeskConversion = {
   status: 'PENDING' | 'FAILED' | 'COMPLETED';
 };
 
-/** Quotes and conversions remembered; the oldest go first. */
+/** Maximum numbers of quotes and conversions kept; the oldest are dropped first. */
 export const DESK_QUOTES_MAX = 10_000;
 export const DESK_CONVERSIONS_MAX = 10_000;
 
@@ -68,7 +68,7 @@ export class RfqDesk {
   readonly #timers = new Set<Timer>();
   #count = 0;
 
-  /** `tell` hears of every conversion when it is taken and when it ends. */
+  /** `tell` receives every conversion when it is accepted and when it ends. */
   constructor(venue: DeskWorld, random: Random, tell: (conversion: DeskConversion) => void) {
     this.#venue = venue;
     this.#random = random;
@@ -85,7 +85,9 @@ export class RfqDesk {
     return !this.#barred.has(account.id);
   }
 
-  /** Every direction between two currencies whose books have two sides now; of one source only, when given. */
+  /**
+   * Returns every direction between two currencies whose books currently have two sides; `only` restricts the source.
+   */
   pairs(only?: string): readonly DeskPair[] {
     const sources = currenciesOf(this.#venue).filter(currency => only === undefined || currency === only);
     const { switches } = this.#venue;
@@ -100,7 +102,7 @@ export class RfqDesk {
     );
   }
 
-  /** The computed amount is rounded in the desk's favour; one that comes to nothing is refused. */
+  /** Creates a quote. The computed amount is rounded in the desk's favor; an amount that rounds to zero is rejected. */
   quote(account: Account, { pair, fixed, sum }: DeskRequest): RfqVerdict<DeskQuote> {
     const { switches } = this.#venue;
     const rate = lessSpread(pair.cross.rate, switches);
@@ -126,7 +128,7 @@ export class RfqDesk {
     return { kind: 'done', value: quote };
   }
 
-  /** Within its life, whatever has become of it. */
+  /** Returns a quote until it expires, in any state. */
   find(account: Account, id: string): RfqVerdict<DeskQuote> {
     const quote = this.#own(account, id);
     if (!quote || this.#expired(quote)) return rfqRefused('quote_not_found');
@@ -139,7 +141,7 @@ export class RfqDesk {
     return this.#expired(quote) ? 'EXPIRED' : 'ACTIVE';
   }
 
-  /** The desk takes an open quote back. False when there is none of that id. */
+  /** Cancels an open quote on the desk's side. Returns false if there is no open quote of that id. */
   cancel(id: string): boolean {
     const quote = this.#quotes.get(id);
     if (quote?.fate !== 'open') return false;
@@ -147,7 +149,7 @@ export class RfqDesk {
     return true;
   }
 
-  /** Takes a quote once, within its life. A quote that could not be confirmed, or no longer can, makes a conversion that fails. */
+  /** Executes a quote once, before it expires. A quote that cannot be confirmed gives a conversion that fails. */
   convert(account: Account, quoteId: string): RfqVerdict<DeskConversion> {
     const { switches, clock } = this.#venue;
     const quote = this.#own(account, quoteId);
@@ -193,7 +195,7 @@ export class RfqDesk {
     return this.#conversions.get(id);
   }
 
-  /** Of an account, oldest first. */
+  /** Returns an account's conversions, oldest first. */
   conversionsOf(account: Account): DeskConversion[] {
     return [...this.#conversions.values()].filter(conversion => conversion.account === account);
   }
@@ -214,7 +216,7 @@ export class RfqDesk {
     return !(this.#venue.clock.now() < quote.expiresAt);
   }
 
-  /** Looked at whenever the quote is: the source is worth so much less of the target than when it was quoted. */
+  /** Whether the value of the source has fallen too far since the quote. Checked at each access to the quote. */
   #movedAway({ pair }: DeskQuote): boolean {
     const pips = BigInt(this.#venue.switches.rfqCancelMovePips);
     if (pips === 0n) return false;
@@ -247,7 +249,10 @@ export class RfqDesk {
 const FIAT: readonly string[] = ['mxn', 'usd', 'brl', 'ars', 'cop', 'eur'];
 const STABLE: readonly string[] = ['usdt', 'usdc', 'usds', 'tusd'];
 
-/** Money has 2, a stablecoin differs by direction, everything else has 8 (facts 14). */
+/**
+ * Returns the decimals of a currency: 2 for fiat money, depending on the direction for stablecoins, otherwise 8 (facts
+ * 14).
+ */
 function decimalsOf(currency: string, side: 'source' | 'target', switches: Switches): number {
   if (FIAT.includes(currency)) return 2;
   return STABLE.includes(currency) && side === 'source' ? switches.rfqStablecoinDecimals : 8;
@@ -260,7 +265,7 @@ const lessSpread = ({ over, under }: Rate, { rfqSpreadPips }: Switches): Rate =>
   under: under * 10_000n,
 });
 
-/** Rounded down: what is asked for next is not refused again. */
+/** Rounded down, so that a request for this amount succeeds. */
 function maxTradable(
   pair: DeskPair,
   fixed: 'source' | 'target',

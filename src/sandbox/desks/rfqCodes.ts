@@ -1,9 +1,9 @@
-/** The error codes of RFQ, each with its HTTP status, and the replies that carry them (rfq 4 and 7). */
+/** Error codes of RFQ with their HTTP status, and their replies (rfq 4 and 7). */
 import { textOfMoney } from '../../core/index.ts';
 import type { Millis, Money, WireReply } from '../../core/index.ts';
 import { reply } from '../wire/wire.ts';
 
-/** Status and wording; the wording is ours. */
+/** Status and text of each code; the texts are Puntas's own. */
 const TABLE = {
   fetching_pairs_api_error: [500, 'The pairs could not be fetched'],
   invalid_source_currency: [400, 'The source currency is invalid or missing'],
@@ -27,7 +27,7 @@ const TABLE = {
   unexpected: [500, 'Something unexpected happened'],
 } as const satisfies Record<string, readonly [number, string]>;
 
-/** A second acceptance of one quote. */
+/** Code for a second acceptance of a quote. */
 export const EXECUTED_BEFORE = 'quote_already_executed' satisfies RfqCode;
 
 export type RfqCode = keyof typeof TABLE;
@@ -36,30 +36,30 @@ export const RFQ_CODES = Object.keys(TABLE) as readonly RfqCode[];
 export type RfqRefused = { readonly kind: 'refused'; readonly code: RfqCode; readonly about?: string };
 export type RfqVerdict<T> = { readonly kind: 'done'; readonly value: T } | RfqRefused;
 
-/** `about` comes behind the wording of the code, in the reply's message. */
+/** Returns a rejection; `about` is appended to the code's text in the reply. */
 export const rfqRefused = (code: RfqCode, about?: string): RfqRefused => ({
   kind: 'refused',
   code,
   ...(about !== undefined && { about }),
 });
 
-/** With the code's status: 400, 403, 404 or 500 (rfq 4.1 to 4.6). */
+/** Returns the error reply with the code's status: 400, 403, 404 or 500 (rfq 4.1 to 4.6). */
 export function rfqFailure({ code, about }: RfqRefused): WireReply {
   const [status, meaning] = TABLE[code];
   return rfqErrors(status, code, about === undefined ? meaning : `${meaning}: ${about}`);
 }
 
-/** The one envelope of RFQ errors. */
+/** Returns the envelope of RFQ errors. */
 export const rfqErrors = (status: number, code: string, message: string): WireReply =>
   reply(status, JSON.stringify({ errors: [{ code, message }] }));
 
-/** RFQ replies are bare objects, with status 200 (public-facts 14). */
+/** Returns a reply without envelope, status 200 (public-facts 14). */
 export const bare = (value: unknown): WireReply => reply(200, JSON.stringify(value));
 
-/** 2026-01-02T03:04:05Z (rfq 1); the fraction is cut off. */
+/** Formats a time as 2026-01-02T03:04:05Z (rfq 1), without its fraction. */
 export const timeSeconds = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
-/** Shortest exact text of an amount. */
+/** Formats an amount as the shortest exact text. */
 export const amountText = (sum: Money): string => textOfMoney(sum);
-/** A rate with 2 to 12 decimals; it was cut when it was made. */
+/** Formats a rate with 2 to 12 decimals; the rate is already rounded. */
 export const rateText = (rate: Money): string => textOfMoney(rate, 2);

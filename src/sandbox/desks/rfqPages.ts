@@ -1,4 +1,7 @@
-/** Pages of the conversion list: every conversion exactly once along a walk, whatever is added meanwhile (rfq 4.6). */
+/**
+ * Pages of the conversion list. A client that reads all pages gets every conversion exactly once, even if others are
+ * added (rfq 4.6).
+ */
 import type { PageTokens } from '../wire/pageTokens.ts';
 import type { DeskConversion } from './rfq.ts';
 import { rfqRefused } from './rfqCodes.ts';
@@ -8,14 +11,17 @@ import type { Switches } from '../switches/switches.ts';
 export type ConversionPage = {
   readonly list: readonly DeskConversion[];
   readonly next: string | undefined;
-  /** Over all pages. */
+  /** Count over all pages. */
   readonly total: number;
 };
 
 const STATUSES: readonly string[] = ['PENDING', 'FAILED', 'COMPLETED'];
 const PAGE_SIZE = 100;
 
-/** A token names the conversion it follows, and holds for one order and one status only. */
+/**
+ * Returns a page of conversions. A token names the last conversion of the previous page, and is valid for one order and
+ * one status.
+ */
 export function conversionPage(
   all: readonly DeskConversion[],
   accountId: string,
@@ -51,7 +57,7 @@ export function conversionPage(
   return { kind: 'done', value: { list, next, total: wanted.length } };
 }
 
-/** Text that sorts upwards in the order of the list. */
+/** Returns text that sorts in the order of the list. */
 function sortKey({ id, number }: DeskConversion, order: Switches['rfqListOrder']): string {
   if (order === 'by id') return id;
   return String(order === 'oldest first' ? number : 1e15 - number).padStart(16, '0');

@@ -1,11 +1,14 @@
-/** The payload of a transaction event, with the fields that its type and state call for (rfq 2.5, 2.6). */
+/** Payload of a transaction event, with the fields of its type and state (rfq 2.5, 2.6). */
 import type { Millis } from '../../core/index.ts';
 import { amountText, rateText, timeSeconds } from './rfqCodes.ts';
 import type { Details, RefundProgress, Transaction } from './transactions.ts';
 
 type Json = Record<string, unknown>;
 
-/** Ready for JSON. Amounts and the rate are decimal text, assets upper case, times like 2026-01-02T03:04:05.678Z, or without the fraction. */
+/**
+ * Returns the payload, ready for JSON: decimal text for amounts and rate, upper-case assets, and times like
+ * 2026-01-02T03:04:05.678Z or without the fraction.
+ */
 export function transactionPayload(transaction: Transaction, form: 'milliseconds' | 'seconds'): Json {
   const { id, details, status, createdAt, updatedAt, externalRef } = transaction;
   const time = (at: Millis) => (form === 'seconds' ? timeSeconds(at) : new Date(at).toISOString());

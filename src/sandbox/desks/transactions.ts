@@ -1,4 +1,7 @@
-/** Deposits, withdrawals, issuances, redemptions and conversions as transactions: their states over time, their money, and their refunds (rfq 2.5, 2.6, 3). */
+/**
+ * Transactions: states, money and refunds of deposits, withdrawals, issuances, redemptions and conversions (rfq 2.5,
+ * 2.6, 3).
+ */
 import { money } from '../../core/index.ts';
 import type { Clock, Millis, Money, Random, Timer, TransactionStatus } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
@@ -11,7 +14,7 @@ export type TransferMethod = 'SPEI' | 'PLATFORM_TRANSFER';
 type Moved = { readonly network: string; readonly asset: string; readonly sum: Money };
 export type Bank = { readonly senderClabe: string; readonly senderName: string; readonly receiverClabe: string };
 
-/** What is transacted, as it was asked for; ids and addresses that nobody gave are drawn. */
+/** Contents of a transaction, as requested; missing ids and addresses are random. */
 export type Details =
   | (Moved & {
       readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL';
@@ -51,12 +54,12 @@ export type RefundProgress = {
   id: string | null;
 };
 export type Refund = { status: TransactionStatus; readonly steps: RefundProgress[] };
-/** The steps that are gone through in this order; when it fails, the last of them does. */
+/** Steps in order; if the outcome is FAILED, the last step fails. */
 export type RefundPlan = { readonly steps: readonly string[]; readonly outcome: 'COMPLETE' | 'FAILED' };
 
 export type TransactionPlan = {
   readonly failure: Failure | null;
-  /** Triggered by the exchange itself after the end. */
+  /** Refund that the exchange triggers after the end; null for none. */
   readonly refund: RefundPlan | null;
 };
 
@@ -64,20 +67,20 @@ export type Transaction = {
   readonly id: string;
   readonly account: Account;
   readonly details: Details;
-  /** A withdrawal whose sum is locked until it ends, instead of taken when it was created. */
+  /** Whether the sum of a withdrawal is locked until its end, instead of debited at its creation. */
   readonly locks: boolean;
   readonly externalRef: string | null;
   readonly createdAt: Millis;
-  /** Grows with every change, though the clock may not. */
+  /** Increases with every change, even if the clock does not. */
   updatedAt: Millis;
   status: TransactionStatus;
   failure: Failure | null;
   refund: Refund | null;
-  /** A refund gave the money back. */
+  /** Whether a refund has returned the money. */
   refunded: boolean;
 };
 
-/** Transactions remembered; the oldest go first. */
+/** Maximum number of transactions kept; the oldest are dropped first. */
 export const TRANSACTIONS_MAX = 10_000;
 
 export class Transactions {
@@ -116,9 +119,9 @@ export class Transactions {
   }
 
   /**
-   * Starts a transaction; null when the account cannot pay a withdrawal or redemption. A withdrawal takes its sum when it is created (rest-api
-   * 2.9), or, by a switch, locks it until it ends; a redemption takes it at once (the tokens are burned), a deposit and an issuance credit when
-   * they are complete.
+   * Starts a transaction. Returns null if the account cannot pay a withdrawal or redemption. A withdrawal is debited at
+   * its creation (rest-api 2.9) or, by a switch, locked until its end. A redemption is debited immediately, because the
+   * tokens are burned. A deposit or issuance is credited at completion.
    */
   start(
     account: Account,
@@ -156,7 +159,7 @@ export class Transactions {
     return transaction;
   }
 
-  /** Why a refund cannot be triggered, or null when it now is. */
+  /** Triggers a refund. Returns the reason if that is not possible, else null. */
   refund(transaction: Transaction, plan: RefundPlan): string | null {
     const { details, status } = transaction;
     if (details.kind !== 'ISSUANCE' && details.kind !== 'REDEMPTION')
@@ -168,7 +171,7 @@ export class Transactions {
     return null;
   }
 
-  /** The transaction of a conversion of the RFQ desk, as it is now. */
+  /** Creates or updates the transaction of an RFQ conversion. */
   conversion(conversion: DeskConversion): void {
     const status = conversion.status === 'COMPLETED' ? 'COMPLETE' : conversion.status;
     const known = this.#all.get(conversion.id);
@@ -223,7 +226,7 @@ export class Transactions {
     const refund: Refund = { status: 'PENDING', steps: [] };
     this.#change(transaction, () => (transaction.refund = refund), true);
     this.#later(() => {
-      // What an issuance had credited goes back to its sender; when it is no longer there, nothing can be sent.
+      // The refund of an issuance debits the credited sum. If it is no longer available, the refund fails.
       const credited = details.kind === 'ISSUANCE' && transaction.status === 'COMPLETE';
       if (credited && !this.#venue.withdraw(transaction.account, details.asset, details.sum, 'funding')) {
         this.#change(transaction, () => (refund.status = 'FAILED'), true);
@@ -238,7 +241,7 @@ export class Transactions {
     });
   }
 
-  /** Ends the running step, and begins the next one or ends the refund. */
+  /** Ends the current step, then starts the next step or ends the refund. */
   #step(transaction: Transaction, refund: Refund, plan: RefundPlan, credited: boolean): void {
     const last = refund.steps.length === plan.steps.length;
     const failed = last && plan.outcome === 'FAILED';
@@ -258,23 +261,27 @@ export class Transactions {
     else if (!failed && late) this.#later(() => this.#change(transaction, () => this.#fill(refund), true));
   }
 
-  /** The money of a refund at its end: to the account of a redemption, or back to that of an issuance whose refund failed. */
+  /**
+   * Credits the money at the end of a refund: for a redemption that was refunded, or for an issuance whose refund
+   * failed.
+   */
   #pay({ account, details }: Transaction, failed: boolean, credited: boolean): void {
     if (details.kind === 'CONVERSION') return;
     const due = details.kind === 'REDEMPTION' ? !failed : failed && credited;
-    // Listed as what it takes back: a redemption went out, and the return of an issuance was a funding below zero.
+    // Listed under the kind that it reverses: a redemption is a withdrawal, the refund of an issuance a funding below
+    // zero.
     const listed = details.kind === 'REDEMPTION' ? 'withdrawal' : 'funding';
     if (due) this.#venue.deposit(account, details.asset, details.sum, listed);
   }
 
-  /** Back-fills the ids of steps that are complete. False when there was none to fill. */
+  /** Sets the missing ids of completed steps. Returns false if none was missing. */
   #fill(refund: Refund): boolean {
     const open = refund.steps.filter(step => step.status === 'COMPLETE' && step.id === null);
     for (const step of open) step.id = this.#reconciliationId(step.step);
     return open.length > 0;
   }
 
-  /** The hash of a token's way on the chain, or the id of a fiat leg. */
+  /** Returns a blockchain transaction hash for a token step, or an id for a fiat step. */
   #reconciliationId(step: string): string {
     return step.startsWith('TOKEN_') ? this.hash() : this.reference();
   }

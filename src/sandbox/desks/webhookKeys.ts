@@ -1,4 +1,4 @@
-/** Keys that deliveries are signed with, and their public halves for who checks the signature (public-facts 15). */
+/** Keys that sign deliveries, and the public keys that verify the signatures (public-facts 15). */
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { Clock, Millis, Random } from '../../core/index.ts';
@@ -6,13 +6,13 @@ import { drawnUuid } from '../wire/uuid.ts';
 
 type Key = { readonly id: string; readonly secret: KeyObject; readonly open: string; readonly createdAt: Millis };
 
-/** Old keys stay in the list, so that what was signed with them can still be checked; this many at most. */
+/** Maximum number of keys in the list. Old keys stay listed, so that older signatures can be verified. */
 export const KEYS_LISTED_MAX = 5;
 
 export class WebhookKeys {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Newest last. Empty until something is signed or asked for: a key takes a moment to make. */
+  /** Newest last. Empty until first use, because generating a key takes time. */
   #keys: Key[] = [];
 
   constructor(clock: Clock, random: Random) {
@@ -20,7 +20,10 @@ export class WebhookKeys {
     this.#random = random;
   }
 
-  /** Signs with a new key from now on. The key itself is the machine's randomness, not the seed's: nothing else depends on it. */
+  /**
+   * Generates the new signing key. It uses the machine's randomness instead of the seed, because nothing else depends
+   * on it.
+   */
   rotate(): void {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const open = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
@@ -28,7 +31,7 @@ export class WebhookKeys {
     this.#keys = [...this.#keys, key].slice(-KEYS_LISTED_MAX);
   }
 
-  /** RSA with SHA-256, PKCS#1 v1.5, over the payload as it is sent. */
+  /** Signs the payload as sent: RSA with SHA-256, PKCS#1 v1.5. */
   headers(payload: string): Record<string, string> {
     const { id, secret } = this.#newest();
     return {
@@ -37,7 +40,7 @@ export class WebhookKeys {
     };
   }
 
-  /** Rows of the public list: Base64 of the DER SubjectPublicKeyInfo. */
+  /** Returns the rows of the public list: Base64 of the DER SubjectPublicKeyInfo. */
   list(): readonly { key_id: string; public_key: string; created_at: string }[] {
     this.#newest();
     return this.#keys.map(key => ({

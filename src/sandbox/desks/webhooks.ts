@@ -1,4 +1,7 @@
-/** Webhooks: who is told of transactions, and the deliveries: late, out of order, more than once, and tried again (rfq 4.7 and 6). */
+/**
+ * Webhooks: registrations for transactions, and deliveries that may be late, out of order, repeated or retried (rfq 4.7
+ * and 6).
+ */
 import type { Clock, Millis, Random, Timer } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { Transaction } from './transactions.ts';
@@ -7,15 +10,15 @@ import { WebhookKeys } from './webhookKeys.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
 
-/** How a delivery leaves the exchange: over sockets in the program, in process in a simulation. */
+/** Transport of deliveries: sockets in the program, in process in a simulation. */
 export interface DeliveryPort {
-  /** Resolves to the status of the answer; rejects when there is none. No redirect is followed. */
+  /** Resolves to the status of the answer; rejects if there is none. Follows no redirects. */
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
 }
 
 export type Registration = { readonly id: number; readonly callbackUrl: string; readonly account: Account };
 
-/** What happens to a delivery, for who watches the exchange. */
+/** Counts of deliveries by state, for observers of the exchange. */
 export type Delivered = {
   waiting: number;
   answered: number;
@@ -29,13 +32,13 @@ type Delivery = {
   readonly registration: Registration;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Must arrive: a final status or a change of a refund. */
+  /** Whether the delivery must arrive: a final status or a change of a refund. */
   readonly final: boolean;
   attempts: number;
   timer: Timer | null;
 };
 
-/** Deliveries that may wait, and be under way, at once. */
+/** Maximum numbers of waiting deliveries, and of deliveries in progress. */
 export const DELIVERIES_MAX = 10_000;
 export const UNDER_WAY_MAX = 64;
 
@@ -45,16 +48,16 @@ export class Webhooks {
   readonly #venue: Venue;
   readonly #random: Random;
   readonly #port: DeliveryPort | null;
-  /** By account: there is one kind of event, and so one registration. */
+  /** Registrations by account: one each, because there is one kind of event. */
   readonly #registrations = new Map<string, Registration>();
   readonly #waiting = new Set<Delivery>();
-  /** Due, and waiting for one under way to end. */
+  /** Due deliveries that wait for one in progress to end. */
   readonly #due: Delivery[] = [];
   #underWay = 0;
   #nextId = 1;
   #closed = false;
 
-  /** Without a port nothing is delivered. */
+  /** Without a port, nothing is delivered. */
   constructor(venue: Venue, random: Random, port: DeliveryPort | null) {
     this.#venue = venue;
     this.#random = random;
@@ -62,7 +65,7 @@ export class Webhooks {
     this.keys = new WebhookKeys(venue.clock, random);
   }
 
-  /** Null when the account has one. */
+  /** Registers a callback URL. Returns null if the account has one. */
   register(account: Account, callbackUrl: string): Registration | null {
     if (this.#registrations.has(account.id)) return null;
     const registration = { id: this.#nextId++, callbackUrl, account };
@@ -74,7 +77,7 @@ export class Webhooks {
     return [...this.#registrations.values()];
   }
 
-  /** Drops a registration with what waits for it. False when there is none of that id. */
+  /** Removes a registration with its waiting deliveries. Returns false if there is none of that id. */
   remove(id: number): boolean {
     const registration = this.registrations().find(each => each.id === id);
     if (!registration) return false;
@@ -83,11 +86,13 @@ export class Webhooks {
     return true;
   }
 
-  /** Tells of a transaction as it is now. `must`: a final status, or news of a refund. */
+  /**
+   * Queues deliveries of a transaction's current state. `must`: the event is a final status or a change of a refund.
+   */
   publish(transaction: Transaction, must: boolean): void {
     const { switches } = this.#venue;
     const registration = this.#registrations.get(transaction.account.id);
-    // Drawn whoever listens, so that a listener changes nothing else.
+    // Drawn even without a registration, so that a registration does not change other random draws.
     const skipped = this.#random.integer(0, 9999) < switches.webhookSkipPips;
     const copies = this.#random.integer(0, 9999) < switches.webhookRepeatPips ? 2 : 1;
     const delays = Array.from({ length: copies }, () => this.#delay(switches));
@@ -127,7 +132,10 @@ export class Webhooks {
     this.#schedule(delivery, delay);
   }
 
-  /** What gives way to a delivery: the oldest that need not arrive, else the oldest of all, else nothing. */
+  /**
+   * Returns the delivery to drop for a new one: the oldest that need not arrive, else, if the new one must arrive, the
+   * oldest; else none.
+   */
   #lesser({ final }: Delivery): Delivery | undefined {
     for (const each of this.#waiting) if (!each.final) return each;
     return final ? this.#waiting.values().next().value : undefined;
@@ -155,7 +163,7 @@ export class Webhooks {
     const { switches, clock } = this.#venue;
     delivery.attempts++;
     const { registration, headers, body } = delivery;
-    // Asked again here: the switch may have been changed since the registration.
+    // Checked again, because the switch may have changed since the registration.
     const status = allowedUrl(registration.callbackUrl, switches)
       ? await answerWithin(clock, switches.webhookDeadlineMs, async () =>
           this.#port!.post(registration.callbackUrl, headers, body),
@@ -190,7 +198,7 @@ export class Webhooks {
   }
 }
 
-/** The status of the answer, or null when none came in time. */
+/** Returns the status of the answer, or null if none arrives in time. */
 function answerWithin(clock: Clock, ms: Millis, ask: () => Promise<number>): Promise<number | null> {
   return new Promise(resolve => {
     const timer = clock.after(ms, () => resolve(null));
@@ -202,7 +210,7 @@ function answerWithin(clock: Clock, ms: Millis, ask: () => Promise<number>): Pro
   });
 }
 
-/** An http or https URL without credentials, of a host that the exchange may post to. */
+/** Whether the text is an http or https URL without credentials, of a host that the exchange may post to. */
 export function allowedUrl(text: string, { webhookHosts }: Switches): boolean {
   if (text.length > 2048 || !URL.canParse(text)) return false;
   const { protocol, username, password, hostname } = new URL(text);

@@ -1,4 +1,4 @@
-/** What an account may read of itself: status, balances, fees and trades (rest-api 4.1, 4.3, 4.5, 4.9, public-facts 9). */
+/** Account routes: status, balances, fees and trades (rest-api 4.1, 4.3, 4.5, 4.9, public-facts 9). */
 import { money, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Millis, WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
@@ -91,7 +91,7 @@ function userTrades(ask: PrivateAsk): WireReply {
   return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
 
-/** One tid, or several joined with dashes; those that are not the caller's are left out. */
+/** Returns the trades of one tid, or of several joined with dashes; trades of other accounts are omitted. */
 function userTradesById({ venue, account, path }: PrivateAsk): WireReply {
   const tids = path['tids']!.split('-').filter(tid => tid !== '');
   if (tids.length > venue.switches.idsPerCallMax || !tids.every(tid => /^\d{1,15}$/.test(tid)))
@@ -104,7 +104,7 @@ function userTradesById({ venue, account, path }: PrivateAsk): WireReply {
   return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
 
-/** By oid in the path, or by origin_id in the query: then of every order that had it. */
+/** Returns the trades of an oid in the path, or of every order with the origin_id in the query. */
 function orderTrades({ venue, account, path, query }: PrivateAsk): WireReply {
   const { switches } = venue;
   const oid = path['oid'] ?? query.get('oid');
@@ -137,13 +137,13 @@ function originStanding(account: Account, originId: string): 'live' | 'finished'
   return account.finishedOrigins.has(originId) ? 'finished' : 'unknown';
 }
 
-/** A margin trade says so in user_trades, and only there (rest-api 2.1 and 2.2). */
+/** user_trades has a margin field, order_trades does not (rest-api 2.1 and 2.2). */
 const userTradeRow = (trade: OwnTradeRecord, switches: Switches): Record<string, string> => ({
   ...tradeRow(trade, timePlain, switches),
   ...(trade.order.marginOrderType !== undefined && { margin_order_type: trade.order.marginOrderType }),
 });
 
-/** Signs as on the wire: what leaves is negative (public-facts 9.2). */
+/** Signs as on the wire: debits are negative (public-facts 9.2). */
 function tradeRow(trade: OwnTradeRecord, time: (at: Millis) => string, switches: Switches): Record<string, string> {
   const { order } = trade;
   const { instrument: i, side } = order;
@@ -166,10 +166,10 @@ function tradeRow(trade: OwnTradeRecord, time: (at: Millis) => string, switches:
   };
 }
 
-/** Countries in which the service operates; everywhere else the default currency is USD (rest-api 2.5). */
+/** Currencies of the countries in which the service operates; elsewhere the default currency is USD (rest-api 2.5). */
 const FIAT_OF: Readonly<Record<string, string>> = { MX: 'MXN', BR: 'BRL', AR: 'ARS', CO: 'COP' };
 
-/** An invented person, verified in everything (rest-api 2.5). */
+/** Returns an invented customer, fully verified (rest-api 2.5). */
 function accountStatus({ venue, account }: PrivateAsk): WireReply {
   const avatar = venue.switches.avatarField;
   return success({

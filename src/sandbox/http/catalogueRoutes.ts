@@ -1,4 +1,4 @@
-/** Lists and settings that no document describes and that clients in the wild ask for: the least that they can read. */
+/** Undocumented lists and settings that existing clients request, with the minimum that they can read. */
 import type { WireReply } from '../../core/index.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { objectOf } from './parameters.ts';
@@ -32,7 +32,7 @@ export const catalogueRoutes: readonly Route[] = [
   ours('POST', '/v3/phone_verification', phone('verification_code')),
 ];
 
-/** What the clients read of it (public-facts has nothing; ccxt 4.5.84). */
+/** Fields that clients read (ccxt 4.5.84; public-facts lists none). */
 const metadataOf = (venue: Venue): readonly object[] =>
   currenciesOf(venue).map(code => ({
     code,
@@ -43,7 +43,7 @@ const metadataOf = (venue: Venue): readonly object[] =>
 
 const FIAT: ReadonlySet<string> = new Set(['mxn', 'brl', 'ars', 'cop']);
 
-/** By currency, the currencies that one book joins to it. */
+/** Returns, by currency, the currencies that share a book with it. */
 function conversionsOf(venue: Venue): Record<string, string[]> {
   const found: Record<string, string[]> = {};
   for (const { instrument } of venue.books.values()) {
@@ -63,7 +63,7 @@ function fundingDestination({ venue, query, account }: PrivateAsk): WireReply {
   });
 }
 
-/** Any number and any code are taken: nobody is called. */
+/** Accepts any number and any code; no call is made. */
 function phone(field: string): (ask: PrivateAsk) => WireReply {
   return ({ body }) => {
     const fields = objectOf(body);

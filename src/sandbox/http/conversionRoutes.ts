@@ -1,4 +1,7 @@
-/** Conversions over REST: quote, execute, status. v4 tells of a conversion by its own id, the older v3 by the id of its quote (rest-api 4.11). */
+/**
+ * Conversion routes: quote, execute, status. v4 looks up a conversion by its own id, the older v3 by its quote's id
+ * (rest-api 4.11).
+ */
 import { isDecimalText, moneyOf } from '../../core/index.ts';
 import type { Money, WireReply } from '../../core/index.ts';
 import { done, refused } from '../wire/codes.ts';
@@ -29,7 +32,10 @@ export const conversionRoutes: readonly Route[] = [
   row('GET', '/v3/currency_conversions/:quote_id', statusByQuote),
 ];
 
-/** Checks: conversions on 1009 · JSON types 0372 · currencies given 0303 and known 0313 · exactly one amount 0361, 0360 · its form 0408 · a price 0367. */
+/**
+ * Checks: conversions on 1009; JSON types 0372; currencies given 0303 and known 0313; exactly one amount 0361, 0360;
+ * its form 0408; a price 0367.
+ */
 function request({ venue, account, body, conversions }: PrivateAsk): WireReply {
   if (venue.switches.conversions === 'off') return failureOf('1009');
   const fields = objectOf(body);
@@ -77,14 +83,14 @@ function requestOf(fields: Fields, currencies: readonly string[], switches: Swit
   return done({ from, to, ...(spend !== undefined ? { spend: sum } : { receive: sum }) });
 }
 
-/** A positive sum with at most eight decimals, or null. */
+/** Parses a positive sum with at most eight decimals; null otherwise. */
 function amountOf(text: string): Money | null {
   if (!isDecimalText(text)) return null;
   const sum = moneyOf(text);
   return sum > 0n && sum % 10n ** 10n === 0n ? sum : null;
 }
 
-/** The thirteen fields of rest-api 2.10. */
+/** Returns the 13 fields of rest-api 2.10. */
 function quoteOf(quote: VenueQuote): Record<string, unknown> {
   return {
     ...common(quote),
@@ -99,7 +105,7 @@ function quoteOf(quote: VenueQuote): Record<string, unknown> {
   };
 }
 
-/** The fields of public-facts 13: those of the quote without padding, slippage and next events. */
+/** Returns the fields of public-facts 13: those of the quote without padding, slippage and next events. */
 const statusOf = (conversion: VenueConversion): Record<string, unknown> => ({
   ...common(conversion.quote),
   id: conversion.id,

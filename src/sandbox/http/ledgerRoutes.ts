@@ -1,4 +1,7 @@
-/** What moved an account's balances: the ledger, fundings and withdrawals. Read by general-purpose clients, not by a market maker (public-facts 9.4). */
+/**
+ * Routes for balance changes: ledger, fundings and withdrawals. General-purpose clients read them; a market maker does
+ * not (public-facts 9.4).
+ */
 import { money, moneyOfAmount } from '../../core/index.ts';
 import type { Millis, Money, WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
@@ -52,10 +55,10 @@ function ledgerOf(operation: Operation | null): (ask: PrivateAsk) => WireReply {
   };
 }
 
-/** What names a transfer in the details of its entry. */
+/** Name of the transfer's id in the details of its entry. */
 const DETAILS = { funding: 'fid', withdrawal: 'wid', conversion: 'conversion_id', fee: 'fee_id' } as const;
 
-/** Newest first: a trade and its fee are two entries. */
+/** Returns the entries, newest first. A trade and its fee are two entries. */
 function entriesOf(account: Account, elapsed: Millis): Entry[] {
   const entries: Entry[] = [];
   account.trades.each('asc', undefined, trade => {
@@ -107,7 +110,7 @@ function entriesOfTrade({ tid, order, at, amount, minor, fee }: OwnTradeRecord):
   ];
 }
 
-/** A list of transfers: all, those in the path joined with dashes, or those in the query joined with commas. */
+/** Lists transfers: all, those in the path joined with dashes, or those in the query joined with commas. */
 function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireReply {
   const [id, ids] = kind === 'funding' ? (['fid', 'fids'] as const) : (['wid', 'wids'] as const);
   return ask => {
@@ -116,7 +119,7 @@ function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireR
       return failureOf('0361', 'name transfers in one way');
     const originIds = query.get('origin_ids')?.split(',') ?? [];
     if (!originIds.every(isOriginId)) return failureOf('0357', 'origin_ids');
-    // Nothing here was given an origin_id: none matches (rest-api 4.11).
+    // Transfers here have no origin_id, so none matches (rest-api 4.11).
     if (originIds.length > 0) return success([]);
     const named = path['ids']?.split('-') ?? query.get(ids)?.split(',');
     const all = account.transfers
@@ -143,7 +146,7 @@ function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireR
   };
 }
 
-/** A page of a list that is newest first, whose marker is an id of its own kind. */
+/** Returns a page of a newest-first list with ids of the list as markers. */
 function pageByIdOf<T>(ask: PrivateAsk, newestFirst: readonly T[], idOf: (each: T) => string): Verdict<readonly T[]> {
   const marker = ask.query.get('marker');
   const rest = new Map([...ask.query].filter(([name]) => name !== 'marker'));

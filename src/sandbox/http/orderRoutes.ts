@@ -1,4 +1,4 @@
-/** Placing, reading, changing and cancelling orders (rest-api 4.2 and 4.4, public-facts 5 to 8). */
+/** Order routes: place, read, change and cancel orders (rest-api 4.2 and 4.4, public-facts 5 to 8). */
 import {
   isDecimalText,
   memberText,
@@ -87,7 +87,7 @@ function openOrders({ venue, account, query }: PrivateAsk): WireReply {
   const limit = limitOf(query, OPEN_ORDERS_LIMIT, venue.switches);
   if (limit === null) return failureOf('0320', 'limit');
   const source = query.get('source') ?? 'all';
-  // Nothing here comes from a retail application: alpha and all are the same orders.
+  // No order here is from a retail application, so alpha and all are the same orders.
   if (source !== 'all' && source !== 'alpha') return failureOf('0304', 'source');
   const found = [...account.active.values()].reverse().filter(order => {
     if (book !== undefined && book !== '' && order.book !== book) return false;
@@ -98,11 +98,13 @@ function openOrders({ venue, account, query }: PrivateAsk): WireReply {
   return success(found.slice(0, limit).map(order => openRow(order, venue.switches)));
 }
 
-/** Only limit orders that may rest: market orders and those that fill at once or not at all are never open orders (rest-api 2.4). */
+/**
+ * Whether open_orders lists the order: only limit orders that may rest, not market, IOC or FOK orders (rest-api 2.4).
+ */
 const staysOpen = ({ type, timeInForce }: VenueOrder): boolean =>
   type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
 
-/** By oid in the path (also several with dashes), oids or origin_ids in the query. */
+/** Looks up orders by oid in the path (several joined with dashes), or by oids or origin_ids in the query. */
 function lookup(ask: PrivateAsk): WireReply {
   const { venue, account } = ask;
   const named = namedIn(ask);
@@ -130,12 +132,12 @@ function cancel(ask: PrivateAsk): WireReply {
   return success(cancelled);
 }
 
-/** Every order of the account in every book, whoever placed it. */
+/** Cancels every order of the account in every book, including those of other programs. */
 function cancelAll({ venue, account }: PrivateAsk): WireReply {
   return success([...account.active.values()].filter(order => venue.cancel(order)).map(order => order.oid));
 }
 
-/** v3: a new order in place of an old one. Needs the new lock on top of the old. */
+/** Replaces an order (v3) with a new one. Needs the new lock in addition to the old. */
 function replace(ask: PrivateAsk): WireReply {
   const { venue, account } = ask;
   const target = changing(ask);
@@ -169,7 +171,7 @@ function replace(ask: PrivateAsk): WireReply {
   return success({ oid: venue.replace(order, book, draft, checked.value.lock).oid });
 }
 
-/** v4: the same order with another price, amount or stop. Needs the difference only. */
+/** Changes price, amount or stop of an order (v4). Needs only the difference of the locks. */
 function modify(ask: PrivateAsk): WireReply {
   const { venue } = ask;
   const target = changing(ask);
@@ -192,7 +194,7 @@ function modify(ask: PrivateAsk): WireReply {
 
 type Name = { readonly oid: string } | { readonly originId: string };
 
-/** The orders that a lookup or cancel names. */
+/** Returns the orders that a lookup or cancel names. */
 function namedIn({ venue, path, query }: PrivateAsk): Verdict<Name[]> {
   const list = (text: string | undefined, separator: RegExp) => (text ?? '').split(separator).filter(id => id !== '');
   const lists: readonly (readonly Name[])[] = [
@@ -223,7 +225,7 @@ function activeOf(venue: Venue, account: Account, name: Name): VenueOrder | unde
 
 type Changing = { readonly order: VenueOrder; readonly book: VenueBook; readonly fields: Fields };
 
-/** The order that a PATCH is about, and its body. */
+/** Returns the order that a PATCH changes, and its body. */
 function changing(ask: PrivateAsk): Verdict<Changing> {
   const { venue, account, body } = ask;
   if (venue.switches.api === 'off') return refused('1000');
@@ -242,7 +244,10 @@ function changing(ask: PrivateAsk): Verdict<Changing> {
 
 const CHANGES = ['price', 'major', 'minor', 'stop'] as const;
 
-/** The body of an order. With `orderNumbers` accepted a JSON number is the text that it is written as, digit by digit; one with an exponent stays a number. */
+/**
+ * Parses the body of an order. If `orderNumbers` is accepted, a JSON number becomes its literal text; a number with an
+ * exponent stays a number.
+ */
 function orderFieldsOf(body: string, { orderNumbers }: Switches): Verdict<Fields> {
   const fields = objectOf(body);
   if (fields.kind === 'refused' || orderNumbers === '0372') return fields;
@@ -253,7 +258,7 @@ function orderFieldsOf(body: string, { orderNumbers }: Switches): Verdict<Fields
   return done({ ...fields.value, ...Object.fromEntries(texts) });
 }
 
-/** price, major or minor, stop and cancel of a PATCH. */
+/** Parses price, major or minor, stop and cancel of a PATCH. */
 function changeOf(order: VenueOrder, book: VenueBook, fields: Fields, switches: Switches): Verdict<Modification> {
   const given = CHANGES.filter(name => fields[name] !== undefined && fields[name] !== null);
   if (given.length === 0) return refused('0360', 'price, major, minor or stop');
@@ -292,14 +297,14 @@ function amountsGiven(
   return amounts.kind === 'refused' ? amounts : done({ major: amounts.value.major });
 }
 
-/** true, 1 and "1", or false, 0 and "0" (public-facts 6); null for anything else. */
+/** Parses true, 1 and "1", or false, 0 and "0" (public-facts 6); null for anything else. */
 function flagOf(field: unknown): boolean | null {
   if (field === undefined || field === null || field === false || field === 0 || field === '0' || field === 'false')
     return false;
   return field === true || field === 1 || field === '1' || field === 'true' ? true : null;
 }
 
-/** The fields of rest-api 2.4. */
+/** Returns the fields of rest-api 2.4. */
 function openRow(order: VenueOrder, { orderUpdatedAt }: Switches): Record<string, string | null> {
   const { instrument: i } = order;
   const unchanged = orderUpdatedAt === 'null' ? null : order.createdAt;
@@ -322,7 +327,7 @@ function openRow(order: VenueOrder, { orderUpdatedAt }: Switches): Record<string
   };
 }
 
-/** The fields of public-facts 7. */
+/** Returns the fields of public-facts 7. */
 function lookupRow(order: VenueOrder, switches: Switches): Record<string, string | null> {
   const stop = order.stop === undefined ? null : textOfPrice(order.instrument, order.stop);
   const triggered = order.triggeredAt === undefined ? null : timeMillis(order.triggeredAt);
@@ -334,7 +339,7 @@ function lookupRow(order: VenueOrder, switches: Switches): Record<string, string
   };
 }
 
-/** A market order by amount has no value before it trades: what it traded stands for it. */
+/** Returns the original value. A market order by amount has no value before it trades, so its traded value is used. */
 function originalValue(order: VenueOrder): Money {
   if (order.minor !== undefined) return order.minor;
   if (order.type === 'market') return order.traded;

@@ -1,13 +1,13 @@
 /**
- * The parameters that each call takes, and what becomes of others. Nothing is read as something else in silence: what is not refused here
- * or by the call itself has a line with its reason in docs/sources/tolerances.md.
+ * Parameters of each call, and the treatment of other parameters. No parameter is silently reinterpreted;
+ * docs/sources/tolerances.md gives the reason for each one that is accepted.
  */
 import { ambiguityOf } from '../../core/index.ts';
 import type { Switches } from '../switches/switches.ts';
 import { done, refused } from '../wire/codes.ts';
 import type { Refused, Verdict } from '../wire/codes.ts';
 
-/** Names in the query and in the body of a call; a call without a body takes none. */
+/** Names allowed in the query and in the body of a call. Without `body`, the call takes no body. */
 export type Parameters = { readonly query?: readonly string[]; readonly body?: readonly string[] };
 
 const PAGE = ['limit', 'marker', 'sort'] as const;
@@ -16,7 +16,7 @@ const ORDER = ['book', 'side', 'type', 'major', 'minor', 'price', 'stop', 'time_
 const CHANGE = ['price', 'major', 'minor', 'stop'] as const;
 const QUOTE = ['from_currency', 'to_currency', 'spend_amount', 'receive_amount'] as const;
 
-/** By method and pattern. A call that is left out takes no parameters. */
+/** Parameters by method and pattern. A call that is not listed takes none. */
 const TAKES: Readonly<Record<string, Parameters>> = {
   'GET /v3/order_book': { query: ['book', 'aggregate'] },
   'GET /v3/trades': { query: ['book', ...PAGE] },
@@ -57,13 +57,13 @@ const TAKES: Readonly<Record<string, Parameters>> = {
   'POST /v4/webhooks': { body: ['callback_url', 'events'] },
 };
 
-/** What a call takes; nothing for one that no table names. */
+/** Returns the parameters of a call; empty if the table does not list it. */
 export const parametersOf = (method: string, pattern: string): Parameters => TAKES[`${method} ${pattern}`] ?? {};
 
-/** Names that narrow a call somewhere: on a cancel that does not take them they are a wish that would be ignored. */
+/** Names that narrow some call. A cancel must not ignore them, since it would cancel more than requested. */
 const NARROWING = new Set(Object.values(TAKES).flatMap(({ query = [], body = [] }) => [...query, ...body]));
 
-/** Query and body of one request against what its call takes; null if the call may look at them. */
+/** Checks the query and body of a request against the call's parameters. Returns null if they are valid. */
 export function flawOfParameters(
   method: string,
   pattern: string,
@@ -90,7 +90,7 @@ export function flawOfParameters(
   return typeof unknown === 'string' ? refused('0304', `${unknown} is unknown here`) : null;
 }
 
-/** The body as a JSON object: no content type is asked for (clients send none, or text/plain). */
+/** Parses the body as a JSON object, whatever its content type: clients send none, or text/plain. */
 export function objectOf(body: string): Verdict<Readonly<Record<string, unknown>>> {
   let parsed: unknown;
   try {

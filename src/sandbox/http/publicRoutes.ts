@@ -1,4 +1,7 @@
-/** Market data that needs no key: books, their rules, trades, ticker and candles (rest-api 4.6 to 4.8, public-facts 4). */
+/**
+ * Market data routes, which need no key: books, rules, trades, ticker and candles (rest-api 4.6 to 4.8, public-facts
+ * 4).
+ */
 import { money, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Millis, Price, Side, WireReply } from '../../core/index.ts';
 import { pageOf, wholeOf } from './route.ts';
@@ -18,13 +21,13 @@ export const publicRoutes: readonly Route[] = [
   { scope: 'public', method: 'GET', pattern: '/v3/ohlc', handle: ohlc },
 ];
 
-/** Price levels per side of the aggregated book (public-facts 4.3). */
+/** Maximum price levels per side of the aggregated book (public-facts 4.3). */
 export const BOOK_LEVELS_MAX = 50;
 const HOUR = 3_600_000;
-/** Those of public-facts 4.5, and the six hours and three days that another client asks for. */
+/** Buckets of public-facts 4.5, and the six hours and three days that another client requests. */
 const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 21_600, 43_200, 86_400, 259_200, 604_800];
 
-/** Exactly the eleven fields of a live row (public-facts 4.1). */
+/** Returns exactly the eleven fields of a live row (public-facts 4.1). */
 function availableBooks({ venue }: PublicAsk): WireReply {
   const percent = venue.switches.flatRate === 'percent';
   return success(
@@ -54,7 +57,7 @@ function orderBook({ venue, query }: PublicAsk): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
   if (isSilent(venue, book)) return failureOf('1000');
-  // In any case: Python clients send True and False.
+  // Any letter case: Python clients send True and False.
   const aggregate = query.get('aggregate')?.toLowerCase() ?? 'true';
   if (aggregate !== 'true' && aggregate !== 'false') return failureOf('0304', 'aggregate');
   const whole = aggregate === 'false';
@@ -65,7 +68,7 @@ function orderBook({ venue, query }: PublicAsk): WireReply {
   return successText(`{"updated_at":"${at}",${sides},"sequence":${counter}}`);
 }
 
-/** Its market knows nothing of it now. */
+/** Whether the book's market publishes no data now. */
 const isSilent = ({ clock }: Venue, { feed }: VenueBook): boolean => clock.elapsed() < feed.silentUntil;
 
 type Cached = { readonly sequence: number; readonly text: string };
@@ -102,7 +105,7 @@ const wholeText = (book: VenueBook): string =>
 const entryText = (book: VenueBook, price: Price): string =>
   `"book":"${book.rules.book}","price":"${textOfPrice(book.instrument, price)}"`;
 
-/** A book's text stays true as long as its sequence stands. */
+/** Returns the cached text while the book's sequence is unchanged. */
 function cached(cache: WeakMap<VenueBook, Cached>, book: VenueBook, make: () => string): string {
   const { sequence } = book.engine;
   const found = cache.get(book);
@@ -141,11 +144,11 @@ function ticker({ venue, query }: PublicAsk): WireReply {
   }
   const book = venue.books.get(name);
   if (book) return success(tickerOf(venue, book));
-  // A legacy envelope: numeric code, no success (public-facts 4.2).
+  // Legacy envelope: numeric code, no `success` (public-facts 4.2).
   return reply(400, JSON.stringify({ error: { code: 20, message: `Unknown OrderBook ${name}` } }));
 }
 
-/** What no trade or order gives a value to is zero, or null (`tickerWithoutMarket`). */
+/** Returns a ticker. Prices without any trade or order are zero, or null by `tickerWithoutMarket`. */
 function tickerOf(venue: Venue, book: VenueBook): unknown {
   const { instrument: i, engine, history } = book;
   const now = venue.clock.now();
@@ -174,12 +177,12 @@ const averageText = (book: VenueBook, candle: MinuteCandle): string =>
 const volumeText = (book: VenueBook, candle: MinuteCandle | undefined): string =>
   textOfMoney(money(BigInt(candle?.lots ?? 0) * book.instrument.lotMoney), 8);
 
-/** Undocumented, but called by a common client (public-facts 4.5). */
+/** Returns candles. Undocumented, but called by a common client (public-facts 4.5). */
 function ohlc({ venue, query }: PublicAsk): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
   const seconds = wholeOf(query.get('time_bucket'), null);
-  // The code that a client (ccxt) has noted from the wire, for a missing one too.
+  // The client ccxt has noted this code from the wire, also for a missing value.
   if (seconds === null || !BUCKET_SECONDS.includes(seconds)) return failureOf('0304', 'time_bucket');
   const now = venue.clock.now();
   const start: Millis | null = wholeOf(query.get('start'), 0);

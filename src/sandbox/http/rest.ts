@@ -1,4 +1,4 @@
-/** The REST face as a pure function: a request and its address go in, a reply comes out, and nothing is waited for. */
+/** REST interface as a pure, synchronous function of a request and its address. */
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import { accountRoutes } from './accountRoutes.ts';
 import { Gate, may } from '../venue/auth.ts';
@@ -20,7 +20,7 @@ import type { Venue } from '../venue/venue.ts';
 import { webhookRoutes } from './webhookRoutes.ts';
 import { failure, failureOf, reply } from '../wire/wire.ts';
 
-/** Answers a request that came from an address. */
+/** Answers a request from an address. */
 export type Respond = (request: WireRequest, peer: string) => WireReply;
 
 export const ROUTES: readonly Route[] = [
@@ -35,8 +35,8 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /**
- * The REST interface of a venue. A request passes, in this order: its path (404), its method (0901), its signature and nonce (02xx),
- * its budget (0801), the key's permission (0202), the names of its parameters (0304), and then its own checks.
+ * Returns the REST interface of a venue. Checks in this order: path (404), method (0901), signature and nonce (02xx),
+ * budget (0801), the key's permission (0202), parameter names (0304), then the call's own checks.
  */
 export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = ROUTES): Respond {
   const gate = new Gate(venue.keys, venue.clock);
@@ -86,17 +86,17 @@ export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = RO
   };
 }
 
-/** Whose budget a private request uses; null for none. */
+/** Returns the budget that a private request uses, or null for none. */
 function payerOf(route: Route & { scope: 'private' }, account: string, { rfqBudget }: Switches): string | null {
   if (route.exempt === true) return null;
   if (route.face !== 'rfq' || rfqBudget === 'shared') return `account:${account}`;
   return rfqBudget === 'own' ? `rfq:${account}` : null;
 }
 
-/** A parameter that no call can mean, in the envelope of the interface that was called. */
+/** Returns the error of an invalid parameter, in the envelope of the called interface. */
 const flawAt = (route: Route & { scope: 'private' }, by: Refused): WireReply =>
   route.face === 'rfq' ? rfqFailure(rfqRefused('bad_request', by.message)) : failure(by);
 
-/** A refusal at the door, in the envelope of the interface that was called. */
+/** Returns a rejection before the handler, in the envelope of the called interface. */
 const refusalAt = (route: Route & { scope: 'private' }, by: Refused, { rfqAuthErrors }: Switches): WireReply =>
   route.face === 'rfq' && rfqAuthErrors === 'rfq' ? rfqErrors(statusOf(by.code), by.code, by.message) : failure(by);

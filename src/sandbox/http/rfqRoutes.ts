@@ -1,4 +1,4 @@
-/** RFQ over HTTP: the seven calls under /rfq/v1, their checks in the order of the document, and their bare replies (rfq 4.1 to 4.6). */
+/** RFQ routes under /rfq/v1: checks in the order of the document, and replies without envelope (rfq 4.1 to 4.6). */
 import { isDecimalText, moneyOf } from '../../core/index.ts';
 import type { WireReply } from '../../core/index.ts';
 import type { DeskConversion, DeskPair, DeskQuote, DeskRequest } from '../desks/rfq.ts';
@@ -80,7 +80,7 @@ function convert({ account, rfq, body }: PrivateAsk): WireReply {
   return made.kind === 'refused' ? rfqFailure(made) : bare(conversionBody(made.value));
 }
 
-/** Malformed id 400, unknown 404, another account's 403. */
+/** Returns a conversion: 400 for a malformed id, 404 for an unknown id, 403 for another account's. */
 function conversionById({ account, rfq, path }: PrivateAsk): WireReply {
   const id = path['conversion_id']!;
   if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'the id is not a UUID'));
@@ -103,8 +103,9 @@ function conversions({ venue, account, rfq, pageTokens, query }: PrivateAsk): Wi
 }
 
 /**
- * In the order of the table of rfq 4.2: source, target, number formats, both missing, provided amount, precisions. An amount is text; null
- * and empty text are as good as none. A number that is not above zero, or beyond 20 digits, is an incorrect amount.
+ * Checks a quote request in the order of rfq 4.2: source, target, number formats, both missing, provided amount,
+ * precisions. An amount is text; null and empty text count as missing. A number that is not above zero, or of more than
+ * 20 digits, is an incorrect amount.
  */
 function checkedRequest(
   fields: Fields,
@@ -137,14 +138,14 @@ function checkedRequest(
   return { kind: 'done', value: { pair, fixed, sum: moneyOf(text) } };
 }
 
-/** Tickers are upper case on this interface (rfq conventions). */
+/** Parses a ticker, which is upper case on this interface (rfq conventions). */
 const tickerOf = (field: unknown): string | null =>
   typeof field === 'string' && /^[A-Z0-9]+$/.test(field) ? field.toLowerCase() : null;
 
 const givenOf = (field: unknown): unknown =>
   field === undefined || field === null || field === '' ? undefined : field;
 
-/** Plain digits, with a minus or without. */
+/** Whether the value is plain digits with an optional minus. */
 const isNumber = (given: unknown): given is string => typeof given === 'string' && /^-?\d+(\.\d+)?$/.test(given);
 
 const upper = (currency: string): string => currency.toUpperCase();
@@ -169,7 +170,7 @@ function quoteOf({ venue, rfq }: PrivateAsk, quote: DeskQuote): Record<string, u
   };
 }
 
-/** As in rfq 2.3: tickers in upper case, sums and rate as exact decimal text, times in whole seconds. */
+/** Formats a conversion as in rfq 2.3: upper-case tickers, exact decimal text, whole seconds. */
 export function conversionBody(conversion: DeskConversion): Record<string, unknown> {
   const { quote } = conversion;
   return {

@@ -1,4 +1,4 @@
-/** What a route of the embedded exchange is: one row of the table that answers, limits, documents and tests go by. */
+/** Route of the embedded exchange: a row of the table that answers, limits, documents and tests use. */
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import type { Account, Permission } from '../venue/accounts.ts';
 import { done, refused } from '../wire/codes.ts';
@@ -16,12 +16,12 @@ export type PublicAsk = {
   readonly venue: Venue;
   readonly webhooks: Webhooks;
   readonly body: string;
-  /** Parts of the path, by the name in the pattern. */
+  /** Parts of the path, by their name in the pattern. */
   readonly path: Readonly<Record<string, string>>;
-  /** The first value of each query key. */
+  /** First value of each query key. */
   readonly query: ReadonlyMap<string, string>;
 };
-/** What the venue offers beside its books. */
+/** Services of the venue besides its books. */
 export type Desks = {
   readonly conversions: VenueConversions;
   readonly rfq: RfqDesk;
@@ -42,16 +42,16 @@ export type Route =
       readonly method: Method;
       readonly pattern: string;
       readonly permission: Permission;
-      /** Does not count against the request budget. */
+      /** Present if requests do not count against the request budget. */
       readonly exempt?: true;
-      /** How refusals at the door are written; v3 when absent. */
+      /** Envelope of errors before the handler; v3 if absent. */
       readonly face?: 'rfq';
       readonly handle: (ask: PrivateAsk) => WireReply;
     };
 
 export type PageQuery = { readonly limit: number; readonly sort: 'asc' | 'desc'; readonly marker?: number };
 
-/** limit (25, at most 100), sort (desc) and marker (a trade id) of a page; 0320 for anything else. */
+/** Parses limit (default 25, at most 100), sort (default desc) and marker (a trade id) of a page; rejects with 0320. */
 export function pageOf({ query, venue }: PublicAsk): Verdict<PageQuery> {
   const limit = limitOf(query, 25, venue.switches);
   if (limit === null) return refused('0320', 'limit');
@@ -63,7 +63,7 @@ export function pageOf({ query, venue }: PublicAsk): Verdict<PageQuery> {
   return done({ limit: Math.min(100, limit), sort, ...(marker !== undefined && { marker }) });
 }
 
-/** The limit of a list: `fallback` without one, null for what is none. No document says what one below 1 means. */
+/** Parses the limit of a list: `fallback` if absent, null if invalid. The documents do not define a limit below 1. */
 export function limitOf(query: PublicAsk['query'], fallback: number, { limitBelowOne }: Switches): number | null {
   const text = query.get('limit');
   const isBelowOne = text !== undefined && /^(?:0+|-\d{1,15})$/.test(text);
@@ -71,7 +71,7 @@ export function limitOf(query: PublicAsk['query'], fallback: number, { limitBelo
   return wholeOf(text, fallback);
 }
 
-/** A query value as a whole number: the fallback when absent, null when it is something else. */
+/** Parses a query value as a whole number: `fallback` if absent, null if invalid. */
 export function wholeOf<T>(text: string | undefined, fallback: T): number | T | null {
   if (text === undefined || text === '') return fallback;
   return /^\d{1,15}$/.test(text) ? Number(text) : null;

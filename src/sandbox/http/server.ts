@@ -1,4 +1,6 @@
-/** The HTTP face: node:http that hands the raw target, headers and body to the exchange; upgraded sockets go to its stream. */
+/**
+ * HTTP server: node:http that passes raw target, headers and body to the exchange, and upgraded sockets to its stream.
+ */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +13,7 @@ import { reply } from '../wire/wire.ts';
 
 export type ServeOptions = {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** Port; 0 selects any free port. */
   readonly port: number;
 };
 
@@ -22,15 +24,18 @@ export type Served = {
   close(): Promise<void>;
 };
 
-/** Request line and headers together; a cancel of 50 ids has a target of about 2 kB. */
+/** Size limit of request line and headers; a cancel of 50 ids has a target of about 2 kB. */
 const HEADERS_MAX = 32 * 1024;
 const BODY_MAX = 64 * 1024;
 const REQUEST_MS = 10_000;
-/** Of a bot, its streams and other clients; the longest silent one makes room for another. */
+/**
+ * Connections of bots, streams and other clients. At the limit, a new one closes the longest idle connection of the
+ * address that has the most.
+ */
 const CONNECTIONS_MAX = 1_024;
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Serves an exchange. Rejects with one clear line when the address cannot be listened on. */
+/** Starts the HTTP server of an exchange. Rejects with a one-line message if it cannot listen on the address. */
 export async function serve(
   exchange: { readonly respond: Respond; readonly stream?: Stream },
   options: ServeOptions,
@@ -87,7 +92,7 @@ function receive(respond: Respond, request: IncomingMessage, response: ServerRes
 }
 
 function answer(response: ServerResponse, { status, headers, body }: WireReply): void {
-  // The date is the exchange's own clock, which may run faster than the machine's.
+  // The date is from the exchange's clock, which may run faster than the machine's.
   response.sendDate = false;
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   response.end(body);

@@ -1,4 +1,4 @@
-/** Registration of callback URLs, and the list of keys that deliveries are signed with (rfq 4.7, public-facts 15). */
+/** Webhook routes: registration of callback URLs, and the list of signing keys (rfq 4.7, public-facts 15). */
 import type { WireReply } from '../../core/index.ts';
 import { objectOf } from './parameters.ts';
 import type { PrivateAsk, PublicAsk, Route } from './route.ts';
@@ -13,7 +13,10 @@ export const webhookRoutes: readonly Route[] = [
 
 const EVENT = 'TRANSACTION';
 
-/** Checks: a JSON object · callback_url is a URL, of a host that is allowed · events is a list of TRANSACTION · no registration yet. */
+/**
+ * Checks: a JSON object; callback_url is a URL of an allowed host; events is a list of TRANSACTION; no registration
+ * yet.
+ */
 function register({ venue, account, body, webhooks }: PrivateAsk): WireReply {
   const { switches } = venue;
   const refuse = (error: string) => refusal(error, switches);

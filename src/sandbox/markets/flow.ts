@@ -1,4 +1,7 @@
-/** The built-in market: an endless seeded order flow of makers, uninformed and informed takers around an efficient price (docs/market-model.md). */
+/**
+ * Built-in market: an endless seeded order flow of makers, uninformed takers and informed takers around an efficient
+ * price (docs/market-model.md).
+ */
 import { amountFloor, exponential, priceFloor, randomOf } from '../../core/index.ts';
 import type { Amount, Millis, Price, Random, Side, Timer } from '../../core/index.ts';
 import { Arrivals } from './flowArrivals.ts';
@@ -8,24 +11,27 @@ import type { FlowProfile } from './flowProfile.ts';
 import { EfficientPrice } from './flowValue.ts';
 import type { Market, Marketplace } from './market.ts';
 
-/** The truth about a taking order that no participant of a real market is told; for tests and calibration. */
+/** True kind of a taking order, which real market participants never see; for tests and calibration. */
 export type FlowTake = { readonly informed: boolean; readonly side: Side; readonly traded: Amount };
 
 export type FlowOptions = {
   readonly seed: number;
   readonly profile: FlowProfile;
-  /** The efficient price goes one way beside everything else: a trend. Absent: none. */
+  /** Trend of the efficient price, added to its other moves. If omitted, there is no trend. */
   readonly driftBpsPerHour?: number;
   /** Called after each taking order. */
   readonly onTake?: (take: FlowTake) => void;
 };
 
-/** The same seed on the same marketplace gives the same orders at the same times. Runs until stopped; keeps at most some hundred orders. */
+/**
+ * Creates a seeded flow. The same seed on the same marketplace gives the same orders at the same times. It runs until
+ * stopped and keeps at most some hundred orders.
+ */
 export function seededFlow(options: FlowOptions): Market {
   return new Flow(options);
 }
 
-/** Four that compete at the touch, from quick to slow, and a patient one with the depth behind them. */
+/** Four makers that compete at the best price, from fast to slow, and a slow fifth with the depth behind them. */
 const MAKERS: readonly MakerKind[] = [
   { width: 1.0, levels: 6, spacing: 0.35, growth: 1.4, amount: 2, lagS: 1, refreshS: 0.9 },
   { width: 1.1, levels: 6, spacing: 0.35, growth: 1.4, amount: 2.5, lagS: 2, refreshS: 1.3 },
@@ -35,19 +41,25 @@ const MAKERS: readonly MakerKind[] = [
 ];
 
 /**
- * Informed takers look this many times as often as taking orders come, act on an edge with this probability, want this many half spreads
- * over the price they pay, trade this many times the size of others, and are followed by this share of the others that any order calls.
+ * Parameters of informed takers. `looks`: checks per expected taking order. `acts`: probability to act on an edge.
+ * `edge`: required half spreads above the price paid. `size`: multiple of other takers' sizes. `followed`: share of the
+ * usual follow-up orders.
  */
 const INFORMED = { looks: 2, acts: 0.7, edge: 0.05, size: 1.5, followed: 0.4 };
-/** Takers pay at most this far from the best price, in half spreads. */
+/** Maximum distance of a taker's price from the best price, in half spreads. */
 const REACH = 5;
-/** A trade pushes the makers' prices: half of the most at so many typical amounts, all in minutes of volatility; the push fades. */
+/**
+ * Price push of trades on the makers, in one-minute volatilities. A trade pushes by up to `most`, and by half of `most`
+ * at `amounts` typical amounts. The sum is at most `max` and fades.
+ */
 const PUSH = { most: 0.35, amounts: 3, max: 0.8, fadeS: 60 };
-/** A trade makes makers careful: by this much each, up to the maximum, fading. */
+/** Each trade makes makers quote wider: by `each`, up to `max`, fading. */
 const HEAT = { each: 0.06, max: 0.8, fadeS: 8 };
-/** After a trade the quick makers look at once: within this time on average, if their refresh is at most that long. */
+/** After a trade, makers with a refresh of at most `refreshMaxS` refresh after `lookS` on average. */
 const ALERT = { lookS: 0.4, refreshMaxS: 1.5 };
-/** Events in one go, and the time that is skipped when the clock jumped (a machine that slept). */
+/**
+ * Maximum number of events per run, and the clock jump (a suspended machine) above which the missed time is skipped.
+ */
 const EVENTS_AT_ONCE = 5_000;
 const SKIP_MS = 600_000;
 
@@ -64,7 +76,7 @@ class Flow implements Market {
   #stopped = false;
   /** Elapsed time of the marketplace's clock at second 0 of the flow. */
   #origin: Millis = 0;
-  /** When the next event of each actor is due, in seconds: the makers, then the uninformed, then the informed. */
+  /** Due time of each actor's next event, in seconds: the makers, then the uninformed, then the informed takers. */
   #due: number[] = [];
   #pressure = 0;
   #heat = 0;
@@ -117,7 +129,7 @@ class Flow implements Market {
     this.#timer = clock.after(Math.max(0, due - clock.elapsed()), () => this.#run());
   }
 
-  /** Everything that is due by now, in the order of its times. */
+  /** Runs all due events in order of time. */
   #run(): void {
     const clock = this.#place!.clock;
     const late = clock.elapsed() - this.#origin - Math.min(...this.#due) * 1000;
@@ -147,7 +159,7 @@ class Flow implements Market {
     }
   }
 
-  /** Buys what is offered below the efficient price, or sells to who bids above it, as far as it pays. */
+  /** Buys offers below the efficient price or sells to bids above it, as far as the edge allows. */
   #informed(seconds: number): void {
     const fair = this.#scale.startTicks * Math.exp(this.#value.expectedLog(this.#arrivals.imbalance));
     const edge = fair * this.#scale.halfSpread * INFORMED.edge;
@@ -184,7 +196,10 @@ class Flow implements Market {
     });
   }
 
-  /** Whoever took, makers feel it: own takers by their own executions, others by those of the quotes they hit. */
+  /**
+   * Applies each execution once: for the flow's own takers by the taker's fill, for accounts by the fills of the
+   * makers' quotes.
+   */
   #onFill(id: number, side: Side, amount: number, maker: boolean): void {
     if (maker) this.#makers.some(one => one.filled(id, side, amount));
     if (maker === this.#isTaking) return;
@@ -214,13 +229,21 @@ class Flow implements Market {
   }
 }
 
-/** Share of the pace at which the uninformed come by themselves; the informed add to it as often as there is an edge. */
+/**
+ * Share of the arrival rate at which uninformed orders arrive; informed orders add to it whenever they have an edge.
+ */
 const UNINFORMED_SHARE = 0.75;
 
-/** The more the price moves against the spread, the more informed orders there are; fitted so that all together come at the profile's rate. */
+/**
+ * Returns the pace that makes all orders together arrive at the profile's rate (fitted). More volatility relative to
+ * the spread brings more informed orders.
+ */
 const paceOf = (profile: FlowProfile): number =>
   (profile.takersPerSecond * 1.75) / (1 + (0.8 * profile.volatilityBps) / profile.spreadBps);
 
-/** Makers who disagree quote inside of each other, the more so the faster the price moves: each quotes wider by what this takes away. */
+/**
+ * Widens each maker's quotes. Makers with different views quote inside each other, more so in fast markets, which
+ * narrows the spread.
+ */
 const quotedHalfSpread = (profile: FlowProfile): number =>
   (profile.spreadBps / 2 / 1e4) * (1 + 0.11 * Math.max(0, profile.volatilityBps / profile.spreadBps - 1));

@@ -1,14 +1,23 @@
-/** When uninformed takers come, on which side and how big: self-exciting bursts, quiet spells, persistent sides, heavy tails. */
+/**
+ * Arrivals of uninformed takers: times, sides and sizes, with self-exciting bursts, quiet periods, persistent sides and
+ * heavy tails.
+ */
 import { exponential, normal } from '../../core/index.ts';
 import type { Random, Side } from '../../core/index.ts';
 
-/** Each order calls this many others on average, most within a blink (split orders), some within seconds (herds). */
+/**
+ * Average number of orders that each order triggers: most almost immediately (split orders), some within seconds
+ * (herds).
+ */
 const FAST = { children: 0.38, seconds: 0.04 };
 const SLOW = { children: 0.2, seconds: 15 };
-/** Busy and quiet times of the base rate: logarithmic. */
+/** Slow variation of the base rate, logarithmic. */
 const ACTIVITY_DEVIATION = 0.4;
 const ACTIVITY_S = 600;
-/** A taker follows the side of the one before with this probability; otherwise he has a mind of his own, tilted by slow moods of the crowd. */
+/**
+ * A taker follows the previous side with probability `FOLLOW`; otherwise the side is random, tilted by a slowly
+ * changing imbalance.
+ */
 const FOLLOW = 0.3;
 const TILT_S = 150;
 const TILT_STRENGTH = 1.4;
@@ -22,22 +31,22 @@ export class Arrivals {
   #seconds = 0;
   #fast = 0;
   #slow: number;
-  /** Opens busy: whoever starts an exchange wants to see something. */
+  /** Starts busy, so that a new exchange shows activity early. */
   #activity = ACTIVITY_DEVIATION;
   #tilt = 0;
   #last: Side = 'buy';
 
-  /** `ratePerSecond` counts the excited orders too. */
+  /** `ratePerSecond` includes the triggered orders. */
   constructor(random: Random, ratePerSecond: number) {
     this.#random = random;
     this.#baseRate = ratePerSecond * (1 - FAST.children - SLOW.children);
     this.#slow = ratePerSecond * SLOW.children;
   }
 
-  /** The time of the next order after `seconds`: Ogata's thinning. */
+  /** Returns the time of the next order after `seconds`, by Ogata's thinning. */
   next(seconds: number): number {
     let at = seconds;
-    // A bound for the case of absurd luck: the order comes at the last candidate.
+    // Bounds the loop for extreme random draws: the order then arrives at the last candidate.
     for (let tries = 0; tries < 1000; tries++) {
       this.#moveTo(at);
       const rate = this.#rate();
@@ -48,7 +57,7 @@ export class Arrivals {
     return at;
   }
 
-  /** An order came: others follow it, `weight` of the usual number. */
+  /** Records an order, which triggers `weight` times the usual number of others. */
   excite(seconds: number, side: Side, weight: number): void {
     this.#moveTo(seconds);
     this.#fast += (weight * FAST.children) / FAST.seconds;
@@ -56,7 +65,7 @@ export class Arrivals {
     this.#last = side;
   }
 
-  /** On which side more orders come at present: above 0 buys, mostly within -1 and 1. */
+  /** Current imbalance of order sides: above 0 means more buys; mostly between -1 and 1. */
   get imbalance(): number {
     return Math.tanh(TILT_STRENGTH * this.#tilt);
   }
@@ -66,7 +75,7 @@ export class Arrivals {
     return this.#random.next() * 2 - 1 < this.imbalance ? 'buy' : 'sell';
   }
 
-  /** In typical amounts. */
+  /** Returns a random size in typical amounts. */
   size(): number {
     return Math.min(SIZE_MAX, Math.exp(SIZE_DEVIATION * normal(this.#random)));
   }

@@ -1,52 +1,52 @@
-/** One maker of the seeded flow: layered quotes around his own late view of the price, refreshed now and then. */
+/** Maker of the seeded flow: layered quotes around a delayed view of the price, refreshed at random times. */
 import { exponential, normal, opposite } from '../../core/index.ts';
 import type { Amount, Price, Random, Side } from '../../core/index.ts';
 import type { Marketplace } from './market.ts';
 
 export type MakerKind = {
-  /** Half spread of his best level, in half spreads of the book. */
+  /** Half spread of the best level, in half spreads of the book. */
   readonly width: number;
   readonly levels: number;
-  /** Distance and amount of each further level over the one before. */
+  /** Growth of distance and of amount from one level to the next. */
   readonly spacing: number;
   readonly growth: number;
-  /** Amount of his best level, in typical amounts. */
+  /** Amount of the best level, in typical amounts. */
   readonly amount: number;
-  /** His view follows what is public within this time; he looks at his quotes this often on average. */
+  /** Time constants in seconds: lag of the maker's view behind the public price, and average time between refreshes. */
   readonly lagS: number;
   readonly refreshS: number;
 };
 
-/** What all makers see of the market when they look. */
+/** Market state that all makers use at a refresh. */
 export type MakerScene = {
   readonly seconds: number;
-  /** Logarithm of the price over the start price, as publicly known, and the push that recent trades gave it. */
+  /** Logarithm of the public price over the start price, then the push by recent trades. */
   readonly publicLog: number;
   readonly pressure: number;
-  /** Over 1 when times are nervous or a burst has just been. */
+  /** Multiplier of quote widths; above 1 in volatile times or after a burst of trades. */
   readonly caution: number;
 };
 
 export type MakerScale = {
   readonly startTicks: number;
-  /** Half of the book's median spread, as a share of the price. */
+  /** Half of the book's median spread, as a fraction of the price. */
   readonly halfSpread: number;
   readonly typicalLots: number;
 };
 
 type Slot = { id: number; price: number; left: number; meant: number };
 
-/** A quote that lies this close to where it should, in half spreads, keeps its place in the queue. */
+/** Maximum distance from its target, in half spreads, at which a quote keeps its queue position. */
 const TOLERANCE = 0.25;
-/** Makers come no closer to the other side's best price than this, in half spreads of the book. */
+/** Minimum distance of quotes from the other side's best price, in half spreads of the book. */
 const CLEARANCE = 0.7;
-/** A quote that was eaten below this share is topped up with this probability when he looks. */
+/** A quote filled below the share `EATEN` is replaced at a refresh with probability `REPLENISH`. */
 const EATEN = 0.5;
 const REPLENISH = 0.6;
-/** His error about the price, in half spreads, and how long he keeps it. */
+/** Error of the maker's view of the price, in half spreads, and its time constant. */
 const ERROR = 0.22;
 const ERROR_S = 25;
-/** Amounts differ by this logarithmic deviation. */
+/** Logarithmic deviation of amounts. */
 const AMOUNT_DEVIATION = 1;
 
 export class FlowMaker {
@@ -70,12 +70,12 @@ export class FlowMaker {
     this.#seconds = scene.seconds;
   }
 
-  /** How long until he looks again, in seconds. */
+  /** Returns the random time until the next refresh, in seconds. */
   pause(): number {
     return exponential(this.#random, this.#kind.refreshS);
   }
 
-  /** Looks at the market and moves his quotes. All of his withdrawals come before his placements. */
+  /** Moves the quotes to the current market. All cancels precede all placements. */
   refresh(scene: MakerScene): void {
     this.#learn(scene);
     const { halfSpread } = this.#scale;
@@ -100,7 +100,7 @@ export class FlowMaker {
     }
   }
 
-  /** Execution of one of his quotes. False when the order is not his. */
+  /** Records a fill. Returns false if the order belongs to another maker. */
   filled(id: number, side: Side, amount: number): boolean {
     const slot = this.#slots[side].find(one => one.id === id && one.left > 0);
     if (!slot) return false;
@@ -147,7 +147,10 @@ export class FlowMaker {
     slot.meant = rested;
   }
 
-  /** Post-only, with a distance: what crosses a stale quote is the informed takers' business. */
+  /**
+   * Returns a price at a distance from the other side's best, like post-only. Only informed takers trade against stale
+   * quotes.
+   */
   #clearOf(other: Side, target: number): number {
     const best = other === 'sell' ? this.#place.bestAsk() : this.#place.bestBid();
     if (best === 0) return target;

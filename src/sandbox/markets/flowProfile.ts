@@ -1,20 +1,25 @@
-/** What the seeded flow of one book looks like: a few numbers in bps, seconds and typical amounts, from which everything else scales. */
+/**
+ * Profile of a book's seeded flow: a few numbers in bps, seconds and typical amounts that scale all other parameters.
+ */
 import type { DecimalText } from '../../core/index.ts';
 
 export type FlowProfile = {
-  /** The efficient price at the start, in the minor currency; it stays within a factor of three of it for ever. */
+  /** Efficient price at the start, in the minor currency. The price always stays within a factor of three of it. */
   readonly startPrice: DecimalText;
   /** Median taking order, in the major currency. */
   readonly typicalAmount: DecimalText;
   /** Median quoted spread. */
   readonly spreadBps: number;
-  /** Root mean square move of the efficient price over a minute. */
+  /** Root mean square move of the efficient price per minute. */
   readonly volatilityBps: number;
-  /** Taking orders, informed ones included. */
+  /** Taking orders per second, informed ones included. */
   readonly takersPerSecond: number;
 };
 
-/** Spread of Bitso's production quotes between the 2024 recording (17 bps) and 2026 (8 bps); rates of the Gemini day; hourly moves of Bitso 2020. */
+/**
+ * Spread between Bitso's production quotes in the 2024 recording (17 bps) and in 2026 (8 bps); rates of the Gemini day;
+ * hourly moves of Bitso 2020.
+ */
 const BTC_MXN: FlowProfile = {
   startPrice: '1500000',
   typicalAmount: '0.004',
@@ -23,7 +28,7 @@ const BTC_MXN: FlowProfile = {
   takersPerSecond: 0.28,
 };
 
-/** By book. A book that is not here needs a profile from its configuration. */
+/** Profiles by book. Other books need a profile in the configuration. */
 export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
   btc_mxn: BTC_MXN,
   eth_mxn: { ...BTC_MXN, startPrice: '60000', typicalAmount: '0.1', volatilityBps: 13 },
@@ -31,7 +36,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
   sol_mxn: { ...BTC_MXN, startPrice: '2800', typicalAmount: '2', spreadBps: 14, volatilityBps: 14 },
   ltc_mxn: { ...BTC_MXN, startPrice: '1700', typicalAmount: '3', spreadBps: 14, volatilityBps: 12 },
   btc_brl: { ...BTC_MXN, startPrice: '450000' },
-  /** Gives the spread, rate, sizes and volatility of the Gemini day. */
+  /** Matches the spread, rate, sizes and volatility of the Gemini day. */
   eth_usd: {
     startPrice: '2200',
     typicalAmount: '0.2',
@@ -40,7 +45,7 @@ export const FLOW_PROFILES: Readonly<Record<string, FlowProfile>> = {
     takersPerSecond: 0.21,
   },
   btc_usd: { ...BTC_MXN, startPrice: '80000', typicalAmount: '0.01', spreadBps: 7 },
-  /** The spread of Bitso's production quotes; a currency pair moves little. */
+  /** Spread of Bitso's production quotes; a currency pair has low volatility. */
   usd_mxn: {
     startPrice: '18.5',
     typicalAmount: '200',

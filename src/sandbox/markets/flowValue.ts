@@ -1,22 +1,24 @@
-/** The efficient price behind the seeded flow: diffusion and news, known to informed takers at once and to everybody else later. */
+/**
+ * Efficient price of the seeded flow: diffusion and news, known to informed takers immediately and to the public later.
+ */
 import { exponential, normal } from '../../core/index.ts';
 import type { Random } from '../../core/index.ts';
 
-/** Shares of the variance that come as news and with the imbalance of orders; the rest is diffusion. How often news comes. */
+/** Shares of the variance from news and from order imbalance, with diffusion as the rest; mean time between news. */
 const NEWS_SHARE = 0.55;
 const IMBALANCE_SHARE = 0.25;
 const NEWS_MEAN_S = 120;
-/** How long orders come more on one side (flowArrivals). */
+/** Time constant of order imbalance (flowArrivals). */
 const IMBALANCE_S = 150;
-/** The logarithm is pulled back to the start within this time, so that years later the price still is one. */
+/** Time constant of the pull of the logarithm toward the start, which keeps the price plausible over years. */
 const REVERSION_S = 10 * 86_400;
 const LOG_BOUND = Math.log(2.8);
-/** Calm and nervous times: logarithmic, this wide, this long. */
+/** Calm and volatile times: logarithmic deviation and time constant. */
 const MOOD_DEVIATION = 0.45;
 const MOOD_S = 1_200;
-/** What the informed know is public after about this time. */
+/** Time constant after which informed knowledge is public. */
 const PUBLICATION_S = 15;
-/** The informed see this far ahead where the crowd drives the price. */
+/** Time over which informed takers foresee the drift of the imbalance. */
 const FORESIGHT_S = 90;
 
 export class EfficientPrice {
@@ -31,35 +33,38 @@ export class EfficientPrice {
   #public = 0;
   #mood = 0;
 
-  /** `volatilityBps` is the root mean square move over a minute; beside it the price goes one way, by `driftBpsPerHour`. */
+  /** `volatilityBps` is the root mean square move per minute; `driftBpsPerHour` is an additional trend. */
   constructor(random: Random, volatilityBps: number, driftBpsPerHour = 0) {
     this.#random = random;
     const perMinute = volatilityBps / 1e4;
     this.#driftPerS = driftBpsPerHour / 1e4 / 3_600;
     this.#deviationPerRootS = perMinute * Math.sqrt((1 - NEWS_SHARE - IMBALANCE_SHARE) / 60);
-    // A drift that keeps its sign for a time T adds about 2T times its square to the variance of a second.
+    // A drift that keeps its sign for a time T adds about 2T times its square to the variance per second.
     this.#imbalanceDriftPerS = perMinute * Math.sqrt(IMBALANCE_SHARE / 60 / (2 * IMBALANCE_S));
-    // News sizes are exponential with a random sign: their variance is twice the squared mean.
+    // News sizes are exponential with a random sign, so their variance is twice the squared mean.
     this.#newsMean = perMinute * Math.sqrt((NEWS_SHARE * NEWS_MEAN_S) / 60 / 2);
     this.#nextNews = exponential(random, NEWS_MEAN_S);
   }
 
-  /** What the informed know: logarithm of the efficient price over the start price, as it will be soon under this imbalance of orders. */
+  /**
+   * Returns the logarithm of the efficient price over the start price that informed takers expect soon, given the order
+   * imbalance.
+   */
   expectedLog(imbalance: number): number {
     return this.#log + this.#imbalanceDriftPerS * imbalance * FORESIGHT_S;
   }
 
-  /** What the public knows of it. */
+  /** Logarithm of the public price over the start price. */
   get publicLog(): number {
     return this.#public;
   }
 
-  /** How nervous the times are: 1 on average, in volatility. */
+  /** Volatility multiplier, 1 on average. */
   get mood(): number {
     return Math.exp(this.#mood - MOOD_DEVIATION ** 2);
   }
 
-  /** Moves on to `seconds` since the start; earlier times change nothing. The price drifts to where more orders come. */
+  /** Advances to `seconds` since the start; earlier times change nothing. The price drifts with the order imbalance. */
   advance(seconds: number, imbalance: number): void {
     while (this.#nextNews <= seconds) {
       this.#diffuse(this.#nextNews, imbalance);

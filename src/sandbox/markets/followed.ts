@@ -1,4 +1,7 @@
-/** A market that follows another exchange's: its levels as house orders, and of its executions and moves what a fill model brings to resting orders. */
+/**
+ * Market that follows another exchange: its levels become simulator orders, and a fill model decides which resting
+ * account orders its executions and moves fill.
+ */
 import { opposite, OrderBook } from '../../core/index.ts';
 import type { Amount, Price, Side } from '../../core/index.ts';
 import { exactOrders, Sweep } from '../../fills/index.ts';
@@ -7,59 +10,66 @@ import { SyntheticLiquidity } from './syntheticLiquidity.ts';
 import type { FollowedPlace } from './market.ts';
 
 export type FollowedCounts = {
-  /** Executions of the followed market, and their lots. */
+  /** Number of executions in the followed market, then their lots. */
   readonly trades: number;
   readonly lots: number;
-  /** Lots of accounts' orders that these executions and the moves of the market filled. */
+  /** Lots of account orders that these executions and moves filled. */
   readonly filledLots: number;
 };
 
-/** Queues of the followed book order by order, where they are known. */
+/** Queues of the followed book order by order, if the exchange publishes them. */
 export type FollowedQueues = {
-  /** Number of the newest order; null while single orders are not told. */
+  /** Returns the number of the newest order, or null while single orders are not published. */
   arrivals(): number | null;
-  /** Lots at a price of the orders that came up to an arrival. */
+  /** Returns the lots at a price of the orders up to an arrival number. */
   lotsUpTo(side: Side, price: Price, arrival: number): number;
 };
 
-/** What is known of an execution besides itself. */
+/** Context of an execution. */
 export type ExecutionContext = {
-  /** What one execution brought us, the next of the same moment has less of at worse prices; without one each stands alone. */
+  /**
+   * Executions of the same moment share a sweep: lots that filled account orders are not available again at worse
+   * prices. If omitted, each execution is separate.
+   */
   readonly moment?: number;
-  /** It happened at some time after this mark: only orders that were there then can have been reached. */
+  /** Mark that precedes the execution: it can only fill orders known at the mark. */
   readonly mark?: number;
-  /** Number of the order that was met; 0 when it is not known any more, absent when it cannot be. */
+  /** Number of the order that was hit; 0 if it is no longer known, absent if orders are not numbered. */
   readonly maker?: number;
 };
 
-/** `joined`: number of the first order that is behind it; Infinity while that is not known. `seen`: for marks. */
+/**
+ * `joined`: number of the first order behind this one, Infinity while unknown. `seen`: serial number, compared with
+ * marks.
+ */
 type Own = Queued & { readonly id: number; readonly place: Price; joined: number; readonly seen: number };
 const byNumber = exactOrders(maker => maker);
 const SIDES = ['buy', 'sell'] as const;
 const EVERYWHERE: Readonly<Record<Side, number>> = { buy: 0, sell: Infinity };
 
 /**
- * Levels are told with `clear` and `set`, and shown with `flush`; an execution is told before the levels that it changed. Accounts' orders
- * fill by the model alone, never by their turn among the house's: those are for showing, and for orders that take.
+ * Simulates a followed market. `clear` and `set` update levels and `flush` shows them; report an execution before the
+ * levels that it changed. Only the model fills account orders: their place in the visible queue serves display and
+ * taking orders.
  */
 export class FollowedMarket {
   readonly #place: FollowedPlace;
   readonly #model: FillModel;
   readonly #house: SyntheticLiquidity;
   readonly #queues: FollowedQueues | null;
-  /** Number of the newest order that is shown; null while single orders are not told. */
+  /** Number of the newest order shown; null while single orders are not published. */
   #arrivals: number | null = null;
   readonly #sweep = new Sweep();
-  /** What was told, and of it what is not shown yet. */
+  /** Levels as received, then those of them that are not shown yet. */
   readonly #told = new OrderBook();
   readonly #shown: Record<Side, Map<Price, number>> = { buy: new Map(), sell: new Map() };
   readonly #touched: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
-  /** Levels that are told and cannot be shown, because they lie at or through the other side's best. */
+  /** Received levels that cannot be shown, because they are at or through the other side's best price. */
   readonly #hidden: Record<Side, Set<Price>> = { buy: new Set(), sell: new Set() };
-  /** Accounts' orders by side, best price first, at one price the oldest first. */
+  /** Account orders by side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   #serial = 0;
-  /** Worst prices up to which every level is told. */
+  /** Worst prices up to which every level is known. */
   #reach: Readonly<Record<Side, number>> = EVERYWHERE;
   readonly #counts = { trades: 0, lots: 0, filledLots: 0 };
   readonly #fill = ({ id }: Own, lots: number): void => {
@@ -67,7 +77,10 @@ export class FollowedMarket {
     this.#place.hit(id, lots as Amount);
   };
 
-  /** With `queues`, places and fills are exact while single orders are told, and the model serves while they are not. */
+  /**
+   * With `queues`, queue positions and fills are exact while single orders are published; the model applies at other
+   * times.
+   */
   constructor(place: FollowedPlace, model: FillModel, queues: FollowedQueues | null = null) {
     this.#place = place;
     this.#model = model;
@@ -81,7 +94,10 @@ export class FollowedMarket {
     });
   }
 
-  /** No level is there any more, but those that are told from here on; beyond `reach` they stay as they were, and are not known. */
+  /**
+   * Removes all levels within `reach`; the next calls of `set` restore those that exist. Levels outside `reach` stay
+   * and count as unknown.
+   */
   clear(reach: Readonly<Record<Side, number>> = EVERYWHERE): void {
     this.#reach = reach;
     for (const side of SIDES) {
@@ -91,19 +107,19 @@ export class FollowedMarket {
     }
   }
 
-  /** The whole amount of others now at a price; 0 for none. */
+  /** Sets the total amount of other traders at a price; 0 for none. */
   set(side: Side, price: Price, amount: Amount): void {
     this.#told.set(side, price, amount);
     this.#touched[side].add(price);
   }
 
-  /** Names this moment for `trade`. */
+  /** Returns a mark of the current time for `trade`. */
   mark(): number {
     this.#look();
     return this.#serial;
   }
 
-  /** Somebody took so much at a price. */
+  /** Applies an execution of the followed market by a taker at a price. */
   trade(
     taker: Side,
     price: Price,
@@ -125,7 +141,7 @@ export class FollowedMarket {
     if (rest > 0) this.#house.take(side, price, rest, (id, amount) => this.#place.hit(id, amount));
   }
 
-  /** Shows the levels that were told since the last time. */
+  /** Shows the levels received since the last flush. */
   flush(): void {
     this.#look();
     const [bid, ask] = [this.#told.best('buy'), this.#told.best('sell')];
@@ -141,7 +157,7 @@ export class FollowedMarket {
         this.#change(side, price, hides ? 0 : this.#told.amountAt(side, price));
       }
       this.#touched[side].clear();
-      // Who stood there before an order that came to an unknown level, nobody can tell: all of them, then.
+      // The queue ahead of an order at an unknown level is unknown, so all orders count as ahead.
       for (const order of this.#own[side]) if (order.front === Infinity) this.#join(side, order);
       this.#countExactly(side);
     }
@@ -157,7 +173,7 @@ export class FollowedMarket {
     const before = shown.get(price) ?? 0;
     if (after > 0) shown.set(price, after);
     else shown.delete(price);
-    // A level that stays as it is has not yet told of what was traded there.
+    // An unchanged level does not yet reflect the trades at its price.
     if (after !== before) {
       for (const order of this.#own[side]) {
         if (order.place === price) this.#model.queue.changed(order, before, after, 0);
@@ -166,7 +182,10 @@ export class FollowedMarket {
     this.#house.shrink(side, price, after);
   }
 
-  /** Takes notice of orders that came, changed or left since the last event: until then nothing had happened to the levels. */
+  /**
+   * Detects account orders that were placed, changed or removed since the last event. The levels have not changed in
+   * between.
+   */
   #look(): void {
     for (const side of SIDES) {
       const known = new Map(this.#own[side].map(order => [order.id, order]));
@@ -198,12 +217,12 @@ export class FollowedMarket {
     this.#model.queue.joined(order, this.#isKnown(side, order.place) ? displayed : Infinity);
   }
 
-  /** Once the levels of a step are shown. */
+  /** Sets exact queue positions, after the levels of a step are shown. */
   #countExactly(side: Side): void {
     const arrivals = this.#arrivals;
     if (this.#queues === null || arrivals === null) return;
     for (const order of this.#own[side]) {
-      // It came when single orders were not told: who is there now may all be ahead of it.
+      // The order arrived while single orders were not published, so all current orders may be ahead.
       if (order.joined === Infinity) order.joined = arrivals + 1;
       order.front = this.#queues.lotsUpTo(side, order.place, order.joined - 1);
       order.traded = 0;

@@ -1,9 +1,9 @@
-/** A market that follows another book of the exchange, so that a price through it agrees with that book's: makers without takers. */
+/** Market that follows another book of the exchange, so that cross prices agree: makers without takers. */
 import type { Amount, Millis, Price, Timer } from '../../core/index.ts';
 import type { Market, Marketplace } from './market.ts';
 
 export type LinkedMarketOptions = {
-  /** The price to follow now, in this book's ticks; NaN while there is none. */
+  /** Returns the price to follow, in this book's ticks; NaN if there is none. */
   readonly price: () => number;
   readonly everyMs: Millis;
 };
@@ -12,7 +12,7 @@ const LEVELS = 5;
 /** Half spread and distance between levels. */
 const STEP_BPS = 2;
 
-/** Lays five levels on each side around the price, and again whenever it has moved by a tick. */
+/** Places five levels on each side of the price, and replaces them whenever it moves by a tick. */
 export function linkedMarket({ price, everyMs }: LinkedMarketOptions): Market {
   let timer: Timer | undefined;
   let laid: number[] = [];

@@ -1,59 +1,71 @@
-/** What a market is to the embedded exchange: actors without accounts that make and take liquidity in one of its books. */
+/** Market simulators of the embedded exchange: actors without accounts that make and take liquidity in a book. */
 import type { Amount, Clock, Instrument, Millis, Price, Random, Side } from '../../core/index.ts';
 
-/** What delays a book's public data beyond the switches of the stream. */
+/** Delays of a book's public data, in addition to the stream switches. */
 export type MarketFeed = {
-  /** Least time between an event and its frames, in ms. */
+  /** Minimum time between an event and its frames, in ms. */
   delayMs: Millis;
-  /** Until then, of the clock's elapsed time, nothing is told: frames wait, and its order book and trades are not answered. */
+  /**
+   * Until this elapsed time of the clock no data is published: frames wait, and requests for order book and trades
+   * fail.
+   */
   silentUntil: Millis;
 };
 
-/** One book as a market actor sees it. House orders need no funds; they match by the same price-time rules as everybody's. */
+/**
+ * Book as a market simulator sees it. Simulator orders need no funds; they match by the same price-time rules as
+ * account orders.
+ */
 export interface Marketplace {
   readonly instrument: Instrument;
   readonly clock: Clock;
   readonly random: Random;
-  /** Matches at once, before any event of a later time. `rested` is what stays in the book under `id`. */
+  /** Places an order that matches immediately. `rested` is the amount that stays in the book under `id`. */
   place(
     side: Side,
     price: Price,
     amount: Amount,
     timeInForce: 'GTC' | 'IOC',
   ): { readonly id: number; readonly traded: Amount; readonly rested: Amount };
-  /** Takes at once what stands at `price` or better, but passes by accounts' orders that came at `since` (the clock's `now`) or later. Returns what it took. */
+  /**
+   * Takes resting orders at `price` or better immediately, except account orders placed at `since` (the clock's `now`)
+   * or later. Returns the amount taken.
+   */
   takeStanding(side: Side, price: Price, amount: Amount, since: Millis): Amount;
-  /** Removes what is left of a house order; returns that amount, 0 when nothing was left. */
+  /** Cancels a simulator order. Returns its open amount, or 0 if it is gone. */
   cancel(id: number): Amount;
-  /** Takes `by` lots off a house order without losing its place in the queue; an order reduced to nothing is gone. Returns what is left. */
+  /**
+   * Reduces a simulator order by `by` lots without loss of queue position, and removes it if nothing remains. Returns
+   * its open amount.
+   */
   reduce(id: number, by: Amount): Amount;
-  /** Best prices with everybody's orders in; 0 when the side is empty. */
+  /** Best prices over all orders; 0 if the side is empty. */
   bestBid(): Price;
   bestAsk(): Price;
-  /** Everybody's amount at a price. */
+  /** Returns the total amount of all orders at a price. */
   amountAt(side: Side, price: Price): Amount;
-  /** How its public data is told; its market may change that. */
+  /** Delays of the public data; the book's market may change them. */
   readonly feed: MarketFeed;
-  /** Called after an account's order was canceled, outside of any match. */
+  /** Registers a call after each cancel of an account order, outside of any match. */
   onCancel(call: () => void): void;
-  /** Called after each execution of a house order, inside the match: remember it, place nothing. */
+  /** Registers a call after each execution of a simulator order. It runs inside the match and must not place orders. */
   onHouseFill(call: (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void): void;
 }
 
-/** An order of an account, as it rests; `at`: since when, on the clock's `now`. */
+/** Resting order of an account; `at` is the time from which it rests, on the clock's `now`. */
 export type AccountOrder = { readonly id: number; readonly price: Price; readonly left: Amount; readonly at: Millis };
 
-/** What a market needs that decides by itself whose turn an execution is. */
+/** Interface for a market that decides by itself which orders an execution fills. */
 export interface FollowedPlace extends Marketplace {
-  /** Accounts' orders of a side, best price first, at one price the oldest first. */
+  /** Returns the account orders of a side, best price first, then oldest first. */
   accountOrders(side: Side): readonly AccountOrder[];
-  /** The house takes so much of a resting order at its price, whatever stands before it. Throws when it has not so much left. */
+  /** Fills `amount` of a resting order at its price, ignoring queue priority. Throws if less is open. */
   hit(id: number, amount: Amount): void;
 }
 
-/** A source of other people's orders: the seeded flow, or a recorded tape. */
+/** Source of other traders' orders: the seeded flow, or a recorded tape. */
 export interface Market {
-  /** Fills the book at once and then acts on the marketplace's clock until stopped. */
+  /** Fills the book, then acts on the marketplace's clock until stopped. */
   start(place: FollowedPlace): void;
   stop(): void;
 }

@@ -1,4 +1,7 @@
-/** Accounts' orders beside a recording of pictures, or of some depth: what of its executions comes to them. As the backtest's pessimistic model has it, on the same rules. */
+/**
+ * Queue positions of account orders in a recording of snapshots or of limited depth. Decides their fills by the rules
+ * of the backtest's pessimistic model.
+ */
 import type { Amount, Millis, Price, Side } from '../../core/index.ts';
 import { levelModel } from '../../fills/index.ts';
 import type { Queued, Sweep } from '../../fills/index.ts';
@@ -13,19 +16,22 @@ export class RecordedQueues {
   readonly #book: RecordedBook;
   readonly #depth: number;
   readonly #model = levelModel('pessimistic');
-  /** By side, best price first, at one price the oldest first. */
+  /** Account orders by side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
-  /** The book was last told by a picture: who came since is not in it. */
+  /** Whether the last book row was a snapshot, which does not show later orders. */
   #isPicture = false;
 
-  /** `depth`: levels a side that the recording shows. */
+  /** `depth`: levels per side in the recording. */
   constructor(place: FollowedPlace, book: RecordedBook, depth: number) {
     this.#place = place;
     this.#book = book;
     this.#depth = depth;
   }
 
-  /** Takes notice of orders that came, changed or left since the last row. `startedAt`: when the time 0 of the rows was, on the marketplace's clock. */
+  /**
+   * Detects account orders that were placed, changed or removed since the last row. `startedAt`: time 0 of the rows on
+   * the marketplace's clock.
+   */
   look(startedAt: Millis): void {
     for (const side of SIDES) {
       const known = new Map(this.#own[side].map(order => [order.id, order]));
@@ -35,7 +41,7 @@ export class RecordedQueues {
           order.left = left;
           return order;
         }
-        // A little later, as large times are not exact.
+        // Slightly later, because large times are not exact.
         const restedAt = at - startedAt + 0.01;
         const came: Own = { id, place: price, left, front: 0, traded: 0, joined: 0, restedAt };
         const { queue } = this.#model;
@@ -46,25 +52,25 @@ export class RecordedQueues {
     }
   }
 
-  /** A step of the book, which is applied, told of a level. */
+  /** Applies the change of a level after a step of the book. */
   changed(side: Side, price: number): void {
     for (const order of this.#own[side])
       if (order.place === price) this.#model.queue.changed(order, 0, this.#levels(side).amountOf(price), 0);
   }
 
-  /** To be called before a step that goes on from a picture. */
+  /** Call before a step that follows a snapshot. */
   stepped(): void {
     if (this.#isPicture) this.#seen();
     this.#isPicture = false;
   }
 
-  /** A picture was told, and is applied. */
+  /** Call after a snapshot is applied. */
   pictured(): void {
     this.#isPicture = true;
     this.#seen();
   }
 
-  /** So many lots of a side were met at a price; returns how many of them accounts had. */
+  /** Applies a recorded trade of `lots` on a side at a price. Returns the lots that filled account orders. */
   traded(side: Side, price: Price, lots: number, sweep: Sweep): number {
     if (!this.#isPicture && this.#depth < Infinity) this.#seen();
     let filled = 0;
@@ -77,7 +83,7 @@ export class RecordedQueues {
     return filled;
   }
 
-  /** All that is recorded has been told: who came before is among it. */
+  /** Caps the queue ahead of each order at the recorded amount, once all recorded rows are applied. */
   #seen(): void {
     for (const side of SIDES)
       for (const order of this.#own[side])
@@ -85,7 +91,7 @@ export class RecordedQueues {
           order.front = Math.min(order.front, this.#levels(side).amountOf(order.place));
   }
 
-  /** Behind as many levels as the recording shows. */
+  /** Whether a price is behind all levels that the recording shows. */
   #isBehind(side: Side, price: Price): boolean {
     const levels = this.#levels(side);
     if (levels.length < this.#depth) return false;

@@ -1,4 +1,4 @@
-/** Replays a recorded market as house orders: the book as it was recorded, with real orders resting, filling and taking among it. */
+/** Replay of a recorded market as simulator orders, among which account orders rest, fill and take. */
 import { opposite } from '../../core/index.ts';
 import type { Amount, Millis, Price, Side, Timer } from '../../core/index.ts';
 import { Sweep, SWEEP_MS } from '../../fills/index.ts';
@@ -8,31 +8,34 @@ import { RecordedQueues } from './recordedQueues.ts';
 import { SyntheticLiquidity } from './syntheticLiquidity.ts';
 import type { FollowedPlace, Market } from './market.ts';
 
-/** What a replay met so far. */
+/** Counts of a replay so far. */
 export type ReplayCounts = {
-  /** Times that the tape began again. */
+  /** Restarts of the tape. */
   readonly wraps: number;
   readonly trades: number;
-  /** Trades of unknown side whose side was taken from the book. */
+  /** Trades of unknown side, inferred from the book. */
   readonly inferredSides: number;
-  /** Trades that found less than their amount at their price or better, and the lots that they missed. */
+  /** Trades that found less than their amount at their price or better, then the missing lots. */
   readonly shortTrades: number;
   readonly shortLots: number;
   /** Times at which levels were hidden because the recorded book was locked or crossed. */
   readonly hiddenBooks: number;
 };
 
-/** Rows played in one go; the rest follows at once, after other work had its turn. */
+/** Maximum rows per run; the rest follows immediately after other work. */
 const ROWS_AT_ONCE = 20_000;
-/** Between the last row and the first row of the next round. */
+/** Pause between the last row and the first row of the next round. */
 const WRAP_PAUSE_MS = 1_000;
 const SKIP_MS = 600_000;
 
 /**
- * At each recorded time the levels are made equal to the recorded book, and each trade is executed as a taker of its side with its
- * price as limit: what is recorded at better prices cannot have been there any more, except for what others' orders took out of the same
- * sweep. After each time the levels are the recorded ones again. Where pictures tell the book, or some levels of it alone, accounts' orders have their turn by
- * `RecordedQueues`: what the recording does not tell may be before them. Times keep their recorded distances on the marketplace's clock. Throws on a tape that has no amounts, or whose tick or lot is not the book's.
+ * Creates a market that replays a tape. At each recorded time, the levels match the recorded book. Each trade runs as a
+ * taker with its price as limit. Recorded levels at better prices are removed first, except for amounts that account
+ * orders took from the same sweep.
+ *
+ * If the tape has snapshots or limited depth, `RecordedQueues` decides the fills of account orders, since unrecorded
+ * orders may be ahead. Times keep their recorded distances on the marketplace's clock. Throws if the tape has no
+ * amounts, or if its tick or lot is not the book's.
  */
 export function tapeMarket(tape: Tape, options: { readonly loop: boolean }): Market & { counts(): ReplayCounts } {
   return new Replay(tape, options.loop);
@@ -45,22 +48,25 @@ class Replay implements Market {
   readonly #first: number;
   #place: FollowedPlace | undefined;
   #house: SyntheticLiquidity | undefined;
-  /** Null where every step of a whole book is told: the exchange's own queues are right then. */
+  /** Null if the tape records every step of the full book, since the exchange's own queues are then exact. */
   #queues: RecordedQueues | null = null;
   #timer: Timer | undefined;
   /** Elapsed time of the marketplace at which the row `#first` is due in this round. */
   #origin: Millis = 0;
   #row: number;
   #stopped = false;
-  /** Prices to bring in line with the recorded book, a side each; all of them after a `clear` and around a crossed book. */
+  /**
+   * Prices to align with the recorded book, by side. `#all`: align every price, after a `clear` and around a crossed
+   * book.
+   */
   readonly #touched: Record<Side, Set<number>> = { buy: new Set(), sell: new Set() };
   #all = false;
   #bookChanged = false;
   #wasCrossed = false;
   readonly #sweep = new Sweep(SWEEP_MS);
-  /** What the execution under way has met of the house. */
+  /** Executions of simulator orders by the current trade. */
   readonly #met: { readonly price: Price; readonly lots: Amount }[] = [];
-  /** The next gap of the recording in this round. */
+  /** Index of the next gap of the recording in this round. */
   #gap = 0;
   #lastTrade = 0;
   #lastSide: Side = 'buy';
@@ -88,7 +94,8 @@ class Replay implements Market {
     this.#house = house;
     if (columns.kind.includes(KIND.level) && (depth < Infinity || columns.kind.includes(KIND.clear)))
       this.#queues = new RecordedQueues(place, this.#book, depth);
-    // What somebody's order took of a level that came against it is there again, as recorded, once that order is gone.
+    // An account order may have taken part of a level that crossed it. Once that order is canceled, the level is
+    // restored as recorded.
     place.onCancel(() => house.regrow());
     place.onHouseFill((_id, _side, price, lots, maker) => {
       if (maker) this.#met.push({ price, lots });
@@ -106,7 +113,7 @@ class Replay implements Market {
     return { ...this.#counts };
   }
 
-  /** Plays every time that is due, and sets the timer for the next one. */
+  /** Plays all due times and sets the timer for the next. */
   #playDue(): void {
     const { columns } = this.#tape;
     const clock = this.#place!.clock;
@@ -117,7 +124,7 @@ class Replay implements Market {
         if (!this.#loop) return;
         const end = this.#origin + (columns.at[columns.length - 1]! - start) + WRAP_PAUSE_MS;
         if (end > clock.elapsed() || played >= ROWS_AT_ONCE) return this.#sleepUntil(end);
-        // Rounds that a sleeping machine missed are not played after it woke.
+        // Rounds missed while the machine was suspended are skipped.
         this.#wrap(clock.elapsed() - end > SKIP_MS ? clock.elapsed() : end);
       }
       const due = this.#origin + (columns.at[this.#row]! - start);
@@ -132,7 +139,7 @@ class Replay implements Market {
     this.#timer = clock.after(Math.max(0, next - clock.elapsed()), () => this.#playDue());
   }
 
-  /** In a gap of the recording nobody is told anything. Returns when the next one begins, of the clock's elapsed time. */
+  /** Stops public data during a gap of the recording. Returns the elapsed time at which the next gap starts. */
   #fallSilent(): Millis {
     const { gaps, columns } = this.#tape;
     const { clock, feed } = this.#place!;
@@ -156,7 +163,7 @@ class Replay implements Market {
     this.#counts.wraps++;
   }
 
-  /** Plays the rows of one recorded time; returns how many they were. */
+  /** Plays the rows of one recorded time. Returns their number. */
   #playTime(): number {
     const { columns } = this.#tape;
     const from = this.#row;
@@ -169,7 +176,7 @@ class Replay implements Market {
     };
     queues?.look(this.#startedAt());
     let row = from;
-    // As the backtest has it: what was recorded at once is told at once, as late as the latest of it.
+    // As in the backtest, rows of one time are published together, with the delay of the latest.
     let heard = at;
     for (let n = from; n < columns.length && columns.at[n] === at; n++) heard = Math.max(heard, columns.local[n]!);
     this.#place!.feed.delayMs = heard - at;
@@ -190,7 +197,7 @@ class Replay implements Market {
           this.#touched[side].add(columns.price[row]!);
           if (!inPicture) queues?.changed(side, columns.price[row]!);
         }
-        // An order's row may concern another price than its own: the one that it had before.
+        // A row of an order may also change the price at which the order was before.
         else this.#all = true;
       }
     }
@@ -201,14 +208,14 @@ class Replay implements Market {
     return row - from;
   }
 
-  /** Makes the house's levels equal to the recorded book. */
+  /** Aligns the simulator's levels with the recorded book. */
   #sync(): void {
     this.#bookChanged = false;
     const { bids, asks } = this.#book;
     const crossed = bids.length > 0 && asks.length > 0 && bids.priceAt(0) >= asks.priceAt(0);
     if (crossed) this.#counts.hiddenBooks++;
     const everything = this.#all || crossed || this.#wasCrossed;
-    // A level that lies at or through the other side's best one cannot be had by anybody: it is not shown.
+    // A level at or through the other side's best price could not be traded, so it is hidden.
     const hidden = {
       buy: crossed ? asks.priceAt(0) : Infinity,
       sell: crossed ? bids.priceAt(0) : -Infinity,
@@ -243,10 +250,10 @@ class Replay implements Market {
     this.#counts.shortLots += missed;
   }
 
-  /** By the model's turns; returns what nobody recorded had. */
+  /** Executes a trade by the model's queue positions. Returns the lots for which there was no order. */
   #share(queues: RecordedQueues, side: Side, price: Price, amount: Amount): number {
     const maker = opposite(side);
-    // Levels that came through their prices may have met some.
+    // Levels that crossed account orders may have filled some of them.
     queues.look(this.#startedAt());
     const rest = amount - queues.traded(maker, price, amount, this.#sweep);
     this.#clearBefore(maker, price);
@@ -254,12 +261,13 @@ class Replay implements Market {
     return rest > 0 ? this.#house!.take(maker, price, rest, (id, lots) => this.#place!.hit(id, lots)) : 0;
   }
 
-  /** By the exchange's own; returns what found nobody. */
+  /** Executes a trade by the exchange's own queues. Returns the lots for which there was no order. */
   #match(side: Side, price: Price, amount: Amount): number {
     const maker = opposite(side);
     const sweep = this.#sweep;
     const place = this.#place!;
-    // Where the other side has come to stand since, those before it are not shown again: they are met first.
+    // Levels at prices that the taker's own side now bids or offers cannot be shown. The sweep meets their orders
+    // first.
     const against = side === 'buy' ? place.bestBid() + 1 : place.bestAsk() - 1;
     let passed = against > 0 && sweep.isOpen ? sweep.before(against, amount) : 0;
     this.#clearBefore(maker, price);
@@ -275,13 +283,13 @@ class Replay implements Market {
     return rest - traded;
   }
 
-  /** When the time 0 of the rows was, on the marketplace's clock. */
+  /** Returns time 0 of the rows on the marketplace's clock. */
   #startedAt(): Millis {
     const { clock } = this.#place!;
     return clock.now() - clock.elapsed() + this.#origin - this.#tape.columns.at[this.#first]!;
   }
 
-  /** At prices better than an execution's only what its sweep has left there can stand. */
+  /** Reduces each level better than an execution's price to the amount that its sweep has left there. */
   #clearBefore(side: Side, price: Price): void {
     const recorded = side === 'buy' ? this.#book.bids : this.#book.asks;
     const sign = side === 'buy' ? -1 : 1;
@@ -297,7 +305,10 @@ class Replay implements Market {
     if (prices.size > 0) house.grow();
   }
 
-  /** At or beyond a best price: its taker. Between them: the nearer side; in the middle: where the price moved, else as before. */
+  /**
+   * Infers a taker's side: that of the nearer best price; at the mid price, the direction of the last price change,
+   * else the previous side.
+   */
   #inferSide(price: Price): Side {
     this.#counts.inferredSides++;
     const bid = this.#book.bids.priceAt(0);

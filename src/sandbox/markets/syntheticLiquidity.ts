@@ -1,4 +1,7 @@
-/** Keeps the market's own amount at each price at what it wants, among everybody else's orders and without moving anybody's place. */
+/**
+ * Synthetic liquidity: keeps the simulator's amount at each price at a wanted value, without changing the queue
+ * positions of other orders.
+ */
 import type { Amount, Price, Side } from '../../core/index.ts';
 import type { Marketplace } from './market.ts';
 
@@ -6,35 +9,43 @@ type HouseOrder = { readonly id: number; left: number };
 type Level = {
   readonly side: Side;
   readonly price: Price;
-  /** In time priority, oldest first. */
+  /** Orders in time priority, oldest first. */
   readonly orders: HouseOrder[];
   total: number;
   wanted: number;
-  /** Executed since the level was last whole: shown once, it is not there a second time for an order that blocks it. */
+  /**
+   * Lots executed since the level last had its wanted amount. They are not restored for an order that blocks the level.
+   */
   spent: number;
 };
 
-/** So many lots come to a price at which others stand against them; returns how many of them were taken. */
+/** Reports lots placed at a price that crosses account orders. Returns the lots those orders took. */
 export type Crossing = (side: Side, price: Price, lots: Amount) => number;
 
-/** Past this many orders at a price, an addition replaces the youngest one when nobody else could stand between them. */
+/**
+ * Above this number of orders at a price, an addition replaces the youngest order if no other order can be between
+ * them.
+ */
 const ORDERS_AT_PRICE = 8;
 
 /**
- * Growth goes to the end of the queue as a new order. Shrinkage is taken from the youngest orders first, those behind a user before those
- * ahead of him, so that a user's place advances only by executions and never by a guess.
+ * Adds lots as a new order at the end of the queue. Removes lots from the youngest orders first, those behind an
+ * account order before those ahead. So the account order's queue position advances only by executions.
  */
 export class SyntheticLiquidity {
   readonly #place: Marketplace;
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
   readonly #orders = new Map<number, { readonly order: HouseOrder; readonly level: Level }>();
-  /** Levels that executions left short of what is wanted. */
+  /** Levels with less than the wanted amount. */
   readonly #short = new Set<Level>();
-  /** Of those, the ones that met an order which stood against them. */
+  /** Those of them that an opposite order blocks. */
   readonly #blocked = new Set<Level>();
   readonly #crossing: Crossing | undefined;
 
-  /** `crossing` decides what a level that grows through users' orders gives them; without it the exchange's matching does. */
+  /**
+   * `crossing` decides how much a growing level gives to account orders that it crosses. If omitted, the exchange's
+   * matching decides.
+   */
   constructor(place: Marketplace, crossing?: Crossing) {
     this.#place = place;
     this.#crossing = crossing;
@@ -43,7 +54,7 @@ export class SyntheticLiquidity {
     });
   }
 
-  /** Orders of the house in the book. */
+  /** Number of simulator orders in the book. */
   get size(): number {
     return this.#orders.size;
   }
@@ -61,7 +72,7 @@ export class SyntheticLiquidity {
     return [...this.#levels[side].keys()];
   }
 
-  /** Takes away what lies over `wanted`, and remembers `wanted` for `grow`. Do this for all levels before any grows. */
+  /** Removes the amount above `wanted` and stores `wanted` for `grow`. Call it for all levels before any grows. */
   shrink(side: Side, price: Price, wanted: number): void {
     const level = this.#levelAt(side, price);
     if (!level) {
@@ -80,14 +91,14 @@ export class SyntheticLiquidity {
     else this.#settle(level);
   }
 
-  /** Restores every level that is short, best first. One that a user's order stands against gives only what it has not given yet. */
+  /** Restores every short level, best price first. A blocked level gives only lots that it has not given yet. */
   grow(): void {
     if (this.#short.size === 0) return;
     const levels = [...this.#short].sort((a, b) => (a.side === 'buy' ? b.price - a.price : a.price - b.price));
     for (const level of levels) this.#growOne(level);
   }
 
-  /** Restores the levels that an order stood against which is gone. To be called where nothing is being matched. */
+  /** Restores the levels whose blocking order is gone. Call it outside of matches. */
   regrow(): void {
     if (this.#blocked.size === 0) return;
     for (const level of [...this.#blocked]) {
@@ -95,7 +106,7 @@ export class SyntheticLiquidity {
     }
   }
 
-  /** Withdraws everything. */
+  /** Cancels all orders. */
   clear(): void {
     for (const id of this.#orders.keys()) this.#place.cancel(id);
     this.#orders.clear();
@@ -105,7 +116,7 @@ export class SyntheticLiquidity {
     this.#blocked.clear();
   }
 
-  /** Has up to `lots` at a price executed by `hit`, oldest first. Returns what was not there. */
+  /** Executes up to `lots` at a price through `hit`, oldest order first. Returns the lots that were missing. */
   take(side: Side, price: Price, lots: number, hit: (id: number, amount: Amount) => void): number {
     const orders = this.#levelAt(side, price)?.orders ?? [];
     let rest = lots;
@@ -166,7 +177,7 @@ export class SyntheticLiquidity {
     return best > 0 && (side === 'buy' ? best <= price : best >= price);
   }
 
-  /** With only the house at the price, two of its orders as one take nobody's place. */
+  /** Merging two simulator orders is safe if the price has no other orders. */
   #youngestToMerge(level: Level): HouseOrder | undefined {
     if (level.orders.length < ORDERS_AT_PRICE) return undefined;
     return this.#place.amountAt(level.side, level.price) === level.total ? level.orders.at(-1) : undefined;
@@ -187,7 +198,7 @@ export class SyntheticLiquidity {
     this.#short.add(known.level);
   }
 
-  /** The exchange and this bookkeeping must agree to the lot. */
+  /** This bookkeeping must agree with the exchange to the lot. */
   #took(level: Level, order: HouseOrder, expected: number, took: Amount): void {
     if (took !== expected) throw new Error(`house order ${order.id} gave ${took} lots instead of ${expected}`);
     this.#take(level, order, took);

@@ -1,8 +1,8 @@
-/** The way from the door to the matching engine: commands of one book, in order, each after its delay on the clock. */
+/** Queue in front of the matching engine: commands of one book, in order, each after its delay. */
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 import { Fifo } from './fifo.ts';
 
-/** Commands of one book that may be under way; beyond it the venue answers 1002. */
+/** Maximum number of pending commands per book; the venue answers 1002 above it. */
 export const COMMANDS_MAX = 100_000;
 
 type Command = { readonly due: Millis; readonly run: () => void };
@@ -20,7 +20,10 @@ export class EngineQueue {
     return this.#waiting.size >= COMMANDS_MAX;
   }
 
-  /** Runs after `delay`, and never before an earlier command; at once when the delay is 0 and nothing waits. */
+  /**
+   * Runs a command after `delay`, never before an earlier command. Runs it immediately if the delay is 0 and the queue
+   * is empty.
+   */
   submit(delay: Millis, run: () => void): void {
     const last = this.#waiting.newest();
     if (!(delay > 0) && last === undefined) {
@@ -32,7 +35,7 @@ export class EngineQueue {
     this.#arm();
   }
 
-  /** Drops what waits. */
+  /** Drops all pending commands. */
   close(): void {
     this.#timer?.stop();
     this.#timer = undefined;

@@ -1,4 +1,7 @@
-/** A queue that forgets its oldest cheaply. (Taking the first entry of a Map again and again walks over all that were deleted before it.) */
+/**
+ * First-in, first-out queue with a cheap `shift`. Removing the first entry of a Map instead walks over all entries
+ * deleted before it.
+ */
 export class Fifo<T> {
   #items: T[] = [];
   #head = 0;
@@ -22,7 +25,7 @@ export class Fifo<T> {
   shift(): T | undefined {
     if (this.size === 0) return undefined;
     const item = this.#items[this.#head++];
-    // What is gone is let go of once it is half of the array, so that each item is moved about once.
+    // Removed items are freed when they are half of the array, so each item is copied about once.
     if (2 * this.#head > this.#items.length + 32) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
@@ -35,7 +38,7 @@ export class Fifo<T> {
     this.#head = 0;
   }
 
-  /** Oldest first. */
+  /** Returns the items, oldest first. */
   values(): T[] {
     return this.#items.slice(this.#head);
   }

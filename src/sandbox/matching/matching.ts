@@ -1,14 +1,20 @@
-/** The matching engine: one book with price-time priority on whole ticks and lots. Typed arrays and pooled slots; nothing is allocated per operation. */
+/**
+ * Matching engine of one book: price-time priority on whole ticks and lots. It uses typed arrays and pooled slots,
+ * without allocation per operation.
+ */
 import type { Amount, Millis, Price, Side, Value } from '../../core/index.ts';
 import { PriceLevels } from './priceLevels.ts';
 
-/** What becomes of the part that does not match at once: it rests, is dropped, forbids the whole order, or any match forbids it. */
+/**
+ * Rule for an order's unmatched rest: it stays in the book (GTC) or is dropped (IOC). FOK needs a full match, postOnly
+ * none.
+ */
 export type EngineTimeInForce = 'GTC' | 'IOC' | 'FOK' | 'postOnly';
 
-/** What happens when an order meets one of the same owner: they trade, the new one is dropped, or the old one is removed. */
+/** Rule for two orders of the same owner: they trade, the new order is dropped, or the old order is removed. */
 export type SelfTrade = 'allow' | 'drop-new' | 'remove-old';
 
-/** Told of each execution inside the match, makers in price-time order. Must not change the book. */
+/** Receives each execution inside the match, makers in price-time order. Must not change the book. */
 export interface ExecutionSink {
   executed(
     maker: number,
@@ -20,17 +26,17 @@ export interface ExecutionSink {
     makerLeft: Amount,
     makerAt: Millis,
   ): void;
-  /** A resting order was removed because its own owner's order met it. */
+  /** Reports a resting order that was removed because an order of its own owner would have matched it. */
   prevented(maker: number, owner: number, left: Amount): void;
 }
 
-/** The owner that self-trade rules never apply to: the venue's own market actors. */
+/** Owner of orders from the venue's market actors; self-trade rules never apply to it. */
 export const HOUSE = 0;
 
-/** Live orders that one book can hold. */
+/** Maximum number of live orders per book. */
 export const ORDERS_MAX = 2 ** 22;
 
-/** Ids are slot + generation x ORDERS_MAX, so that an id of a gone order never names a later one. */
+/** An id is slot + generation x ORDERS_MAX, so the id of a removed order never names a later order. */
 const SLOT_MASK = ORDERS_MAX - 1;
 const START = 256;
 const BUY = 0;
@@ -41,13 +47,13 @@ export class MatchingBook {
   readonly #bids = new PriceLevels(1);
   readonly #asks = new PriceLevels(-1);
   selfTrade: SelfTrade = 'allow';
-  /** Grows by one for each operation that changed the book (two for a modification). */
+  /** Increases by one for each operation that changed the book, by two for a modification. */
   sequence: number;
-  /** What the last place, take or modify traded and left in the book. */
+  /** Amounts that the last place, take or modify traded and left in the book. */
   traded = 0 as Amount;
   rested = 0 as Amount;
 
-  // Orders, by slot. A free slot has level -1, and `next` links it to the next free one.
+  // Orders, by slot. A free slot has level -1, and `next` links it to the next free slot.
   #next = new Int32Array(START);
   #previous = new Int32Array(START);
   #level = new Int32Array(START).fill(-1);
@@ -59,7 +65,7 @@ export class MatchingBook {
   #freeSlot = -1;
   #orders = 0;
 
-  // Levels, by index. A free one is linked through `head`.
+  // Levels, by index. A free level is linked through `head`.
   #price = new Float64Array(START);
   #total = new Float64Array(START);
   #head = new Int32Array(START);
@@ -74,12 +80,15 @@ export class MatchingBook {
     this.sequence = firstSequence;
   }
 
-  /** Orders in the book. */
+  /** Number of orders in the book. */
   get size(): number {
     return this.#orders;
   }
 
-  /** Matches what crosses and treats the rest by its time in force. Returns the id, under which `rested` stays in the book. */
+  /**
+   * Matches a new order and treats its rest by its time in force. Returns its id, under which `rested` stays in the
+   * book.
+   */
   place(side: Side, price: Price, amount: Amount, timeInForce: EngineTimeInForce, owner: number, at: Millis): number {
     const slot = this.#claim(owner, at);
     const id = this.#id[slot]!;
@@ -87,7 +96,10 @@ export class MatchingBook {
     return id;
   }
 
-  /** Matches up to `amount` and up to `budget` (price times amount, none when null) at prices not worse than `limit`; nothing rests. */
+  /**
+   * Matches up to `amount` and `budget` (price times amount; null for no limit) at prices not worse than `limit`.
+   * Nothing rests.
+   */
   take(side: Side, limit: Price, amount: Amount, budget: Value | null, owner: number, at: Millis): number {
     if (!(amount > 0)) throw new RangeError(`take ${amount} lots: expected whole lots above 0`);
     const slot = this.#claim(owner, at);
@@ -101,7 +113,7 @@ export class MatchingBook {
     return id;
   }
 
-  /** Removes an order; returns what was left of it, 0 when it is gone. */
+  /** Removes an order. Returns its open amount, or 0 if it is gone. */
   cancel(id: number): Amount {
     const slot = this.#slotOf(id);
     if (slot < 0) return 0 as Amount;
@@ -112,7 +124,7 @@ export class MatchingBook {
     return left as Amount;
   }
 
-  /** Takes `by` lots off an order in its place in the queue; returns what is left, 0 when it is gone. */
+  /** Reduces an order by `by` lots without loss of queue position. Returns its open amount, or 0 if it is gone. */
   reduce(id: number, by: Amount): Amount {
     if (!(by > 0)) throw new RangeError(`reduce by ${by}: expected whole lots above 0`);
     const slot = this.#slotOf(id);
@@ -128,7 +140,7 @@ export class MatchingBook {
     return (left - by) as Amount;
   }
 
-  /** The house takes `amount` from an order, whatever stands before it in the queue. Throws when it has not so much left. */
+  /** Fills `amount` of an order for the market simulator, ignoring queue priority. Throws if less is open. */
   hit(id: number, amount: Amount, at: Millis): void {
     const slot = this.#slotOf(id);
     const left = slot < 0 ? 0 : this.#left[slot]! - amount;
@@ -149,8 +161,8 @@ export class MatchingBook {
   }
 
   /**
-   * Takes an order out and enters it again under its id, at the end of the queue of its new price; it may match.
-   * `between` runs while it is out: the venue tells its listeners of the removal there. False when it is gone.
+   * Removes an order and enters it again under the same id, at the end of the queue of its new price, where it may
+   * match. `between` runs after the removal, so that the venue can report it. Returns false if the order is gone.
    */
   modify(id: number, price: Price, amount: Amount, timeInForce: EngineTimeInForce, between?: () => void): boolean {
     const slot = this.#slotOf(id);
@@ -163,13 +175,13 @@ export class MatchingBook {
     return true;
   }
 
-  /** What is left of an order, 0 when it is gone. */
+  /** Returns the open amount of an order, or 0 if it is gone. */
   leftOf(id: number): Amount {
     const slot = this.#slotOf(id);
     return (slot < 0 ? 0 : this.#left[slot]!) as Amount;
   }
 
-  /** Where an order rests; undefined when it is gone. */
+  /** Returns side, price and time of a resting order, or undefined if it is gone. */
   find(id: number): { readonly side: Side; readonly price: Price; readonly at: Millis } | undefined {
     const slot = this.#slotOf(id);
     if (slot < 0) return undefined;
@@ -196,13 +208,13 @@ export class MatchingBook {
     return (level < 0 ? 0 : this.#total[level]!) as Amount;
   }
 
-  /** True when an order at this price would match at once. */
+  /** Whether an order at this price would match immediately. */
   crosses(side: Side, price: Price): boolean {
     const best = side === 'buy' ? this.bestAsk() : this.bestBid();
     return best > 0 && (side === 'buy' ? price >= best : price <= best);
   }
 
-  /** Calls for each level, best first, until `visit` returns false. */
+  /** Calls `visit` for each level, best first, until it returns false. */
   eachLevel(side: Side, visit: (price: Price, total: Amount, orders: number) => boolean): void {
     const levels = side === 'buy' ? this.#bids : this.#asks;
     for (let rank = 0; rank < levels.count; rank++) {
@@ -211,7 +223,7 @@ export class MatchingBook {
     }
   }
 
-  /** Calls for each order in price-time order, until `visit` returns false. */
+  /** Calls `visit` for each order in price-time order, until it returns false. */
   eachOrder(side: Side, visit: (id: number, owner: number, price: Price, left: Amount, at: Millis) => boolean): void {
     const levels = side === 'buy' ? this.#bids : this.#asks;
     for (let rank = 0; rank < levels.count; rank++) {
@@ -235,7 +247,7 @@ export class MatchingBook {
     const ordersBefore = this.#orders;
     const left = crossing ? this.#match(slot, side, price, amount, null) : amount;
     this.traded = (amount - left) as Amount;
-    // A dropped newcomer leaves with its rest: it met its own order, behind which it must not queue crossed.
+    // A new order dropped by `drop-new` does not rest, because it would cross its owner's own order.
     const dropped = left > 0 && crossing && this.selfTrade === 'drop-new' && this.#crossesNow(side, price);
     if (left > 0 && !dropped && (timeInForce === 'GTC' || timeInForce === 'postOnly'))
       this.#rest(slot, side, price, left);
@@ -248,7 +260,7 @@ export class MatchingBook {
     return best >= 0 && (side === BUY ? this.#price[best]! <= price : this.#price[best]! >= price);
   }
 
-  /** Matches against the other side; returns the amount that found no counterpart. */
+  /** Matches against the other side. Returns the unmatched amount. */
   #match(taker: number, side: number, limit: Price, amount: Amount, budget: Value | null): number {
     const opposite = side === BUY ? this.#asks : this.#bids;
     const takerId = this.#id[taker]!;
@@ -300,14 +312,17 @@ export class MatchingBook {
           makerLeft as Amount,
           makerAt,
         );
-        // The level is back in the pool: its head is no longer a slot.
+        // The level was freed, so its head is no longer a slot.
         if (last) break;
       }
     }
     return left;
   }
 
-  /** True when the other side holds the whole amount within the limit, other owners' orders alone where self-trades are prevented. */
+  /**
+   * Whether the other side holds the full amount within the limit. If self-trades are prevented, the owner's orders do
+   * not count.
+   */
   #coverable(taker: number, side: number, limit: Price, amount: Amount): boolean {
     const opposite = side === BUY ? this.#asks : this.#bids;
     const owner = this.#owner[taker]!;
@@ -337,7 +352,7 @@ export class MatchingBook {
       levels.insert(price, level);
     }
     const total = this.#total[level]! + amount;
-    // A level past 2^53 lots could no longer be summed exactly: what would overflow it does not rest.
+    // A level above 2^53 lots could not be summed exactly, so an order that would exceed it does not rest.
     if (!(total <= Number.MAX_SAFE_INTEGER)) return this.#release(slot);
     const tail = this.#tail[level]!;
     this.#left[slot] = amount;
@@ -353,7 +368,7 @@ export class MatchingBook {
     this.rested = amount as Amount;
   }
 
-  /** Takes an order out of its level, and an emptied level out of its side. */
+  /** Removes an order from its level, and an empty level from its side. */
   #unlink(slot: number): void {
     const level = this.#level[slot]!;
     const next = this.#next[slot]!;

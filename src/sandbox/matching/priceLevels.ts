@@ -1,11 +1,14 @@
-/** The price levels of one side of a book, in a sorted array with the best last: work near the touch moves few entries. */
+/**
+ * Price levels of one side of a book, in a sorted array with the best last. Changes near the best price move few
+ * entries.
+ */
 
 const START = 64;
 
 export class PriceLevels {
-  /** +1 keeps the highest price last (bids), -1 the lowest (asks). */
+  /** +1 sorts the highest price last (bids), -1 the lowest (asks). */
   readonly #sign: 1 | -1;
-  /** sign x price, ascending. */
+  /** Sign times price, ascending. */
   #keys = new Float64Array(START);
   #levels = new Int32Array(START);
   #count = 0;
@@ -18,17 +21,17 @@ export class PriceLevels {
     return this.#count;
   }
 
-  /** The level with the best price, or -1. */
+  /** Returns the level with the best price, or -1. */
   best(): number {
     return this.#count === 0 ? -1 : this.#levels[this.#count - 1]!;
   }
 
-  /** The level at a rank, 0 being the best, or -1. */
+  /** Returns the level at a rank (0 is the best), or -1. */
   at(rank: number): number {
     return rank >= 0 && rank < this.#count ? this.#levels[this.#count - 1 - rank]! : -1;
   }
 
-  /** The level at a price, or -1. */
+  /** Returns the level at a price, or -1. */
   find(price: number): number {
     const key = this.#sign * price;
     const i = this.#position(key);
@@ -62,7 +65,9 @@ export class PriceLevels {
     }
   }
 
-  /** First index whose key is not below `key`; looked for from the best end, where most of the work is. */
+  /**
+   * Returns the first index with a key of at least `key`. The search starts at the best end, where most changes are.
+   */
   #position(key: number): number {
     const keys = this.#keys;
     let high = this.#count;

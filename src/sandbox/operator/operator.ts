@@ -1,4 +1,7 @@
-/** The operator's face of the embedded exchange: makes transactions, changes switches and reads the truth; on this machine and with a token only. */
+/**
+ * Operator interface of the embedded exchange: creates transactions, changes switches and reads the true state. Local
+ * only, with a token.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isDecimalText } from '../../core/index.ts';
 import type { WireReply, WireRequest } from '../../core/index.ts';
@@ -13,7 +16,7 @@ import type { Transaction } from '../desks/transactions.ts';
 import { truthText } from '../venue/truthText.ts';
 import { reply } from '../wire/wire.ts';
 
-/** One row of the operator's table; `takes` and `does` are for the page that lists it. */
+/** Row of the operator's table; `takes` and `does` are for the page that lists it. */
 export type OperatorRoute = {
   readonly method: WireRequest['method'];
   readonly pattern: string;
@@ -98,14 +101,14 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
   row('POST', 'webhooks/keys', '', 'Signs deliveries with a new key from now on; answers the public list.', rotate),
 ];
 
-/** Puts the operator's face in front of an exchange: paths below /operator are its own, everything else passes. */
+/** Adds the operator interface to an exchange, for paths below /operator; passes all other requests on. */
 export function withOperator(exchange: EmbeddedExchange, token: string): Respond {
   if (token.length < 16) throw new RangeError('the operator token needs 16 characters or more');
   const match = matcherOf(OPERATOR_ROUTES);
   return (request, peer) => {
     const [path = '', query = ''] = request.target.split('?', 2);
     if (segmentsOf(path)[0] !== 'operator') return exchange.respond(request, peer);
-    // To others, it is not there.
+    // Other machines get 404, as if it did not exist.
     if (!isLoopback(peer)) return reply(404, '');
     if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });
     const found = match(request.method, segmentsOf(path));
@@ -116,7 +119,7 @@ export function withOperator(exchange: EmbeddedExchange, token: string): Respond
       return answer(200, found.row.handle({ exchange, fields, path: found.path, query: queryOf(query) }));
     } catch (problem) {
       if (problem instanceof OperatorFault) return answer(problem.status, { error: problem.message });
-      // Switches and amounts say in a RangeError what was wrong with them.
+      // Switches and amounts report invalid values as a RangeError.
       if (problem instanceof RangeError) return answer(400, { error: problem.message });
       throw problem;
     }

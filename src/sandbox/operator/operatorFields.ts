@@ -1,4 +1,4 @@
-/** Reads what an operator's call carries: every reader gives the exact value or says in one line what was expected. */
+/** Readers for the body of an operator's call. Each returns the exact value or throws a one-line message. */
 import { isDecimalText, moneyOf } from '../../core/index.ts';
 import type { Money } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
@@ -18,20 +18,20 @@ export class OperatorFault extends Error {
 
 export type OperatorFields = {
   readonly all: Fields;
-  /** Undefined when absent. */
+  /** Returns the text; undefined if absent. */
   text(name: string): string | undefined;
   oneOf<T extends string>(name: string, allowed: readonly T[], otherwise: T): T;
   flag(name: string): boolean | undefined;
-  /** A positive amount with at most eight decimals; required. */
+  /** Returns a positive amount with at most eight decimals; required. */
   amount(name: string): Money;
   amounts(name: string): Record<string, string>;
-  /** Words of a list; undefined when absent. */
+  /** Returns the words of a list; undefined if absent. */
   words(name: string): readonly string[] | undefined;
-  /** An object; undefined when absent. */
+  /** Returns an object's fields; undefined if absent. */
   part(name: string): OperatorFields | undefined;
 };
 
-/** An operator's call as its handler gets it. */
+/** Operator's call as passed to its handler. */
 export type OperatorAsk = {
   readonly exchange: EmbeddedExchange;
   readonly fields: OperatorFields;
@@ -39,7 +39,10 @@ export type OperatorAsk = {
   readonly query: ReadonlyMap<string, string>;
 };
 
-/** An empty body has no fields. Throws an `OperatorFault` of 400 when it is no JSON object, and its readers do on a value that is not as expected. */
+/**
+ * Returns readers of the body's fields; an empty body has none. Throws an `OperatorFault` of 400 if the body is not a
+ * JSON object. The readers throw it on an invalid value.
+ */
 export function fieldsIn(body: string): OperatorFields {
   if (body === '') return reader({});
   const parsed = objectOf(body);
@@ -47,7 +50,7 @@ export function fieldsIn(body: string): OperatorFields {
   return reader(parsed.value);
 }
 
-/** The account named, or the oldest one. Throws an `OperatorFault` of 404 when there is none. */
+/** Returns the named account, or the oldest. Throws an `OperatorFault` of 404 if there is none. */
 export function accountOf(exchange: EmbeddedExchange, id: string | undefined): Account {
   const { accounts } = exchange.venue;
   const account = id === undefined ? accounts.values().next().value : accounts.get(id);

@@ -1,4 +1,4 @@
-/** What an operator's call says about a deposit, withdrawal, issuance or redemption, and its start. */
+/** Operator's calls that start a deposit, withdrawal, issuance or redemption. */
 import { accountOf, OperatorFault } from './operatorFields.ts';
 import type { OperatorAsk, OperatorFields } from './operatorFields.ts';
 import { transactionPayload } from '../desks/transactionPayload.ts';
@@ -8,7 +8,10 @@ import type { Details, Failure, TransactionPlan, RefundPlan } from '../desks/tra
 const OUTCOMES = ['COMPLETE', 'FAILED'] as const;
 const METHODS = ['SPEI', 'PLATFORM_TRANSFER'] as const;
 
-/** Returns the payload of its event (rfq 2.5). Throws an `OperatorFault`: 400 on a wrong field or too little balance, 404 on an unknown account. */
+/**
+ * Starts a crypto transfer and returns its event payload (rfq 2.5). Throws an `OperatorFault`: 400 on a wrong field or
+ * insufficient balance, 404 on an unknown account.
+ */
 export function startCrypto(ask: OperatorAsk, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL'): unknown {
   const { fields, exchange } = ask;
   const asset = fields.text('asset')?.toLowerCase();
@@ -24,7 +27,10 @@ export function startCrypto(ask: OperatorAsk, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_W
   });
 }
 
-/** The credit is of the fiat asset: the stablecoin itself is not traded here. Returns and throws as `startCrypto` does. */
+/**
+ * Starts an issuance. It credits the fiat asset, because the stablecoin is not traded here. Returns and throws like
+ * `startCrypto`.
+ */
 export function startIssuance(ask: OperatorAsk): unknown {
   const { fields, exchange } = ask;
   const method = fields.oneOf('method', METHODS, 'SPEI');
@@ -49,7 +55,10 @@ export function startIssuance(ask: OperatorAsk): unknown {
   });
 }
 
-/** Takes the sum at once. The asset is mxn for SPEI and brl for a platform transfer unless it is named; returns and throws as `startCrypto` does. */
+/**
+ * Starts a redemption, which debits the sum immediately. Default asset: mxn for SPEI, brl for a platform transfer.
+ * Returns and throws like `startCrypto`.
+ */
 export function startRedemption(ask: OperatorAsk): unknown {
   const { fields } = ask;
   const method = fields.oneOf('method', METHODS, 'SPEI');
@@ -66,8 +75,8 @@ export function startRedemption(ask: OperatorAsk): unknown {
 }
 
 /**
- * Steps of the kind (rfq 2.6) in the order given; without them, all that the method needs. Throws an `OperatorFault` of 400 on others, and on a
- * kind without refunds.
+ * Parses a refund plan: the given steps (rfq 2.6) in their order, or by default all that the method needs. Throws an
+ * `OperatorFault` of 400 on other steps, and on a kind without refunds.
  */
 export function refundPlanOf(details: Details, fields: OperatorFields): RefundPlan {
   const outcome = fields.oneOf('outcome', OUTCOMES, 'COMPLETE');
@@ -81,7 +90,7 @@ export function refundPlanOf(details: Details, fields: OperatorFields): RefundPl
   return { steps, outcome };
 }
 
-/** Invented; of the right length. */
+/** Invented CLABE of valid length. */
 const CLABE = '646180000000000001';
 
 const fiatOf = (method: (typeof METHODS)[number]): string => (method === 'SPEI' ? 'mxn' : 'brl');

@@ -1,4 +1,4 @@
-/** The public stream as a pure session machine: text frames go in and out, time is the venue's clock, and no socket is known here. */
+/** Public stream as a state machine of sessions: text frames in and out, on the venue's clock, without sockets. */
 import type { Millis, Random, Timer } from '../../core/index.ts';
 import { EngineQueue } from '../matching/engineQueue.ts';
 import { CHANNELS, diffFrame, KEEP_ALIVE, ordersFrame, ordersPayload, tradesFrame, whole } from './streamFrames.ts';
@@ -6,23 +6,26 @@ import type { Channel } from './streamFrames.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { BookEvent } from '../venue/venueBook.ts';
 
-/** One client, as the machine's caller drives it. */
+/** Client session, as its caller drives it. */
 export type StreamSession = {
   receive(text: string): void;
-  /** The connection ended; nothing is sent any more. */
+  /** Reports that the connection has ended; no frames follow. */
   gone(): void;
 };
 
 export type Stream = {
-  /** `send` and `close` must not call back into the session before they return. */
+  /** Opens a session. `send` and `close` must not call back into the session before they return. */
   connect(send: (text: string) => void, close: (code: number) => void): StreamSession;
   /** Ends every session. */
   close(): void;
 };
 
-/** Sessions at once; one more is closed with 1013. None is published. */
+/** Maximum number of sessions; one more is closed with 1013. The exchange publishes no limit. */
 export const SESSIONS_MAX = 1_000;
-/** Frames that a client may send in ten seconds; 108 in a burst are accepted (public-facts 12.1), 1000 are our bound. */
+/**
+ * Maximum frames from a client in ten seconds. The exchange accepts a burst of 108 (public-facts 12.1); Puntas chose
+ * 1,000.
+ */
 export const RECEIVED_MAX = 1_000;
 const RECEIVED_WINDOW_MS = 10_000;
 /** "Within about half a second" (public-facts 12.1). */
@@ -36,13 +39,14 @@ type Session = {
   readonly timers: Set<Timer>;
   received: number;
   windowStart: Millis;
-  /** Data frames sent. */
+  /** Number of data frames sent. */
   frames: number;
   open: boolean;
 };
 
 /**
- * `random` draws the feed's delays. Closes with 1001 at its end, 1008 on too many frames, 1011 without a book (public-facts 12.1), 1013 when full.
+ * Creates the stream. `random` sets the feed delays. Close codes: 1001 at its end, 1008 on too many frames, 1011
+ * without a book (public-facts 12.1), 1013 if full.
  */
 export const streamOf = (venue: Venue, random: Random): Stream => new PublicStream(venue, random);
 
@@ -50,10 +54,10 @@ class PublicStream implements Stream {
   readonly #venue: Venue;
   readonly #random: Random;
   readonly #sessions = new Set<Session>();
-  /** Who listens to what; empty sets are removed, so that an empty map means that nobody listens. */
+  /** Subscribed sessions by topic. Empty sets are removed, so an empty map means no subscriptions. */
   readonly #topics = new Map<string, Set<Session>>();
   readonly #queue: EngineQueue;
-  /** What the channel `orders` showed last, by book. */
+  /** Last payload of the channel `orders`, by book. */
   readonly #shown = new Map<string, string>();
   #stopListening: (() => void) | null = null;
   #diffs = 0;
@@ -107,7 +111,7 @@ class PublicStream implements Stream {
     this.#topics.delete(topic);
     if (topic.startsWith('orders:')) this.#shown.delete(topic.slice('orders:'.length));
     if (this.#topics.size > 0) return;
-    // Without listeners the books build no events at all.
+    // Without a listener, the books build no events.
     this.#stopListening?.();
     this.#stopListening = null;
   }
@@ -130,7 +134,7 @@ class PublicStream implements Stream {
     )
       return;
     if (this.#queue.full) {
-      // What cannot be kept cannot be sent in sequence either: everybody starts over.
+      // A dropped event would leave a gap in the sequence, so every session is ended and must reconnect.
       for (const session of [...this.#sessions]) this.#end(session, 1011);
       return;
     }
@@ -159,7 +163,7 @@ class PublicStream implements Stream {
     if (withOrders !== null) this.#spread('orders', event.book, 1, () => ordersFrame(event.book, withOrders, sent));
   }
 
-  /** How often this diff-orders frame is sent: 0 when it is to be lost, 2 when it is to be repeated. */
+  /** Returns the number of times to send this diff-orders frame: 0 to drop it, 2 to repeat it. */
   #timesOf(): number {
     this.#diffs++;
     const { streamDropEvery, streamRepeatEvery } = this.#venue.switches;
@@ -188,7 +192,7 @@ class PublicStream implements Stream {
     });
   }
 
-  /** Nothing of what it hears of is told now: a sign of life would say that its books are still what they were. */
+  /** Whether all books of the session publish no data now. A keep-alive frame would imply that they are current. */
   #isSilent({ topics }: Session): boolean {
     const { books, clock } = this.#venue;
     const now = clock.elapsed();
@@ -254,7 +258,7 @@ class PublicStream implements Stream {
 
 const topicOf = (channel: Channel, book: string): string => `${channel}:${book}`;
 
-/** The fields of a JSON object; null for anything else. */
+/** Parses a JSON object; null for anything else. */
 function objectOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const parsed: unknown = JSON.parse(text);

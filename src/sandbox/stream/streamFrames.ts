@@ -1,4 +1,4 @@
-/** The frames of the public stream as the exchange writes them, key by key (public-facts 12). */
+/** Frames of the public stream as the exchange writes them, key by key (public-facts 12). */
 import { moneyOfValue, textOfAmount, textOfMoney, textOfPrice, valueOf, shortDecimal } from '../../core/index.ts';
 import type { Amount, Instrument, Millis, Price, Side } from '../../core/index.ts';
 import { floor8 } from '../wire/rounding.ts';
@@ -9,12 +9,15 @@ import { text8 } from '../wire/wire.ts';
 export const CHANNELS = ['trades', 'orders', 'diff-orders'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** Individual orders a side of the channel `orders` (public-facts 12.4). */
+/** Single orders per side in the channel `orders` (public-facts 12.4). */
 const SHOWN_ORDERS = 20;
 
 export const KEEP_ALIVE = '{"type":"ka"}';
 
-/** All trades of one event, `t` the taker's side, 0 for buy (public-facts 12.3); `sent` in ms, its fraction cut off. */
+/**
+ * Returns a frame of all trades of an event; `t` is the taker's side, 0 for buy (public-facts 12.3). `sent` is in ms
+ * and truncated.
+ */
 export const tradesFrame = ({ book, instrument, trades, at }: BookEvent, sent: Millis): string =>
   JSON.stringify({
     type: 'trades',
@@ -23,7 +26,7 @@ export const tradesFrame = ({ book, instrument, trades, at }: BookEvent, sent: M
     sent: whole(sent),
   });
 
-/** One frame is one step of the book's sequence, however many orders it touched. */
+/** Returns a frame for one step of the book's sequence, for any number of changed orders. */
 export const diffFrame = (event: BookEvent, sent: Millis, amounts: Switches['cancelledAmounts']): string =>
   JSON.stringify({
     type: 'diff-orders',
@@ -33,7 +36,7 @@ export const diffFrame = (event: BookEvent, sent: Millis, amounts: Switches['can
     sent: whole(sent),
   });
 
-/** The payload of `orders`: the best orders of both sides as they stand now. */
+/** Returns the payload of `orders`: the current best orders of both sides. */
 export function ordersPayload(book: VenueBook): string {
   const side = (of: Side) => {
     const rows: object[] = [];
@@ -46,7 +49,7 @@ export function ordersPayload(book: VenueBook): string {
   return JSON.stringify({ bids: side('buy'), asks: side('sell') });
 }
 
-/** `payload` is JSON as `ordersPayload` gives it, put in as it is; there is no sequence (public-facts 12.4). */
+/** Returns a frame that embeds `payload`, JSON text from `ordersPayload`. It has no sequence (public-facts 12.4). */
 export const ordersFrame = (book: string, payload: string, sent: Millis): string =>
   `{"type":"orders","book":${JSON.stringify(book)},"payload":${payload},"sent":${whole(sent)}}`;
 
@@ -64,7 +67,7 @@ function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object 
   };
 }
 
-/** `a` and `v` are on no completed order; on cancelled ones the documentation and the wire differ, hence the switch. */
+/** Completed orders have no `a` and `v`. For canceled orders, documentation and wire differ, so a switch decides. */
 function changeRow(
   instrument: Instrument,
   change: BookChange,
@@ -84,7 +87,7 @@ function changeRow(
   };
 }
 
-/** Here trailing zeros are left out, and `s` is always the text "undefined". */
+/** This channel omits trailing zeros, and `s` is always the text "undefined". */
 const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Amount, at: Millis): object => ({
   o: oid,
   r: shortDecimal(textOfPrice(i, price)),
@@ -95,7 +98,7 @@ const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Am
   s: 'undefined',
 });
 
-/** Milliseconds on the wire have no fraction; those of a clock may. */
+/** Truncates to whole milliseconds, as on the wire; a clock may be finer. */
 export const whole = (at: Millis): Millis => Math.floor(at);
 const digitOf = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);
 const valueText = (i: Instrument, price: Price, amount: Amount): string =>

@@ -1,8 +1,11 @@
-/** The embedded exchange's stream without sockets: frames cross over on the clock, in order, so that a simulation stays deterministic. */
+/**
+ * Stream of the embedded exchange without sockets: frames are delivered on the clock, in order, so that simulations are
+ * deterministic.
+ */
 import type { Clock, StreamTransport } from '../../core/index.ts';
 import type { Stream, StreamSession } from './stream.ts';
 
-/** Each direction takes `delayMs` of the clock. */
+/** Returns an in-process transport; each direction takes `delayMs` of the clock. */
 export function inProcessStream(stream: Stream, clock: Clock, delayMs = 0): StreamTransport {
   return {
     connect: listener => {

@@ -1,4 +1,6 @@
-/** The stream's WebSocket face: upgrades requests of any path and ties each socket to a session, with every size bounded. */
+/**
+ * WebSocket server of the stream: upgrades requests of any path and ties each socket to a session, with bounded sizes.
+ */
 import type { Server } from 'node:http';
 import { WebSocketServer } from 'ws';
 import type { RawData, WebSocket } from 'ws';
@@ -6,19 +8,19 @@ import type { Stream } from './stream.ts';
 
 /** A subscription has about 60 bytes. */
 const RECEIVED_BYTES_MAX = 4 * 1024;
-/** A client that leaves so much unread is cut off: it would not catch up. */
+/** Unread bytes after which a client is disconnected, since it would not catch up. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Serves `stream` on an HTTP server's port. The result cuts every socket. */
+/** Serves `stream` on an HTTP server's port. Returns a function that disconnects every socket. */
 export function serveStream(server: Server, stream: Stream): () => void {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: RECEIVED_BYTES_MAX,
-    // Compresses only for who asks (public-facts 12.1).
+    // Compresses only if the client requests it (public-facts 12.1).
     perMessageDeflate: { threshold: 1024 },
   });
   server.on('upgrade', (request, socket, head) => {
-    // Until the upgrade is through nobody else listens, and a reset would end the process.
+    // Until the upgrade completes no other listener exists, and a reset would end the process.
     socket.on('error', () => socket.destroy());
     sockets.handleUpgrade(request, socket, head, client => attach(stream, client));
   });
@@ -39,7 +41,7 @@ function attach(stream: Stream, socket: WebSocket): void {
   );
   socket.on('message', (data, isBinary) => session.receive(isBinary ? '' : textOf(data)));
   socket.on('close', () => session.gone());
-  // A close follows every error.
+  // Every error is followed by a close event.
   socket.on('error', () => undefined);
 }
 

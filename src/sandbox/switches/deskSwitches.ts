@@ -1,4 +1,6 @@
-/** What the second interface document leaves open: the switches of the RFQ desk, the transactions and the webhooks. */
+/**
+ * Switches of the RFQ desk, the transactions and the webhooks: behavior that the second interface document leaves open.
+ */
 import { choice, quantity } from './switchKinds.ts';
 
 /** Sources name sections of the document on RFQ and webhooks ("rfq") and of the public-facts sheet ("facts"). */

@@ -1,4 +1,4 @@
-/** The switches of the public stream: its delays, what the documents leave open, and the faults that a test may ask for. */
+/** Switches of the public stream: delays, behavior that the documents leave open, and faults for tests. */
 import { choice, quantity } from './switchKinds.ts';
 
 export const STREAM_SWITCHES = {

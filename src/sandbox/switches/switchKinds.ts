@@ -1,4 +1,4 @@
-/** The two kinds of switch: a choice between named variants, and a quantity within bounds. */
+/** Two kinds of switch: a choice between named variants, and a quantity within bounds. */
 
 export type Variant = string | boolean;
 
@@ -19,7 +19,7 @@ export type Quantity = {
   readonly source: string;
 };
 
-/** The first variant is the default. */
+/** Returns a choice; the first variant is the default. */
 export const choice = <const V extends Variant>(
   variants: readonly [V, ...V[]],
   decides: string,
@@ -32,7 +32,7 @@ export const choice = <const V extends Variant>(
   source,
 });
 
-/** A whole number, `min` and `max` included; its unit is in its name or in `decides`. */
+/** Returns a quantity: a whole number from `min` to `max`; its unit is in its name or in `decides`. */
 export const quantity = (fallback: number, min: number, max: number, decides: string, source: string): Quantity => ({
   kind: 'quantity',
   min,

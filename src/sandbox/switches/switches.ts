@@ -1,10 +1,15 @@
-/** Every behaviour that the interface documents leave open: its default, its variants, what it decides and where the choice comes from. */
+/**
+ * Switches for all behavior that the interface documents leave open, each with default, variants, effect and source.
+ */
 import { RFQ_SWITCHES, WEBHOOK_SWITCHES } from './deskSwitches.ts';
 import { STREAM_SWITCHES } from './streamSwitches.ts';
 import { choice, quantity } from './switchKinds.ts';
 import type { Choice, Variant } from './switchKinds.ts';
 
-/** The one table that the behaviour, the docs and the tests read. Sources name sections of the public-facts sheet ("facts") and of the interface document ("rest-api"). */
+/**
+ * Table read by the program, the docs and the tests. Sources name sections of the public-facts sheet ("facts") and of
+ * the interface document ("rest-api").
+ */
 export const SWITCHES = {
   authHeaders: choice(
     ['bitso', 'plain', 'either'],
@@ -245,7 +250,7 @@ const RANGES = [
   ['feedDelayMinMs', 'feedDelayMaxMs'],
 ] as const;
 
-/** The defaults, overridden. Throws a RangeError that names the switch, what was found and what it may be. */
+/** Returns the defaults with overrides. Throws a RangeError with the switch, the value found and the values allowed. */
 export function switchesOf(overrides: Partial<Switches> = {}, base?: Switches): Switches {
   const found = new Map<string, unknown>(Object.entries(overrides));
   const values = Object.entries(SWITCHES).map(([name, row]): [string, Variant | number] => {

@@ -6,7 +6,7 @@ import type { VenueOrder } from './order.ts';
 import { OwnTrades } from './ownTrades.ts';
 import { Transfers } from './transfers.ts';
 
-/** What a key may do (public-facts 2.4). */
+/** Permission of an API key (public-facts 2.4). */
 export type Permission = 'account' | 'balances' | 'orders' | 'withdrawals' | 'security';
 export const PERMISSIONS: readonly Permission[] = ['account', 'balances', 'orders', 'withdrawals', 'security'];
 
@@ -15,42 +15,42 @@ export type ApiKey = {
   readonly secret: string;
   readonly account: Account;
   readonly permissions: ReadonlySet<Permission>;
-  /** Addresses that may use it; absent means all. */
+  /** Addresses that may use the key; all if absent. */
   readonly addresses?: ReadonlySet<string>;
   active: boolean;
 };
 
 const DAY = 86_400_000;
-/** Days whose trades count for the fee tier, today included. */
+/** Number of days, today included, whose trades count for the fee tier. */
 const VOLUME_DAYS = 30;
 
 export class Account {
   readonly id: string;
-  /** The owner number of its orders in the matching engine; above HOUSE. */
+  /** Owner number of its orders in the matching engine; above HOUSE. */
   readonly owner: number;
   readonly createdAt: Millis;
   /** Live orders by oid, oldest first. */
   readonly active = new Map<string, VenueOrder>();
   /** Live orders by origin_id. */
   readonly activeOrigins = new Map<string, VenueOrder>();
-  /** Finished orders that lookup still shows, in the order they finished. */
+  /** Finished orders that lookup still shows, in the order in which they finished. */
   readonly finished = new Fifo<VenueOrder>();
-  /** The same by origin_id, which several may have had one after the other. */
+  /** Those finished orders by origin_id, which several orders may have used in succession. */
   readonly finishedOrigins = new Map<string, VenueOrder[]>();
   readonly trades = new OwnTrades();
   readonly transfers = new Transfers();
-  /** ISO 3166-1 alpha-2. */
+  /** Country of residence, ISO 3166-1 alpha-2. */
   country = 'MX';
-  /** A suspended account's orders are refused with 1008. */
+  /** Whether the account may trade. If false, its orders are rejected with 1008. */
   trading = true;
-  /** A restricted account's requests are refused with 0216. */
+  /** Whether the account is restricted. If true, its requests are rejected with 0216. */
   restricted = false;
   readonly #total = new Map<string, bigint>();
   readonly #locked = new Map<string, bigint>();
   readonly #baseline: ReadonlyMap<string, Money>;
   readonly #volume = new Map<string, Map<number, bigint>>();
 
-  /** `volume30d`, by quote group, is a constant that traded volume adds to: it seats the account in a fee tier. */
+  /** `volume30d`, by quote group, is a constant that is added to traded volume, to set the fee tier. */
   constructor(id: string, owner: number, createdAt: Millis, volume30d: ReadonlyMap<string, Money>) {
     this.id = id;
     this.owner = owner;
@@ -79,7 +79,7 @@ export class Account {
     this.#total.set(currency, this.total(currency) + sum);
   }
 
-  /** Takes from what is available. Throws when that does not cover it: callers check first. */
+  /** Takes a sum from the available balance. Throws if that is too small; callers check first. */
   debit(currency: string, sum: Money): void {
     if (!(sum >= 0n && sum <= this.available(currency))) {
       throw new RangeError(
@@ -89,7 +89,10 @@ export class Account {
     this.#total.set(currency, this.total(currency) - sum);
   }
 
-  /** Adds to the lock, or takes from it when negative. Throws when it would leave 0 to total: callers check first. */
+  /**
+   * Adds to the lock, or reduces it if `change` is negative. Throws if the lock would not be between 0 and the total;
+   * callers check first.
+   */
   lock(currency: string, change: Money): void {
     const next = this.locked(currency) + change;
     if (!(next >= 0n && next <= this.total(currency))) {
@@ -106,7 +109,7 @@ export class Account {
     if (days.size > VOLUME_DAYS) for (const old of days.keys()) if (old <= day - VOLUME_DAYS) days.delete(old);
   }
 
-  /** Volume of the trailing 30 days in a quote group. */
+  /** Returns the volume of the trailing 30 days in a quote group. */
   volume(group: string, now: Millis): Money {
     let sum: bigint = this.#baseline.get(group) ?? 0n;
     const oldest = Math.floor(now / DAY) - VOLUME_DAYS;
@@ -115,10 +118,10 @@ export class Account {
   }
 }
 
-/** A tier with its numbers ready for arithmetic: rates in parts of 10^-8. */
+/** Fee tier with numbers for arithmetic; rates in parts of 10^-8. */
 export type Tier = FeeTier & { readonly bound: Money; readonly makerRate: bigint; readonly takerRate: bigint };
 
-/** The tier of a volume: the first whose upper bound is not below it (rest-api 2.8), the last for any larger one. */
+/** Returns the tier of a volume: the first with an upper bound at or above it (rest-api 2.8), else the last. */
 export function tierOf(tiers: readonly Tier[], volume: Money): number {
   const found = tiers.findIndex(tier => volume <= tier.bound);
   return found < 0 ? tiers.length - 1 : found;

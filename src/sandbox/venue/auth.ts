@@ -1,4 +1,7 @@
-/** Who asks: the signature over the exact target and body, the nonce, and what the key may do (public-facts 2). */
+/**
+ * Authentication of requests: the signature over the exact target and body, the nonce, and the key's permissions
+ * (public-facts 2).
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock, WireRequest } from '../../core/index.ts';
 import type { ApiKey, Permission } from './accounts.ts';
@@ -8,7 +11,7 @@ import type { Switches } from '../switches/switches.ts';
 
 type Credentials = { readonly key: string; readonly nonce: string; readonly signature: string };
 
-/** HMAC-SHA256 over nonce, method, target and body, in lower-case hex. */
+/** Returns the HMAC-SHA256 of nonce, method, target and body, in lower-case hex. */
 export const expectedSignature = (
   secret: string,
   nonce: string,
@@ -21,13 +24,16 @@ export const expectedSignature = (
     .update(request.body)
     .digest('hex');
 
-/** Checks requests against the keys of a venue and remembers the nonces they used. */
+/** Checks requests against the keys of a venue and remembers used nonces. */
 export class Gate {
   readonly #keys: ReadonlyMap<string, ApiKey>;
   readonly #clock: Clock;
-  /** By key: the v2 nonces seen, in two sets that take turns: when one is full, the other is forgotten. As numbers: a piece of a header's text would hold all of it. */
+  /**
+   * Used v2 nonces by key, in two sets: when one is full, the other is cleared. Stored as numbers, because a slice of a
+   * header would keep the full header in memory.
+   */
   readonly #seen = new Map<string, { recent: Set<bigint>; older: Set<bigint> }>();
-  /** By key: the highest v1 nonce. */
+  /** Highest v1 nonce by key. */
   readonly #highest = new Map<string, bigint>();
 
   constructor(keys: ReadonlyMap<string, ApiKey>, clock: Clock) {
@@ -36,8 +42,9 @@ export class Gate {
   }
 
   /**
-   * Checks in this order: credentials present (0208), key known (0201), key active (0326), account not restricted (0216), address (0213), signature (0215),
-   * nonce (0206, 0207, 0201). A nonce counts as used only when all of that held.
+   * Checks in this order: credentials present (0208), key known (0201), key active (0326), account not restricted
+   * (0216), address (0213), signature (0215), nonce (0206, 0207, 0201). A nonce counts as used only if all earlier
+   * checks pass.
    */
   admit(request: WireRequest, address: string, switches: Switches): Verdict<ApiKey> {
     const credentials = credentialsOf(request, switches.authHeaders);
@@ -80,7 +87,7 @@ export class Gate {
   }
 }
 
-/** False is 0202 to who asks (public-facts 2.4). */
+/** Whether the key has a permission; if not, the request is rejected with 0202 (public-facts 2.4). */
 export const may = (key: ApiKey, permission: Permission): boolean => key.permissions.has(permission);
 
 function credentialsOf(request: WireRequest, form: Switches['authHeaders']): Credentials | null {

@@ -1,27 +1,27 @@
-/** The books that the embedded exchange opens with, and the fee tiers of each quote group. */
+/** Initial books of the embedded exchange, and the fee tiers of each quote group. */
 import type { BookRules, DecimalText, FeeTier } from '../../core/index.ts';
 
 export type FeeSchedule = {
-  /** Currency that the 30-day volume is counted in; books quoted in usd and usdt share one. */
+  /** Currency of the 30-day volume; books quoted in usd and usdt share one. */
   readonly group: string;
   readonly tiers: readonly FeeTier[];
 };
 
 export type BookSetup = BookRules & {
   readonly fees?: FeeSchedule;
-  /** Unit in which amounts are counted, for a market that was recorded in it. Default: that of the rules. */
+  /** Unit of amounts, for a market that was recorded in it. Default: the unit of the rules. */
   readonly lot?: DecimalText;
 };
 
-/** The last tier's upper bound on the wire (public-facts 4.1). */
+/** Upper bound of the last tier on the wire (public-facts 4.1). */
 export const NO_BOUND = '9999999999';
 
-/** Rows of [upper bound, maker percent, taker percent], in thousandths of a percent. */
+/** Builds tiers from rows of upper bound, maker fee and taker fee; fees in thousandths of a percent. */
 const tiers = (rows: readonly (readonly [string, number, number])[]): FeeTier[] =>
   rows.map(([volume, maker, taker]) => ({ volume, maker: fraction(maker), taker: fraction(taker) }));
 const fraction = (thousandths: number): string => `0.${String(thousandths).padStart(5, '0')}`;
 
-/** Seen live in 2026-09 (public-facts 4.1). */
+/** Captured live in 2026-09 (public-facts 4.1). */
 const USD: FeeSchedule = {
   group: 'usd',
   tiers: tiers([
@@ -52,7 +52,7 @@ const MXN: FeeSchedule = {
     [NO_BOUND, 100, 130],
   ]),
 };
-/** Ten tiers between the published ends; those in between are invented. */
+/** Ten tiers. The first and last are published; those between are invented. */
 const BRL: FeeSchedule = {
   group: 'brl',
   tiers: tiers([
@@ -69,7 +69,7 @@ const BRL: FeeSchedule = {
   ]),
 };
 
-/** The schedule of a quote currency; one that is not known trades by the usd table in its own volume. */
+/** Returns the schedule of a quote currency. An unknown currency uses the usd table with its own volume. */
 export function feesOf(minor: string): FeeSchedule {
   if (minor === 'usd' || minor === 'usdt' || minor === 'usds') return USD;
   if (minor === 'mxn') return MXN;
@@ -96,7 +96,10 @@ const row = (
 const MXN_VALUE = ['10.00', '200000000.00'] as const;
 const USD_VALUE = ['1.00', '10000000.00'] as const;
 
-/** btc_mxn as captured; ticks of btc_usd, sol_mxn and ltc_mxn as seen; the rest invented in the same shape (public-facts 4.1, 16.3). */
+/**
+ * btc_mxn as captured; ticks of btc_usd, sol_mxn and ltc_mxn as observed; all other values invented in the same form
+ * (public-facts 4.1, 16.3).
+ */
 export const BOOKS: readonly BookRules[] = [
   row('btc_mxn', '10', ['0.00000060', '600.00000000'], ['100000', '40000000'], MXN_VALUE),
   row('eth_mxn', '1', ['0.00001000', '5000.00000000'], ['1000', '2000000'], MXN_VALUE),

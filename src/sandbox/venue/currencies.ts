@@ -1,7 +1,7 @@
-/** The currencies of the exchange: those of the books that it lists. */
+/** Currencies of the exchange, taken from its listed books. */
 import type { Instrument } from '../../core/index.ts';
 
-/** Every currency of the listed books. */
+/** Returns all currencies of the listed books, sorted. */
 export function currenciesOf(venue: {
   readonly books: ReadonlyMap<string, { readonly instrument: Instrument }>;
 }): string[] {

@@ -1,9 +1,12 @@
-/** Request budgets: so many per minute for each address and account, and a lockout for who passes them (public-facts 11). */
+/**
+ * Per-minute request budgets for each address and account, and the lockout for clients that exceed them (public-facts
+ * 11).
+ */
 import type { Clock, Millis } from '../../core/index.ts';
 import type { Switches } from '../switches/switches.ts';
 
 const MINUTE = 60_000;
-/** Addresses and accounts watched at once; the one seen first is forgotten first. */
+/** Maximum number of addresses and accounts tracked; the oldest is dropped first. */
 export const WATCHED_MAX = 20_000;
 
 type Counter = { window: number; count: number; lockedUntil: Millis; recent: Millis[] };
@@ -16,7 +19,7 @@ export class RequestLimits {
     this.#clock = clock;
   }
 
-  /** Counts a request of `who` ("ip:…" or "account:…"); false when it is over the limit or locked out. */
+  /** Counts a request of `who` ("ip:…" or "account:…"). Returns false if it is over the limit or locked out. */
   admit(who: string, perMinute: number, switches: Switches): boolean {
     const now = this.#clock.elapsed();
     const counter = this.#counterOf(who);

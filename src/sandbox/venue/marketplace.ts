@@ -1,4 +1,4 @@
-/** A book of the embedded exchange as a market actor sees it: house orders without account or funds. */
+/** Interface of a book for market simulators, whose orders need neither account nor funds. */
 import type { Venue } from './venue.ts';
 import type { FollowedPlace } from '../markets/market.ts';
 import { opposite } from '../../core/index.ts';
@@ -6,7 +6,7 @@ import type { Amount, Millis, Price, Side } from '../../core/index.ts';
 import { HOUSE } from '../matching/matching.ts';
 import type { VenueBook } from './venueBook.ts';
 
-/** Throws a RangeError when the book is not listed. */
+/** Returns the interface of a book. Throws a RangeError if the book is not listed. */
 export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
   const book = venue.books.get(name);
   if (!book) throw new RangeError(`no book ${name}: expected one of ${[...venue.books.keys()].join(', ')}`);
@@ -44,7 +44,7 @@ function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount,
     left -= Math.min(lots, left);
     return left > 0;
   });
-  // Mostly nobody came in between: then it is an order as any other.
+  // Usually no account order is that recent, and an ordinary IOC order gives the same result.
   if (!late) return book.placeHouse(side, limit, amount, 'IOC').traded;
   for (const { id, lots } of met) book.hit(id, lots);
   return (amount - left) as Amount;

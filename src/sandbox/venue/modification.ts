@@ -1,17 +1,17 @@
-/** What a v4 modification makes of an order: amount, value and lock recomputed as the documents say (public-facts 6). */
+/** Result of a v4 modification: amount, value and lock, recomputed as documented (public-facts 6). */
 import { money } from '../../core/index.ts';
 import type { Amount, Money, Price } from '../../core/index.ts';
 import { isWaiting, limitLock, stopLock, unfilled } from './order.ts';
 import type { VenueOrder } from './order.ts';
 import type { Switches } from '../switches/switches.ts';
 
-/** `major` and `minor` are never both given. */
+/** Requested changes; at most one of `major` and `minor` is present. */
 export type Modification = {
   readonly price?: Price;
   readonly major?: Amount;
   readonly minor?: Money;
   readonly stop?: Price;
-  /** Cancel the order when the modification cannot be processed. */
+  /** Whether to cancel the order if the modification cannot be processed. */
   readonly cancel: boolean;
 };
 
@@ -23,7 +23,7 @@ export type Target = {
   readonly lock: Money;
 };
 
-/** The order after the change, as it stands now; null when nothing would be left of it. */
+/** Returns the order's values after the change, or null if no open amount would remain. */
 export function resolved(
   order: VenueOrder,
   change: Modification,
@@ -44,7 +44,7 @@ export function resolved(
   return { price, original, minor, stop, lock };
 }
 
-/** The new original amount. A buy that changes its price alone keeps its value, a sell its amount. */
+/** Returns the new original amount. If only the price changes, a buy keeps its value and a sell its amount. */
 function originalOf(
   order: VenueOrder,
   change: Modification,

@@ -1,4 +1,4 @@
-/** An order of an account, as the embedded exchange keeps it: what was asked, how far it has come, and what it locks. */
+/** Order of an account in the embedded exchange: its request, its progress and its lock. */
 import { money, moneyOfAmount, moneyOfValue, valueOf } from '../../core/index.ts';
 import type { TimeInForceWord } from '../wire/wire.ts';
 import type { Amount, Instrument, Millis, Money, Price, Side } from '../../core/index.ts';
@@ -6,25 +6,25 @@ import { ceil8 } from '../wire/rounding.ts';
 
 export type OrderStatus = 'queued' | 'open' | 'partially filled' | 'completed' | 'cancelled';
 
-/** A checked request for an order, in the units of its book. */
+/** Checked order request, in the units of its book. */
 export type Draft = {
   readonly side: Side;
   readonly type: 'limit' | 'market';
   readonly timeInForce: TimeInForceWord;
-  /** 0 on market orders. */
+  /** 0 for market orders. */
   readonly price: Price;
-  /** 0 on a market order by value. */
+  /** 0 for a market order by value. */
   readonly amount: Amount;
-  /** Value to spend or to receive, on a market order by value. */
+  /** Value to spend or to receive; only for a market order by value. */
   readonly minor: Money | undefined;
   readonly stop: Price | undefined;
   readonly originId: string | undefined;
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;
-  /** In parts of 10^-8 of the reference price. */
+  /** Slippage tolerance in parts of 10^-8 of the reference price. */
   readonly slippage: bigint | undefined;
 };
 
-/** Of the account that an order is of: who it is in the matching engine, and what it can pay with. */
+/** Account of an order: its owner number in the matching engine, and its funds. */
 export type OrderAccount = {
   readonly id: string;
   readonly owner: number;
@@ -38,7 +38,7 @@ export type VenueOrder = {
   readonly instrument: Instrument;
   readonly account: OrderAccount;
   readonly originId: string | undefined;
-  /** Told back and nothing more: funds are those of a spot order (public-facts 16.4). */
+  /** Returned as given, without effect: funds are those of a spot order (public-facts 16.4). */
   readonly marginOrderType: 'CROSS_MARGIN' | undefined;
   readonly side: Side;
   readonly type: 'limit' | 'market';
@@ -49,44 +49,47 @@ export type VenueOrder = {
   original: Amount;
   minor: Money | undefined;
   filled: Amount;
-  /** Minor value of its trades. */
+  /** Value of its trades in the minor currency. */
   traded: Money;
   status: OrderStatus;
   updatedAt: Millis | null;
   stop: Price | undefined;
-  /** True when the stop waits for a rise of the last trade. */
+  /** Whether the stop waits for a rise of the last trade price. */
   stopUp: boolean | undefined;
   triggeredAt: Millis | undefined;
-  /** What it locks now, in its paying currency. */
+  /** Current lock in its paying currency. */
   locked: Money;
-  /** Extra held for a modification that is under way. */
+  /** Extra lock for a pending modification. */
   reserved: Money;
-  /** Its id in the matching engine while it rests there, else 0. */
+  /** Id in the matching engine while the order rests there, else 0. */
   engineId: number;
   cancelling: boolean;
   finishedAt: Millis | null;
 };
 
-/** In lots; 0 on a market order by value, which has no amount of its own. */
+/** Returns the unfilled amount in lots; 0 for a market order by value, which has no amount. */
 export const unfilled = (order: VenueOrder): Amount => Math.max(0, order.original - order.filled) as Amount;
-/** True while it is queued, rests, waits for its stop or is being canceled. */
+/** Whether the order is queued, resting, waiting for its stop or being canceled. */
 export const isActive = (order: VenueOrder): boolean => order.finishedAt === null;
-/** A stop order that has not been triggered rests outside the book. */
+/** Whether the order is an untriggered stop order, which is outside the book. */
 export const isWaiting = (order: VenueOrder): boolean => order.stop !== undefined && order.triggeredAt === undefined;
-/** The currency that the order pays with, and locks. */
+/** Returns the currency that the order pays with and locks. */
 export const payingCurrency = (order: Pick<VenueOrder, 'side' | 'instrument'>): string =>
   order.side === 'buy' ? order.instrument.minor : order.instrument.major;
 
 /**
- * Lock of a limit order with this much unfilled: a buy its remaining value, up to eight decimals, a sell its remaining amount (public-facts 9.3).
- * No extra for fees.
+ * Returns the lock of a limit order: for a buy its remaining value, rounded up to eight decimals, for a sell its
+ * remaining amount (public-facts 9.3). Fees add nothing.
  */
 export function limitLock(instrument: Instrument, side: Side, price: Price, left: Amount): Money {
   if (left === 0) return money(0n);
   return side === 'sell' ? moneyOfAmount(instrument, left) : ceil8(moneyOfValue(instrument, valueOf(price, left)));
 }
 
-/** Lock of a stop order that waits: a market buy by amount is valued at its stop price; a sell by value in lots, up. */
+/**
+ * Returns the lock of a waiting stop order. A market buy by amount is valued at its stop price; a sell by value locks
+ * whole lots, rounded up.
+ */
 export function stopLock(order: {
   readonly instrument: Instrument;
   readonly side: Side;

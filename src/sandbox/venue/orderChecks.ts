@@ -1,4 +1,7 @@
-/** The checks of a new order, a replacement and a modification, in a documented order, each with its code (public-facts 5.3). */
+/**
+ * Checks of a new order, a replacement and a modification, in a documented order, each with its code (public-facts
+ * 5.3).
+ */
 import { isDecimalText, money, moneyOf, moneyOfAmount, valueOf } from '../../core/index.ts';
 import type { TimeInForceWord } from '../wire/wire.ts';
 import type { Amount, DecimalText, Instrument, Money, Price, Side } from '../../core/index.ts';
@@ -13,16 +16,17 @@ import type { Venue } from './venue.ts';
 import { slipped } from './venueBook.ts';
 import type { VenueBook } from './venueBook.ts';
 
-/** The body of a request that should be a JSON object. */
+/** Body of a request, expected to be a JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export type CheckedDraft = { readonly book: VenueBook; readonly draft: Draft; readonly lock: Money };
 
 /**
- * The order of checks (not published; this is ours): API on 1000 · JSON types 0372 · book, side, type given 0303 · book 0301 · side 0306 · type 0307 ·
- * trading 0410, market orders 0411, account 1008 · time_in_force 0302 · amounts 0308, 0309, 0329, 0408, 0407 · price 0304, 0407, 0401, 0402 ·
- * stop 0304, 0407, 0412, 0413 · amount 0403, 0404 · value 0405, 0406 · slippage_tolerance, margin_order_type 0304 · origin_id 0304, 0356 · open orders 1001 ·
- * engine 1002 · funds 0379.
+ * Checks a new order. The exchange publishes no order of checks; Puntas uses this one:
+ * - API on 1000; JSON types 0372; book, side, type given 0303; book 0301; side 0306; type 0307
+ * - trading 0410, market orders 0411, account 1008; time_in_force 0302; amounts 0308, 0309, 0329, 0408, 0407
+ * - price 0304, 0407, 0401, 0402; stop 0304, 0407, 0412, 0413; amount 0403, 0404; value 0405, 0406
+ * - slippage_tolerance, margin_order_type 0304; origin_id 0304, 0356; open orders 1001; engine 1002; funds 0379
  */
 export function checkedOrder(venue: Venue, account: Account, body: Fields): Verdict<CheckedDraft> {
   const { switches } = venue;
@@ -72,10 +76,12 @@ export function checkedOrder(venue: Venue, account: Account, body: Fields): Verd
   return admitted(venue, account, book, draft);
 }
 
-/** An id of the client's own (rest-api 0). */
+/** Whether the text is a valid id chosen by the client (rest-api 0). */
 export const isOriginId = (text: string): boolean => /^[A-Za-z0-9_-]{1,40}$/.test(text);
 
-/** The last checks of a draft, against its account and the book as it stands: origin_id, open orders, engine, funds. */
+/**
+ * Makes the last checks of a draft, against its account and the current book: origin_id, open orders, engine, funds.
+ */
 export function admitted(venue: Venue, account: Account, book: VenueBook, draft: Draft): Verdict<CheckedDraft> {
   const { switches } = venue;
   const { originId } = draft;
@@ -95,7 +101,10 @@ export function admitted(venue: Venue, account: Account, book: VenueBook, draft:
   return done({ book, draft, lock });
 }
 
-/** 0410 for everybody, 0411 for market orders, 1008 for this account; null when it may trade. */
+/**
+ * Returns 0410 if trading is off, 0411 for market orders that are off, 1008 for a suspended account; null if trading is
+ * allowed.
+ */
 export function tradingOff(account: Account, type: 'limit' | 'market', switches: Switches): Refused | null {
   if (switches.trading === 'off') return refused('0410');
   if (type === 'market' && switches.marketOrders === 'off') return refused('0411');
@@ -103,8 +112,8 @@ export function tradingOff(account: Account, type: 'limit' | 'market', switches:
 }
 
 /**
- * A price on the tick grid and within the book's bounds; else 0407, 0304, 0401 or 0402. Off the grid it is refused, or by a switch rounded
- * (public-facts 5.1).
+ * Parses a price on the tick grid and within the book's bounds; rejects with 0407, 0304, 0401 or 0402. A switch rounds
+ * prices off the grid instead of rejecting them (public-facts 5.1).
  */
 export function priceOf(
   book: VenueBook,
@@ -122,7 +131,10 @@ export function priceOf(
   return done(Number(ticks) as Price);
 }
 
-/** Both kinds of amount; the one that is not given is 0 lots, or absent. Refused: 0308, 0309, 0329, 0408, 0407, 0404. */
+/**
+ * Parses both kinds of amount. The amount that is not given is 0 lots, or undefined. Rejects with 0308, 0309, 0329,
+ * 0408, 0407 or 0404.
+ */
 export function amountsOf(
   i: Instrument,
   type: 'limit' | 'market',
@@ -138,12 +150,12 @@ export function amountsOf(
   if (minorText !== undefined) return done({ major: 0 as Amount, minor: sum });
   if (sum % i.lotMoney !== 0n) return refused('0407', `amount ${text} is not a multiple of ${i.lot}`);
   const lots = sum / i.lotMoney;
-  // Past what whole numbers count; far above every maximum.
+  // Above the safe integers, which is far above every maximum.
   if (lots > BigInt(Number.MAX_SAFE_INTEGER)) return refused('0404', text);
   return done({ major: Number(lots) as Amount, minor: undefined });
 }
 
-/** As `priceOf`, but it may be missing, and the bounds are 0412 and 0413. */
+/** Parses a stop price as `priceOf` does, but it may be absent, and the bounds are 0412 and 0413. */
 export function stopOf(
   book: VenueBook,
   side: Side,
@@ -160,7 +172,10 @@ export function stopOf(
   return done(Number(ticks) as Price);
 }
 
-/** Minimum and maximum of amount (0403, 0404) and value (0405, 0406). A market order's value is what it names; one by amount has none to check. */
+/**
+ * Checks the bounds of amount (0403, 0404) and value (0405, 0406). A market order by value uses its given value; one by
+ * amount has no value to check.
+ */
 export function outsideBounds(
   i: Instrument,
   draft: Pick<Draft, 'type' | 'price' | 'amount' | 'minor'>,
@@ -194,7 +209,10 @@ const isTimeInForce = (text: string): text is TimeInForceWord => TIMES_IN_FORCE.
 const noPrice = (text: string | undefined): Verdict<Price> =>
   text === undefined ? done(0 as Price) : refused('0304', 'a market order has no price');
 
-/** Whole ticks; null when off the grid and not to be rounded. Rounded up for sells and down for buys (public-facts 5.1). */
+/**
+ * Returns whole ticks, or null if the price is off the grid and rounding is off. Rounds up for sells and down for buys
+ * (public-facts 5.1).
+ */
 function ticksOf({ orderTick, instrument }: VenueBook, side: Side, sum: Money, switches: Switches): bigint | null {
   const rest = sum % orderTick;
   if (rest !== 0n && switches.offTickPrice === 'refuse') return null;
@@ -202,7 +220,7 @@ function ticksOf({ orderTick, instrument }: VenueBook, side: Side, sum: Money, s
   return onGrid / instrument.tickMoney;
 }
 
-/** A percentage from 0 to 100, as a JSON number or text, in parts of 10^-8. */
+/** Parses a percentage from 0 to 100, as JSON number or text, into parts of 10^-8. */
 function slippageOf(field: unknown, type: 'limit' | 'market'): Verdict<bigint | undefined> {
   if (field === undefined || field === null) return done(undefined);
   const text = typeof field === 'number' ? plain(field) : field;
@@ -213,7 +231,7 @@ function slippageOf(field: unknown, type: 'limit' | 'market'): Verdict<bigint | 
   return done(type === 'market' ? percent / 10n ** 12n : undefined);
 }
 
-/** A JSON number without exponent, or text that no check accepts. */
+/** Returns a JSON number without exponent, or text that fails every check. */
 const plain = (field: number): string => (field >= 0 && field <= 1000 ? field.toFixed(8) : 'no');
 
 function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): boolean {
@@ -226,7 +244,10 @@ function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): bool
   return reach.whole;
 }
 
-/** What a market order would take now, down to a limit: lots, their value, and whether it is satisfied. */
+/**
+ * Computes the fill of a market order in the current book, down to a limit: lots, value, and whether it would be
+ * complete.
+ */
 function swept(book: VenueBook, draft: Draft, limit: Price | null): { lots: bigint; value: bigint; whole: boolean } {
   const lotsMax = draft.minor === undefined ? BigInt(draft.amount) : null;
   const valueMax = draft.minor === undefined ? null : draft.minor / book.instrument.tickLotMoney;
@@ -247,7 +268,10 @@ function swept(book: VenueBook, draft: Draft, limit: Price | null): { lots: bigi
   return { lots, value, whole };
 }
 
-/** What an order locks when it is taken. A market order is valued at the book as it stands; what it costs beyond that comes out of available. */
+/**
+ * Returns the lock of an accepted order. A market order is valued at the current book; any higher cost is taken from
+ * the available balance.
+ */
 function lockOf(book: VenueBook, draft: Draft, switches: Switches): Money {
   const { instrument } = book;
   if (draft.stop !== undefined) {

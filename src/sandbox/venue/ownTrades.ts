@@ -1,4 +1,4 @@
-/** The trades of one account: bounded, in order of trade id, with the index that order_trades needs. */
+/** Trades of one account: bounded, in order of trade id, with the indexes for order_trades. */
 import type { Amount, Millis, Money, Price, Side } from '../../core/index.ts';
 import type { VenueOrder } from './order.ts';
 
@@ -11,15 +11,15 @@ export type OwnTradeRecord = {
   readonly minor: Money;
   readonly fee: Money;
   readonly makerSide: Side;
-  /** On the venue's elapsed clock: when the record can be read. */
+  /** Time from which the record can be read, on the venue's elapsed clock. */
   readonly readableAt: Millis;
 };
 
-/** Trades kept per account; the oldest go first. */
+/** Maximum number of trades kept per account; the oldest are dropped first. */
 export const OWN_TRADES_MAX = 20_000;
 
 export class OwnTrades {
-  /** Ascending by tid. The first `#gone` are forgotten. */
+  /** Trades in ascending order of tid. The first `#gone` are dropped. */
   #all: OwnTradeRecord[] = [];
   #gone = 0;
   readonly #byOid = new Map<string, OwnTradeRecord[]>();
@@ -36,22 +36,22 @@ export class OwnTrades {
     if (this.count > OWN_TRADES_MAX) this.#forgetOldest();
   }
 
-  /** Oldest first. */
+  /** Returns the trades of an order, oldest first. */
   ofOrder(oid: string): readonly OwnTradeRecord[] {
     return this.#byOid.get(oid) ?? [];
   }
 
-  /** Of every order that had this origin_id, in any book (rest-api 4.3). Oldest first. */
+  /** Returns the trades of every order with this origin_id, in any book (rest-api 4.3), oldest first. */
   ofOrigin(originId: string): readonly OwnTradeRecord[] {
     return this.#byOrigin.get(originId) ?? [];
   }
 
-  /** The newest trade, which decides whether records are still being written. */
+  /** Returns the newest trade, which decides whether records are still being written. */
   newest(): OwnTradeRecord | undefined {
     return this.#all[this.#all.length - 1];
   }
 
-  /** Trades with a tid strictly beyond the marker in the direction of the sort, until `visit` returns false. */
+  /** Calls `visit` for trades strictly after the marker in the direction of the sort, until it returns false. */
   each(sort: 'asc' | 'desc', marker: number | undefined, visit: (trade: OwnTradeRecord) => boolean): void {
     if (sort === 'asc') {
       const from = marker === undefined ? this.#gone : this.#firstAbove(marker);
@@ -62,7 +62,7 @@ export class OwnTrades {
     for (let i = from - 1; i >= this.#gone; i--) if (!visit(this.#all[i]!)) return;
   }
 
-  /** An account trading with itself has two records under one tid. */
+  /** Returns the records of a trade id: two if the account traded with itself. */
   ofTid(tid: number): readonly OwnTradeRecord[] {
     const found: OwnTradeRecord[] = [];
     for (let i = this.#firstAbove(tid - 1); i < this.#all.length && this.#all[i]!.tid === tid; i++)

@@ -1,9 +1,9 @@
-/** What one book remembers of its trades: the last ones whole, and candles of a minute for the ticker and ohlc. Both bounded. */
+/** Trade history of one book: the last trades, and one-minute candles for ticker and ohlc. Both are bounded. */
 import type { Amount, Millis, Price, Side } from '../../core/index.ts';
 
-/** Public trades kept per book. */
+/** Maximum number of public trades kept per book. */
 export const TRADES_MAX = 10_000;
-/** Minutes with trades kept per book: a week without a pause. */
+/** Maximum number of minutes with trades kept per book: a week of uninterrupted trading. */
 export const CANDLES_MAX = 10_080;
 const MINUTE = 60_000;
 
@@ -25,7 +25,7 @@ export type MinuteCandle = {
   high: Price;
   count: number;
   lots: number;
-  /** Tick-lots, for the average price only. */
+  /** Sum of amount times price, in lots and ticks; used only for the average price. */
   tickLots: number;
 };
 
@@ -54,7 +54,7 @@ export class TradeHistory {
     candle.tickLots += trade.amount * trade.price;
   }
 
-  /** Up to `limit` trades beyond the marker in the direction of the sort. */
+  /** Returns up to `limit` trades after the marker, in the direction of the sort. */
   page(limit: number, sort: 'asc' | 'desc', marker?: number): TradeRow[] {
     const trades = this.#trades;
     const oldest = Math.max(0, trades.length - TRADES_MAX);
@@ -66,7 +66,7 @@ export class TradeHistory {
     return trades.slice(Math.max(oldest, end - limit), Math.max(oldest, end)).reverse();
   }
 
-  /** Candles that start at or after a time, oldest first. */
+  /** Returns the candles that start at or after a time, oldest first. */
   candlesSince(from: Millis): readonly MinuteCandle[] {
     let i = this.#candles.length;
     const oldest = Math.max(0, i - CANDLES_MAX);

@@ -1,21 +1,26 @@
-/** What came into an account and what left it, other than by trading: bounded, oldest first. For the funding, withdrawal and ledger lists. */
+/**
+ * Balance changes of an account other than by trading, for the funding, withdrawal and ledger lists: bounded, oldest
+ * first.
+ */
 import type { Millis, Money } from '../../core/index.ts';
 
 export type Update = { readonly currency: string; readonly sum: Money };
 
 export type Transfer = {
-  /** Sixteen hexadecimal digits, unlike those of any other transfer of the account. */
+  /** Sixteen hexadecimal digits, unique within the account. */
   readonly id: string;
-  /** A funding that was taken back is a funding below zero, a withdrawal that came back one above; a fee that was given back has no trade. */
+  /**
+   * A reversed funding is a funding below zero, a reversed withdrawal is one above zero. A refunded fee has no trade.
+   */
   readonly kind: 'funding' | 'withdrawal' | 'conversion' | 'fee';
-  /** What it did to the balances: above zero what came in, below what left. */
+  /** Changes of the balances: positive for credits, negative for debits. */
   readonly updates: readonly Update[];
   readonly at: Millis;
-  /** From when on the lists show it, in the clock's elapsed time. */
+  /** Time from which the lists show it, on the clock's elapsed time. */
   readonly listedAt: Millis;
 };
 
-/** Transfers kept per account; the oldest go first. */
+/** Maximum number of transfers kept per account; the oldest are dropped first. */
 export const TRANSFERS_MAX = 1_000;
 
 export class Transfers {
@@ -27,12 +32,12 @@ export class Transfers {
     if (this.#all.length >= 2 * TRANSFERS_MAX) this.#all = this.#all.slice(-TRANSFERS_MAX);
   }
 
-  /** Oldest first. */
+  /** Returns all transfers, oldest first. */
   list(): readonly Transfer[] {
     return this.#all.slice(-TRANSFERS_MAX);
   }
 
-  /** Those that the lists show by now. */
+  /** Returns the transfers that the lists show at this elapsed time. */
   listed(elapsed: Millis): readonly Transfer[] {
     return this.list().filter(({ listedAt }) => listedAt <= elapsed);
   }

@@ -1,4 +1,4 @@
-/** The exchange's true state, for a checker that sees everything and believes nobody: read only, nothing delayed or hidden. */
+/** Read-only view of the exchange's true state for test oracles, without delays. */
 import type { Money } from '../../core/index.ts';
 import type { VenueOrder } from './order.ts';
 import type { OwnTradeRecord } from './ownTrades.ts';
@@ -6,11 +6,11 @@ import type { Venue } from './venue.ts';
 
 export type AccountTruth = {
   readonly id: string;
-  /** Oldest first; queued, resting, waiting for a stop, or being cancelled. */
+  /** Active orders, oldest first: queued, resting, waiting for a stop, or being canceled. */
   readonly live: readonly Readonly<VenueOrder>[];
-  /** Those that lookup still shows. */
+  /** Finished orders that lookup still shows. */
   readonly finished: readonly Readonly<VenueOrder>[];
-  /** Oldest first, as many as are kept. */
+  /** All trades that are kept, oldest first. */
   readonly trades: readonly OwnTradeRecord[];
   readonly balances: ReadonlyMap<string, { readonly total: Money; readonly locked: Money }>;
 };
@@ -18,12 +18,16 @@ export type AccountTruth = {
 export type Truth = {
   readonly accounts: ReadonlyMap<string, AccountTruth>;
   /**
-   * By currency: paid in, less what accounts hold, fees taken and the house's gain. All zero, always: money is moved, never made.
+   * By currency: deposits less withdrawals, account balances, fees and the simulators' gain. Always zero, because money
+   * is never created.
    */
   readonly imbalance: ReadonlyMap<string, bigint>;
 };
 
-/** Sums in 10^-18. Balances and lists are copies of this moment; the orders in them are the venue's own, and go on changing. */
+/**
+ * Returns the state, with sums in 10^-18. Balances and lists are copies; the orders in them are the venue's own and
+ * keep changing.
+ */
 export function truthOf(venue: Venue): Truth {
   const accounts = new Map<string, AccountTruth>();
   const imbalance = new Map<string, bigint>(venue.deposited);

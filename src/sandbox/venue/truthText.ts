@@ -1,10 +1,13 @@
-/** The exchange's true state as JSON for a person or a script: exact decimal text, nothing delayed or hidden. */
+/** True state of the exchange as JSON for an operator or a script, in exact decimal text. */
 import { money, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import { unfilled } from './order.ts';
 import type { Truth } from './truth.ts';
 import { text8 } from '../wire/wire.ts';
 
-/** Balances with eight decimals, prices and amounts with those of the book; of finished orders and trades only how many are kept. */
+/**
+ * Formats balances with eight decimals, prices and amounts with those of the book. Finished orders and trades are only
+ * counted.
+ */
 export function truthText({ accounts, imbalance }: Truth): Record<string, unknown> {
   return {
     accounts: [...accounts.values()].map(account => ({

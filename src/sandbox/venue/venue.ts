@@ -1,4 +1,4 @@
-/** The embedded exchange's state: books, accounts, keys and orders, and what moves between them when orders match. */
+/** State of the embedded exchange: books, accounts, keys and orders, and the money that matches transfer. */
 import { money, moneyOf, moneyOfAmount, moneyOfValue, randomOf, valueOf } from '../../core/index.ts';
 import type { BookRules, Clock, FeeTier, Millis, Money, Random } from '../../core/index.ts';
 import type { Transfer } from './transfers.ts';
@@ -28,35 +28,35 @@ export type VenueOptions = {
 export type AccountOptions = {
   /** Decimal text by currency. */
   readonly balances?: Readonly<Record<string, string>>;
-  /** Decimal text by quote group (mxn, usd, brl), added to what the account trades. */
+  /** Decimal text by quote group (mxn, usd, brl), added to the account's traded volume. */
   readonly volume30d?: Readonly<Record<string, string>>;
   /** Default: all. */
   readonly permissions?: readonly Permission[];
   readonly addresses?: readonly string[];
-  /** Country of residence, two letters; MX without it. */
+  /** Country of residence, two letters. Default: MX. */
   readonly country?: string;
 };
 
-/** Finished orders kept per account, however short ago they finished. */
+/** Maximum number of finished orders kept per account, however recent. */
 export const FINISHED_MAX = 10_000;
 export const ACCOUNTS_MAX = 10_000;
 export const KEYS_MAX = 10_000;
 
 const FIRST_TID = 100_000_001;
-/** Sequences on the wire lie near 4.5 billion, beyond 32 bits (public-facts 4.3). */
+/** Sequences on the wire are near 4.5 billion, above 32 bits (public-facts 4.3). */
 const FIRST_SEQUENCE = 4_500_000_000;
 
 export class Venue implements BookHost {
   readonly clock: Clock;
-  /** For market actors. */
+  /** Randomness for market actors. */
   readonly marketRandom: Random;
   readonly books = new Map<string, VenueBook>();
   readonly accounts = new Map<string, Account>();
   readonly keys = new Map<string, ApiKey>();
-  /** Fees taken, and what the house gained or lost against the accounts, by currency. */
+  /** Fees collected, then the simulators' net gain against the accounts; both by currency. */
   readonly feesTaken = new Map<string, bigint>();
   readonly house = new Map<string, bigint>();
-  /** Everything that was ever paid in, less what was paid out, by currency. */
+  /** Total deposits less withdrawals, by currency. */
   readonly deposited = new Map<string, bigint>();
   #switches: Switches;
   readonly #ids: Random;
@@ -80,12 +80,12 @@ export class Venue implements BookHost {
     return this.#switches;
   }
 
-  /** Changes behaviour from now on. */
+  /** Changes switches, effective immediately. */
   set(overrides: Partial<Switches>): void {
     this.#switches = switchesOf(overrides, this.#switches);
   }
 
-  /** Lists a book; one of that name must not be listed. */
+  /** Lists a book. Throws a RangeError if a book of that name is listed. */
   openBook(setup: BookSetup): VenueBook {
     if (this.books.has(setup.book)) throw new RangeError(`book ${setup.book} is listed already`);
     const { lot, ...rules } = setup;
@@ -97,7 +97,10 @@ export class Venue implements BookHost {
     return book;
   }
 
-  /** Announces other rules, or one pair of fees for everybody, of a book from now on. Throws a RangeError that says what was expected. */
+  /**
+   * Changes the rules of a book, or sets one pair of fees for all accounts, effective immediately. Throws a RangeError
+   * with the expected value.
+   */
   changeBook(name: string, rules: Partial<Omit<BookRules, 'book'>>, rates?: Omit<FeeTier, 'volume'>): VenueBook {
     const book = this.books.get(name);
     if (!book) throw new RangeError(`book ${name} is not listed; expected one of ${[...this.books.keys()].join(', ')}`);
@@ -108,7 +111,7 @@ export class Venue implements BookHost {
     return book;
   }
 
-  /** A book that stops trading: its orders are cancelled and it disappears from every list (public-facts 4.1). */
+  /** Delists a book: cancels its orders and removes it from every list (public-facts 4.1). */
   closeBook(name: string): void {
     const book = this.books.get(name);
     if (!book) return;
@@ -117,7 +120,10 @@ export class Venue implements BookHost {
     this.books.delete(name);
   }
 
-  /** Calls for every event that touches a book, in the order of its sequence, inside the event: remember it, place nothing. Returns the way to stop. */
+  /**
+   * Registers a listener for the events of all books, in order of sequence. It runs inside the event and must not place
+   * orders. Returns the unsubscribe function.
+   */
   onBookEvent(call: (event: BookEvent) => void): () => void {
     this.#listeners.add(call);
     return () => void this.#listeners.delete(call);
@@ -131,13 +137,13 @@ export class Venue implements BookHost {
     const account = new Account(id, owner, this.clock.now(), volume);
     if (options.country !== undefined) account.country = options.country;
     this.accounts.set(id, account);
-    // What an account has from the beginning was listed long ago.
+    // The lists show initial balances from the start.
     for (const [currency, text] of Object.entries(options.balances ?? {}))
       this.deposit(account, currency, moneyOf(text), 'funding', 0);
     return { id, ...this.addKey(id, options) };
   }
 
-  /** Another key of an account. */
+  /** Adds another key to an account. */
   addKey(
     accountId: string,
     options: Pick<AccountOptions, 'permissions' | 'addresses'> = {},
@@ -158,7 +164,10 @@ export class Venue implements BookHost {
     return { key, secret };
   }
 
-  /** `listed`: as what the account's lists show it, after `delayMs`; null: nothing there tells of it. */
+  /**
+   * Credits an account. `listed` is the kind under which its lists show the credit after `delayMs`; null if they never
+   * show it.
+   */
   deposit(
     account: Account,
     currency: string,
@@ -171,7 +180,7 @@ export class Venue implements BookHost {
     add(this.deposited, currency, sum);
   }
 
-  /** False when not enough is available. `listed` as in `deposit`. */
+  /** Debits an account; `listed` as in `deposit`. Returns false if the available balance is too small. */
   withdraw(account: Account, currency: string, sum: Money, listed: Transfer['kind'] | null = 'withdrawal'): boolean {
     if (!(sum >= 0n && sum <= account.available(currency))) return false;
     account.debit(currency, sum);
@@ -180,7 +189,7 @@ export class Venue implements BookHost {
     return true;
   }
 
-  /** Swaps with the house, as conversions do. False when not enough is available. */
+  /** Swaps with the exchange itself, for conversions. Returns false if the available balance is too small. */
   swap(account: Account, pay: { currency: string; sum: Money }, receive: { currency: string; sum: Money }): boolean {
     if (!(pay.sum >= 0n && pay.sum <= account.available(pay.currency))) return false;
     account.debit(pay.currency, pay.sum);
@@ -191,14 +200,17 @@ export class Venue implements BookHost {
     return true;
   }
 
-  /** Takes a checked order: locks, names and queues it. `lock` must be available. */
+  /** Accepts a checked order: locks funds, assigns an oid and queues it. `lock` must be available. */
   accept(account: Account, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(account, book, draft, lock);
     book.submit(() => book.enter(order));
     return order;
   }
 
-  /** v3 replace: a new order whose entry follows the removal of the old one, even when that has finished by then (public-facts 6). */
+  /**
+   * Replaces an order (v3): the new order enters after the old one is removed, even if the old one has finished by then
+   * (public-facts 6).
+   */
   replace(old: VenueOrder, book: VenueBook, draft: Draft, lock: Money): VenueOrder {
     const order = this.#create(this.#accountOf(old), book, draft, lock);
     book.submit(() => {
@@ -210,7 +222,9 @@ export class Venue implements BookHost {
     return order;
   }
 
-  /** v4 modify: holds what it needs beyond the order's own lock. False when that is not available. */
+  /**
+   * Modifies an order (v4): locks the funds it needs above the order's lock. Returns false if they are not available.
+   */
   modify(order: VenueOrder, book: VenueBook, change: Modification): boolean {
     const target = resolved(order, change, this.#switches);
     const extra = target === null ? 0n : target.lock - order.locked;
@@ -224,7 +238,7 @@ export class Venue implements BookHost {
     return true;
   }
 
-  /** Takes a cancel of a live order. False when it is finished, or is being cancelled already. */
+  /** Cancels a live order. Returns false if it is finished or already being canceled. */
   cancel(order: VenueOrder): boolean {
     const book = this.books.get(order.book);
     if (!book || !isActive(order) || order.cancelling) return false;
@@ -234,17 +248,17 @@ export class Venue implements BookHost {
     return true;
   }
 
-  /** A live order, or a finished one that lookup still shows. */
+  /** Returns a live order, or a finished order that lookup still shows. */
   find(oid: string): VenueOrder | undefined {
     return this.#orders.get(oid);
   }
 
-  /** Orders held, of every account: live, and finished ones that lookup still shows. */
+  /** Number of orders of all accounts that are live or that lookup still shows. */
   get ordersKept(): number {
     return this.#orders.size;
   }
 
-  /** Forgets an account's finished orders whose time has passed. */
+  /** Drops an account's finished orders that have expired. */
   forget(account: Account): void {
     const oldest = this.clock.now() - this.#switches.finishedVisibleMs;
     for (let order = account.finished.oldest(); order; order = account.finished.oldest()) {
@@ -257,7 +271,7 @@ export class Venue implements BookHost {
     }
   }
 
-  /** The tier of an account on a book, with the table it stands in. */
+  /** Returns the fee tiers of a book, the account's tier among them, and its volume. */
   tierFor(
     account: Account,
     book: VenueBook,
@@ -267,12 +281,12 @@ export class Venue implements BookHost {
     return { tiers, index: tierOf(tiers, volume), volume };
   }
 
-  /** Stops what waits on the clock. */
+  /** Stops all timers. */
   close(): void {
     for (const book of this.books.values()) book.queue.close();
   }
 
-  // What the books need (BookHost).
+  // Members of BookHost.
 
   get listening(): boolean {
     return this.#listeners.size > 0;
@@ -291,12 +305,13 @@ export class Venue implements BookHost {
     const { instrument } = book;
     const major = moneyOfAmount(instrument, execution.amount);
     const exact = moneyOfValue(instrument, valueOf(execution.price, execution.amount));
-    // Cut for both sides alike: then what a buy pays never passes what its lock releases, and nothing is lost or made.
+    // Truncated equally for both sides. A buy then never pays more than its lock releases, and no money is lost or
+    // created.
     const minor = floor8(exact);
     for (const order of [execution.maker, execution.taker]) {
       if (order) this.#settleSide(book, order, order === execution.maker, execution, major, minor);
     }
-    // The house stands on the other side of an account that traded with it.
+    // If one side is a simulator, its gain is the account's loss.
     const alone = execution.maker === null ? execution.taker : execution.taker === null ? execution.maker : null;
     if (!alone) return;
     const gains = alone.side === 'sell' ? major : money(-major);
@@ -412,7 +427,7 @@ export class Venue implements BookHost {
     order.filled = (order.filled + execution.amount) as VenueOrder['filled'];
     order.traded = money(order.traded + minor);
     order.updatedAt = execution.at;
-    // A market order pays out of what it locked first, then out of what is available.
+    // A market order pays first from its lock, then from the available balance.
     const lock =
       order.type === 'limit'
         ? limitLock(instrument, side, order.price, unfilled(order))
@@ -437,7 +452,7 @@ export class Venue implements BookHost {
   }
 }
 
-/** What an order should lock, from its own fields: the law that tests hold the books to. */
+/** Computes the expected lock of an order from its own fields; tests compare the books with it. */
 export function impliedLock(order: VenueOrder): Money {
   if (!isActive(order)) return money(0n);
   if (isWaiting(order) || order.type === 'market') return order.locked;

@@ -1,4 +1,4 @@
-/** One book of the embedded exchange: it takes orders through the matching engine, and tells what came of them. */
+/** Book of the embedded exchange: runs orders through the matching engine and publishes their outcomes. */
 import type { MarketFeed } from '../markets/market.ts';
 import { instrumentOf, lotOf, money, moneyOf, opposite, textOfMoney, UNITS_MAX } from '../../core/index.ts';
 import type {
@@ -26,12 +26,12 @@ import type { VenueOrder } from './order.ts';
 import type { Switches } from '../switches/switches.ts';
 import { TradeHistory } from './tradeHistory.ts';
 
-/** One order of one book event, as diff-orders tells it (public-facts 12.5). */
+/** Change of one order in a book event, as in diff-orders (public-facts 12.5). */
 export type BookChange = {
   readonly oid: string;
   readonly side: Side;
   readonly price: Price;
-  /** What remains, or remained when it was cancelled. */
+  /** Open amount, or the open amount at cancellation. */
   readonly left: Amount;
   readonly status: 'open' | 'cancelled' | 'completed';
   readonly createdAt: Millis;
@@ -46,7 +46,7 @@ export type BookTrade = {
   readonly takerSide: Side;
 };
 
-/** One engine event that touched the book: one step of its sequence. */
+/** Engine event that changed the book: one step of its sequence. */
 export type BookEvent = {
   readonly book: string;
   readonly instrument: Instrument;
@@ -56,21 +56,21 @@ export type BookEvent = {
   readonly trades: readonly BookTrade[];
 };
 
-/** An execution with an account on at least one side. */
+/** Execution with an account on at least one side. */
 export type Execution = {
   readonly tid: number;
   readonly at: Millis;
   readonly price: Price;
   readonly amount: Amount;
   readonly makerSide: Side;
-  /** Null for the house. */
+  /** Null for a simulator. */
   readonly maker: VenueOrder | null;
   readonly taker: VenueOrder | null;
 };
 
 export type HouseFill = (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void;
 
-/** What a book needs of the venue around it. */
+/** Interface of the venue that a book depends on. */
 export interface BookHost {
   readonly clock: Clock;
   readonly switches: Switches;
@@ -79,13 +79,13 @@ export interface BookHost {
   engineDelay(): Millis;
   settle(book: VenueBook, execution: Execution): void;
   finish(order: VenueOrder, status: 'completed' | 'cancelled'): void;
-  /** Locks so much more (or less) for an order; false when its account has not enough. */
+  /** Sets the lock of an order. Returns false if its account has too little available. */
   relock(order: VenueOrder, lock: Money): boolean;
   releaseReserve(order: VenueOrder): void;
   emit(event: BookEvent): void;
 }
 
-/** Untriggered stop orders that one book holds. */
+/** Maximum number of untriggered stop orders per book. */
 export const STOPS_MAX = 10_000;
 const TIME_IN_FORCE: Readonly<Record<VenueOrder['timeInForce'], EngineTimeInForce>> = {
   goodtillcancelled: 'GTC',
@@ -96,7 +96,7 @@ const TIME_IN_FORCE: Readonly<Record<VenueOrder['timeInForce'], EngineTimeInForc
 const RATE_ONE = 100_000_000n;
 
 export class VenueBook implements ExecutionSink {
-  /** As they are announced now. The engine counts in the ticks and lots that the book was opened with. */
+  /** Current rules. The engine counts in the ticks and lots with which the book was opened. */
   rules: BookRules;
   instrument: Instrument;
   fees: FeeSchedule;
@@ -106,15 +106,15 @@ export class VenueBook implements ExecutionSink {
   readonly houseFills: HouseFill[] = [];
   readonly cancels: (() => void)[] = [];
   readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
-  /** When the book last changed; its opening before any order. */
+  /** Time of the last change of the book; the opening time before any order. */
   changedAt: Millis;
   readonly #host: BookHost;
   readonly #salt: number;
-  /** Accounts' resting orders by engine id. */
+  /** Resting account orders by engine id. */
   readonly #resting = new Map<number, VenueOrder>();
   #stops: VenueOrder[] = [];
   #runningStops = false;
-  // The operation under way.
+  // State of the current operation.
   #matching = false;
   #taker: VenueOrder | null = null;
   #takerSide: Side = 'buy';
@@ -123,7 +123,7 @@ export class VenueBook implements ExecutionSink {
   #changes: BookChange[] = [];
   #trades: BookTrade[] = [];
 
-  /** `lot`: unit of amounts; that of the rules if `null`. */
+  /** `lot`: unit of amounts; the unit of the rules if `null`. */
   constructor(
     host: BookHost,
     rules: BookRules,
@@ -142,14 +142,14 @@ export class VenueBook implements ExecutionSink {
     this.queue = new EngineQueue(host.clock);
   }
 
-  /** Prices of new orders are multiples of this, in the minor currency: a whole number of the engine's ticks. */
+  /** Price grid of new orders, in the minor currency: a whole number of the engine's ticks. */
   get orderTick(): Money {
     return moneyOf(this.rules.tickSize);
   }
 
   /**
-   * Announces other rules and fees from now on; what rests stays where it is. Throws a RangeError when they are no rules, or when the tick is
-   * no multiple of the one that the book was opened with, or when its lots cannot count the maximum amount.
+   * Changes rules and fees, effective immediately; resting orders stay. Throws a RangeError if the rules are invalid,
+   * the tick is not a multiple of the opening tick, or the lots cannot count the maximum amount.
    */
   change(rules: BookRules, fees: FeeSchedule): void {
     instrumentOf(rules);
@@ -172,22 +172,22 @@ export class VenueBook implements ExecutionSink {
     return this.#stops;
   }
 
-  /** True when it can take no more orders. */
+  /** Whether the book cannot accept more orders. */
   get full(): boolean {
     return this.#stops.length >= STOPS_MAX || this.engine.size >= ORDERS_MAX - COMMANDS_MAX;
   }
 
-  /** The oid of an order of the engine. */
+  /** Returns the oid of an engine order. */
   oidOf(id: number, owner: number): string {
     return owner === HOUSE ? derivedOid(this.#salt, id) : this.#resting.get(id)!.oid;
   }
 
-  /** Hands a command to the engine, after its delay. */
+  /** Sends a command to the engine after the engine delay. */
   submit(run: () => void): void {
     this.queue.submit(this.#host.engineDelay(), run);
   }
 
-  /** The engine's decision on a new order. */
+  /** Enters a new order: matches it, or holds it until its stop is reached. */
   enter(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (!isWaiting(order)) this.#execute(order);
@@ -195,7 +195,7 @@ export class VenueBook implements ExecutionSink {
     this.#runStops();
   }
 
-  /** Removes an order wherever it is; nothing happens to one that finished before. */
+  /** Removes an order, resting or waiting. Does nothing if it has finished. */
   remove(order: VenueOrder): void {
     if (!isActive(order)) return;
     if (isWaiting(order)) this.#stops = this.#stops.filter(o => o !== order);
@@ -210,7 +210,7 @@ export class VenueBook implements ExecutionSink {
     for (const call of this.cancels) call();
   }
 
-  /** Changes an order in place (v4 modify). What cannot be done leaves it as it was, or cancels it when that was asked. */
+  /** Modifies an order in place (v4). If that fails, the order is unchanged, or canceled if the request says so. */
   modify(order: VenueOrder, change: Modification): void {
     this.#host.releaseReserve(order);
     if (!isActive(order)) return;
@@ -218,7 +218,7 @@ export class VenueBook implements ExecutionSink {
     this.#runStops();
   }
 
-  /** A house order; see Marketplace. */
+  /** Places a simulator order; see Marketplace. */
   placeHouse(
     side: Side,
     price: Price,
@@ -233,7 +233,7 @@ export class VenueBook implements ExecutionSink {
     if (rested > 0) this.#noteHouse(id, { side, price, at }, rested, 'open');
     this.#commit();
     if (traded > 0) this.#runStops();
-    // Stop orders may have matched some of the rest already.
+    // Stop orders may already have matched part of the rest.
     return { id, traded, rested: rested > 0 ? this.engine.leftOf(id) : rested };
   }
 
@@ -256,7 +256,7 @@ export class VenueBook implements ExecutionSink {
     return left;
   }
 
-  /** The house takes from a resting order whose turn it has decided itself; see FollowedPlace. */
+  /** Fills a resting order that the market simulator has chosen; see FollowedPlace. */
   hit(id: number, amount: Amount): void {
     const found = this.engine.find(id);
     if (this.#matching || !found) throw new Error(`book ${this.rules.book}: order ${id} cannot be hit now`);
@@ -266,7 +266,7 @@ export class VenueBook implements ExecutionSink {
     this.#runStops();
   }
 
-  /** Accounts' resting orders of a side, best price first, at one price the oldest first. */
+  /** Returns the resting account orders of a side, best price first, then oldest first. */
   accountOrders(side: Side): AccountOrder[] {
     const orders: AccountOrder[] = [];
     for (const [id, order] of this.#resting) {
@@ -347,7 +347,7 @@ export class VenueBook implements ExecutionSink {
     this.#commit();
   }
 
-  /** After its own match: the order rests, or is finished. */
+  /** Updates an order after its match: it rests or is finished. */
   #conclude(order: VenueOrder, id: number): void {
     const rested = this.engine.rested;
     if (rested > 0) {
@@ -360,7 +360,7 @@ export class VenueBook implements ExecutionSink {
     }
   }
 
-  /** A market order: bounded by its amount or value, by what its account can pay, and by its slippage tolerance. */
+  /** Executes a market order, bounded by its amount or value, its account's funds and its slippage tolerance. */
   #sweep(order: VenueOrder): void {
     const { instrument, account, side } = order;
     const held =
@@ -382,7 +382,7 @@ export class VenueBook implements ExecutionSink {
     this.#host.finish(order, (asked === null ? order.filled >= order.original : spent) ? 'completed' : 'cancelled');
   }
 
-  /** Worst price that a market order may take; null when there is no reference to measure from. */
+  /** Returns the worst price that a market order may take, or null if there is no reference price. */
   #slippageLimit(order: VenueOrder): Price | null {
     const buy = order.side === 'buy';
     if (order.slippage === undefined) return (buy ? Number.MAX_SAFE_INTEGER : 1) as Price;
@@ -431,7 +431,7 @@ export class VenueBook implements ExecutionSink {
     return true;
   }
 
-  /** Triggers the stop orders that the last trade reached, oldest first, each after what the one before it did. */
+  /** Triggers the stop orders that the last trade reached, oldest first, each after the effects of the one before. */
   #runStops(): void {
     if (this.#runningStops || this.#stops.length === 0) return;
     this.#runningStops = true;
@@ -500,7 +500,10 @@ export class VenueBook implements ExecutionSink {
   }
 }
 
-/** The reference price moved against the taker by its tolerance, in parts of 10^-8, rounded towards the reference. */
+/**
+ * Returns the reference price moved against the taker by its tolerance, in parts of 10^-8, rounded toward the
+ * reference.
+ */
 export function slipped(reference: Price, side: Side, slippage: bigint): Price {
   const scaled = BigInt(reference) * (side === 'buy' ? RATE_ONE + slippage : RATE_ONE - slippage);
   const ticks = side === 'buy' ? scaled / RATE_ONE : (scaled + RATE_ONE - 1n) / RATE_ONE;

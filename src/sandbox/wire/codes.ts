@@ -1,6 +1,6 @@
-/** The four-digit codes that the embedded exchange answers with, the HTTP status of each category, and the verdicts that carry them. */
+/** Error codes of the embedded exchange: four digits, their HTTP status and their verdicts. */
 
-/** Wording of our own: only the numbers and their meanings come from the documents (public-facts 10). */
+/** The texts are Puntas's own; only the codes and their meanings come from the documents (public-facts 10). */
 const MESSAGES = {
   '0101': 'Unknown error',
   '0201': 'Invalid nonce or invalid credentials',
@@ -68,16 +68,16 @@ export type Code = keyof typeof MESSAGES;
 export type Refused = { readonly kind: 'refused'; readonly code: Code; readonly message: string };
 export type Verdict<T> = { readonly kind: 'done'; readonly value: T } | Refused;
 
-/** The other end of `refused`: `value` is what the check made of what it was given. */
+/** Returns a verdict that accepts; `value` is the checked result. */
 export const done = <T>(value: T): Verdict<T> => ({ kind: 'done', value });
-/** `about` says what was wrong, after the general meaning of the code. */
+/** Returns a verdict that rejects; `about` is appended to the general message of the code. */
 export const refused = (code: Code, about?: string): Refused => ({
   kind: 'refused',
   code,
   message: about === undefined ? MESSAGES[code] : `${MESSAGES[code]}: ${about}`,
 });
 
-/** HTTP status by category (public-facts 10). */
+/** Returns the HTTP status of a code's category (public-facts 10). */
 export function statusOf(code: Code): number {
   const category = code.slice(0, 2);
   if (category === '01' || category === '11') return 500;
@@ -86,8 +86,8 @@ export function statusOf(code: Code): number {
   return category === '14' ? 404 : 400;
 }
 
-/** Whoever asks for a minute after more than the limit is told so. */
+/** Code for a client that exceeded its requests per minute. */
 export const LOCKED_OUT = '0801' satisfies Code;
-/** Of a conversion that is in no list. */
+/** Code for a conversion that no list contains. */
 export const NOT_FOUND = '1401' satisfies Code;
 export const CODES: readonly Code[] = Object.keys(MESSAGES) as Code[];

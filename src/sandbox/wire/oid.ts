@@ -1,16 +1,23 @@
-/** Order ids: sixteen characters of [A-Za-z0-9] (public-facts 3), drawn for accounts' orders and derived for the house's. */
+/**
+ * Order ids: 16 characters of [A-Za-z0-9] (public-facts 3), random for account orders, derived for simulator orders.
+ */
 import type { Random } from '../../core/index.ts';
 
 const CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Takes sixteen draws; that no two are the same is left to chance, 62^16 of them. Keys, secrets and conversions of v4 are made of it too. */
+/**
+ * Returns a random id from 16 draws. Collisions are left to chance (62^16 ids). Keys, secrets and v4 conversion ids
+ * also use it.
+ */
 export function drawnOid(random: Random): string {
   let oid = '';
   for (let i = 0; i < 16; i++) oid += CHARACTERS[random.integer(0, 61)]!;
   return oid;
 }
 
-/** The oid of a house order: a function of the book's salt and the engine's id, so that nothing has to be kept for it. */
+/**
+ * Returns the oid of a simulator order, computed from the book's salt and the engine's id, so that nothing is stored.
+ */
 export function derivedOid(salt: number, id: number): string {
   let word = mixed((id | 0) ^ salt);
   let high = mixed(Math.floor(id / 2 ** 32) ^ Math.imul(salt, 0x9e3779b1));
@@ -27,7 +34,7 @@ export function derivedOid(salt: number, id: number): string {
   return oid;
 }
 
-/** A bijection of 32-bit words whose every output bit depends on every input bit. */
+/** Mixes a 32-bit word: a bijection in which every output bit depends on every input bit. */
 function mixed(word: number): number {
   let h = word | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

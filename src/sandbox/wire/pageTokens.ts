@@ -1,4 +1,4 @@
-/** Page tokens that say nothing to who holds them: AES-256-GCM, bound to the account, and the same for the same page. */
+/** Opaque page tokens: AES-256-GCM, bound to the account, and identical for identical pages. */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { Random } from '../../core/index.ts';
 import { bytesOf } from './uuid.ts';
@@ -15,7 +15,9 @@ export class PageTokens {
     this.#ivKey = Buffer.from(bytesOf(random, 32));
   }
 
-  /** The IV follows from what is sealed: two different texts have different ones, and no counter has to be kept. */
+  /**
+   * Encrypts a text. The IV is derived from account and text, so different texts have different IVs without a counter.
+   */
   seal(accountId: string, text: string): string {
     const iv = createHmac('sha256', this.#ivKey)
       .update(JSON.stringify([accountId, text]))
@@ -26,10 +28,10 @@ export class PageTokens {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
   }
 
-  /** Null for everything that was not sealed here for this account. */
+  /** Decrypts a token. Returns null unless it was sealed here for this account. */
   open(accountId: string, token: string): string | null {
     const bytes = Buffer.from(token, 'base64url');
-    // The last character of base64 has spare bits, and other alphabets decode too: one text only is the token.
+    // The last base64 character has spare bits, and other alphabets decode too. Only the canonical text is valid.
     if (bytes.toString('base64url') !== token || bytes.length < IV + TAG) return null;
     const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, IV));
     decipher.setAAD(Buffer.from(accountId)).setAuthTag(bytes.subarray(IV, IV + TAG));

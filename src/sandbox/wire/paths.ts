@@ -1,23 +1,23 @@
-/** Paths and queries of requests, and the row of a table that a method and path lead to. */
+/** Paths and queries of requests, and the route that matches a method and path. */
 
 type Addressed = { readonly method: string; readonly pattern: string };
 type Found<R> = { readonly row: R; readonly path: Readonly<Record<string, string>> };
 
-/** Both prefixes, doubled slashes and a trailing one name the same path (public-facts 1 and 3). */
+/** Splits a path. Both prefixes, doubled slashes and a trailing slash give the same segments (public-facts 1 and 3). */
 export function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter(segment => segment !== '');
   if (segments[0] === 'api') segments.shift();
   return segments;
 }
 
-/** Value of each key. A key that a call takes has one value; of others the first is carried. */
+/** Parses a query. If a key is repeated, the first value is kept. */
 export function queryOf(text: string): Map<string, string> {
   const query = new Map<string, string>();
   for (const [key, value] of new URLSearchParams(text)) if (!query.has(key)) query.set(key, value);
   return query;
 }
 
-/** Finds the row of a method and path; the first of the table wins. */
+/** Returns a function that finds the row of a method and path; the first match wins. */
 export function matcherOf<R extends Addressed>(
   rows: readonly R[],
 ): (method: string, segments: readonly string[]) => Found<R> | 'unknown path' | 'unknown method' {

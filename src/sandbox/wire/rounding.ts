@@ -1,4 +1,4 @@
-/** Money at the eight decimals that the exchange keeps: every rounding of the embedded exchange, with its direction in the name. */
+/** Rounding of money to the exchange's eight decimals; each function is named after its direction. */
 import { money } from '../../core/index.ts';
 import type { Money } from '../../core/index.ts';
 import type { Switches } from '../switches/switches.ts';
@@ -7,12 +7,15 @@ import type { Switches } from '../switches/switches.ts';
 export const SMALLEST = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 
-/** Toward zero: the floor of sums of 0 and more. */
+/** Rounds toward zero, which is down for sums of 0 or more. */
 export const floor8 = (sum: Money): Money => money(sum - (sum % SMALLEST));
-/** Toward plus infinity, whatever the sign; what has eight decimals already stays. */
+/** Rounds toward plus infinity, whatever the sign. A sum of eight decimals does not change. */
 export const ceil8 = (sum: Money): Money => money(sum + ((SMALLEST - (sum % SMALLEST)) % SMALLEST));
 
-/** Fee on a received sum (not negative) at a rate in parts of 10^-8, in the currency received; half up by public-facts 16.2. */
+/**
+ * Returns the fee on a received sum (0 or more), in the received currency. `rate` is in parts of 10^-8; public-facts
+ * 16.2 rounds half up.
+ */
 export function feeOn(received: Money, rate: bigint, rounding: Switches['feeRounding']): Money {
   const scaled = received * rate;
   const unit = RATE_ONE * SMALLEST;

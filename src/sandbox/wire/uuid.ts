@@ -1,10 +1,10 @@
 /**
- * UUIDs of the random kind (version 4), drawn from the venue's own randomness so that the same seed gives the same ids: node:crypto's cannot be
- * seeded, and uuid 14.0.3 with random bytes of ours sets the same six bits with 316 kB.
+ * Version 4 UUIDs from the venue's seeded randomness. Those of node:crypto cannot be seeded; uuid 14.0.3 adds 316 kB to
+ * set the same six bits.
  */
 import type { Random } from '../../core/index.ts';
 
-/** Lower case; takes sixteen draws. */
+/** Returns a UUID in lower case, from 16 draws. */
 export function drawnUuid(random: Random): string {
   const hex = bytesOf(random, 16).map((byte, i) =>
     i === 6 ? (byte & 0x0f) | 0x40 : i === 8 ? (byte & 0x3f) | 0x80 : byte,
@@ -13,14 +13,14 @@ export function drawnUuid(random: Random): string {
   return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join('-');
 }
 
-/** Of any version, in either case. */
+/** Whether the text is a UUID of any version, in either case. */
 export const isUuid = (text: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 
-/** Whole numbers from 0 to 255, a draw each. */
+/** Returns whole numbers from 0 to 255, one draw each. */
 export const bytesOf = (random: Random, count: number): number[] =>
   Array.from({ length: count }, () => random.integer(0, 255));
 
-/** As it looks on a chain: 0x and so many bytes. */
+/** Returns `bytes` random bytes in the hexadecimal form of a blockchain: 0x and the digits. */
 export const drawnHex = (random: Random, bytes: number): string =>
   `0x${Buffer.from(bytesOf(random, bytes)).toString('hex')}`;

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { within } from '../../chaos/programs.ts';
 import type { Stage } from '../../runbook/stage.ts';
-import { typed } from './terminal.ts';
+import { isOnScreen, typed } from './terminal.ts';
 import type { Typed } from './terminal.ts';
 import { NO_CONFIGURATION } from '../../shippedConfigs.ts';
 import { mergedTree } from './yaml.ts';
@@ -156,7 +156,7 @@ export class Clone {
 
   /** Waits until it is on the screen after what was there; throws with the screen where it does not come. */
   async shows(one: Typed, pattern: RegExp, since = 0): Promise<void> {
-    const there = () => pattern.test(one.text().slice(since));
+    const there = () => isOnScreen(one.text().slice(since), pattern);
     await within(PATIENCE_MS, () => one.isOver() || there());
     if (!there()) throw new Error(`${one.isOver() ? 'it ended' : 'it goes on'} without ${pattern}`);
   }

@@ -10,7 +10,7 @@ import { everythingIn, figuresOf, inWords, planIn } from './pages.ts';
 import { SHOWN } from './plan.ts';
 import type { Planned, Session } from './plan.ts';
 import { screensOf } from './screens.ts';
-import { COLUMNS } from './terminal.ts';
+import { COLUMNS, isOnScreen } from './terminal.ts';
 import type { Typed } from './terminal.ts';
 import { fragmentsOf, wholeOf } from './yaml.ts';
 import type { Fragment } from './yaml.ts';
@@ -66,7 +66,7 @@ function judge(one: Planned, text: string, code: number | null, allowed: readonl
   if (never) return flaw(where, `shows ${JSON.stringify(never[0])}`, text);
   const wide = text.split('\n').find(line => SHOWN.test(line) && line.replace('^C', '').length > COLUMNS);
   if (wide !== undefined) return flaw(where, `has a status line of more than ${COLUMNS} columns`, wide);
-  if (one.shows && !one.shows.test(text)) return flaw(where, `does not show ${one.shows}`, text);
+  if (one.shows && !isOnScreen(text, one.shows)) return flaw(where, `does not show ${one.shows}`, text);
   console.log(`ok   ${where} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
 }
 

@@ -129,7 +129,7 @@ const ELSEWHERE: readonly {
   },
   { command: /^npm run docs:run/, by: 'docs.sh', names: /docs:run/, how: 'this check' },
   {
-    command: /^docker compose up/,
+    command: /^docker compose (?:-f \S+ )?(?:up|exec)\b/,
     by: 'compose.sh',
     names: /test\/compose/,
     how: 'its commands and files as processes, without a Docker daemon; Grafana only its files',
@@ -150,7 +150,7 @@ const LEFT_OUT: readonly { readonly command: RegExp; readonly why: string }[] = 
   { command: /^kubectl /, why: 'needs a cluster; `.ci/compose.sh` holds the file against its schema' },
   { command: /^npm version /, why: 'makes a release: a commit and a tag' },
   { command: /^timedatectl /, why: "sets this machine's clock" },
-  { command: /^chown 65532 /, why: "changes files in the reader's home for the container's user" },
+  { command: /^chown (?:-R )?65532 /, why: "changes the reader's own files for the container's user" },
   { command: /tapeMemory\.js/, why: 'writes 0.8 GB and takes minutes, as the page says' },
   {
     command: /bench\/(?:scrapes|consoleSoak|openPagesCost)\.js/,
@@ -178,7 +178,7 @@ const STAYS: readonly (readonly [RegExp, RegExp])[] = [
 
 /** What is to be read on the screen afterwards, where a code of 0 says too little. */
 const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
-  [/ --help$/, /^Usage: puntas \w+/m],
+  [/ --help$/, /^Usage: (?:npx )?puntas \w+/m],
   [/puntas check\b/, /# quotes that it would place now/],
   [/puntas init\b/, /^written: \S+\.yaml; read it/m],
   [/puntas doctor\b.* --order/, /order +buy [^]*:\s+accepted,\s+canceled[^]* 0 fail/],

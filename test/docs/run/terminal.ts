@@ -12,6 +12,10 @@ export type Typed = {
   kill(): void;
 };
 
+/** Whether a screen shows a pattern, also where a line was wrapped at the width of the terminal. */
+export const isOnScreen = (screen: string, pattern: RegExp): boolean =>
+  pattern.test(screen) || pattern.test(screen.replace(/\n {2,}/g, ' '));
+
 /** What npx turns while it starts. */
 const SPINNER = /[\u2800-\u28ff]\u001b\[1G\u001b\[0K/g;
 const CONTROL = /\u001b\[[0-9;?]*[A-Za-z]|\u001b[=>]/g;

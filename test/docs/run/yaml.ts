@@ -26,12 +26,34 @@ export function mergedTree(base: Tree, over: Tree): Tree {
 
 export type Fragment = Block & { readonly tree: Tree };
 
+const treeOf = ({ page, line, text }: Block): Fragment => {
+  const filled = STANDS_FOR.reduce((all, [word, meant]) => all.replace(word, meant), text);
+  const tree: unknown = parse(filled);
+  if (!isTree(tree)) throw new Error(`${page}:${line}: YAML without keys`);
+  return { page, line, text, tree };
+};
+
+/** A table of levels with everything that a mapping has to say; a key of a mapping is put into it. */
+const TABLE_OF_LEVELS = { files: '*.csv', kind: 'levels', time: 'time', price: 'price', amount: 'amount' };
+const LEVELS_SIDE = { side: { column: 'side', buy: ['B'], sell: ['S'] } };
+
+/** The mapping file in which a fragment is a key of a table; null if the fragment belongs to a configuration. */
+export function mappingWith({ page, tree }: Fragment): string | null {
+  if (!/\bimporting\b|\bimport\b|mapping/.test(page) || Object.keys(tree).some(key => !MAPPING_KEYS.has(key)))
+    return null;
+  return stringify({ book: 'btc_usd', tables: [{ ...TABLE_OF_LEVELS, ...LEVELS_SIDE, ...tree }] });
+}
+const MAPPING_KEYS = new Set(['side', 'removed', 'snapshot', 'time', 'received', 'where', 'price', 'amount']);
+
+/** Pieces of configurations on the pages. */
 export const fragmentsOf = (blocks: readonly Block[]): readonly Fragment[] =>
-  blocks.map(block => {
-    const filled = STANDS_FOR.reduce((text, [word, meant]) => text.replace(word, meant), block.text);
-    const tree: unknown = parse(filled);
-    if (!isTree(tree)) throw new Error(`${block.page}:${block.line}: YAML without keys`);
-    return { ...block, tree };
+  blocks.map(treeOf).filter(fragment => mappingWith(fragment) === null);
+
+/** Pieces of mapping files on the pages, each in a whole mapping. */
+export const mappingsOf = (blocks: readonly Block[]): readonly (Block & { readonly mapping: string })[] =>
+  blocks.map(treeOf).flatMap(fragment => {
+    const mapping = mappingWith(fragment);
+    return mapping === null ? [] : [{ ...fragment, mapping }];
   });
 
 /** The whole configuration that `puntas check` is given for a fragment, and the one that ships on which it rests. */
