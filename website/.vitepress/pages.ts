@@ -58,7 +58,6 @@ export const SECTIONS: readonly Section[] = [
       page('JSON output', 'docs/json.md'),
       page('Embedded exchange', 'docs/embedded-exchange.md'),
       page('Tape format', 'docs/tape.md'),
-      page('States and reasons', 'docs/states.md'),
       page('State directory', 'docs/state-directory.md'),
       page('Mapping files', 'docs/mapping-files.md'),
       page('Guarantees', 'docs/promises.md'),
