@@ -126,7 +126,7 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
 export const venueFees = (command: Command): Command =>
   command.option(
     '--venue-fees <maker,taker>',
-    'fees of another exchange as fractions, like -0.0001,0.0005; they go before backtest.fees',
+    'fees of another exchange as fractions, like -0.0001,0.0005',
     venueFeesFlag,
   );
 
@@ -155,7 +155,7 @@ export const several = (text: string, before: readonly string[]): readonly strin
 
 /** Chooses the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
-  command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
+  command.option('--book <book>', 'book to use if the recording has several (default: the book in -c)');
 
 /** Hours of a market, as they are written. */
 function sessionFlag(text: string): string {
@@ -170,25 +170,21 @@ function sessionFlag(text: string): string {
 export const sessionHours = (command: Command): Command =>
   command.option(
     '--session <hours>',
-    'count only these hours of the recording, like 09:30-16:00@America/New_York; without days Monday to Friday',
+    'market hours to count, like 09:30-16:00@America/New_York (Monday to Friday unless given)',
     sessionFlag,
   );
 
 /** When trading of a recording begins and ends. */
 export const tradedTime = (command: Command): Command =>
   command
-    .option(
-      '--since <time>',
-      'trade from then on, like 2026-11-21 or 2026-11-21T12:00:00Z; what the recording has before builds the book',
-      recordedTime,
-    )
-    .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
+    .option('--since <time>', 'start of trading, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
+    .option('--until <time>', 'end of trading', recordedTime);
 
 /** The flags of every command that reads a configuration and may start the embedded exchange. */
 export function sources(command: Command): Command {
   return command
-    .option('-c, --config <file>', 'YAML file; without it the default for the embedded exchange')
-    .option('--tape <dir>', 'market of the embedded exchange: a recording, replayed in time and looped')
-    .option('--speed <n>', 'run both sides this many times faster than real time', speed, 1)
-    .option('--seed <n>', 'seed of everything random on the embedded exchange', seedNumber);
+    .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
+    .option('--tape <dir>', 'recording to replay as the market of the embedded exchange')
+    .option('--speed <n>', 'speed of the embedded exchange and its clients, times real time', speed, 1)
+    .option('--seed <n>', 'random seed', seedNumber);
 }
