@@ -1,7 +1,7 @@
 /** Help is one line of an imperative, and every command has examples that exist. */
 import { expect, test } from 'vitest';
-import { EXAMPLES } from '../../src/cli/commands/examples.ts';
-import { everyCommand, program } from './cliReference.ts';
+import { EXAMPLES } from '../../src/cli/terminal/examples.ts';
+import { everyCommand, program } from './pages/cliReference.ts';
 
 const commands = everyCommand(await program(), '');
 /** Those that only hold others. */

@@ -1,6 +1,6 @@
 /** The page of files and variables names those that the code uses. */
 import { expect, test } from 'vitest';
-import { STATE_FILES, VARIABLES } from './environmentReference.ts';
+import { STATE_FILES, VARIABLES } from './pages/environmentReference.ts';
 import { sourcesIn } from '../imports.ts';
 
 const sources = ['src', 'backtest'].flatMap(sourcesIn);

@@ -1,7 +1,7 @@
 /** Which file adds which commands: the one that is asked for is loaded, which takes a third of the time; all of them for the list. */
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';
-import { EXAMPLES } from './examples.ts';
+import { EXAMPLES } from '../terminal/examples.ts';
 
 type Add = (program: Command) => void;
 

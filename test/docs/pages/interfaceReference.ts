@@ -2,15 +2,15 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { VirtualClock, randomOf } from '../../src/core/index.ts';
-import { exchangeClient } from '../../src/exchange/index.ts';
-import { ROUTES } from '../../src/sandbox/index.ts';
-import { RULES } from '../conformance/rules/index.ts';
-import type { Group, Places, Row } from '../conformance/rules/index.ts';
-import { conformanceTests } from './testTitles.ts';
-import type { Found } from './testTitles.ts';
+import { VirtualClock, randomOf } from '../../../src/core/index.ts';
+import { exchangeClient } from '../../../src/exchange/index.ts';
+import { ROUTES } from '../../../src/sandbox/index.ts';
+import { RULES } from '../../conformance/rules/index.ts';
+import type { Group, Places, Row } from '../../conformance/rules/index.ts';
+import { conformanceTests } from '../testTitles.ts';
+import type { Found } from '../testTitles.ts';
 
-const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+const SRC = fileURLToPath(new URL('../../../src/', import.meta.url));
 
 export type Covered = {
   readonly group: Group;

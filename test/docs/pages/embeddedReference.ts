@@ -1,5 +1,5 @@
 /** Writes the page of the embedded exchange out of its table of operator calls and its table of switches. */
-import { OPERATOR_ROUTES, SWITCHES } from '../../src/sandbox/index.ts';
+import { OPERATOR_ROUTES, SWITCHES } from '../../../src/sandbox/index.ts';
 
 /** docs/embedded-exchange.md as Markdown, before formatting. */
 export function embeddedReference(): string {

@@ -1,5 +1,5 @@
 /** Writes the page of exit codes, files and environment variables. */
-import { EXIT } from '../../src/app/messages/exits.ts';
+import { EXIT } from '../../../src/app/messages/exits.ts';
 
 const CODES: Readonly<Record<keyof typeof EXIT, string>> = {
   clean: 'done; after a run, no order is left (verified)',

@@ -1,6 +1,6 @@
 /** Writes the page that lists all pages by kind, from the sections of the site. */
 import { relative } from 'node:path';
-import { SECTIONS } from '../../website/.vitepress/pages.ts';
+import { SECTIONS } from '../../../website/.vitepress/pages.ts';
 
 /** docs/contents.md as Markdown, before formatting. */
 export const contentsPage = (): string =>

@@ -1,8 +1,8 @@
 /** Writes the page of commands from commander: one line, usage, options and examples of each. */
 import { Command } from 'commander';
 import type { Option } from 'commander';
-import { EXAMPLES } from '../../src/cli/commands/examples.ts';
-import { COMMAND_FILES } from '../../src/cli/commands/index.ts';
+import { EXAMPLES } from '../../../src/cli/terminal/examples.ts';
+import { COMMAND_FILES } from '../../../src/cli/commands/index.ts';
 
 /** Commands in the order of a user's work. */
 const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
@@ -31,7 +31,7 @@ export async function cliReference(): Promise<string> {
   const shared = sharedOptions(all);
   const grouped = GROUPS.flatMap(([, names]) => names);
   const left = all.commands.map(command => command.name()).filter(name => !grouped.includes(name));
-  if (left.length > 0) throw new Error(`in no group of test/docs/cliReference.ts: ${left.join(', ')}`);
+  if (left.length > 0) throw new Error(`in no group of test/docs/pages/cliReference.ts: ${left.join(', ')}`);
   const named = (name: string): Command => all.commands.find(command => command.name() === name)!;
   return [
     '<!-- Generated from src/cli/commands by `npm run docs`. A test fails when this page is not what the code says. -->',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 /** docs/glossary.md as Markdown, before formatting. */
 export function glossary(): string {
-  const map = readFileSync(new URL('../../src/README.md', import.meta.url), 'utf8');
+  const map = readFileSync(new URL('../../../src/README.md', import.meta.url), 'utf8');
   const section = map.split('\n## Words\n')[1]?.split('\n## ')[0] ?? '';
   const [rows = ''] = /(?:^\| .*\n)+/m.exec(section.slice(section.indexOf('\n|---')).trim().replace(/^.*\n/, '')) ?? [];
   if (rows === '') throw new Error('src/README.md has no table of words');

@@ -1,7 +1,7 @@
 /** Writes the page of every metric out of the table that is registered. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { METRICS } from '../../src/monitor/index.ts';
+import { METRICS } from '../../../src/monitor/index.ts';
 
 /** docs/metrics.md as Markdown, before formatting. */
 export function metricsReference(): string {
@@ -60,7 +60,7 @@ It asks which Prometheus to read and which bots to show; each panel says in its 
 /** The alerts that are shipped, one a row. */
 function alerts(): string {
   type Rule = { alert: string; for?: string; labels: { severity: string }; annotations: { summary: string } };
-  const text = readFileSync(new URL('../../config/prometheus/alerts.yml', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../../config/prometheus/alerts.yml', import.meta.url), 'utf8');
   const { groups } = parse(text) as { groups: { rules: Rule[] }[] };
   const said = (summary: string) =>
     summary
