@@ -27,8 +27,8 @@ export const spreadParameters = {
 /** What the steps of `quoteAround` mean. */
 export const SPREAD_STEPS = {
   ...LEVEL_STEPS,
-  inventory: 'Both sides moved against our inventory: down when we hold more than the target, up when less.',
-  spread: 'The configured distance of the first level.',
+  inventory: 'Both sides moved against inventory: down if it is above the target, up if below.',
+  spread: 'Configured distance of the first level.',
   'minimum edge': 'Further out, until a round trip earns `minEdgeBps` over both maker fees.',
 };
 

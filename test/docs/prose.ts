@@ -9,7 +9,7 @@ export function sentencesIn(page: string): readonly string[] {
     .replace(/^---\n[\s\S]*?\n---\n/, '')
     .replace(/<!--[\s\S]*?-->/g, '')
     .replace(/^( *)```[\s\S]*?^\1```/gm, '\n')
-    .replace(/^\|.*$/gm, '\n')
+    .replace(/^ *\|.*$/gm, '\n')
     .replace(/^#+ .*$/gm, '\n')
     .replace(/^!\[.*$/gm, '\n')
     .replace(/^ *(?:[-*]|\d+\.) /gm, '\n');

@@ -71,7 +71,7 @@ function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, tri
   };
 }
 
-/** Of a kernel, in widths of a parameter: after one trial (then by the root of their number), and at the least. Found on the functions of docs/tune-search.md. */
+/** Of a kernel, in widths of a parameter: after one trial (then by the root of their number), and at the least. Found on the functions of docs/development/evidence/tune-search.md. */
 const WIDTH_FIRST = 0.8;
 const WIDTH_MIN = 0.01;
 
