@@ -80,7 +80,7 @@ export function addRecordCommands(program: Command): void {
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
     .option('--mapping <file>', 'YAML file that maps CSV or Parquet columns')
     .option('--tick <decimal>', 'tick size (default: inferred from prices)', decimalFlag)
-    .option('--lot <decimal>', 'lot size (default: 0.00000001)', decimalFlag)
+    .option('--lot <decimal>', 'lot size; 0.00000001 if omitted', decimalFlag)
     .option('--sort <duration>', 'maximum delay of late rows to sort in, like 10m (default: 1m)', durationFlag)
     .option('--append', 'append newer rows to an existing tape', false)
     .option('--json', 'print one JSON object', false)
