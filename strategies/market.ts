@@ -16,17 +16,15 @@ const profileParameters = z
       .array(bps)
       .min(2)
       .max(50)
-      .describe('Distances from the fair value in bps, ascending. Nothing is quoted further out than the last.'),
+      .describe('Distances from the fair value (bps), ascending. Quotes stay within the last.'),
     fillsPerMinute: z
       .array(z.number().gt(0).max(100_000))
       .max(50)
-      .describe('For each distance: fills in a minute of an order of the usual amount, on one side.'),
+      .describe('Fills per minute and side at each distance.'),
     adverseBps: z
       .array(z.number().min(-5_000).max(5_000))
       .max(50)
-      .describe(
-        'For each distance: how far the price moves against a fill within a minute, in bps: its edge less its markout. Below 0: for it.',
-      ),
+      .describe('Adverse move within a minute at each distance (bps).'),
   })
   .superRefine(({ distancesBps, fillsPerMinute, adverseBps }, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -35,49 +33,31 @@ const profileParameters = z
     const at = distancesBps.findIndex((d, i) => i > 0 && d <= distancesBps[i - 1]!);
     if (at > 0) wrong('distancesBps', `must ascend: ${distancesBps[at]} follows ${distancesBps[at - 1]}`);
   })
-  .describe(
-    'Fills and the move against them by distance, in place of A e^(-k d) and adverseBps. Where no distance earns its fee and its move, nothing is quoted.',
-  );
+  .describe('Measured fills and adverse moves by distance, instead of A e^(-k d) and adverseBps.');
 
 /** Market section as written by `puntas calibrate`. */
 export const marketParameters = z
   .strictObject({
-    volatilityBps: z
-      .number()
-      .gt(0)
-      .max(10_000)
-      .describe('One standard deviation of the price over an hour, in bps (sigma).'),
-    arrivalsPerMinute: z
-      .number()
-      .gt(0)
-      .max(100_000)
-      .describe('Times in a minute that trades would reach an order at the fair value, on one side (A).'),
-    decayPerBps: z
-      .number()
-      .gt(0)
-      .max(100)
-      .describe('Arrivals at a distance of d bps are A e^(-k d): this is k, per bps. 0.1: e times fewer each 10 bps.'),
-    adverseBps: bps
-      .default(0)
-      .describe('How far the price moves against us when we are filled, in bps (xi); what markouts tell.'),
+    volatilityBps: z.number().gt(0).max(10_000).describe('Standard deviation of the price per hour (bps, sigma).'),
+    arrivalsPerMinute: z.number().gt(0).max(100_000).describe('Arrivals per minute and side at the fair value (A).'),
+    decayPerBps: z.number().gt(0).max(100).describe('Decay k of arrivals A e^(-k d) with distance d, per bps.'),
+    adverseBps: bps.default(0).describe('Adverse move after a fill (bps, xi).'),
     profile: profileParameters.optional(),
     estimate: z
       .enum(['rolling', 'fixed'])
       .default('rolling')
       .describe(
-        'rolling: volatility and arrivals are followed while running, from the numbers above as a start (arrivals only while the stream tells of every trade). fixed: the numbers above hold.',
+        'rolling: volatility and arrivals are measured, starting with these values. fixed: these values apply.',
       ),
-    memory: duration
-      .default('30m')
-      .describe('Rolling estimates forget exponentially with this time constant, like 30m.'),
+    memory: duration.default('30m').describe('Time constant of rolling estimates, like 30m.'),
     withinFactor: z
       .number()
       .min(1)
       .max(100)
       .default(4)
-      .describe('A rolling estimate stays between the configured number divided and multiplied by this.'),
+      .describe('Maximum factor between a rolling estimate and its configured value.'),
   })
-  .describe('The market as the model sees it; puntas calibrate writes these from a recording.');
+  .describe('Market model, from puntas calibrate.');
 
 export type MarketParameters = z.infer<typeof marketParameters>;
 

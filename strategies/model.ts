@@ -25,10 +25,10 @@ import { linear, among } from './tuning.ts';
 /** Meaning of the steps of model makers. */
 export const MODEL_STEPS = {
   ...LEVEL_STEPS,
-  edge: 'What a quote earns that few trades reach: the distance at which price times arrivals is best for who minds no risk.',
-  'maker fee': 'Our fee for a fill that makes.',
-  'risk of one order': 'What the model asks for the risk of one more order, at no inventory.',
-  inventory: 'What the model moves this side by for the inventory that is held.',
+  edge: 'Best distance without risk: earnings per fill times arrivals.',
+  'maker fee': 'Maker fee of a fill.',
+  'risk of one order': 'Price of the risk of one more order, without inventory.',
+  inventory: 'Move of this side for the current inventory.',
 };
 
 /** Tunable parameters. Volatility and arrivals are measured, and the risk is the user's choice. */

@@ -40,24 +40,20 @@ export const amountTolerance = z
   .max(1)
   .optional()
   .describe(
-    'A live order is replaced when its unfilled amount differs from the wanted amount by more than this share of it, 0 to 1; 0 also replaces it after every fill. If omitted, 0.5. Orders of levels that merge on one tick or part again are replaced from a difference of 0.1.',
+    'Share of the wanted amount by which a live order may differ before it is replaced. If omitted, 0.5; for merged levels 0.1.',
   );
 
 /** Parameters of every strategy except the ladder, which has its own descriptions. */
 export const levelParameters = {
-  amount: aboveZero.describe('Amount of one order, in the major currency, as quoted decimal text.'),
-  levels: z.int().min(1).max(20).default(1).describe('Levels on each side, 1 to 20.'),
-  refreshToleranceBps: bps
-    .default(2)
-    .describe(
-      'A live order whose price is within this many bps of the wanted one stays where it is and keeps its place in the queue.',
-    ),
+  amount: aboveZero.describe('Amount of one order (base currency).'),
+  levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
+  refreshToleranceBps: bps.default(2).describe('Price difference within which a live order keeps its place (bps).'),
   maxOrderAgeMs: z
     .int()
     .min(1_000)
     .max(86_400_000)
     .default(1_800_000)
-    .describe('A live order older than this many ms is replaced even within the tolerance.'),
+    .describe('Age after which a live order is replaced (ms).'),
   amountTolerance,
 };
 

@@ -6,12 +6,10 @@ export const ADVERSE = 'adverse selection';
 
 /** Meaning of the steps that every strategy can have; `*` is a placeholder. */
 export const LEVEL_STEPS = {
-  'fair value: mid':
-    'The middle of the touch, which everything is counted from where no section `fairValue` says otherwise.',
-  [ADVERSE]:
-    'Further out, for what the price usually does after our fills: measured by `markouts`, and configured for a model.',
-  'level *': 'Further out than the first level, for the second one and those behind it.',
-  'not before the level inside': 'Moved out to the level before it, which would otherwise lie behind it.',
+  'fair value: mid': 'The mid price, unless a section `fairValue` is configured.',
+  [ADVERSE]: 'Further out by the usual move against fills, from `markouts` or the configured model.',
+  'level *': 'Distance of a further level from the first level.',
+  'not before the level inside': 'Moved out to the level before it.',
 };
 
 /** Sum of the steps, in ticks, not rounded to the grid; 0 without steps. */

@@ -7,13 +7,11 @@ import type { LimitProblem } from './parameters.ts';
 export const riskParameters = z
   .strictObject({
     amount: sumOfMoney.describe(
-      'What one standard deviation of the price may cost at full inventory over the time `per`: a sum in the minor currency, like "500 mxn". Inventory beyond that is not built up, and the lean that keeps it three deviations away follows from it.',
+      'Cost of one standard deviation at full inventory over per, like "500 mxn". It sets full inventory and skew.',
     ),
-    per: duration
-      .default('1h')
-      .describe('The time that goes with the amount, like 1h; inventory is also worked off within about this time.'),
+    per: duration.default('1h').describe('Time of the amount, like 1h; also the approximate time to reduce inventory.'),
   })
-  .describe('The risk that you want, in money and time; the risk aversion gamma of the model follows from it.');
+  .describe('Risk in money and time; it sets the risk aversion gamma.');
 
 /**
  * Returns the lots at which one standard deviation over `perS` seconds costs the budget (tick-lots). `sigma`: share of

@@ -15,25 +15,23 @@ export const minEdge = z
   .min(-1_000)
   .max(5_000)
   .default(1)
-  .describe('What a round trip must earn over both maker fees, in bps. Negative only if you mean to pay for volume.');
+  .describe('Minimum profit of a round trip above both maker fees (bps). Negative values pay for volume.');
 
 export const spreadParameters = {
   ...levelParameters,
-  halfSpreadBps: bps.describe('Distance of the first level from the fair value on both sides, in bps.'),
-  levelSpacingBps: bps.default(10).describe('Distance from one level to the next, in bps.'),
+  halfSpreadBps: bps.describe('Distance of the first level from the fair value (bps).'),
+  levelSpacingBps: bps.default(10).describe('Distance between levels (bps).'),
   minEdgeBps: minEdge,
   skewBpsAtLimit: bps
     .default(0)
-    .describe(
-      'How far both sides are moved against the inventory when it is positionMax away from the target, in bps; in proportion in between.',
-    ),
+    .describe('Shift of both sides against inventory at positionMax (bps), proportional below.'),
 };
 
 /** Meaning of the steps of `quoteAround`. */
 export const SPREAD_STEPS = {
   ...LEVEL_STEPS,
-  inventory: 'Both sides moved against our inventory: down when we hold more than the target, up when less.',
-  spread: 'The configured distance of the first level.',
+  inventory: 'Both sides moved against inventory: down if it is above the target, up if below.',
+  spread: 'Configured distance of the first level.',
   'minimum edge': 'Further out, until a round trip earns `minEdgeBps` over both maker fees.',
 };
 

@@ -57,7 +57,7 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
 export const venueFees = (command: Command): Command =>
   command.option(
     '--venue-fees <maker,taker>',
-    'fees of another exchange as fractions, like -0.0001,0.0005; they go before backtest.fees',
+    'fees of another exchange as fractions, like -0.0001,0.0005',
     venueFeesFlag,
   );
 
@@ -72,12 +72,8 @@ export function cadenceFlag(text: string): Millis {
 /** Adds the flags for start and end of trading in a recording. */
 export const tradedTime = (command: Command): Command =>
   command
-    .option(
-      '--since <time>',
-      'trade from then on, like 2026-11-21 or 2026-11-21T12:00:00Z; what the recording has before builds the book',
-      recordedTime,
-    )
-    .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
+    .option('--since <time>', 'start of trading, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
+    .option('--until <time>', 'end of trading', recordedTime);
 
 /**
  * Parses the queue flags of workers and studies; their modules are loaded only if needed. `tapes`: value of --tapes.

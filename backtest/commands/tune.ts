@@ -40,26 +40,17 @@ type TuneFlags = {
  */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
-    .description(
-      'look for the parameters of a configuration on recordings, judge what was found out of sample and by the number of all trials ever made on them, and write it as a configuration with its evidence; goes on where it was killed',
-    )
-    .requiredOption('-c, --config <file>', 'YAML file of the study (docs/tuning.md)')
-    .option('--registry <dir>', 'folder of the registry of all trials', 'reports/trials')
-    .option(
-      '--open-holdout',
-      'open the holdout, once: the best configuration is run on it, and nobody tunes on these hours again',
-      false,
-    )
-    .option('--threads <n>', 'runs at once; the results are the same on any number', threadNumber, 2)
-    .option(
-      '--queue <url>',
-      'have workers of other processes and machines run the trials: redis://HOST:6379 or postgres://USER@HOST/DATABASE (docs/tuning.md)',
-    )
-    .option('--tapes <place>', 'with --queue: where workers find the recordings, a shared folder or s3://BUCKET/PREFIX')
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
-    .option('--yaml <file>', 'write the best configuration, if it is better than not trading')
-    .option('--anyway', 'with --yaml: write it also where it is not', false)
-    .option('--json', 'print the numbers as one JSON object', false)
+    .description('search the parameters of a configuration on recordings')
+    .requiredOption('-c, --config <file>', 'configuration of the study')
+    .option('--registry <dir>', 'registry of all trials', 'reports/trials')
+    .option('--open-holdout', 'run the best configuration on the holdout, once', false)
+    .option('--threads <n>', 'parallel runs', threadNumber, 2)
+    .option('--queue <url>', 'queue for workers: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
+    .option('--tapes <place>', 'recordings for workers: shared folder or s3://BUCKET/PREFIX')
+    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--yaml <file>', 'write the best configuration, if it beats not trading')
+    .option('--anyway', 'with --yaml: write it in any case', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (flags: TuneFlags) => {
       const { out, yaml: file, anyway } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))

@@ -29,26 +29,14 @@ type WorkerFlags = {
 export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
-    .description(
-      'run trials of puntas tune --queue on this machine, until stopped; holds no key, and writes nothing but its cache of recordings',
-    )
-    .requiredOption(
-      '--queue <url>',
-      'redis://HOST:6379 or postgres://USER@HOST/DATABASE, as it was said to puntas tune',
-    )
-    .option('--tapes <place>', 'where the recordings are, as it was said to puntas tune')
-    .option('--cache <dir>', 'folder for recordings that were fetched', 'reports/tapes')
+    .description('run trials of puntas tune --queue on this machine until stopped')
+    .requiredOption('--queue <url>', 'queue for workers: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
+    .option('--tapes <place>', 'recordings for workers: shared folder or s3://BUCKET/PREFIX')
+    .option('--cache <dir>', 'cache folder for recordings', 'reports/tapes')
+    .addOption(new Option('--cache-max <size>', 'maximum size of the cache').argParser(sizeFlag).default(20e9, '20GB'))
+    .option('--threads <n>', 'parallel runs', threadNumber, 2)
     .addOption(
-      new Option(
-        '--cache-max <size>',
-        'what that folder may hold; beyond it recordings go that were not used for longest',
-      )
-        .argParser(sizeFlag)
-        .default(20e9, '20GB'),
-    )
-    .option('--threads <n>', 'trials at once', threadNumber, 2)
-    .addOption(
-      new Option('--grace <duration>', 'after SIGTERM trials may end for so long; then they are given back')
+      new Option('--grace <duration>', 'time for running trials after SIGTERM')
         .argParser(durationFlag)
         .default(20_000, '20s'),
     )

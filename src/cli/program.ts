@@ -1,5 +1,5 @@
 /** The command line: adds every command and turns every end into an exit code. Importing it runs it; `main.ts` does. */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { refuseUncheckedCertificates } from '../wiring/safeProcess.ts';
 import { addCommands, guardsMoney } from './commands/index.ts';
 import {
@@ -17,9 +17,15 @@ import { version } from './terminal/version.ts';
 guardTerminal({ log: outputTerminal(), error: errorTerminal() });
 
 const program = new Command('puntas')
-  .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')
+  .description('A market maker: quotes both sides of an order book from one YAML file.')
   .version(version())
   .exitOverride()
+  .configureHelp({
+    // A flag that is off unless it is given needs no default.
+    optionDescription(option) {
+      return option.defaultValue === false ? option.description : Help.prototype.optionDescription.call(this, option);
+    },
+  })
   .configureOutput({
     writeOut: text => writeOutput(printed(text, outputTerminal())),
     writeErr: text => writeError(text),

@@ -13,7 +13,7 @@ const pointer = z
 
 const feed = z
   .strictObject({
-    book: bookName.optional().describe('The book whose price it tells, <major>_<minor>. Left out: ours.'),
+    book: bookName.optional().describe('Book of this price, <base>_<quote>. If omitted, the quoted book.'),
     url: z
       .string()
       .refine(
@@ -21,32 +21,22 @@ const feed = z
         'expected an address like https://example.com/price, without user; https, except on this machine',
       )
       .optional()
-      .describe(
-        'Where the price is asked for by GET; a query is allowed, a redirect is not followed. Either this or file. A key in the query would be in this file.',
-      ),
+      .describe('Address for GET; redirects are not followed. Either url or file.'),
     file: z
       .string()
       .min(1)
       .max(4_096)
       .optional()
-      .describe(
-        'Path of a file with the price, from the folder of this one, read again when it has changed; its age is that of its last change. Write a new one and rename it: half a number is one too.',
-      ),
+      .describe('File with the price, relative to this file, read after each change. Replace it by renaming.'),
     price: z
       .array(pointer)
       .max(2)
       .default([])
-      .describe(
-        'JSON pointers to the price, or to bid and ask, whose middle counts; numbers or decimal text. Left out: the whole text is one plain number.',
-      ),
+      .describe('JSON pointers to the price, or to bid and ask. If omitted, the text is one number.'),
     time: pointer
       .optional()
-      .describe(
-        'JSON pointer to when it held: ISO text with a zone, or seconds, milliseconds, micro- or nanoseconds since 1970. Left out: the moment of the request, or of the last change of the file.',
-      ),
-    timeoutMs: millis(50, 30_000)
-      .default(2_000)
-      .describe('A url without a whole answer after this many ms told nothing.'),
+      .describe('JSON pointer to its time (ISO or since 1970). If omitted, time of the request or file.'),
+    timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout (ms).'),
   })
   .superRefine((f, context) => {
     if ((f.url === undefined) === (f.file === undefined))
@@ -69,18 +59,12 @@ export const reference = z
       .max(3)
       .optional()
       .describe(
-        'Books whose middles make the price of ours, in their order from its major to its minor currency: [btc_usd, usd_mxn] for btc_mxn. Those that no feed tells are read at the same exchange. Left out: the books of the feeds.',
+        'Books that lead from base to quote currency, like [btc_usd, usd_mxn]. If omitted, those of the feeds.',
       ),
-    everyMs: millis(100, 600_000)
-      .default(5_000)
-      .describe('Time between two readings, in ms. Each takes one public request for each book of the exchange.'),
-    feeds: z
-      .array(feed)
-      .max(3)
-      .default([])
-      .describe('Prices from files and from the web, for books that the exchange need not have.'),
+    everyMs: millis(100, 600_000).default(5_000).describe('Interval of reads (ms); one public request per book.'),
+    feeds: z.array(feed).max(3).default([]).describe('Prices from files and web addresses.'),
   })
-  .describe('A price from elsewhere, for strategies and fair values that quote around one.');
+  .describe('Reference price from other books or feeds.');
 
 /** What of a configuration is looked at here. */
 type Asked = {

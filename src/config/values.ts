@@ -66,6 +66,4 @@ function isAddressRange(text: string): boolean {
 export const nextTierCounts = z
   .boolean()
   .default(false)
-  .describe(
-    'Volume towards the next fee tier is worth something: quotes are computed with a maker fee that is lower by that, never below the fee of the next tier.',
-  );
+  .describe('Whether quotes value progress towards the next fee tier as a lower maker fee.');

@@ -7,17 +7,13 @@ import { riskParameters, riskProblems } from '../risk.ts';
 
 export const avellanedaStoikovParameters = z.strictObject({
   ...levelParameters,
-  levelSpacingBps: bps
-    .default(3)
-    .describe(
-      'Least distance from one level to the next, in bps; each level lies where the model would quote after the ones inside are filled.',
-    ),
+  levelSpacingBps: bps.default(3).describe('Minimum distance between levels (bps).'),
   horizon: z
     .string()
     .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a length of time like 1h or 1d')
     .default('infinite')
     .describe(
-      'Length of a session at whose end inventory no longer matters, like 1d, counted from midnight UTC: the lean and the spread fall towards the end. infinite: there is none.',
+      'Session length from midnight UTC, like 1d; skew and spread decrease towards its end. infinite: no session.',
     ),
   risk: riskParameters,
   market: marketParameters,

@@ -8,17 +8,11 @@ import { riskParameters, riskProblems } from '../risk.ts';
 
 export const glftParameters = z.strictObject({
   ...levelParameters,
-  levelSpacingBps: bps
-    .default(3)
-    .describe(
-      'Least distance from one level to the next, in bps; each level lies where the model would quote after the ones inside are filled.',
-    ),
+  levelSpacingBps: bps.default(3).describe('Minimum distance between levels (bps).'),
   solution: z
     .enum(['exact', 'closed form'])
     .default('exact')
-    .describe(
-      'exact: optimal under the cap on inventory. closed form: as if there were none, which is wrong near the cap.',
-    ),
+    .describe('exact: optimal under the inventory cap. closed form: ignores the cap, wrong near it.'),
   risk: riskParameters,
   market: marketParameters,
 });

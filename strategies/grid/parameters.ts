@@ -13,18 +13,12 @@ export const gridParameters = z
       .number()
       .gt(0)
       .max(5_000)
-      .describe('Distance from one line of the grid to the next, in bps: what a round trip earns before fees.'),
+      .describe('Distance between lines (bps): profit of a round trip before fees.'),
     anchorPrice: aboveZero
       .default('1')
-      .describe(
-        'A price that is a line of the grid, in the minor currency, as quoted decimal text. The lines stay where they are, also over a restart.',
-      ),
-    lowPrice: aboveZero
-      .optional()
-      .describe('No line below this price is used, in the minor currency, as quoted decimal text. Left out: no bound.'),
-    highPrice: aboveZero
-      .optional()
-      .describe('No line above this price is used, in the minor currency, as quoted decimal text. Left out: no bound.'),
+      .describe('Price of one line (quote currency). Lines stay the same over restarts.'),
+    lowPrice: aboveZero.optional().describe('Minimum price (quote currency).'),
+    highPrice: aboveZero.optional().describe('Maximum price (quote currency).'),
     minEdgeBps: minEdge,
   })
   .superRefine((p, context) => {

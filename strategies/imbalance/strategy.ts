@@ -20,7 +20,7 @@ export const imbalance = defineStrategy({
   parameters: imbalanceParameters,
   steps: {
     ...SPREAD_STEPS,
-    'book imbalance': 'Towards the side on which the book is thinner than usual: `bpsPerDeviation` for each deviation.',
+    'book imbalance': 'Towards the thin side of the book: `bpsPerDeviation` per deviation.',
   },
   tuning: {
     ...spreadTuning,

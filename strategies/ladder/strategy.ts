@@ -20,10 +20,9 @@ export const ladder = defineStrategy({
   parameters: ladderParameters,
   steps: {
     ...SPREAD_STEPS,
-    'reference: *': 'The price that `reference` names.',
-    optimization: "Moved back to one tick better than the best of everybody else's.",
-    amount:
-      'Of an amount: that of the first level. Its other steps are what a further level has more, and the lean of `skew.sizeRange` against inventory.',
+    'reference: *': 'Price that `reference` names.',
+    optimization: 'Moved back to one tick better than the best other order.',
+    amount: 'Amount of the first level. Further steps are the increase per level and the skew of `skew.sizeRange`.',
   },
   tuning: {
     ...tuning,

@@ -79,7 +79,7 @@ function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, tri
 
 /**
  * Kernel widths, in widths of a parameter: after one trial (then divided by the root of their number), and the minimum.
- * Chosen on the functions of docs/tune-search.md.
+ * Chosen on the functions of docs/development/evidence/tune-search.md.
  */
 const WIDTH_FIRST = 0.8;
 const WIDTH_MIN = 0.01;

@@ -42,13 +42,9 @@ export function addActionCommands(program: Command): void {
 
 function addStatus(program: Command): void {
   ofBot(
-    program
-      .command('status')
-      .description(
-        'whether a bot runs, its regime, quotes, inventory, limits and profit, and who holds it; reads only',
-      ),
+    program.command('status').description('show whether a bot runs, its regime, quotes, inventory, limits and profit'),
   )
-    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (options: Where & { json: boolean }) => {
       const clock = realClock();
       const dir = folderOf(options);
@@ -61,10 +57,8 @@ function addPause(program: Command): void {
   action(
     program
       .command('pause')
-      .description(
-        'cancel every order and quote nothing, over restarts, until puntas resume or a time; inventory stays',
-      )
-      .option('--for <time>', 'it ends by itself after so long, like 30m or 2h', durationFlag),
+      .description('cancel all orders and quote nothing until resume or a time')
+      .option('--for <time>', 'duration of the pause, like 30m or 2h', durationFlag),
   ).action(async (options: Flags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
     await act({ ...askOf(options), action: 'pause', ...untilMs }, options);
@@ -72,18 +66,14 @@ function addPause(program: Command): void {
 }
 
 function addReduce(program: Command): void {
-  action(
-    program
-      .command('reduce')
-      .description('from now on only close inventory: no new one is taken on, until puntas resume'),
-  ).action((options: Flags) => act({ ...askOf(options), action: 'reduce' }, options));
+  action(program.command('reduce').description('quote only to reduce inventory until resume')).action(
+    (options: Flags) => act({ ...askOf(options), action: 'reduce' }, options),
+  );
 }
 
 function addCancel(program: Command): void {
   action(
-    program
-      .command('cancel')
-      .description('have a running bot cancel every order, verify that none is left, and quote anew; inventory stays'),
+    program.command('cancel').description('cancel and verify all orders of a running bot, then quote again'),
   ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
 }
 
@@ -91,10 +81,8 @@ function addFlatten(program: Command): void {
   action(
     program
       .command('flatten')
-      .description(
-        'have the hedger take the inventory to its target, for at most a sum in all; without --max-cost shows what it would cost',
-      )
-      .option('--max-cost <sum>', 'the most that it may cost in all, fees included, in the minor currency, like 250'),
+      .description('hedge inventory to its target for at most a total cost')
+      .option('--max-cost <sum>', 'maximum total cost with fees (quote currency); without it only a preview'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
     const flags = { ...options, preview: isPreview };
@@ -105,21 +93,17 @@ function addFlatten(program: Command): void {
 }
 
 function addResume(program: Command): void {
-  action(
-    program
-      .command('resume')
-      .description('end a pause; without one lift a halt, after you have looked: the only way to go on'),
-  ).action((options: Flags) => act({ ...askOf(options), action: 'resume' }, options));
+  action(program.command('resume').description('end a pause, or lift reduce or a halt')).action((options: Flags) =>
+    act({ ...askOf(options), action: 'resume' }, options),
+  );
 }
 
 function addHalt(program: Command): void {
   action(
     program
       .command('halt')
-      .description(
-        'stop quoting from now on, over restarts, until puntas resume; works beside a running bot and after it',
-      )
-      .option('--cancel', "cancel the bot's orders with its own key too, and read until none is left", false),
+      .description('stop quoting until resume, with or without a running bot')
+      .option('--cancel', "also cancel the bot's orders with its key, and verify", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
     // Before anything is done: a file with errors is told first.
@@ -181,16 +165,16 @@ function askOf({ preview, reason, by = ownName() }: Flags) {
 
 const ofBot = (command: Command): Command =>
   command
-    .option('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
-    .option('--paper', 'of a run --paper', false);
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--paper', 'use the state of the paper run', false);
 
 const action = (command: Command): Command =>
   ofBot(command)
-    .option('--preview', 'only show what would be canceled and quoted', false)
-    .option('--reason <text>', 'why, in a few words; kept in actions.jsonl beside the state')
-    .option('--by <name>', 'who says so; without it the name of your login')
-    .option('--json', 'print the answer as one JSON object (docs/json.md)', false);
+    .option('--preview', 'show the effect without doing anything', false)
+    .option('--reason <text>', 'reason for the record')
+    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--json', 'print one JSON object', false);
 
 /** The bot that is meant. Throws `UsageError` when none is. */
 const whichBot = (options: Where): WhichBot => ({

@@ -8,13 +8,11 @@ import { print } from '../terminal/output.ts';
 
 /** Ends in 1 when a message did not arrive; wrong use is `UsageError`. */
 export function addAlertCommands(program: Command): void {
-  const alert = program.command('alert').description('see that alerts arrive: alert test');
+  const alert = program.command('alert').description('test alerts');
   alert
     .command('test')
-    .description(
-      'send one test message to the webhook and to Telegram, as they are configured, and say what became of it',
-    )
-    .requiredOption('-c, --config <file>', "the bot's own YAML file")
+    .description('send one test message to each configured destination')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
     .action(async (options: { config: string }) => {
       const results = await testAlerts(readConfig(options.config), realClock());
       for (const { name, arrived, says } of results) print(`${arrived ? 'pass' : 'fail'}  ${name}: ${says}`);

@@ -25,23 +25,18 @@ type ConsoleFlags = {
 export function addConsoleCommand(program: Command): void {
   program
     .command('console')
-    .description(
-      'show a bot on a page, now and at any recorded moment, and act on it with a token; a process of its own that holds no key',
-    )
-    .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--paper', 'of a run --paper', false)
-    .option(
-      '--host <address>',
-      'address to listen on, instead of the one in the configuration; without console.viewerTokenFile whoever reaches it sees everything',
-    )
-    .option('--port <n>', 'port, instead of the one in the configuration; 0 takes a free one', portFlag)
+    .description('serve a web page of a bot, now and at any recorded time')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--paper', 'use the state of the paper run', false)
+    .option('--host <address>', 'listen address (default: console.host)')
+    .option('--port <n>', 'port (default: console.port); 0 takes a free one', portFlag)
     .addOption(
-      new Option('--allowed-host <name>', 'a further name by which it may be asked (Host header); may be repeated')
+      new Option('--allowed-host <name>', 'additional allowed Host header (repeatable)')
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--open', 'open it in the browser', false)
+    .option('--open', 'open the page in a browser', false)
     .action(async (flags: ConsoleFlags) => {
       const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);

@@ -1,6 +1,7 @@
 /** Which file adds which commands: the one that is asked for is loaded, which takes a third of the time; all of them for the list. */
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';
+import { EXAMPLES } from '../terminal/examples.ts';
 
 type Add = (program: Command) => void;
 
@@ -50,4 +51,15 @@ export async function addCommands(program: Command, args: readonly string[]): Pr
   warnOfConfigs(line => printError(line));
   const asked = COMMAND_FILES.filter(({ names }) => args[0] !== undefined && names.includes(args[0]));
   for (const { load } of asked.length > 0 ? asked : COMMAND_FILES) (await load())(program);
+  addExamples(program, '');
+}
+
+/** Adds the examples of each command below `parent` to its `--help`. */
+function addExamples(parent: Command, path: string): void {
+  for (const command of parent.commands) {
+    const name = `${path}${command.name()}`;
+    const lines = (EXAMPLES[name] ?? []).map(([text, does]) => `  ${text}\n      ${does}`);
+    if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+    addExamples(command, `${name} `);
+  }
 }

@@ -46,30 +46,20 @@ type RunFlags = {
 
 const runCommand = (program: Command): Command =>
   sources(
-    tapeBook(program.command('run')).description(
-      'make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify',
-    ),
+    tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify'),
   ).option(
     '--opening-zero <currency>',
-    'currency that the account holds none of and the exchange does not list (first start; repeatable)',
+    'currency with a zero balance that the exchange does not list (first start; repeatable)',
     (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 
 function addRun(program: Command): void {
   runCommand(program)
-    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option(
-      '--metrics-port <n>',
-      'port of /metrics, instead of the one in the configuration; 0 takes a free one',
-      portFlag,
-    )
-    .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
-    .option(
-      '--paper',
-      "trade the remote exchange's market on paper: no key, no money, nothing is sent but public reads",
-      false,
-    )
+    .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--metrics-port <n>', 'metrics port (default: the one in the configuration); 0 takes a free one', portFlag)
+    .option('--json', 'print one JSON object', false)
+    .option('--paper', 'trade the real market on paper: no key, no orders', false)
     .action(async (options: Source & RunFlags) => {
       const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
@@ -140,11 +130,9 @@ const consoleArgs = (file: string, stateDir: string): readonly string[] => [
 
 function addCheck(program: Command): void {
   sources(
-    tapeBook(program.command('check')).description(
-      'print the checked configuration and the quotes it would place now; places nothing',
-    ),
+    tapeBook(program.command('check')).description('check a configuration and show the quotes it would place now'),
   )
-    .option('--paper', 'as with run --paper: without a key', false)
+    .option('--paper', 'follow the remote market without a key', false)
     .action(async (options: Source) => {
       const { config, tape, file } = await chosen(options);
       const { check } = await import('../../app/inspect/check.ts');
@@ -163,9 +151,7 @@ function addCheck(program: Command): void {
 
 function addExchange(program: Command): void {
   sources(
-    tapeBook(program.command('exchange')).description(
-      'run the embedded exchange alone, with a funded account for any client',
-    ),
+    tapeBook(program.command('exchange')).description('run the embedded exchange with a funded account for any client'),
   )
     .option('--port <n>', 'port on 127.0.0.1', portFlag, 8080)
     .action(async (options: Source & { port: number }) => {
@@ -203,11 +189,9 @@ function addExchange(program: Command): void {
 function addSentinel(program: Command): void {
   program
     .command('sentinel')
-    .description(
-      'watch over a running bot from a second process with its own key: when the bot is dead or frozen, cancel its orders',
-    )
-    .requiredOption('-c, --config <file>', "the bot's own YAML file")
-    .option('--state <dir>', "the bot's state directory, instead of the one in the configuration")
+    .description('watch a bot from a second process; cancel its orders if it is down')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .action(async (options: { config: string; state?: string }) => {
       const given = readConfig(options.config);
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };

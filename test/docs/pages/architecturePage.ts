@@ -1,6 +1,6 @@
 /** Writes docs/development/architecture.md: a picture of the rooms, and one of each room's folders, from the real imports. */
-import { foldersOf, roomOfPath } from '../folders.ts';
-import { sourcesIn } from '../imports.ts';
+import { foldersOf, roomOfPath } from '../../folders.ts';
+import { sourcesIn } from '../../imports.ts';
 
 type Way = { readonly from: string; readonly to: string };
 

@@ -1,7 +1,7 @@
 /** Writes the page of every configuration key, and the JSON Schema for editors, out of the one schema that checks the file. */
 import { z } from 'zod';
-import { configSchema } from '../../src/config.ts';
-import type { TakesEffect } from '../../src/config.ts';
+import { configSchema } from '../../../src/config.ts';
+import type { TakesEffect } from '../../../src/config.ts';
 
 type Node = {
   readonly type?: string | readonly string[];
@@ -44,45 +44,35 @@ export function configReference(): string {
   ].join('\n\n');
 }
 
-const INTRODUCTION = `One YAML file describes one process, and one process quotes one book. \`puntas check -c FILE\` reads it, prints what it
-understood and the quotes it would place, and places nothing. \`puntas init FILE\` writes one with comments: it asks ten questions at a terminal,
-or takes \`--exchange\`, \`--book\` and the others as flags, reads the account's fees and the book's rules, and proposes the rest with its reason (\`--yes\` takes that).
-Each value says where it comes from. A file that is there is never overwritten.
+const INTRODUCTION = `One YAML file describes one process, and one process quotes one book. \`puntas init FILE\` writes a file with comments, from ten questions or from flags.
+\`puntas check -c FILE\` checks it, and prints the quotes that it would place.
 
-- A key that is not on this page is refused, with the key that was probably meant. One that was renamed is taken under its old
-  name for one version, with a line that names the new one ([upgrading](upgrading.md)).
-- Money, amounts and limits are **quoted decimal text**, like \`"0.25"\`. A bare number is refused: YAML would turn it into a
-  binary fraction, and \`0x10\`, \`1e3\` and \`.inf\` into something nobody meant.
-- All errors are told at once, one line each: \`file:line:column key: what was expected, what was found\`.
-- Limits have no defaults. Without them the book is not traded.
-- Lengths of time are whole milliseconds and say so in their name; bps are hundredths of a percent.
-- *Taken up* says when a bot that runs goes by a changed key: \`live\` at once, \`reload\` at the change of runs of a
-  [reload](reload.md), \`restart\` only when it is started anew, \`elsewhere\` never: another command or process reads it when it is started.
-- Editors that speak JSON Schema complete and check the file: its first line names [\`config/schema.json\`](../config/schema.json).`;
+- Money, amounts and limits are **quoted decimal text**, like \`"0.25"\`. Puntas rejects a bare number, because YAML would round it.
+- Times are whole milliseconds (\`Ms\`). bps are hundredths of a percent.
+- Limits have no defaults.
+- Puntas rejects an unknown key and suggests the probable one. A renamed key keeps working for one version, with a warning ([upgrade](upgrading.md)).
+- Puntas reports all errors together: \`file:line:column key: what was expected, what was found\`.
+- *Applied* is when a running bot uses a changed value: \`live\` immediately, \`reload\` at a [reload](reload.md), \`restart\` at the next start. \`elsewhere\` concerns another command or process.
+- Editors complete the file through its first line, which names [\`config/schema.json\`](../config/schema.json).`;
 
 const OUTRODUCTION = `## Key and secret
 
-They are read from the environment, or from files that the environment names, and never from the YAML: a key there that looks
-like one is refused by name. Only \`exchange.kind: remote\` needs them.
-
-| variable | meaning |
-|---|---|
-| \`PUNTAS_API_KEY\`, \`PUNTAS_API_SECRET\` | The key and the secret themselves. |
-| \`PUNTAS_API_KEY_FILE\`, \`PUNTAS_API_SECRET_FILE\` | Paths of files that hold them, as Docker and Kubernetes mount secrets. |
-
-Those of alerts (\`PUNTAS_TELEGRAM_TOKEN\`, \`PUNTAS_ALERT_WEBHOOK_SECRET\`, \`PUNTAS_ALERT_WEBHOOK_URL\`) are read the same way ([alerts](alerts.md)).
-
-Set one form of each, never both. White space around the text is trimmed. Prefer files, readable by the bot's user alone: the
-environment of a process shows in \`docker inspect\` and in \`/proc\`. Use a key that may trade and read but not withdraw,
-tied to the address of the machine.
+The API key and secret come from [environment variables](environment.md#environment) or from files that they name, never from this file. Only \`exchange.kind: remote\` needs them.
+Prefer files that only the user of the bot can read: \`docker inspect\` and \`/proc\` show the environment of a process. Use a key that can trade and read but not withdraw, and that is tied to the address of the machine.
 
 ## Checks between keys
 
-At the start, and by \`puntas check\`: the amounts of one side's levels together stay within \`limits.positionMax\`; the levels
-of two sides within \`limits.ordersMax\`; the furthest level within \`limits.collarBps\`; polling within the request budgets;
-\`timing.staleAfterMs\` above \`bookPollMs\`; \`requestDelayMaxMs\` above \`exchange.requestTimeoutMs\`; \`shutdownMs\` at least \`tradeReportDelayMaxMs\`;
-the money of a risk in the book's minor currency; and, once the account's fees are read, both spreads together (of a grid: its spacing)
-at least both maker fees plus \`strategy.minEdgeBps\`.`;
+Puntas checks these rules at the start and in \`puntas check\`:
+
+- The amounts of the levels of one side add up to at most \`limits.positionMax\`.
+- The levels of both sides are at most \`limits.ordersMax\`.
+- The outermost level is within \`limits.collarBps\`.
+- Polling fits the request budgets.
+- \`timing.staleAfterMs\` is above \`timing.bookPollMs\`.
+- \`timing.requestDelayMaxMs\` is above \`exchange.requestTimeoutMs\`.
+- \`timing.shutdownMs\` is at least \`timing.tradeReportDelayMaxMs\`.
+- The money of a risk is in the quote currency.
+- Both half-spreads (of a grid: its spacing) are at least both maker fees plus \`strategy.minEdgeBps\`, once the fees are read.`;
 
 function section(key: string, node: Node): readonly string[] {
   const head = [`## ${key}`, ...(node.description === undefined ? [] : [node.description])];
@@ -105,7 +95,7 @@ function section(key: string, node: Node): readonly string[] {
 /** Rows of an object, nested objects unfolded below it. */
 function table(objects: readonly (readonly [prefix: string, node: Node])[], taken: TakesEffect = 'restart'): string {
   const rows = objects.flatMap(([prefix, node]) => rowsOf(prefix, node, taken));
-  return ['| key | form | default | taken up | meaning |', '|---|---|---|---|---|', ...rows].join('\n');
+  return ['| key | form | default | applied | meaning |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
 /** `above`: when changes of what has no mark of its own are taken up. */
@@ -160,10 +150,10 @@ const code = (value: unknown): string => `\`${JSON.stringify(value)}\``;
 
 function formOf(node: Node): string {
   if (node.enum) return node.enum.map(value => `\`${String(value)}\``).join(', ');
-  if (node.type === 'string') return node.pattern?.startsWith('^\\d{1,20}') ? 'decimal text' : 'text';
+  if (node.type === 'string') return node.pattern?.startsWith('^\\d{1,20}') ? 'decimal' : 'text';
   if (node.type === 'boolean') return '`true`, `false`';
-  if (node.type === 'array') return `list, at most ${node.maxItems ?? 0}`;
-  if (node.type === 'object') return 'decimal text by name';
+  if (node.type === 'array') return `list, up to ${node.maxItems ?? 0}`;
+  if (node.type === 'object') return 'decimals by name';
   const from = node.minimum ?? (node.exclusiveMinimum === undefined ? '' : `above ${node.exclusiveMinimum}`);
-  return `${node.type === 'integer' ? 'whole number' : 'number'}, ${from} to ${node.maximum ?? ''}`;
+  return `${node.type === 'integer' ? '' : 'number, '}${from} to ${node.maximum ?? ''}`;
 }

@@ -3,14 +3,14 @@
  * numbers. Observable Plot 0.6 needs a document beside it (jsdom 29; 81 packages and 35 MB together), d3's parts would save the seven lines of a path.
  */
 import { readFileSync } from 'node:fs';
-import { loadConfig } from '../../src/config.ts';
-import { amountFloor, instrumentOf, price } from '../../src/core/index.ts';
-import type { Quote, View } from '../../src/core/index.ts';
-import { kindOf } from '../../strategies/index.ts';
-import type { StrategyName } from '../../strategies/index.ts';
-import { bookRules, depthOf } from '../core/market.ts';
-import { pathOf } from '../scripts/svgPath.ts';
-import { fileOf } from '../strategies/examples.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { amountFloor, instrumentOf, price } from '../../../src/core/index.ts';
+import type { Quote, View } from '../../../src/core/index.ts';
+import { kindOf } from '../../../strategies/index.ts';
+import type { StrategyName } from '../../../strategies/index.ts';
+import { bookRules, depthOf } from '../../core/market.ts';
+import { pathOf } from '../../scripts/svgPath.ts';
+import { fileOf } from '../../strategies/examples.ts';
 
 const WIDTH = 640;
 const HEIGHT = 320;
@@ -27,7 +27,7 @@ type Point = { readonly inventory: number; readonly quote: Quote };
 
 export function quotesPlot(name: StrategyName): string {
   const file = `config/${fileOf(name)}.yaml`;
-  const loaded = loadConfig(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'), file);
+  const loaded = loadConfig(readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8'), file);
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
   const { strategy, limits } = loaded.config;
   const instrument = instrumentOf(bookRules({ tickSize: '10', minimumPrice: '10' }));

@@ -2,15 +2,15 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { VirtualClock, randomOf } from '../../src/core/index.ts';
-import { exchangeClient } from '../../src/exchange/index.ts';
-import { ROUTES } from '../../src/sandbox/index.ts';
-import { RULES } from '../conformance/rules/index.ts';
-import type { Group, Places, Row } from '../conformance/rules/index.ts';
-import { conformanceTests } from './testTitles.ts';
-import type { Found } from './testTitles.ts';
+import { VirtualClock, randomOf } from '../../../src/core/index.ts';
+import { exchangeClient } from '../../../src/exchange/index.ts';
+import { ROUTES } from '../../../src/sandbox/index.ts';
+import { RULES } from '../../conformance/rules/index.ts';
+import type { Group, Places, Row } from '../../conformance/rules/index.ts';
+import { conformanceTests } from '../testTitles.ts';
+import type { Found } from '../testTitles.ts';
 
-const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+const SRC = fileURLToPath(new URL('../../../src/', import.meta.url));
 
 export type Covered = {
   readonly group: Group;
@@ -109,7 +109,7 @@ export function interfaceReference(): string {
       ]),
     ]),
     '## What the documents leave open',
-    'Each open point is a named switch of the embedded exchange with a default. They are listed with their variants and sources in [the embedded exchange](../embedded-exchange.md). One test runs a whole session of the client against every variant of every switch.',
+    'Each open point is a named switch of the embedded exchange with a default. They are listed in [the embedded exchange](../embedded-exchange.md), with [their sources](evidence/switches.md). One test runs a whole session of the client against every variant of every switch.',
     '## Public facts',
     'What the two documents leave out and public sources tell.',
     ['| section | test | where |', '|---|---|---|', ...tests.flatMap(factRow)].join('\n'),
