@@ -7,7 +7,7 @@ import { causesReference } from './pages/causesReference.ts';
 import { cliReference } from './pages/cliReference.ts';
 import { configJsonSchema, configReference } from './pages/configReference.ts';
 import { contentsPage } from './pages/contentsPage.ts';
-import { embeddedReference } from './pages/embeddedReference.ts';
+import { embeddedReference, switchSources } from './pages/embeddedReference.ts';
 import { environmentReference } from './pages/environmentReference.ts';
 import { glossary } from './pages/glossary.ts';
 import { grafanaDashboard, metricsOf, ROWS } from './pages/grafanaDashboard.ts';
@@ -43,6 +43,7 @@ describe('a generated page is what the code says', () => {
     ['environment.md', 'every exit code, file and variable', environmentReference],
     ['glossary.md', "every word of users in the program's map", glossary],
     ['contents.md', 'every page of the site', contentsPage],
+    ['development/evidence/switches.md', 'the source of every switch', switchSources],
   ])('docs/%s lists %s', async (name, _, text) => {
     await expect(await formatted(text(), 'markdown')).toMatchFileSnapshot(`../../docs/${name}`);
   });

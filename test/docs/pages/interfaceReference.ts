@@ -109,7 +109,7 @@ export function interfaceReference(): string {
       ]),
     ]),
     '## What the documents leave open',
-    'Each open point is a named switch of the embedded exchange with a default. They are listed with their variants and sources in [the embedded exchange](../embedded-exchange.md). One test runs a whole session of the client against every variant of every switch.',
+    'Each open point is a named switch of the embedded exchange with a default. They are listed in [the embedded exchange](../embedded-exchange.md), with [their sources](evidence/switches.md). One test runs a whole session of the client against every variant of every switch.',
     '## Public facts',
     'What the two documents leave out and public sources tell.',
     ['| section | test | where |', '|---|---|---|', ...tests.flatMap(factRow)].join('\n'),

@@ -19,43 +19,33 @@ export function metricsReference(): string {
   ].join('\n\n');
 }
 
-const INTRODUCTION = `While it runs, Puntas serves three addresses, by default on \`http://127.0.0.1:9464\` (\`metrics.host\` and \`metrics.port\`):
+const INTRODUCTION = `A running bot serves three addresses, by default on \`http://127.0.0.1:9464\` (\`metrics.host\`, \`metrics.port\`):
 
 | address | answer |
 |---|---|
-| \`/metrics\` | Everything below, in Prometheus' text format. Rendered when it is asked for and at most once a second: what it says is at most a second old, and many who ask take nothing from quoting. |
-| \`/healthz\` | 200 while the process answers. For a container's health check. |
-| \`/readyz\` | 200 while something is quoted or about to be, on one side at least, otherwise 503 with the reason, in the words of \`puntas explain\`; the body is JSON: \`{"ready": false, "reasons": ["book stale"], "warnings": []}\`. Warnings keep nothing from being quoted: that webhook deliveries are not stored, say. |
+| \`/metrics\` | all metrics below in Prometheus' text format, at most a second old |
+| \`/healthz\` | 200 while the process answers; for the health check of a container |
+| \`/readyz\` | 200 while the bot quotes at least one side or is about to; otherwise 503 with JSON: \`{"ready": false, "reasons": ["book stale"], "warnings": []}\`. The words are [reasons](states.md) |
 
-There is nothing else there, and nothing that changes anything. Requests under an unexpected name (Host header) get 421: a web
-page that points a name of its own at your machine learns nothing. Names besides \`localhost\` and the configured address go
-into \`metrics.allowedHosts\`. There is no password: do not serve it to a network that you do not trust.`;
+These addresses change nothing and need no password: do not expose them to a network that you do not trust. Requests with an unexpected Host header get 421; \`metrics.allowedHosts\` adds names.`;
 
 const outroduction =
-  () => `Beside these stand the usual metrics of a process, under the names that every Node program uses: \`process_start_time_seconds\`,
-\`process_resident_memory_bytes\`, \`process_cpu_seconds_total\`, \`process_open_fds\`, \`nodejs_heap_size_used_bytes\` and their like.
+  () => `The usual metrics of a Node process are there too, for example \`process_resident_memory_bytes\` and \`nodejs_heap_size_used_bytes\`.
 
-How near a limit is: \`puntas_limit_used / puntas_limit\`, 1 being the limit; the distance is \`puntas_limit - puntas_limit_used\`. Both have the label \`limit\`, named as the key
-in the configuration (\`drawdownMax\` is the drawdown). Sums of money have their currency in the label \`currency\`, never in a name.
-
-Money is shown as a floating point number here and nowhere else; the ledger is exact. Labels never hold ids, keys or free text.
+\`puntas_limit_used / puntas_limit\` is the used share of a limit. Sums have their currency in the label \`currency\`. They are approximate here; the ledger is exact. Labels never contain ids, keys or free text.
 
 ## Prometheus and alerts
 
 [\`config/prometheus/prometheus.yml\`](../config/prometheus/prometheus.yml) scrapes one bot on the same machine and loads
-[\`config/prometheus/alerts.yml\`](../config/prometheus/alerts.yml). Each alert says what is so, and names the command that comes next; [the runbook](runbook.md) says what one
-sees then. Their tests are in [\`alerts.test.yml\`](../config/prometheus/alerts.test.yml); \`.ci/metrics.sh\` runs them with promtool.
+[\`config/prometheus/alerts.yml\`](../config/prometheus/alerts.yml). Each alert names the next command and its entry in the [runbook](runbook.md).
 
 ${alerts()}
 
-A stop that left nothing raises no alert: the bot says \`puntas_stopped_cleanly 1\`, and whoever has asked for its metrics regularly is given the time to ask
-once more (15 s at the most) before the process ends. A target that is gone for good is taken out of \`prometheus.yml\`.
+A clean stop raises no alert: the bot reports \`puntas_stopped_cleanly 1\`, and waits up to 15 s for a last scrape. Remove a target that you no longer run from \`prometheus.yml\`.
 
 ## Grafana
 
-[\`config/grafana/puntas.json\`](../config/grafana/puntas.json) is a dashboard of all of them: in Grafana *Dashboards → New → Import*, or from the folder that its provisioning names.
-It asks which Prometheus to read and which bots to show; each panel says in its description what its metrics mean. It is made from the same registry as this page, and
-\`.ci/metrics.sh\` holds that each of its queries gets data from a real Prometheus beside a bot that quotes.`;
+Import [\`config/grafana/puntas.json\`](../config/grafana/puntas.json), a dashboard of all metrics, with _Dashboards → New → Import_.`;
 
 /** The alerts that are shipped, one a row. */
 function alerts(): string {
