@@ -15,7 +15,7 @@ import type { ImbalanceParameters } from './parameters.ts';
 
 export const imbalance = defineStrategy({
   name: 'imbalance',
-  summary: 'A spread around a fair value that leans with the imbalance of the book.',
+  summary: 'A spread around a fair value that shifts with the imbalance of the book.',
   needs: 'a spread, a slope',
   parameters: imbalanceParameters,
   steps: {

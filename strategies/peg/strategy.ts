@@ -14,7 +14,7 @@ const { 'fair value: mid': _, ...aroundSteps } = SPREAD_STEPS;
 
 export const peg = defineStrategy({
   name: 'peg',
-  summary: 'A spread around a price from elsewhere: another book through a cross rate.',
+  summary: 'A spread around a reference price: another book through a cross rate.',
   needs: 'a spread, the other books',
   parameters: pegParameters,
   steps: {
