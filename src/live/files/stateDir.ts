@@ -1,23 +1,26 @@
-/** The folder of a state: made for its owner alone, and not trusted when it is another user's or open to others. */
+/** Folder of the state: private to its owner, and rejected if it belongs to another user or is open to others. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
-/** Makes the folder when it is not there. Throws one line when it cannot be made, or not be trusted: what lies in it decides whether we trade, and on what ledger. */
+/**
+ * Creates the folder if it does not exist. Throws one line if it cannot be created or trusted: its files decide whether
+ * the bot trades, and on which ledger.
+ */
 export function claimStateDir(dir: string): void {
   make(dir);
   heedStateDir(dir);
 }
 
-/** Throws one line when a folder that is there cannot be trusted. */
+/** Throws one line if an existing folder cannot be trusted. */
 export function heedStateDir(dir: string): void {
   heedFolder(dir, 'the state directory');
 }
 
-/** The same of another folder that decides what is traded; `what` it is. */
+/** Like `heedStateDir`, for another folder that decides what is traded; `what` names it. */
 export function heedFolder(dir: string, what: string): void {
   const user = process.geteuid?.();
-  // A system without users of this kind has no such modes either.
+  // A system without such users has no such modes either.
   if (user === undefined) return;
   for (const name of ['', ...readdirSync(dir)]) {
     const flaw = flawOf(join(dir, name), name === '', user);
@@ -28,7 +31,10 @@ export function heedFolder(dir: string, what: string): void {
   }
 }
 
-/** Whether a file that another process has left is the bot's alone: no link, of this user, and written by nobody else. False if it is not there. */
+/**
+ * Whether a file left by another process is safe to read: not a link, owned by this user, and writable only by it.
+ * `false` if it does not exist.
+ */
 export function isTrusted(file: string): boolean {
   const user = process.geteuid?.();
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false;
@@ -39,7 +45,7 @@ function make(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // Made recursively, a folder on a read-only disk is only said not to be there.
+    // With `recursive`, a read-only disk is only reported as a missing folder.
     const trouble = diskTroubleOf(error) ?? tryDisk(nearest(resolve(dir)));
     const why = error instanceof Error ? error.message : String(error);
     const advice = trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearest(resolve(dir)));
@@ -51,10 +57,10 @@ const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirnam
 
 const WRITE_BY_OTHERS = 0o022;
 
-/** The folder itself may be reached by a link: whoever starts us says where it is. What is in it may not be one. */
+/** The folder itself may be reached by a link, because whoever starts the bot names it. Its files must not be links. */
 function flawOf(path: string, isFolder: boolean, user: number): string | null {
   const seen = isFolder ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
-  // It went while we looked.
+  // Deleted in the meantime.
   if (seen === undefined) return null;
   if (seen.isSymbolicLink()) return `${path} is a link, expected a file of ours: look who made it, then rm ${path}`;
   if (seen.uid !== user)

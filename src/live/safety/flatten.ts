@@ -1,4 +1,7 @@
-/** What a person wants closed by the hedger: a file in the state directory with what that may cost in all. It is there until inventory is at its target, or a person resumes. */
+/**
+ * Operator's request to hedge all inventory: a file in the state directory with its total cost limit. It exists until
+ * inventory is at its target or the operator resumes.
+ */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,28 +11,31 @@ import { appendLine, syncFolder, writeDurably } from '../files/durableFiles.ts';
 import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 
 export type Flatten = {
-  /** Of the request; hedges that are begun for it carry it, so that a restart does not begin its costs anew. */
+  /** Request id. Its hedges carry the id, so that their costs count across restarts. */
   readonly id: string;
   readonly at: Millis;
   readonly by: string;
   readonly reason: string;
-  /** The most that all of its hedges together may cost, fees included; minor currency. */
+  /** Maximum cost of all its hedges together, fees included, in the minor currency. */
   readonly costMax: Money;
 };
 
 export interface FlattenFile {
-  /** Null when nobody asked for it. One that cannot be read spends nothing. */
+  /** Returns the request, or `null` if there is none. An unreadable request spends nothing. */
   read(): Flatten | null;
-  /** Durable when it returns. */
+  /** Durable on return. */
   set(flatten: Omit<Flatten, 'costMax'> & { readonly costMax: string }): void;
-  /** It is over, and why is kept beside what was lifted. False when the disk does not take that: to be tried again. */
+  /**
+   * Ends the request and logs the reason with the lifted halts. Returns `false` if the disk refuses it; the caller must
+   * retry.
+   */
   end(why: string, at: Millis): boolean;
 }
 
-/** Also taken away by `puntas resume`. */
+/** `puntas resume` also deletes it. */
 export const FLATTEN_FILE = 'FLATTEN';
 
-/** Of a state directory; `note`: one line is kept in this file for each that ended. */
+/** Returns the flatten file of a state directory; `note`: file that receives one line for each ended request. */
 export function flattenIn(dir: string, note = 'resumed.jsonl'): FlattenFile {
   const file = join(dir, FLATTEN_FILE);
   const read = (): Flatten | null => {

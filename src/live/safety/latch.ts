@@ -1,4 +1,4 @@
-/** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
+/** Halt latch: a file with the reason why trading stopped. A restart does not lift it; only `puntas resume` does. */
 import { readRegularFile, SMALL_FILE, TailedLines } from '../../guard/index.ts';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,72 +12,85 @@ export type Halt = {
   readonly reason: string;
   readonly at: Millis;
   readonly by: 'bot' | 'sentinel' | 'person';
-  /** Which person, where one said. */
+  /** Name of the operator, if given. */
   readonly who?: string;
 };
 
-/** A person lets nothing be quoted for now. */
+/** Pause of all quotes by the operator. */
 export type Pause = Halt & {
-  /** When it ends by itself; null: at a resume alone. */
+  /** Expiry time; `null` if only `resume` ends the pause. */
   readonly until: Millis | null;
 };
 
-/** Quotes are held back by the sentinel, and nobody else: it lifts that itself when the bot that it knew reads the exchange again. */
+/** Hold of the quotes by the sentinel. The sentinel lifts it when the same bot process reads the exchange again. */
 export type Hold = Halt & {
-  /** Of the bot's heart, as it was then: which process, and how many whole reads. */
+  /** Heartbeat of the bot at that time: start of its process, and number of complete reads. */
   readonly born: Millis;
   readonly reads: number;
 };
 
 export interface Latch {
-  /** Why trading is halted, or null. A file that cannot be read counts as a halt. */
+  /** Returns why trading is halted, or `null`. An unreadable file counts as a halt. */
   read(): Halt | null;
-  /** Durable when it returns. The first reason stays. */
+  /** Sets the halt, durable on return. The first reason stays. */
   set(halt: Halt): void;
-  /** Why only inventory is closed until a person resumes, or null. */
+  /** Returns why the bot is reduce-only until the operator resumes, or `null`. */
   readReduce?(): Halt | null;
-  /** As `set`: only inventory is closed from here on. */
+  /** Sets reduce-only, like `set`. */
   setReduce?(reduce: Halt): void;
-  /** The bot lifts that alone, and why is kept. False when the disk does not take it: to be tried again. */
+  /**
+   * Lifts only the bot's own reduce-only and logs the reason. Returns `false` if the disk does not accept it; the
+   * caller must retry.
+   */
   liftReduce?(reason: string, at: Millis): boolean;
-  /** The pause of a person, also one whose time is over, or null. A file that cannot be read counts, and ends at a resume alone. */
+  /**
+   * Returns the operator's pause, even if expired, or `null`. An unreadable file counts as a pause that only `resume`
+   * ends.
+   */
   readPause?(): Pause | null;
-  /** Durable when it returns. It replaces the one before. */
+  /** Sets the pause, durable on return; replaces an earlier one. */
   setPause?(pause: Pause): void;
-  /** Ends that pause and nothing else; who, why and when are kept. False when another has taken its place, or the disk does not take that. */
+  /**
+   * Ends only that pause and logs operator, reason and time. Returns `false` if another pause has replaced it, or if
+   * the disk does not accept the change.
+   */
   endPause?(pause: Pause, ended: Halt): boolean;
-  /** Why the sentinel holds quotes back, or null. A file that cannot be read counts. */
+  /** Returns why the sentinel holds quotes, or `null`. An unreadable file counts. */
   readHold(): Hold | null;
-  /** As `set`. */
+  /** Sets the hold, like `set`. */
   setHold(hold: Hold): void;
-  /** Lifts the hold alone; who, why and when are kept with what was lifted. Throws when the disk does not take that. */
+  /**
+   * Lifts only the hold and logs operator, reason and time with what was lifted. Throws if the disk does not accept it.
+   */
   liftHold(lifted: { readonly reason: string; readonly at: Millis; readonly by: 'sentinel' }): void;
-  /** A person lifts the halt, the hold, and what keeps inventory only being closed, no pause; the reason is kept beside it with what was lifted. */
+  /**
+   * Lifts the halt, the hold and reduce-only for the operator, but not the pause; logs the reason with what was lifted.
+   */
   lift(reason: string, at?: Millis, who?: string): void;
-  /** True once after a halt was lifted: whoever trades takes it up, also when it was not running then. */
+  /** Returns `true` once after a halt was lifted, also if the bot was not running then. */
   takeLifted?(): boolean;
-  /** Takes the room now that a halt needs when the disk is full. Throws when there is none. */
+  /** Reserves the disk space that a halt needs if the disk is full. Throws if there is none. */
   reserve?(): void;
 }
 
 const LATCH_FILE = 'HALTED';
-/** As the latch, while only inventory is closed. */
+/** Latch file of reduce-only. */
 const REDUCE_FILE = 'REDUCE';
-/** As the latch, while a person has paused it. */
+/** Latch file of the operator's pause. */
 export const PAUSE_FILE = 'PAUSED';
-/** As the latch, while the sentinel holds quotes back. */
+/** Latch file of the sentinel's hold. */
 const HOLD_FILE = 'HELD';
-/** One line for each halt that was lifted. */
+/** Log with one line for each lifted halt. */
 const LIFTED_FILE = 'resumed.jsonl';
-/** Becomes the latch when the disk has no room for a new file: a rename needs none. */
+/** Becomes the latch if the disk has no space for a new file: a rename needs none. */
 const RESERVE_FILE = 'HALTED.reserve';
 const RESERVED = 'the disk was full when trading was halted: the log has the reason';
-/** Room for any reason: what is written over it later needs none. */
+/** Reserved size: overwriting it with any reason needs no space. */
 const RESERVE_BYTES = 4_096;
-/** There from the lifting of a halt until a bot has taken it up. */
+/** Exists from the lifting of a halt until a bot has applied it. */
 const TAKE_UP_FILE = 'RESUMED';
 
-/** A halt as it stands in the reserve: always of one length. A reason beyond it is cut. */
+/** Returns a halt as text for the reserve, always of the same length; a longer reason is cut. */
 function textFor(halt: Halt): string {
   const fits = (reason: string) => JSON.stringify({ ...halt, reason });
   let { reason } = halt;
@@ -86,7 +99,7 @@ function textFor(halt: Halt): string {
   return text + ' '.repeat(RESERVE_BYTES - Buffer.byteLength(text));
 }
 
-/** What a file of the latch says; one that cannot be read counts. `name`: where it lay. */
+/** Reads a latch file; an unreadable one counts as a halt. `name`: original path of the file. */
 function haltIn(file: string, name = file): Halt | null {
   let text: string;
   try {
@@ -106,7 +119,7 @@ function haltIn(file: string, name = file): Halt | null {
 function holdIn(file: string): Hold | null {
   const hold = haltIn(file);
   if (hold === null) return null;
-  // Of one that cannot be read nobody knows which bot it was for: only a person lifts it.
+  // An unreadable hold does not identify its bot, so only the operator can lift it.
   const { born, reads } = hold as Partial<Hold>;
   return { ...hold, born: born ?? Number.NaN, reads: reads ?? Number.NaN };
 }
@@ -121,7 +134,7 @@ function pauseIn(file: string, name = file): Pause | null {
 const isSame = (a: Pause | null, b: Pause): boolean =>
   a !== null && (['reason', 'at', 'by', 'who', 'until'] as const).every(field => a[field] === b[field]);
 
-/** Takes a pause away if it is that one: another process may have left a later one meanwhile, which stays. */
+/** Deletes the file if it contains that pause. A later pause written by another process stays. */
 function takePauseAway(file: string, pause: Pause, note: () => void): boolean {
   const over = `${file}.over`;
   try {
@@ -143,7 +156,7 @@ function takePauseAway(file: string, pause: Pause, note: () => void): boolean {
   }
 }
 
-/** The latch of a state directory. */
+/** Returns the latch of a state directory. */
 export function latchIn(dir: string): Latch {
   const halted = join(dir, LATCH_FILE);
   const reducing = join(dir, REDUCE_FILE);
@@ -160,11 +173,11 @@ export function latchIn(dir: string): Latch {
       } catch (error) {
         const reserve = join(dir, RESERVE_FILE);
         if (!existsSync(reserve)) throw error;
-        // Where even this fails the halt is what matters, and the log has its reason.
+        // If this fails too, the halt still takes effect, and the log has its reason.
         try {
           overwrite(reserve, textFor(halt));
         } catch {
-          // What was reserved says that the disk was full.
+          // The reserve says that the disk was full.
         }
         renameSync(reserve, halted);
         syncFolder(dir);
@@ -210,7 +223,7 @@ export function latchIn(dir: string): Latch {
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
       rmSync(join(dir, FLATTEN_FILE), { force: true });
-      // First what a halt outlives: a bot that looks in between must not find it again after it has taken up the lifting.
+      // Deleted first, so that a bot that looks in between does not find them again after it has applied the lifting.
       rmSync(reducing, { force: true });
       rmSync(held, { force: true });
       rmSync(halted, { force: true });
@@ -224,10 +237,10 @@ export function latchIn(dir: string): Latch {
   };
 }
 
-/** Of the file of lifted halts the last ones. */
+/** Bounds on the last part of the log that is read. */
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
-/** The last halts and the like that were lifted, oldest first: when, by whom and why. A line that cannot be read is left out. */
+/** Returns the last lifted halts, oldest first: when, by whom and why. An unreadable line is omitted. */
 export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
   const file = join(dir, LIFTED_FILE);
   if (!existsSync(file)) return [];
@@ -240,7 +253,10 @@ export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt 
   }).read();
 }
 
-/** The latch of a bot: a halt that the disk does not take holds for as long as this process lives, and is written as soon as it can be. */
+/**
+ * Returns the latch of a bot. A halt that the disk refuses holds for the life of this process and is written as soon as
+ * possible.
+ */
 export function stubbornLatch(latch: Latch, log: Log): Latch {
   let unwritten: Halt | null = null;
   const write = (halt: Halt) => {
@@ -258,7 +274,7 @@ export function stubbornLatch(latch: Latch, log: Log): Latch {
   };
   return {
     ...latch,
-    // It is tried again at every look.
+    // Retried at every check.
     setReduce: reduce => {
       try {
         latch.setReduce?.(reduce);

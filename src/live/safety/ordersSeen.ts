@@ -1,4 +1,4 @@
-/** What other processes than the bot have seen of its open orders: evidence of what a bot that is down has left. */
+/** Open orders of the bot as other processes saw them: evidence of what a bot that is down has left. */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
@@ -7,15 +7,15 @@ import { writeWhole } from '../files/durableFiles.ts';
 
 export type OrdersSeen = {
   readonly at: Millis;
-  /** Which command read them. */
+  /** Command that read them. */
   readonly by: 'sentinel' | 'halt --cancel';
-  /** Open orders of the bot. 0 only where that was verified: after every request of the bot had its time to arrive. */
+  /** Number of open orders. 0 only if verified after the request delay of every request of the bot. */
   readonly count: number;
 };
 
 const FILE = 'orders-seen.json';
 
-/** Writes down what was seen last. Never throws: without it the orders count as unknown. */
+/** Stores the last observation. Never throws: without it, the orders count as unknown. */
 export function noteOrdersSeen(dir: string, seen: OrdersSeen): void {
   try {
     writeWhole(join(dir, FILE), JSON.stringify(seen));
@@ -24,7 +24,7 @@ export function noteOrdersSeen(dir: string, seen: OrdersSeen): void {
   }
 }
 
-/** What was seen last; `null` if nothing was, or if another user could have written it. */
+/** Returns the last observation; `null` if there is none, or if another user could have written it. */
 export function ordersSeenIn(dir: string): OrdersSeen | null {
   const file = join(dir, FILE);
   if (!isTrusted(file)) return null;

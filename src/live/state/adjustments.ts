@@ -1,4 +1,4 @@
-/** Bookings by a person: left in the state directory as one file each, taken up by the bot, and gone once they are durable in its ledger. */
+/** Operator's bookings: one file each in the state directory, deleted once they are durable in the bot's ledger. */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,31 +8,31 @@ import { syncFolder, writeDurably } from '../files/durableFiles.ts';
 import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 
 export type Adjustment = {
-  /** Never used before: the same one is booked once. */
+  /** Unique id; a booking with a known id is not booked again. */
   readonly id: string;
   readonly at: Millis;
   /** Lower case. */
   readonly currency: string;
-  /** Above zero: the exchange has so much more than the ledger. */
+  /** Positive if the exchange has more than the ledger. */
   readonly amount: Money;
   readonly reason: string;
-  /** Who says so. */
+  /** Name of the operator. */
   readonly by: string;
 };
 
 export interface AdjustmentBox {
-  /** Those that were left and can be read, oldest first. `onUnreadable` is told the names of the others. */
+  /** Readable bookings, oldest first. `onUnreadable` receives the names of the others. */
   waiting(onUnreadable?: (name: string) => void): readonly Adjustment[];
-  /** Durable when it returns. */
+  /** Durable on return. */
   put(adjustment: Adjustment): void;
-  /** It is in the ledger, and that is durable. */
+  /** Deletes a booking that is durable in the ledger. */
   done(id: string): void;
 }
 
 const NAME = /^adjust-([0-9a-f-]{8,40})\.json$/;
 const nameOf = (id: string): string => `adjust-${id}.json`;
 
-/** The bookings that were left in a state directory. */
+/** Returns the bookings in a state directory. */
 export function adjustmentsIn(dir: string): AdjustmentBox {
   return {
     waiting: onUnreadable => {
@@ -56,7 +56,7 @@ export function adjustmentsIn(dir: string): AdjustmentBox {
   };
 }
 
-/** Null when it is not what was written. */
+/** Returns the booking in a file; `null` if it is not valid. */
 function adjustmentOf(file: string, id: string): Adjustment | null {
   try {
     const { at, currency, amount, reason, by } = JSON.parse(readRegularFile(file, SMALL_FILE)) as Record<

@@ -1,4 +1,7 @@
-/** What a person asks of a running bot, to take out every order and begin anew, and what it answered: one file each in the state directory. */
+/**
+ * Operator's request that a running bot cancel every order and start again, and the bot's answer: one file each in the
+ * state directory.
+ */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,30 +12,30 @@ import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 export type CancelRequest = {
   readonly id: string;
   readonly at: Millis;
-  /** Who asks, and why. */
+  /** Name of the operator. */
   readonly by: string;
   readonly reason: string;
 };
 
 export type CancelAnswer = {
   readonly id: string;
-  /** `left`: all was canceled, and not all of it is verified to be gone. `kept`: nothing was done. */
+  /** `left`: all orders were canceled, but not all are verified to be gone. `kept`: nothing was done. */
   readonly end: 'gone' | 'left' | 'kept';
   readonly lines: readonly string[];
 };
 
 export interface CancelBox {
-  /** The request that waits, or null. A file that is none is taken away. */
+  /** Returns the waiting request, or `null`. Deletes an invalid file. */
   waiting(): CancelRequest | null;
   put(request: CancelRequest): void;
-  /** It is being looked at, or nobody wants it any more. */
+  /** Removes a request that is being handled or was given up. */
   take(): void;
   answer(answer: CancelAnswer): void;
-  /** The last answer, or null. */
+  /** Returns the last answer, or `null`. */
   answered(): CancelAnswer | null;
 }
 
-/** Of a state directory. */
+/** Returns the requests and answers of a state directory. */
 export function cancelsIn(dir: string): CancelBox {
   const [request, answer] = [join(dir, 'cancel.json'), join(dir, 'cancel-answer.json')];
   const take = (): void => rmSync(request, { force: true });
@@ -62,7 +65,7 @@ export function cancelsIn(dir: string): CancelBox {
   };
 }
 
-/** Null when nothing can be read there; empty where what is there may not be trusted. */
+/** Returns the text of a file; `null` if it cannot be read, empty if it cannot be trusted. */
 function textIn(file: string): string | null {
   try {
     return existsSync(file) && !isTrusted(file) ? '' : readRegularFile(file, SMALL_FILE);
@@ -71,7 +74,7 @@ function textIn(file: string): string | null {
   }
 }
 
-/** Empty where the text is no object. */
+/** Returns the fields of a JSON object; empty if the text is not an object. */
 function fieldsOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const found: unknown = JSON.parse(text);

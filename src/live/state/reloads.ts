@@ -1,4 +1,7 @@
-/** What a person asks of a running bot's configuration, and what it answered: one file each in the state directory, and a line for every reload that was taken or not. */
+/**
+ * Operator's reload requests to a running bot and its answers: one file each in the state directory, plus a log line
+ * for every reload, applied or not.
+ */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,43 +12,43 @@ import { heedStateDir, isTrusted } from '../files/stateDir.ts';
 export type ReloadRequest = {
   readonly id: string;
   readonly at: Millis;
-  /** Who asks, and why. */
+  /** Name of the operator. */
   readonly by: string;
   readonly reason: string;
-  /** Of the file's text as that person read it, SHA-256 in hex; null: whatever the bot finds there. */
+  /** SHA-256 (hex) of the file's text that the operator read; `null` accepts whatever the bot finds. */
   readonly digest: string | null;
-  /** Shows what it would do, and does nothing. */
+  /** Whether to show the effect without applying it. */
   readonly isPreview: boolean;
 };
 
 export type ReloadAnswer = {
   readonly id: string;
-  /** `kept`: the configuration that was goes on. */
+  /** `kept`: the previous configuration stays in use. */
   readonly end: 'taken' | 'nothing to do' | 'shown' | 'kept';
   readonly lines: readonly string[];
 };
 
-/** What an operator saw in a preview: a reload that follows takes that, or nothing. */
+/** Last preview that an operator saw; a following reload applies exactly that or nothing. */
 export type ReloadPreview = { readonly by: string; readonly at: Millis; readonly digest: string };
 
 export interface ReloadBox {
-  /** The request that waits, or null. A file that is none is taken away. */
+  /** Returns the waiting request, or `null`. Deletes an invalid file. */
   waiting(): ReloadRequest | null;
   put(request: ReloadRequest): void;
-  /** It is being looked at, or nobody wants it any more. */
+  /** Removes a request that is being handled or was given up. */
   take(): void;
   answer(answer: ReloadAnswer): void;
-  /** The last answer, or null. */
+  /** Returns the last answer, or `null`. */
   answered(): ReloadAnswer | null;
-  /** Remembers what was previewed last; `null`: that is taken, or shall not count any more. */
+  /** Stores the last preview; `null` if it was applied or is no longer valid. */
   remember(preview: ReloadPreview | null): void;
-  /** What was previewed last, or null. */
+  /** Returns the last preview, or `null`. */
   previewed(): ReloadPreview | null;
-  /** Kept for ever: what became of a request that was no preview. */
+  /** Logs the outcome of a request permanently, except for previews. */
   note(entry: object): void;
 }
 
-/** Of a state directory. */
+/** Returns the requests and answers of a state directory. */
 export function reloadsIn(dir: string): ReloadBox {
   const [request, answer, notes] = ['reload.json', 'reload-answer.json', 'reloads.jsonl'].map(name => join(dir, name));
   const seen = join(dir, 'reload-previewed.json');
@@ -94,7 +97,7 @@ export function reloadsIn(dir: string): ReloadBox {
 
 const ENDS = ['taken', 'nothing to do', 'shown', 'kept'] as const;
 
-/** Null when nothing can be read there that may be trusted. */
+/** Returns the JSON object in a file; `null` if it is unreadable or not trusted. */
 function jsonIn(file: string): Readonly<Record<string, unknown>> | null {
   if (!isTrusted(file)) return null;
   try {

@@ -1,4 +1,7 @@
-/** What a person says became of a hedge that nobody can look up: left in the state directory as one file each, and taken up by the bot. */
+/**
+ * Operator's statement of the outcome of a hedge that cannot be looked up: one file each in the state directory,
+ * applied by the bot.
+ */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,21 +14,21 @@ import type { Log } from '../log.ts';
 export const SETTLED_AS = ['executed', 'failed'] as const;
 
 export type Settlement = {
-  /** Of the hedge. */
+  /** Id of the hedge. */
   readonly id: string;
   readonly as: (typeof SETTLED_AS)[number];
   readonly at: Millis;
   readonly reason: string;
-  /** Who says so. */
+  /** Name of the operator. */
   readonly by: string;
 };
 
 export interface SettlementBox {
-  /** Those that were left and can be read. `onUnreadable` is told the names of the others. */
+  /** Readable settlements. `onUnreadable` receives the names of the others. */
   waiting(onUnreadable?: (name: string) => void): readonly Settlement[];
-  /** Durable when it returns. */
+  /** Durable on return. */
   put(settlement: Settlement): void;
-  /** It is in the ledger, and that is durable. */
+  /** Deletes a settlement that is durable in the ledger. */
   done(id: string): void;
 }
 
@@ -33,7 +36,7 @@ export interface SettlementBox {
 const NAME = /^settle-([A-Za-z0-9-]{1,60})\.json$/;
 const nameOf = (id: string): string => `settle-${id}.json`;
 
-/** The settlements that were left in a state directory. */
+/** Returns the settlements in a state directory. */
 export function settlementsIn(dir: string): SettlementBox {
   return {
     waiting: onUnreadable =>
@@ -56,7 +59,7 @@ export function settlementsIn(dir: string): SettlementBox {
   };
 }
 
-/** Null when it is not what was written. */
+/** Returns the settlement in a file; `null` if it is not valid. */
 function settlementOf(file: string, id: string): Settlement | null {
   try {
     const { as, at, reason, by } = JSON.parse(readRegularFile(file, SMALL_FILE)) as Record<string, unknown>;
@@ -67,7 +70,10 @@ function settlementOf(file: string, id: string): Settlement | null {
   }
 }
 
-/** Ends the hedges that a person has settled. To be called every now and then; one that is being looked at waits for the next time. */
+/**
+ * Ends the hedges that the operator has settled. Must be called periodically; a hedge that is being checked waits for
+ * the next call.
+ */
 export function takeUpSettlements(
   box: SettlementBox | undefined,
   hedger: Hedger | null,
@@ -79,7 +85,7 @@ export function takeUpSettlements(
     if (taken === 'busy') continue;
     if (taken === 'not open')
       log.warn({ id }, `hedge ${id} is not open any more: what ${by} said of it changes nothing`);
-    // What is not on disk is taken up again, and is over then.
+    // A settlement that is not on disk is read again later, when its hedge is over.
     if (!persist()) return;
     try {
       box?.done(id);
