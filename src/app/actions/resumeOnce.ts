@@ -1,4 +1,7 @@
-/** A resume that is killed and repeated lifts what one resume lifts: after a pause it must not lift the halt behind it. */
+/**
+ * Idempotent resume: if it is killed and repeated, it lifts no more than one resume. After a pause it must not also
+ * lift the halt.
+ */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +18,10 @@ type Started = { readonly by: string; readonly reason: string; readonly isPause:
 
 const FILE = 'resuming.json';
 
-/** Lifts what `resume` lifts, and says it. The same command repeated after it was killed ends no more than the pause that it had found. Throws as `resume` does. */
+/**
+ * Lifts what `resume` lifts and describes it. Repeated after a kill, the same command ends only the pause that it had
+ * found. Throws as `resume` does.
+ */
 export function resumeOnce(
   bot: WhichBot,
   { by, reason }: { readonly by: string; readonly reason: string },
@@ -32,7 +38,7 @@ export function resumeOnce(
   return resume(bot, reason, at, by);
 }
 
-/** To be called once the journal of actions has it. */
+/** Must be called once the action is in the journal. */
 export const resumed = ({ stateDir }: WhichBot): void => rmSync(join(stateDir, FILE), { force: true });
 
 function startedIn(dir: string): Started | null {

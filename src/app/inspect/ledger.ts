@@ -1,4 +1,4 @@
-/** `puntas ledger`: what the ledger of a state directory says by currency, for people and programs, and the bookings that a person leaves for it. */
+/** `puntas ledger`: the ledger of a state directory by currency, as text or data, and the operator's bookings. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -28,15 +28,15 @@ export type LedgerAsk = {
 
 type Row = {
   readonly currency: string;
-  /** Within the time that was asked for: `opening` is everything before it. */
+  /** Causes within the requested time; `opening` is everything before it. */
   readonly causes: Causes;
   readonly closing: Money;
-  /** As it was last reported; null when it never was. */
+  /** Balance as last reported; `null` if it never was. */
   readonly exchange: Money | null;
   readonly difference: Money | null;
 };
 
-/** Lines for stdout. Rejects with one line when there is nothing to show. */
+/** Returns lines for stdout. Rejects with one line if there is nothing to show. */
 export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
   const file = await ledgerAt(dir, clock);
   const { since = -Infinity } = ask;
@@ -82,7 +82,7 @@ export type AdjustAsk = {
   readonly by?: string;
 };
 
-/** Leaves a booking for the bot. Says what will become of it. */
+/** Writes a booking for the bot. Returns what will happen to it. */
 export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
   const reason = checkedReason(ask.reason, { what: 'what happened' });
   const by = checkedBy(ask.by ?? ownName());
@@ -96,7 +96,7 @@ export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
-  // The same command repeated after it was killed books once.
+  // A command that is repeated after a kill books only once.
   if (!isWaiting) box.put({ id: randomUUID(), at, currency, amount, reason, by });
   return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
 }
@@ -112,7 +112,7 @@ function amountOf(text: string): Money {
   return amount;
 }
 
-/** The name of the login that says so. */
+/** Returns the login name of the operator. */
 export function ownName(): string {
   try {
     return userInfo().username;
@@ -150,7 +150,7 @@ const COLUMNS: readonly (Cause | 'closing' | 'exchange' | 'difference')[] = [
 const cellOf = (row: Row, column: (typeof COLUMNS)[number]): Money | null =>
   column === 'closing' || column === 'exchange' || column === 'difference' ? row[column] : row.causes[column];
 
-/** A column for each currency, points below points. */
+/** Prints a column for each currency, aligned at the decimal points. */
 function table(rows: readonly Row[]): string[] {
   const columns = rows.map(row => {
     const texts = COLUMNS.map(name => cellOf(row, name)).map(sum => (sum === null ? '' : textOfMoney(sum)));
@@ -222,7 +222,7 @@ function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
   return `profit ${profitSentence(sinceOpening, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
 }
 
-/** Minor currency of the bot's book; empty if its state does not name the book. */
+/** Returns the minor currency of the bot's book; empty if its state does not name the book. */
 const minorOf = ({ book }: Pick<LedgerFile, 'book'>): string => (book === null ? '' : pairOf(book)[1]);
 
 const timeOf = (at: Millis): string => new Date(at).toISOString();

@@ -1,4 +1,4 @@
-/** What a person can do when nobody was asked: the exchange's own refusals bring their remedy with them. */
+/** Remedies for requests that failed locally; the exchange's own refusals have theirs. */
 import type { LocalRefusal } from '../../core/index.ts';
 
 const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
@@ -6,5 +6,5 @@ const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
   budget: 'the request budget was used up: wait a minute, or raise exchange.budgets up to what the exchange allows',
 };
 
-/** Of a code of ours; null for any other, and when nothing can be said. */
+/** Returns the remedy for a local code; `null` for any other code, or if there is none. */
 export const localRemedyOf = (code: string | null): string | null => OF_OURS[code as LocalRefusal] ?? null;

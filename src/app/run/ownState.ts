@@ -1,4 +1,7 @@
-/** Opens the state of a run: this bot's and nobody else's, also after its key was changed for another of the same account. */
+/**
+ * Opening of a run's state, which must belong to this bot, also after its key was replaced by another of the same
+ * account.
+ */
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import { DamagedState, openJournal } from '../../live/state/journal.ts';
@@ -13,7 +16,9 @@ import { verifiedAccountOf } from '../wiring/sameAccount.ts';
 import { sentenceOf } from '../messages/exits.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** Rejects with one line for a person where the state is another bot's, or cannot be used for want of a permission. */
+/**
+ * Opens the state. Rejects with one line for the operator if it belongs to another bot, or if a permission is missing.
+ */
 export async function openOwnState({ config, venue, clock, seed }: RunOptions): Promise<Journal | DamagedState> {
   const account = accountName(venue);
   const setup = JSON.stringify(config);
@@ -38,13 +43,16 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
 const HOUR_MS = 3_600_000;
 const MB = 1_000_000;
 
-/** A recording may become a quarter of all, the last eighth only at no good moment: together they never take more than `keepMb`. */
+/**
+ * A recording may take a quarter of the total, its last eighth only if no suitable time for a change of runs comes.
+ * Together they never exceed `keepMb`.
+ */
 export function journalLimits({ journal: { rollHours, keepMb } }: Config) {
   const bytes = (keepMb * MB) / 8;
   return { afterMs: rollHours * HOUR_MS, bytes, recordings: 6 * bytes };
 }
 
-/** What a folder or a port does not let us do is a person's to mend in the configuration; a damaged state is not. */
+/** The operator must fix a denied folder or port in the configuration, but not a damaged state. */
 function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   try {
     return open();
@@ -55,19 +63,22 @@ function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   }
 }
 
-/** Throws it as something that a person mends in the configuration. */
+/** Throws the error as one that the operator must fix in the configuration. */
 export function misplaced(error: unknown, cause: unknown = error): never {
   const wrong = new UsageError(error instanceof Error ? error.message : String(error));
   wrong.cause = cause;
   throw wrong;
 }
 
-/** Names an account at its venue without naming its first key: what was left there is only taken up again there. */
+/**
+ * Returns a name of an account at its exchange, without showing its first key. State is only restored for the same
+ * name.
+ */
 const accountName = ({ restUrl, key, born = 0 }: VenueAccess): string => digest(`${restUrl}\n${key}\n${born}`);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** Whose state it is. */
+/** Returns the owner of a bot's state. */
 export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess): Owner => ({
   venue: exchange.kind === 'embedded' ? null : venue.restUrl,
   key: exchange.kind === 'embedded' ? '' : digest(venue.key),

@@ -1,4 +1,4 @@
-/** `puntas run`: makes a market until it is told to stop, then leaves nothing behind and says what came of it. */
+/** `puntas run`: makes a market until it is stopped, then leaves no order and reports the result. */
 import { DamagedState } from '../../live/state/journal.ts';
 import type { Leftovers } from '../../live/state/journal.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -11,10 +11,10 @@ import type { RunOptions } from './runOptions.ts';
 
 export type { RunResult };
 
-/** Everything between start and clean end. Rejects with one line for a person when it cannot start. */
+/** Runs the bot from start to clean end. Rejects with one line for the operator if it cannot start. */
 export async function run(options: RunOptions): Promise<RunResult> {
   const ends: Ends = [];
-  /** Orders of an earlier run that may live, until this one takes care of them. */
+  /** Orders of an earlier run that may live, until this run handles them. */
   let leftovers: Leftovers['orders'] = [];
   try {
     const journal = await openOwnState(options);
@@ -34,7 +34,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   }
 }
 
-/** Starts the console, where one is configured. Gives back what ends it. */
+/** Starts the console, if configured. Returns the function that ends it. */
 function consoleBeside({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {
   if (config.console?.besideRun !== true || args === undefined) return async () => undefined;
   const beside = keepBeside({ name: 'console', args, environment: process.env, clock: realClock(), log });

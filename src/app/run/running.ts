@@ -1,4 +1,4 @@
-/** A run whose state is open: its parts, what they tell each other, and how it begins and ends. */
+/** Run with an open state: its parts, their connections, start and end. */
 import type { Config } from '../../config.ts';
 import { describeTier } from '../../core/index.ts';
 import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
@@ -45,15 +45,15 @@ export type RunResult = {
   readonly failure: string | null;
 };
 
-/** What is to be ended, the last first. */
+/** Cleanup functions, called in reverse order. */
 export type Ends = (() => unknown)[];
 
-/** A reading that lags or is empty is another one seconds later. */
+/** A reading that lags or is empty differs seconds later. */
 const OPENING_APART_MS = 2_000;
-/** Few and fixed words, like the engine's. */
+/** A short constant text, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
 
-/** `ends` has whatever it has begun, also when it could not go on. */
+/** `ends` receives the cleanup of everything started, also if the start fails. */
 export class Running {
   readonly #options: RunOptions;
   readonly #ends: Ends;
@@ -62,7 +62,7 @@ export class Running {
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
   readonly #runTotals = new RunTotals();
-  /** Of the run that goes on: one follows the other in this process. */
+  /** Journal of the current run; runs follow one another in this process. */
   #journal: Journal;
   #runSince: Millis;
   #requests = 0;
@@ -71,7 +71,7 @@ export class Running {
   #inbox: InboxSide | null = null;
   #alerts: Alerts | null = null;
   #isStoppedCleanly = false;
-  /** What it runs with; a reload changes it. */
+  /** Current configuration; a reload replaces it. */
   #config: Config;
   #reference: ReturnType<typeof referenceOf>;
 
@@ -98,7 +98,7 @@ export class Running {
     this.#runSince = clock.elapsed();
   }
 
-  /** Reads the exchange and takes up what an earlier run left; nothing is quoted before `trade`. */
+  /** Reads the exchange and restores what an earlier run left. Nothing is quoted before `trade`. */
   async open(): Promise<Rolling> {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
@@ -140,7 +140,10 @@ export class Running {
     return rolling;
   }
 
-  /** What of a run its configuration makes. Throws `UsageError` where it asks for what is not there. */
+  /**
+   * Returns the parts of a run that depend on its configuration.
+   * @throws UsageError if it requires something that is not available.
+   */
   #setupOf(config: Config) {
     const { clock } = this.#options;
     const client = this.#client;
@@ -166,7 +169,7 @@ export class Running {
     } satisfies RunSetup;
   }
 
-  /** Takes requests for another configuration from here on; nothing without a file to read it from. */
+  /** Starts handling reload requests; `null` if there is no configuration file. */
   #reloads(rolling: Rolling): Reloading | null {
     const { clock, log, source, venue } = this.#options;
     if (source === undefined) return null;
@@ -174,7 +177,7 @@ export class Running {
       ...{ clock, log, source },
       client: this.#client,
       box: reloadsIn(this.#config.state.dir),
-      // On paper the followed market is polled as the start had it.
+      // In paper trading, the followed market keeps the poll interval of the start.
       onlyAtStart: venue.paper === undefined ? [] : ['timing.bookPollMs'],
       engine: () => rolling.session.engine,
       time: () => rolling.session.loop.time(),
@@ -195,7 +198,7 @@ export class Running {
     return reloading;
   }
 
-  /** Takes requests to cancel every order and begin anew from here on. */
+  /** Starts handling requests to cancel every order and start again. */
   #cancels(rolling: Rolling): void {
     const { clock, log } = this.#options;
     const { book, instance, state } = this.#config;
@@ -213,7 +216,7 @@ export class Running {
     return end;
   }
 
-  /** Serves metrics and probes from here on. */
+  /** Starts serving metrics and probes. */
   async serve(rolling: Rolling): Promise<LastScrape> {
     const { config, venue, clock, log } = this.#options;
     const beside = besideOf(() => this.#config, clock);
@@ -246,7 +249,10 @@ export class Running {
     return scrapes;
   }
 
-  /** Quotes until it is told to stop, then cancels and verifies. `onStarted`: what an earlier run left is taken care of from then on. */
+  /**
+   * Quotes until it is stopped, then cancels and verifies. `onStarted`: from then on, an earlier run's orders are
+   * handled.
+   */
   async trade(rolling: Rolling, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
     const { venue, clock, log } = this.#options;
     const { instrument, tier } = rolling.session.rules;
@@ -273,12 +279,12 @@ export class Running {
     const report = await rolling.stop();
     if (isAllGone(report)) {
       this.#heartbeat.beat('stopped');
-      // A run that broke ends without anybody having asked for it.
+      // A failed run ends without a request.
       this.#isStoppedCleanly = report.failure === null;
       this.#page?.forget();
     }
     await this.#alerts?.close(lastWordOf(why, report));
-    // Otherwise Prometheus would only see that nobody answers, as after a crash.
+    // Otherwise Prometheus would only see a failed scrape, as after a crash.
     if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rolling.session), report, {
@@ -311,7 +317,7 @@ export class Running {
     );
   }
 
-  /** Before anything else: a secret that is missing is told at once. */
+  /** Started first, so that a missing secret is reported immediately. */
   #startAlerts(): void {
     const { config, venue, log } = this.#options;
     const hidden = [venue.secret.reveal(), venue.key];
@@ -337,12 +343,12 @@ export class Running {
     );
   }
 
-  /** The line of a terminal. */
+  /** Starts the status line. */
   #showStatus(rolling: Rolling): void {
     const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
     const line = status({
       log,
-      // A change of the tick begins a run on another grid.
+      // A change of the tick starts a run with another grid.
       instrument: () => rolling.session.rules.instrument,
       now: () => this.#snapshot(rolling.session),
       clock,
@@ -353,7 +359,7 @@ export class Running {
     this.#ends.push(() => line.stop());
   }
 
-  /** Of webhooks, where they are configured. */
+  /** Starts the webhook inbox, if configured. */
   async #takeDeliveries(rolling: Rolling): Promise<void> {
     const { config, log } = this.#options;
     if (!config.webhooks) return;
@@ -365,7 +371,10 @@ export class Running {
   }
 }
 
-/** Whether the sentinel of a state directory has shown life within the last minute; it has a minute to begin with. */
+/**
+ * Returns a check whether the sentinel of a state directory had a heartbeat within the last minute; it has a minute to
+ * start.
+ */
 function sentinelIn(dir: string, clock: Clock): () => boolean {
   const watch = new Watch(
     () => readHeartbeat(dir, 'sentinel'),

@@ -1,4 +1,4 @@
-/** Files by their hash in a bucket of an S3-compatible store, signed with version 4. Three requests: is it there, put, get. */
+/** Files by their hash in a bucket of an S3-compatible store, signed with version 4: head, put and get. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
@@ -13,7 +13,7 @@ type Answer = Awaited<ReturnType<typeof request>>;
 
 type Bucket = {
   readonly shown: string;
-  /** With bucket and prefix, without a slash at its end. */
+  /** Address with bucket and prefix, without a final slash. */
   readonly base: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -21,10 +21,13 @@ type Bucket = {
   readonly sessionToken?: string;
 };
 
-/** SHA-256 of nothing. */
+/** SHA-256 of empty content. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Throws `UsageError` that names what is missing; never shows a credential. */
+/**
+ * Opens a bucket.
+ * @throws UsageError that names what is missing, never a credential.
+ */
 export function openS3(place: string, env: Env): StoredFiles {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(place);
   if (found === null)
@@ -45,7 +48,7 @@ export function openS3(place: string, env: Env): StoredFiles {
   });
 }
 
-/** Amazon's own has a host for each bucket; whoever else is named is asked by path, which all of them know. */
+/** Returns the address of a bucket: Amazon has a host for each bucket; other stores use a path, which all support. */
 function endpointOf(bucket: string, region: string, place: string, env: Env): string {
   const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
   if (endpoint === undefined || endpoint === '') return `https://${bucket}.s3.${region}.amazonaws.com`;
@@ -59,9 +62,9 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 const SILENCE_MS = 60_000;
-/** A store that sends or takes less is given up. */
+/** Minimum transfer rate; a slower store is abandoned. */
 const SLOWEST_BYTES_PER_MS = 20;
-/** What an error says has a few hundred bytes; the rest is not read. */
+/** Maximum bytes read of an error, which normally has a few hundred. */
 const ERROR_BYTES_MAX = 65_536;
 const DUMPED = { limit: ERROR_BYTES_MAX };
 
@@ -82,7 +85,7 @@ class S3Store implements StoredFiles {
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, '')}`);
   }
 
-  /** The hash goes with it, signed: a store that got other bytes refuses them. */
+  /** The signed hash lets the store reject changed content. */
   async put(sha256: string, content: FileContent): Promise<void> {
     const answer = await this.#asked('PUT', sha256, content);
     const text = await errorText(answer);
@@ -106,7 +109,7 @@ class S3Store implements StoredFiles {
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, text)}`);
   }
 
-  /** Once more where the store is busy or cannot be reached, after longer and longer pauses. */
+  /** Sends a request, and retries with growing pauses if the store is busy or unreachable. */
   async #asked(method: 'HEAD' | 'GET' | 'PUT', sha256: string, content?: FileContent, bytesMax = 0): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       const isLast = tried === TRIES;
@@ -144,7 +147,7 @@ class S3Store implements StoredFiles {
   }
 }
 
-/** The beginning of an error's text is enough; what does not end is nothing. */
+/** Reads the start of an error's text; empty if the body does not end. */
 async function errorText({ body }: Answer): Promise<string> {
   try {
     return await readBody(body, ERROR_BYTES_MAX);
@@ -153,7 +156,7 @@ async function errorText({ body }: Answer): Promise<string> {
   }
 }
 
-/** The code of the answer's XML, such as AccessDenied, where there is one. */
+/** Returns the reason, with the code of the answer's XML if present, such as AccessDenied. */
 function reasonOf(status: number, xml: string): string {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(xml)?.[1];
   const advice =
