@@ -1,4 +1,4 @@
-/** The command that compares bots on recordings. */
+/** Command that compares bots on recordings. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -41,7 +41,10 @@ type CompareFlags = {
   readonly json: boolean;
 };
 
-/** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
+/**
+ * Adds `compare`: text, or one object with --json; --out writes the page and its JSON. Rejects with `UsageError` for
+ * flags, configurations and recordings.
+ */
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description(

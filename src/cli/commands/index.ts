@@ -1,10 +1,12 @@
-/** Which file adds which commands: the one that is asked for is loaded, which takes a third of the time; all of them for the list. */
+/**
+ * Lazy loading of commands: only the file of the requested command is loaded, in a third of the time; all for the list.
+ */
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';
 
 type Add = (program: Command) => void;
 
-/** In the order of the list that `--help` prints. */
+/** Command files, in the order of the `--help` list. */
 export const COMMAND_FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run', 'check', 'exchange', 'sentinel'], load: async () => (await import('./trade.ts')).addTradeCommands },
   { names: ['init', 'doctor'], load: async () => (await import('./setup.ts')).addSetupCommands },
@@ -37,10 +39,16 @@ const GUARDS_MONEY: ReadonlySet<string | undefined> = new Set([
   ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
 ]);
 
-/** Whether a command places, cancels or watches orders: it ends for nothing that its output does, and its exit code tells of orders only. */
+/**
+ * Whether a command places, cancels or watches orders. No failure of its output ends it, and its exit code depends only
+ * on orders.
+ */
 export const guardsMoney = (command: string | undefined): boolean => GUARDS_MONEY.has(command);
 
-/** Adds the command that the first argument names; every one when it names none, so that commander lists them, or none for the version. */
+/**
+ * Adds the command that the first argument names; all if it names none, so that commander lists them; none for the
+ * version.
+ */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;
   const { warnOfConfigs } = await import('../../app/wiring/configFile.ts');

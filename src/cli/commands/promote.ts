@@ -1,4 +1,4 @@
-/** The commands that take a configuration through replay, paper and the smallest size into the live file's place, and back. */
+/** Commands that promote a configuration through replay, paper and minimum size to the live file, and roll it back. */
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { progress } from '../../app/inspect/explain.ts';
@@ -36,7 +36,10 @@ type Flags = {
   readonly preview?: boolean;
 };
 
-/** Ends in 0 when it was done or shown, in 2 when an approval is refused or the bot kept what it has. Rejects with `UsageError` on what is asked wrongly. */
+/**
+ * Adds `promote`. Exit code 0 if done or shown, 2 if an approval is refused or the bot kept its configuration. Rejects
+ * with `UsageError` for wrong use.
+ */
 export function addPromoteCommand(program: Command): void {
   const promote = program
     .command('promote')
@@ -93,7 +96,7 @@ const ofLive = (command: Command): Command =>
     .requiredOption('-c, --config <file>', 'the live file: the YAML that trades, and that a promotion replaces')
     .option('--json', 'print it as one JSON object (docs/json.md)', false);
 
-/** The options of the live file are those of the command above it. */
+/** Options of the live file are inherited from the parent command. */
 const verb = (promote: Command, name: string, description: string): Command =>
   promote
     .command(name)

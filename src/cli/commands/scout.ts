@@ -1,4 +1,4 @@
-/** The command that looks where quoting pays. */
+/** Command that finds books where quoting pays. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -39,7 +39,10 @@ type ScoutFlags = {
 
 const HOUR_MS = 3_600_000;
 
-/** `scout` ends in 0 also where nothing pays, and when it was stopped. Rejects with `UsageError` on flags, configurations, recordings and an exchange that cannot be read. */
+/**
+ * Adds `scout`. Exit code 0 also if nothing pays, or if stopped. Rejects with `UsageError` for flags, configurations,
+ * recordings, and an unreadable exchange.
+ */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))
     .description(

@@ -1,4 +1,4 @@
-/** What a command works on, by its flags: the configuration, the recording, the exchange. */
+/** Inputs of a command by its flags: configuration, recording, exchange. */
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
@@ -21,13 +21,13 @@ export type Source = {
   readonly speed: number;
   readonly seed?: number;
   readonly paper?: boolean;
-  /** Hours of the recording that count. */
+  /** Hours of the recording to use. */
   readonly session?: string;
 };
 
 /**
- * The configuration, its file and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. Rejects with
- * `UsageError` when they contradict each other, or one cannot be read.
+ * Returns the configuration, its file and, with --tape, the recording; without -c, the shipped configuration for the
+ * recording's book. Rejects with `UsageError` if they contradict each other or cannot be read.
  */
 export async function chosen(
   options: Source & { readonly isBacktest?: boolean },
@@ -48,14 +48,17 @@ export async function chosen(
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
 
-/** The book that is meant of several: the configuration's, or the one of --book. */
+/** Returns the selected book: the configuration's, or that of --book. */
 function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
     throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; leave one of them out`);
   return given?.book ?? asked;
 }
 
-/** The same where --tape is a stored tape, which is opened and not read; null where it is not. Throws `UsageError` as the other rejects. */
+/**
+ * Like `chosen`, for a --tape that is a stored tape, which is opened but not read; `null` if it is not. Throws
+ * `UsageError` as `chosen` rejects.
+ */
 export function chosenStored(
   dir: string | undefined,
   path: string | undefined,
@@ -75,10 +78,10 @@ export function chosenStored(
   }
 }
 
-/** The standard configuration trades one of the books itself. */
+/** Returns the shipped configuration for a book; the standard one has a book of its own. */
 const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
-/** One book of a recording. Every error rejects as `UsageError`; one of several books names --book. */
+/** Reads one book of a recording. Every error rejects as `UsageError`; if there are several books, it names --book. */
 export const tapeOf = (dir: string, book?: string, session?: string): Promise<Tape> =>
   withProgress(progressBar(), `reading ${dir}`, onShare =>
     openTape(dir, { ...(book !== undefined && { book }), ...(session !== undefined && { session }) }, onShare),
@@ -86,13 +89,16 @@ export const tapeOf = (dir: string, book?: string, session?: string): Promise<Ta
     throw wrongTape(error);
   });
 
-/** Names the flag that chooses. */
+/** Adds the flag that selects a book to the error. */
 function wrongTape(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
 }
 
-/** The recordings behind `BOOK=DIR`, by their book. Rejects with `UsageError` on other text, a book given twice, and what cannot be read. */
+/**
+ * Reads the recordings given as `BOOK=DIR`, by book. Rejects with `UsageError` for other text, a repeated book, or an
+ * unreadable recording.
+ */
 export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
   const tapes = new Map<string, Tape>();
   for (const text of given) {
@@ -106,8 +112,8 @@ export async function referenceTapes(given: readonly string[]): Promise<Referenc
 }
 
 /**
- * As `withVenue` of the app; what `work` resolves to is the exit code. Rejects with `UsageError` on flags that only the embedded exchange has a
- * use for.
+ * Like `withVenue` of the app; `work` resolves to the exit code. Rejects with `UsageError` for flags that only apply to
+ * the embedded exchange.
  */
 export async function withVenueOf(
   config: Config,
@@ -125,7 +131,7 @@ export async function withVenueOf(
   process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
 }
 
-/** As `withMarket` of the app. Rejects with `UsageError` on --speed with a remote exchange. */
+/** Like `withMarket` of the app. Rejects with `UsageError` for --speed with a remote exchange. */
 export async function withMarketOf(
   config: Config,
   tape: Tape | null,
@@ -141,5 +147,5 @@ function realTime({ speed }: Source, which: string): void {
   if (speed !== 1) throw new UsageError(`--speed is for the embedded exchange; ${which} keeps its own time`);
 }
 
-/** To be spread into options: without --seed there is no key, so that the configuration's own seed holds. */
+/** Returns the seed to spread into options; without --seed the key is absent, so that the configured seed applies. */
 export const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undefined ? {} : { seed });

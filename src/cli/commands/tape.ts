@@ -1,4 +1,4 @@
-/** The commands on recordings: backtest, calibrate, tape, export. */
+/** Commands on recordings: backtest, calibrate, tape, export. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
@@ -76,10 +76,13 @@ type CalibrateFlags = {
   readonly out?: string;
 };
 
-/** Latencies of a sweep, in ms. */
+/** Default latencies of a sweep, in ms. */
 const SWEEP = [0, 25, 100, 500, 2_000];
 
-/** `backtest`, `calibrate`, `tape` and `export`; --from and --to of the last two become ms since 1970. A recording that cannot be read is `UsageError`. */
+/**
+ * Adds the four commands; --from and --to of the last two become ms since 1970. An unreadable recording is a
+ * `UsageError`.
+ */
 export function addTapeCommands(program: Command): void {
   addBacktest(program);
   addCalibrate(program);
@@ -255,7 +258,7 @@ const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTape
   damaged: skipDamaged ? 'skip' : 'refuse',
 });
 
-/** A stored tape is opened, not read: it slides past. */
+/** A stored tape is opened rather than read, because it is streamed. */
 async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
   const stored = chosenStored(tape, config, book, session);

@@ -1,4 +1,4 @@
-/** The command that looks for parameters on recordings, and judges what it finds. */
+/** Command that searches parameters on recordings and judges the result. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,7 +34,10 @@ type TuneFlags = {
   readonly json: boolean;
 };
 
-/** `tune` ends in 0 also where nothing is better than not trading. Rejects with `UsageError` on flags, studies, recordings, and where the law of the holdout forbids it. */
+/**
+ * Adds `tune`. Exit code 0 also if nothing beats not trading. Rejects with `UsageError` for flags, studies and
+ * recordings, and if the holdout rule forbids the study.
+ */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
     .description(
@@ -87,7 +90,7 @@ export function addTuneCommand(program: Command): void {
     });
 }
 
-/** Here, or by the workers of a queue, which is connected before anything is read. */
+/** Runs the trials in this process, or by the workers of a queue, which is connected before anything is read. */
 async function tuned({
   config,
   registry,
@@ -117,7 +120,7 @@ async function tuned({
   }
 }
 
-/** For the registry; a process without a user is told by its number. */
+/** Returns the user for the registry; a process without a user is identified by number. */
 function whoami(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

@@ -1,4 +1,4 @@
-/** The command that runs trials for studies on other machines. */
+/** Command that runs trials for studies on other machines. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Option } from 'commander';
@@ -21,7 +21,10 @@ type WorkerFlags = {
   readonly grace: number;
 };
 
-/** `worker` ends in 0 when it was stopped. Rejects with `UsageError` where there is no queue, or a study needs what it has not. */
+/**
+ * Adds `worker`. Exit code 0 if stopped. Rejects with `UsageError` if there is no queue, or if a study requires
+ * something missing.
+ */
 export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
@@ -61,7 +64,7 @@ export function addWorkerCommand(program: Command): void {
       signalsToStop('leaving; others take its trials over in a moment', EXIT.broken).tell(() => stop.abort());
       const { runWorker } = await import('../../app/queue/trialWorker.ts');
       const clock = realClock();
-      // In containers several are process 1 of a host of the same name.
+      // In containers, several workers may be process 1 of equally named hosts.
       const who = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
       await runWorker({
         ...{ place, store, cache, cacheBytesMost, threads, graceMs, log, stop: stop.signal },

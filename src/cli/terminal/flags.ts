@@ -1,11 +1,14 @@
-/** Values of the command line's flags: text to a checked number, or one line that says what was expected. */
+/** Parsers of flag values: text to a validated value, or one line with the expected form. */
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isDecimalText } from '../../core/index.ts';
 import { sessionOf } from '../../tape/index.ts';
 import type { Millis } from '../../core/index.ts';
 
-/** Times real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on anything else, as all of these do. */
+/**
+ * Parses a multiple of real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on
+ * anything else, as do all parsers here.
+ */
 export function speed(text: string): number {
   const n = Number(text);
   if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000))
@@ -13,7 +16,7 @@ export function speed(text: string): number {
   return n;
 }
 
-/** Whole, from 0 to 2^31 - 1; lengths of a flow in seconds are read by it too. */
+/** Parses a whole number from 0 to 2^31 - 1; also used for the length of a flow in seconds. */
 export function seedNumber(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 2_147_483_647))
@@ -21,7 +24,7 @@ export function seedNumber(text: string): number {
   return n;
 }
 
-/** In bps an hour, from -5000 to 5000; decimals are allowed. */
+/** Parses bps per hour, from -5000 to 5000; decimals are allowed. */
 export function driftNumber(text: string): number {
   const n = Number(text);
   if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(n) <= 5_000))
@@ -29,7 +32,7 @@ export function driftNumber(text: string): number {
   return n;
 }
 
-/** Whole, from 1 to 64. */
+/** Parses a whole number from 1 to 64. */
 export function threadNumber(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n >= 1 && n <= 64))
@@ -37,14 +40,14 @@ export function threadNumber(text: string): number {
   return n;
 }
 
-/** From 0 to 65535; 0 lets the machine choose a free one. */
+/** Parses a port from 0 to 65535; 0 selects a free one. */
 export function portFlag(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');
   return n;
 }
 
-/** Milliseconds of text like 90s, 10m or 2h; above 0, at most 2^31 - 1, which is what a timer takes. */
+/** Parses text like 90s, 10m or 2h to ms; above 0, at most 2^31 - 1, the limit of a timer. */
 export function durationFlag(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
@@ -55,7 +58,7 @@ export function durationFlag(text: string): number {
 
 const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 
-/** Bytes of text like 500MB, 20GB or 1TB; above 0. */
+/** Parses text like 500MB, 20GB or 1TB to bytes; above 0. */
 export function sizeFlag(text: string): number {
   const [, digits, unit] = /^(\d+(?:\.\d+)?)(MB|GB|TB)$/.exec(text) ?? [];
   const bytes = Number(digits) * UNITS[unit as keyof typeof UNITS];
@@ -63,10 +66,10 @@ export function sizeFlag(text: string): number {
   return bytes;
 }
 
-/** A moment of the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
+/** Point in the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
 export type Moment = (now: Millis, speed?: number) => Millis;
 
-/** ISO 8601 (UTC without a zone), or so long ago; the result is in ms since 1970. */
+/** Parses ISO 8601 (UTC without a zone) or a time ago; the result is in ms since 1970. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
@@ -80,7 +83,7 @@ export function moment(text: string): Moment {
   return () => at;
 }
 
-/** A time of a recording, ISO 8601 (UTC without a zone), in ms since 1970. */
+/** Parses a recorded time, ISO 8601 (UTC without a zone), to ms since 1970. */
 export function recordedTime(text: string): Millis {
   const at = isoTime(text);
   if (Number.isNaN(at))
@@ -96,7 +99,7 @@ function isoTime(text: string): number {
 const SWEEP_MAX_MS = 60_000;
 const SWEEP_MOST = 12;
 
-/** Up to twelve latencies in ms, each at most a minute, separated by commas; ascending, each once. */
+/** Parses up to twelve latencies in ms, each at most a minute, separated by commas; returns them sorted and unique. */
 export function sweepFlag(text: string): readonly number[] {
   const all = text.split(',').map(one => (/^\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
   if (!(all.length <= SWEEP_MOST && all.every(ms => ms >= 0 && ms <= SWEEP_MAX_MS)))
@@ -106,7 +109,7 @@ export function sweepFlag(text: string): readonly number[] {
 
 const FEES_MOST = 8;
 
-/** Up to eight fees in bps, separated by commas; a rebate is below 0. In their order, each once. */
+/** Parses up to eight fees in bps, separated by commas; negative for a rebate. Returns them in order and unique. */
 export function feesFlag(text: string): readonly number[] {
   const all = text.split(',').map(one => (/^-?\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
   if (!(all.length <= FEES_MOST && all.every(bps => Math.abs(bps) <= 1_000)))
@@ -114,7 +117,7 @@ export function feesFlag(text: string): readonly number[] {
   return [...new Set(all)];
 }
 
-/** Maker and taker fee as fractions, like -0.0001,0.0005; below 0 is a rebate. */
+/** Parses maker and taker fee as fractions, like -0.0001,0.0005; negative for a rebate. */
 export function venueFeesFlag(text: string): { readonly maker: string; readonly taker: string } {
   const [, maker, taker] = /^(-?0(?:\.\d{1,8})?),(-?0(?:\.\d{1,8})?)$/.exec(text) ?? [];
   if (maker === undefined || taker === undefined)
@@ -122,7 +125,7 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
   return { maker, taker };
 }
 
-/** The fees of another exchange for runs on recordings. */
+/** Adds the flag for another exchange's fees, for runs on recordings. */
 export const venueFees = (command: Command): Command =>
   command.option(
     '--venue-fees <maker,taker>',
@@ -130,7 +133,7 @@ export const venueFees = (command: Command): Command =>
     venueFeesFlag,
   );
 
-/** Whole ms from 50 to 60000, as `decideEveryMs` has it. */
+/** Parses whole ms from 50 to 60000, as for `decideEveryMs`. */
 export function cadenceFlag(text: string): Millis {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n >= 50 && n <= 60_000))
@@ -138,26 +141,26 @@ export function cadenceFlag(text: string): Millis {
   return n;
 }
 
-/** Decimal text above zero, as it is. */
+/** Checks decimal text above zero and returns it unchanged. */
 export function decimalFlag(text: string): string {
   if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected decimal digits like 0.01.');
   return text;
 }
 
-/** Eight to 64 hex digits: a SHA-256, or its beginning. */
+/** Parses 8 to 64 hex digits: a SHA-256 or its start. */
 export function digestFlag(text: string): string {
   if (!/^[0-9a-f]{8,64}$/i.test(text)) throw new InvalidArgumentError('expected 8 to 64 hex digits of a SHA-256.');
   return text.toLowerCase();
 }
 
-/** Of a flag that may be there several times: all of them, in order. */
+/** Collects the values of a repeatable flag, in order. */
 export const several = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
-/** Chooses the book of `--tape`. */
+/** Adds the flag that selects the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
   command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
 
-/** Hours of a market, as they are written. */
+/** Parses trading hours to their standard text. */
 function sessionFlag(text: string): string {
   try {
     return sessionOf(text).text;
@@ -166,7 +169,7 @@ function sessionFlag(text: string): string {
   }
 }
 
-/** Chooses the hours of a recording that count. */
+/** Adds the flag that selects hours of a recording. */
 export const sessionHours = (command: Command): Command =>
   command.option(
     '--session <hours>',
@@ -174,7 +177,7 @@ export const sessionHours = (command: Command): Command =>
     sessionFlag,
   );
 
-/** When trading of a recording begins and ends. */
+/** Adds the flags for the start and the end of trading on a recording. */
 export const tradedTime = (command: Command): Command =>
   command
     .option(
@@ -184,7 +187,7 @@ export const tradedTime = (command: Command): Command =>
     )
     .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
 
-/** The flags of every command that reads a configuration and may start the embedded exchange. */
+/** Adds the flags of every command that reads a configuration and may start the embedded exchange. */
 export function sources(command: Command): Command {
   return command
     .option('-c, --config <file>', 'YAML file; without it the default for the embedded exchange')

@@ -1,8 +1,8 @@
-/** The flags of both ends of a queue of trials, as values; what they need is loaded only where they are given. */
+/** Flags of both ends of a trial queue, as values; their modules are loaded only if the flags are given. */
 import type { QueuePlace } from '../../app/queue/queuePlace.ts';
 import type { StoredFiles } from '../../app/tapeStore/storedFiles.ts';
 
-/** `tapes`: of --tapes. Rejects with `UsageError` for what is no address or no place of recordings. */
+/** Parses the flags; `tapes`: value of --tapes. Rejects with `UsageError` if either is invalid. */
 export async function queueFlags(
   address: string,
   tapes: string | undefined,
