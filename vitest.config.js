@@ -39,15 +39,15 @@ const SEEDS = [
   'test/backtest/tune/judge/hundredStudies.test.ts',
   'test/backtest/scout/hundredSeeds.test.ts',
   'test/app/console/pageTruth.test.ts',
-  'test/app/scout/scout.test.ts',
-  'test/app/scout/scoutNames.test.ts',
-  'test/app/tune/tune.test.ts',
+  'test/backtest/app/scout/scout.test.ts',
+  'test/backtest/app/scout/scoutNames.test.ts',
+  'test/backtest/app/tune/tune.test.ts',
   'test/config/earningsOfAll.test.ts',
   'test/sandbox/markets/flowTable.test.ts',
 ];
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
-  'app/tapeStore/recordingFiles',
+  'backtest/app/tapeStore/recordingFiles',
   'backtest/parity',
   'backtest/queueTruth',
   'backtest/replay/metamorphic',

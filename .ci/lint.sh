@@ -10,7 +10,7 @@ export const told = (log: Log, isBad: boolean): void => {
   const write = isBad ? log.warn : log.info;
   write({}, 'lost its object');
 };"
-found=$(npx eslint --stdin --stdin-filename src/app/messages/eventLog.ts <<<"$taken" || true)
+found=$(npx eslint --stdin --stdin-filename src/messages/eventLog.ts <<<"$taken" || true)
 if [[ $found != *@typescript-eslint/unbound-method* ]]; then
   echo 'the linter lets a method be taken off the log: see src/live/log.ts'
   exit 1

@@ -42,6 +42,14 @@ node -e "
   if (s.openOrdersLeft !== 0 || s.ledgerMatches !== true) throw new Error('the run did not end clean');
 "
 
+# Packages that only queues and buckets need may be missing: the bot above needs none of them, and a worker names the one that it needs.
+rm -rf node_modules/{bullmq,ioredis,pg,aws4fetch}
+npx puntas check -c my.yaml > check.out 2>&1 || { cat check.out; exit 1; }
+code=0
+npx puntas worker --queue redis://127.0.0.1:9/0 > worker.out 2>&1 || code=$?
+[[ $code == 2 ]] && tr -s ' \n' ' ' < worker.out | grep -q 'the package ioredis is not installed; install the optional packages with: npm.install --include=optional' ||
+  { cat worker.out; exit 1; }
+
 # Waits until the file says it, as long as the process is there.
 until_said() {
   local process=$1 file=$2 words=$3

@@ -36,7 +36,6 @@ export {
   reportOf,
   sweptLatency,
 } from './report/report.ts';
-export { gainText, numberText, sumText } from './report/digits.ts';
 export { tilesTextOf } from './report/firstScreen.ts';
 export { mainOf, shownModels } from './report/models.ts';
 export { crossedText, isCrossed, longest } from './report/verdict.ts';
@@ -44,12 +43,6 @@ export { excludesZero, intervalOf } from './report/interval.ts';
 export type { Interval } from './report/interval.ts';
 export type { BacktestReport, ReplayReport } from './report/report.ts';
 export { reportPage } from './report/page.ts';
-export { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from './report/pageFrame.ts';
-export type { PageParts } from './report/pageFrame.ts';
-export { html, NO_HTML } from './report/html.ts';
-export type { Html } from './report/html.ts';
-export { rangeOf } from './report/plots.ts';
-export type { Line, Plot } from './page/plot.ts';
 export { Fees, makerBpsOf, paceOf } from './exchange/fees.ts';
 export { againstFirst, comparedModel, hashOfRuns, mainModel, withoutCurves } from './compare/comparison.ts';
 export type {

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The entry: looks at the limits of this process with the few modules that can always be loaded, and then loads the command line. */
 import { writeSync } from 'node:fs';
-import { smallLimitOf } from './app/wiring/processLimits.ts';
-import { closeToDebuggers } from './app/wiring/safeProcess.ts';
+import { smallLimitOf } from './wiring/processLimits.ts';
+import { closeToDebuggers } from './wiring/safeProcess.ts';
 
 closeToDebuggers();
 

@@ -35,8 +35,9 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   live: ['core', 'marketdata', 'hedge', 'guard', 'libsql', 'fastify'],
   monitor: ['core', 'guard', 'prom-client', 'fastify'],
   console: ['guard', 'fastify', 'uplot', 'preact'],
+  pages: ['uplot'],
   strategies: ['core', 'zod'],
-  backtest: ['core', 'tape', 'fills', 'guard', 'sandbox', 'strategies', 'config', 'hedge', 'uplot'],
+  backtest: ['core', 'tape', 'fills', 'guard', 'pages', 'sandbox', 'strategies', 'config', 'hedge'],
 };
 
 /** Only here does a room speak to the machine. `node:` modules that only compute are everybody's. */
@@ -48,15 +49,6 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
   marketdata: [],
 };
 const COMPUTING = ['node:assert', 'node:crypto', 'node:util', 'node:zlib', 'node:events', 'node:stream', 'node:buffer'];
-
-/** One thing each that would not be clearer in two halves. Nothing is added here without that reason. */
-const LONG = [
-  'src/core/engine/engine.ts',
-  'src/core/orders/orders.ts',
-  'src/sandbox/matching/matching.ts',
-  'src/sandbox/venue/venue.ts',
-  'src/sandbox/venue/venueBook.ts',
-];
 
 const EXPORTED = /^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm;
 
@@ -101,14 +93,25 @@ describe('the arrows between rooms', () => {
   });
 
   test('the app prints nothing and reads no flag: it imports nothing of the command line, and leaves console and exit code alone', () => {
-    const app = files.filter(({ path }) => path.startsWith('src/app/'));
+    const app = files.filter(({ path }) => /^(?:(?:src|backtest)\/app|src\/(?:alerts|messages|wiring))\//.test(path));
     const printing = ['commander', 'cli-progress', 'pino', 'pino-pretty', 'node:process', 'node:console'];
     const wrong = app.flatMap(({ path, text, arrows }) => [
-      ...arrows.filter(({ to }) => /^src\/(cli\/|main\.ts)/.test(to) || printing.includes(to)).map(({ to }) => to),
+      ...arrows
+        .filter(({ to }) => /^(?:src\/(?:cli\/|main\.ts)|backtest\/commands\/)/.test(to) || printing.includes(to))
+        .map(({ to }) => to),
       ...(text.match(/\bconsole\.|\bprocess\.(?:exit|std|argv)\w*/g) ?? []).map(word => `${path}: ${word}`),
     ]);
     expect(wrong).toEqual([]);
     expect(app.length).toBeGreaterThan(20);
+  });
+
+  test('the rooms of the root are layers: each imports only those below it', () => {
+    const layers = ['src/wiring/', 'src/messages/', 'src/alerts/', 'src/app/', 'src/cli/'];
+    const layerOf = (path: string) => layers.findIndex(layer => path.startsWith(layer));
+    const wrong = arrowsOf(({ to }) => layerOf(to) >= 0).filter(
+      ({ from, to }) => layerOf(from) >= 0 && layerOf(to) > layerOf(from),
+    );
+    expect(wrong).toEqual([]);
   });
 
   test('the command line is one file, which main.ts loads: what else has flags of its own is for developers, in test/', () => {
@@ -154,6 +157,43 @@ describe('the arrows between rooms', () => {
   });
 });
 
+/** `src` is what trades; research is under `backtest`, its commands included, and uses what trades. */
+describe('what trades', () => {
+  /** The one file that names research: the list of commands, which loads the one that was typed. */
+  const LIST = 'src/cli/commands/index.ts';
+  const trading = files.filter(({ path }) => /^(?:src|strategies)\//.test(path));
+
+  test('imports nothing of research, but for the commands that the list loads', () => {
+    const wrong = trading.flatMap(({ path, arrows }) =>
+      arrows
+        .filter(({ to }) => /^backtest(?:\/|$)/.test(to))
+        .filter(({ to }) => path !== LIST || !to.startsWith('backtest/commands/'))
+        .map(({ to }) => `${path} imports ${to}`),
+    );
+    expect(wrong).toEqual([]);
+    expect(filesNaming('backtest/')).toEqual([LIST]);
+  });
+
+  test('loads a command of research only if that command was typed', () => {
+    const { text, arrows } = files.find(({ path }) => path === LIST)!;
+    const research = arrows.filter(({ to }) => to.startsWith('backtest/'));
+    expect(research.length).toBeGreaterThan(4);
+    expect(text.match(/^import .*backtest/gm)).toBe(null);
+    expect(text.match(/await import\('[./]*backtest\/commands\/\w+\.ts'\)/g)).toHaveLength(research.length);
+  });
+
+  test('does not start a thread of research by its path, nor import by a name that is put together', () => {
+    const computed = trading.filter(({ arrows }) => arrows.some(({ to }) => to === '(computed)'));
+    expect(computed.map(({ path }) => path)).toEqual([]);
+  });
+
+  /** Files of what trades that have such a path in a string, of an import or a thread. */
+  function filesNaming(path: string): readonly string[] {
+    const inString = new RegExp(`['"\`][./]*${path}`);
+    return trading.filter(({ text }) => inString.test(text)).map(file => file.path);
+  }
+});
+
 /**
  * A strategy is one folder and one entry of the registry. Other code that knows a strategy by its name would have to learn the next one's too. Tests may
  * name those that they are about; so may YAML and prose, which are written for people.
@@ -163,7 +203,7 @@ describe('a strategy', () => {
     .filter(entry => entry.isDirectory())
     .map(({ name }) => name);
   /** A word that says something else there. */
-  const OTHER_WORDS = ['backtest/page/draw.ts: grid'];
+  const OTHER_WORDS = ['src/pages/script/draw.ts: grid'];
 
   test('is named by its folder and by the registry alone', () => {
     const outside = files.filter(({ path }) => path !== 'strategies/index.ts');
@@ -205,7 +245,7 @@ describe('a list of the exchange', () => {
   ];
   /** Callers that need no judgment of rows, each with its reason. */
   const PASSES_ON: Readonly<Record<string, string>> = {
-    'src/app/wiring/sameAccount.ts': 'presence alone is evidence',
+    'src/app/run/ownState.ts': 'presence alone is evidence',
     'src/app/develop/init.ts': 'offers books to choose from',
     'src/app/inspect/halt.ts': 'hands outcomes on',
     'src/app/inspect/previewNow.ts': 'asks Reads',
@@ -266,14 +306,6 @@ describe('every folder', () => {
 });
 
 describe('every file', () => {
-  test('of the program is at most 380 lines long, the few that hold one table or state machine at most 600', () => {
-    const long = files
-      .filter(({ path }) => path.startsWith('src/'))
-      .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
-      .filter(({ path, lines }) => lines > (LONG.includes(path) ? 600 : 380));
-    expect(long).toEqual([]);
-  });
-
   test('opens with a sentence that says what it is for', () => {
     const silent = files.filter(({ text }) => !/^(#!.*\n)?\/\*\*\s(?:\*\s)?\s*\S[^]{10,}?[.:?][^]*?\*\//.test(text));
     expect(silent.map(({ path }) => path)).toEqual([]);
@@ -323,9 +355,10 @@ test('the test can see: there are files, and arrows between them and to packages
   expect(foldersInCircles([{ name: 'room', folders: [], arrows }])).toEqual(['a > b', 'b > c', 'c > a']);
 });
 
-/** src/core/model/units.ts is core; src/config.ts is config; main.ts, the command line and the app are the root; a strategy's folder is strategies. */
+/** src/core/model/units.ts is core; src/config.ts is config; main.ts, the command line, the app and what it is put together with are the root, and research's commands and app; a strategy's folder is strategies. */
 function roomOf(path: string): string | null {
-  if (/^src\/(main\.ts$|cli\/|app\/)/.test(path)) return 'root';
+  if (/^(?:src\/(?:main\.ts$|(?:cli|app|alerts|messages|wiring)\/)|backtest\/(?:app|commands)\/)/.test(path))
+    return 'root';
   const [, room] = /^src\/(\w+)(?:\/|\.ts$)/.exec(path) ?? /^(strategies|backtest)\//.exec(path) ?? [];
   return room !== undefined && room in MAY ? room : null;
 }

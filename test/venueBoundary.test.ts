@@ -8,7 +8,7 @@ const SPEAKS = /^src\/(?:exchange|sandbox)\//;
 /** What only one exchange says, and the files besides that may say it, each with its reason. */
 const WORDS: readonly (readonly [what: string, word: RegExp, also: RegExp])[] = [
   // The registry; what a user of it writes in a configuration; formats of recordings that others made of it.
-  ['its name', /bitso(?!f)/i, /^src\/(?:app\/wiring\/venueRegistry|config\/schema|tape\/import\/\w+)\.ts$/],
+  ['its name', /bitso(?!f)/i, /^src\/(?:wiring\/venueRegistry|config\/schema|tape\/import\/\w+)\.ts$/],
   ['a code of its errors', /(['"`])0[1-9]\d\d\1/, /^$/],
   // A replay asks the desks of the embedded exchange without a wire between them.
   [
@@ -57,10 +57,10 @@ test('no other file has a code of its whole table as a text of its own', () => {
     'backtest/exchange/desk.ts: invalid_target_currency',
     'backtest/exchange/desk.ts: rfq_conversion_not_found',
     'backtest/exchange/desk.ts: unexpected',
-    // An amount in an example.
-    'src/app/wiring/paper.ts: 1000',
     // A step of a slider.
     'src/console/document.ts: 1000',
+    // An amount in an example.
+    'src/wiring/paper.ts: 1000',
   ]);
   expect(codes({ text: "if (code === '1002' || code === '104') stop();" })).toEqual(['1002', '104']);
 });
@@ -70,8 +70,5 @@ test('the client is imported by the registry of venues alone', () => {
     ({ path, arrows }) => !SPEAKS.test(path) && arrows.some(({ to }) => /^src\/exchange\//.test(to)),
   );
   // Deliveries of the embedded exchange go out by the same HTTP transport.
-  expect(importers.map(({ path }) => path).sort()).toEqual([
-    'src/app/wiring/deliveries.ts',
-    'src/app/wiring/venueRegistry.ts',
-  ]);
+  expect(importers.map(({ path }) => path).sort()).toEqual(['src/wiring/deliveries.ts', 'src/wiring/venueRegistry.ts']);
 });

@@ -1,11 +1,11 @@
 /** The comparison as one page: in words, in tables, in plots, and with everything that each run was made of. */
-import { html, NO_HTML } from '../report/html.ts';
-import type { Html } from '../report/html.ts';
-import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../report/pageFrame.ts';
+import { html, NO_HTML } from '../../src/pages/index.ts';
+import type { Html } from '../../src/pages/index.ts';
+import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../src/pages/index.ts';
 import { excludesZero } from '../report/interval.ts';
 import type { Interval } from '../report/interval.ts';
-import type { PageParts } from '../report/pageFrame.ts';
-import { durationText, gainText, minuteText, moneyDigits, numberText, sumText } from '../report/digits.ts';
+import type { PageParts } from '../../src/pages/index.ts';
+import { durationText, gainText, minuteText, moneyDigits, numberText, sumText } from '../../src/pages/index.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';

@@ -1,6 +1,7 @@
 /** The plots of a comparison: one small plot a recording under each heading, so that strategies are read side by side. */
-import type { Line, Plot } from '../page/plot.ts';
-import { COLOURS, rangeOf, secondsText } from '../report/plots.ts';
+import type { Line, Plot } from '../../src/pages/index.ts';
+import { rangeOf } from '../../src/pages/index.ts';
+import { COLOURS, secondsText } from '../report/plots.ts';
 import type { PlotSection } from '../report/plots.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, ComparedTape, Comparison } from './comparison.ts';

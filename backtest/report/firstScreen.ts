@@ -1,9 +1,9 @@
 /** The tiles of the page's first screen: five numbers of the main run, each with what it takes to judge it. */
-import { durationText, gainText, minuteText, numberText, percent, sumText } from './digits.ts';
+import { durationText, gainText, minuteText, numberText, percent, sumText } from '../../src/pages/index.ts';
 import { STRETCHES_LEAST } from './interval.ts';
 import type { Interval } from './interval.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../../src/pages/index.ts';
+import type { Html } from '../../src/pages/index.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import { isCrossed } from './verdict.ts';
 

@@ -5,7 +5,7 @@ import type { Collected, SeriesName } from '../collect/collect.ts';
 import { paceOf } from '../exchange/fees.ts';
 import type { Pace } from '../exchange/fees.ts';
 import type { ReplayResult } from '../replay/replay.ts';
-import { short, shortOrNull } from './digits.ts';
+import { short, shortOrNull } from '../../src/pages/index.ts';
 import { cutUp, intervalOf, stretchesIn } from './interval.ts';
 import type { Interval, Stretches } from './interval.ts';
 import type { Series } from './series.ts';

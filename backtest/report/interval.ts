@@ -1,6 +1,6 @@
 /** What is known of what a run brought: 95 % around it, from drawing equal stretches of its time again. */
 import { blockBootstrap, randomOf } from '../../src/core/index.ts';
-import { short } from './digits.ts';
+import { short } from '../../src/pages/index.ts';
 
 /** Approximate, in the minor currency. */
 export type Interval = { readonly low: number; readonly high: number };

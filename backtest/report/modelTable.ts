@@ -1,11 +1,11 @@
 /** The fill models side by side: every total of a run, a column for each model that differs. */
 import { RATIO_DAYS } from '../collect/returns.ts';
-import { gainText, numberOr, numberText, percent, secondsOr, sumText } from './digits.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { gainText, numberOr, numberText, percent, secondsOr, sumText } from '../../src/pages/index.ts';
+import { html } from '../../src/pages/index.ts';
+import type { Html } from '../../src/pages/index.ts';
 import type { Interval } from './interval.ts';
 import type { ShownModel } from './models.ts';
-import { table } from './pageFrame.ts';
+import { table } from '../../src/pages/index.ts';
 import { colourOf } from './plots.ts';
 import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 

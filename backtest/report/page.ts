@@ -1,13 +1,31 @@
 /** The report of a backtest as one page: a first screen, and everything else folded below it. */
-import { durationText, gainText, minuteText, numberOr, numberText, percent, secondsOr, sumText } from './digits.ts';
+import {
+  durationText,
+  gainText,
+  minuteText,
+  numberOr,
+  numberText,
+  percent,
+  secondsOr,
+  sumText,
+} from '../../src/pages/index.ts';
 import { tilesOf } from './firstScreen.ts';
-import { html, NO_HTML } from './html.ts';
-import type { Html } from './html.ts';
+import { html, NO_HTML } from '../../src/pages/index.ts';
+import type { Html } from '../../src/pages/index.ts';
 import { mainOf, shownModels } from './models.ts';
 import type { ShownModel } from './models.ts';
 import { modelTable } from './modelTable.ts';
-import { folded, pageWith, placesOf, PLOT_ADVICE, section, stacked, table, THEME_BUTTON } from './pageFrame.ts';
-import type { PageParts } from './pageFrame.ts';
+import {
+  folded,
+  pageWith,
+  placesOf,
+  PLOT_ADVICE,
+  section,
+  stacked,
+  table,
+  THEME_BUTTON,
+} from '../../src/pages/index.ts';
+import type { PageParts } from '../../src/pages/index.ts';
 import type { Period } from './periods.ts';
 import { colourOf, figuresOf } from './plots.ts';
 import type { PlotGroup } from './plots.ts';

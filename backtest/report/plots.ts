@@ -1,6 +1,6 @@
 /** The plots of a report: which, of what, with one sentence each on how to read them. */
-import type { Line, Plot } from '../page/plot.ts';
-import { sumText } from './digits.ts';
+import type { Line, Plot } from '../../src/pages/index.ts';
+import { rangeOf, sumText } from '../../src/pages/index.ts';
 import { mainOf, shownModels } from './models.ts';
 import type { ShownModel } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
@@ -460,17 +460,3 @@ const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
 
 /** Zero throughout: the library would show it at the edge of a plot up to 100. */
 const isFlat = (values: readonly (number | null)[]): boolean => values.every(value => value === null || value === 0);
-
-/** Of all that is known, a little wider; the same for plots that stand beside each other. Null of nothing. */
-export function rangeOf(values: readonly (number | null)[]): readonly [number, number] | null {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const value of values) {
-    if (value === null) continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  if (!(low <= high)) return null;
-  const margin = (high - low) * 0.06 || Math.max(1, Math.abs(high) * 0.1);
-  return [low - margin, high + margin];
-}

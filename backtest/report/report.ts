@@ -6,7 +6,7 @@ import type { Missing } from '../collect/absence.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
 import type { ReplayedHedge } from '../replay/hedging.ts';
-import { short, shortOrNull } from './digits.ts';
+import { short, shortOrNull } from '../../src/pages/index.ts';
 import { headlineOf } from './headline.ts';
 import type { Headline } from './headline.ts';
 import { daysOf, partsOf, periodsOf } from './periods.ts';

@@ -2,7 +2,7 @@
 import { approximately } from '../../src/core/index.ts';
 import type { Instrument } from '../../src/core/index.ts';
 import type { Collected } from '../collect/collect.ts';
-import { short, shortOrNull } from './digits.ts';
+import { short, shortOrNull } from '../../src/pages/index.ts';
 
 /** Entry i is about the time from `fromMs` + i x `everyMs`; null where nothing is known. Money and amounts are approximate here. */
 export type Series = {

@@ -1,6 +1,6 @@
 /** A backtest in a few plain sentences: whether it made money, under which fill model, what that rests on, and what speaks against it. */
 import { isClosed, wideHoursText } from '../../src/tape/index.ts';
-import { durationText, minuteText, sumText } from './digits.ts';
+import { durationText, minuteText, sumText } from '../../src/pages/index.ts';
 import { AFTER_SECONDS } from './headline.ts';
 import { excludesZero } from './interval.ts';
 import { mainOf } from './models.ts';

@@ -1,11 +1,12 @@
 /** The look at several books as one page: in words, in one table, in plots, and each book by distance. */
-import type { Line, Plot } from '../page/plot.ts';
-import { durationText, numberText } from '../report/digits.ts';
-import { html, NO_HTML } from '../report/html.ts';
-import type { Html } from '../report/html.ts';
-import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../report/pageFrame.ts';
-import type { PageParts } from '../report/pageFrame.ts';
-import { rangeOf, secondsText } from '../report/plots.ts';
+import type { Line, Plot } from '../../src/pages/index.ts';
+import { durationText, numberText } from '../../src/pages/index.ts';
+import { html, NO_HTML } from '../../src/pages/index.ts';
+import type { Html } from '../../src/pages/index.ts';
+import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../src/pages/index.ts';
+import type { PageParts } from '../../src/pages/index.ts';
+import { rangeOf } from '../../src/pages/index.ts';
+import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 import { bpsText, scoutWords, shownIn } from './words.ts';
 

@@ -1,5 +1,5 @@
 /** What a look at several books says in plain sentences, and its numbers as short text. */
-import { durationText, gainText, sumText } from '../report/digits.ts';
+import { durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
 import { distanceOf } from './scouting.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';

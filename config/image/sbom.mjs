@@ -12,7 +12,6 @@ const program = read('package.json');
 const locked = Object.entries(read('package-lock.json').packages);
 // Packages for other machines than this one are in the lockfile, and not installed.
 const installed = Object.fromEntries(locked.filter(([path]) => path !== '' && existsSync(at(path))));
-const used = Object.keys(installed).filter(path => !installed[path].dev && !installed[path].devOptional);
 
 const nameAt = path => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 const purl = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version}`;
@@ -27,11 +26,16 @@ function found(name, from) {
     if (above === '') return undefined;
   }
 }
-const needs = (entry, from) =>
+const needed = (entry, from) =>
   Object.keys({ ...entry.dependencies, ...entry.optionalDependencies, ...entry.peerDependencies })
     .map(name => found(name, from))
-    .filter(path => path !== undefined)
-    .map(refAt);
+    .filter(path => path !== undefined);
+const needs = (entry, from) => needed(entry, from).map(refAt);
+
+/** Paths of the program's packages: its own and optional ones, and what these need. A set grows while it is walked. */
+const reached = new Set(needed({ ...program, peerDependencies: {} }, ''));
+for (const path of reached) for (const next of needed(installed[path], path)) reached.add(next);
+const used = [...reached].sort();
 
 const components = new Map();
 const edges = new Map([[own, new Set(needs(program, ''))]]);

@@ -1,6 +1,6 @@
 /** Command line: adds every command and converts each end to an exit code. Importing it runs it; `main.ts` does. */
 import { Command, CommanderError } from 'commander';
-import { refuseUncheckedCertificates } from '../app/wiring/safeProcess.ts';
+import { refuseUncheckedCertificates } from '../wiring/safeProcess.ts';
 import { addCommands, guardsMoney } from './commands/index.ts';
 import {
   outputLost,
@@ -50,7 +50,7 @@ try {
     process.exitCode ||= 1;
   }
 } catch (error) {
-  const { codeOf, EXIT, sentenceOf } = await import('../app/messages/exits.ts');
+  const { codeOf, EXIT, sentenceOf } = await import('../messages/exits.ts');
   const isCommander = error instanceof CommanderError;
   if (!isCommander) {
     printError(sentenceOf(error));

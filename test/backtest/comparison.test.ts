@@ -4,7 +4,7 @@ import type { ComparedModel, ComparedRun, ComparedTape, ComparedVerdict, Compari
 import { comparisonFigures } from '../../backtest/compare/plots.ts';
 import { togetherOf } from '../../backtest/compare/together.ts';
 import { comparisonWords } from '../../backtest/compare/words.ts';
-import type { Plot } from '../../backtest/page/plot.ts';
+import type { Plot } from '../../src/pages/index.ts';
 import { engineOf, tape as flow } from './ladderRun.ts';
 import { runs as reports } from './reports.ts';
 

@@ -1,7 +1,7 @@
 /** A tape, a configuration or an exchange may say anything: none of it becomes markup of a page, whatever kind of value it came as. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { html, textOfHtml } from '../../backtest/report/html.ts';
+import { html, textOfHtml } from '../../src/pages/index.ts';
 import { reportPage } from '../../backtest/index.ts';
 import type { BacktestReport, ReplayReport } from '../../backtest/index.ts';
 import { runs, whole } from './reports.ts';

@@ -1,8 +1,8 @@
 /** One tape through both drivers: the backtest, and the production session on the embedded exchange, both without latency. */
 import { constantLatency, fillModel, FLAG, rowsOfTape, runHedgedReplay } from '../../backtest/index.ts';
 import type { ModelName } from '../../backtest/index.ts';
-import { simulatedDeskOf } from '../../src/app/backtest/backtestModel.ts';
-import { clientOf, engineOf, hedgeOf, hedgePlanOf, marketStreamOf } from '../../src/app/wiring/bot.ts';
+import { simulatedDeskOf } from '../../backtest/app/backtest/backtestModel.ts';
+import { clientOf, engineOf, hedgeOf, hedgePlanOf, marketStreamOf } from '../../src/wiring/bot.ts';
 import type { Config } from '../../src/config.ts';
 import {
   moneyOf,

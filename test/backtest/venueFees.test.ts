@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Fees } from '../../backtest/index.ts';
-import { backtest, withVenueFees } from '../../src/app/backtest/backtest.ts';
-import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
-import { readShipped } from '../../src/app/wiring/configFile.ts';
+import { backtest, withVenueFees } from '../../backtest/app/backtest/backtest.ts';
+import { NO_PROGRESS } from '../../src/messages/progress.ts';
+import { readShipped } from '../../src/wiring/configFile.ts';
 import { loadConfig } from '../../src/config.ts';
 import { amount, instrumentOf, moneyOf, price } from '../../src/core/index.ts';
 import { RULES } from '../tape/storedRows.ts';

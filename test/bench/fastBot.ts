@@ -3,8 +3,8 @@
  * keeps real time with a remote exchange. `node fastBot.js CONFIG SPEED MARKET_MS WALL_MS`, where the exchange's clock read MARKET_MS when the wall's read WALL_MS.
  */
 import { run } from '../../src/app/run/run.ts';
-import { readConfig } from '../../src/app/wiring/configFile.ts';
-import { remoteAccess } from '../../src/app/wiring/venue.ts';
+import { readConfig } from '../../src/wiring/configFile.ts';
+import { remoteAccess } from '../../src/wiring/venue.ts';
 import { lineRoom, logger } from '../../src/cli/terminal/logger.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';

@@ -66,7 +66,7 @@ beforeAll(async () => {
   const parts = {
     library: readFileSync(resolve('uplot/dist/uPlot.iife.min.js'), 'utf8'),
     libraryStyle: readFileSync(resolve('uplot/dist/uPlot.min.css'), 'utf8'),
-    script: readFileSync(`${ROOT}/dist/backtest/page/draw.js`, 'utf8'),
+    script: readFileSync(`${ROOT}/dist/src/pages/script/draw.js`, 'utf8'),
   };
   writeFileSync(earned, profitPage(profitReport(madeLedger(21), {}, 0), parts));
 }, 600_000);
@@ -268,7 +268,7 @@ describe('a reader', () => {
       {
         library: read(library.resolve('uplot/dist/uPlot.iife.min.js')),
         libraryStyle: read(library.resolve('uplot/dist/uPlot.min.css')),
-        script: read(`${ROOT}/dist/backtest/page/draw.js`),
+        script: read(`${ROOT}/dist/src/pages/script/draw.js`),
       },
     );
     writeFileSync(bench.path('evil.html'), html);
@@ -291,7 +291,7 @@ describe('a reader', () => {
     const html = reportPage(whole(runs(), { tape: { source: evil, hash: evil, dirt, gaps } }), {
       library: read(library.resolve('uplot/dist/uPlot.iife.min.js')),
       libraryStyle: read(library.resolve('uplot/dist/uPlot.min.css')),
-      script: read(`${ROOT}/dist/backtest/page/draw.js`),
+      script: read(`${ROOT}/dist/src/pages/script/draw.js`),
     });
     writeFileSync(bench.path('lure.html'), html);
     const { page, noise } = await opened(bench.path('lure.html'));

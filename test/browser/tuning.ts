@@ -5,7 +5,7 @@ import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { keysOfStudy } from '../app/tune/studies.ts';
+import { keysOfStudy } from '../backtest/app/tune/studies.ts';
 import { storedPlanted } from '../backtest/profile/storedPlanted.ts';
 import { Bench, ran } from '../cli/program.ts';
 

@@ -3,8 +3,8 @@ import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { readSecretFile } from '../../src/app/wiring/secretFiles.ts';
-import { readConfig } from '../../src/app/wiring/configFile.ts';
+import { readSecretFile } from '../../src/wiring/secretFiles.ts';
+import { readConfig } from '../../src/wiring/configFile.ts';
 import { openJournal } from '../../src/live/state/journal.ts';
 import { OPENING, OWNER, place } from '../live/states.ts';
 import { Bench, ran } from './program.ts';

@@ -1,9 +1,28 @@
 /** Full disks, closed pipes and readers that read nothing, at the other end of stdout and stderr. */
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { hedgesIn } from '../../src/app/inspect/hedges.ts';
+import { promotionJournal } from '../../src/app/promote/promotionJournal.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
+import { MONEY_COMMANDS } from '../../src/cli/commands/index.ts';
+import { freePort } from '../browser/freePort.ts';
+import { doomed } from '../live/crashes.ts';
+import { hedgedWorld, isAccept } from '../live/hedge/hedgedWorld.ts';
+import { Folders } from '../live/states.ts';
 import { Bench, ROOT, endPrograms, puntas } from './program.ts';
 
 const bench = new Bench();
@@ -40,6 +59,84 @@ function sink(kind: (typeof SINKS)[number]): { readonly fd: number; close(): voi
   return { fd, close: () => [fd, reader].forEach(one => closeSync(one)) };
 }
 
+/** The same for one life of a bot, with this command among what is started. */
+const IN_ONE_LIFE = [
+  ...['run', 'sentinel', 'doctor', 'reload'],
+  ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
+];
+
+/** Starts a command whose stdout and stderr are the sink. */
+function deafTo(full: { readonly fd: number }, args: readonly string[], keys: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js'), ...args], {
+    ...{ cwd: ROOT, env: { ...process.env, ...keys }, stdio: ['ignore', full.fd, full.fd] },
+  });
+  children.add(child);
+  return { child, code: new Promise<number | null>(resolve => child.once('exit', code => resolve(code))) };
+}
+
+/** Commands of no life of a bot: each in a folder of its own. Answers once it did what it does otherwise. */
+const APART: Readonly<Record<string, (full: { readonly fd: number }, dir: string) => Promise<void>>> = {
+  hedges: async (full, dir) => {
+    const folders = new Folders();
+    const world = hedgedWorld(92, { venues: ['conversion'], pauseMs: 600_000, costMaxBps: 150 });
+    const bot = await doomed(world, folders, request => (isAccept(request) ? 'unanswered' : null));
+    await world.clock.advance(40_000);
+    cpSync(bot.left()!, dir, { recursive: true });
+    await bot.running.stop();
+    world.end();
+    folders.clear();
+    const { id } = hedgesIn(dir).find(({ state }) => state === 'unknown' || state === 'accepted')!;
+    const { code } = deafTo(full, ['hedges', 'settle', id, '--state', dir, '--as', 'executed', '--reason', 'tried']);
+    expect(await code).toBe(0);
+    expect(readdirSync(dir)).toContain(`settle-${id}.json`);
+  },
+  promote: async (full, dir) => {
+    mkdirSync(dir, { mode: 0o700 });
+    const shipped = readFileSync(shippedConfig('sandbox'), 'utf8');
+    writeFileSync(join(dir, 'my.yaml'), shipped);
+    writeFileSync(join(dir, 'best.yaml'), shipped.replace('halfSpreadBps: 16', 'halfSpreadBps: 18'));
+    const criteria = join(dir, 'criteria.yaml');
+    const tapes = '[{ flow: { seconds: 300, seed: 3 } }]';
+    writeFileSync(criteria, `replay: { tapes: ${tapes}, segments: 1, fillsLeast: 1, net60sLeast: null }`);
+    const [live, best] = [join(dir, 'my.yaml'), join(dir, 'best.yaml')];
+    const start = ['promote', 'start', best, '-c', live, '--criteria', criteria, '--reason', 'tried'];
+    expect(await deafTo(full, start).code).toBe(0);
+    const { records } = promotionJournal(join(dir, 'my.promotions'));
+    expect(records.map(({ kind }) => kind)).toEqual(['started']);
+    expect(readdirSync(join(dir, 'my.promotions'))).not.toContain('command.json');
+  },
+  console: async (full, dir) => {
+    mkdirSync(dir, { mode: 0o700 });
+    const port = await freePort();
+    const { child, code } = deafTo(full, [
+      'console',
+      '-c',
+      shippedConfig('sandbox'),
+      '--state',
+      dir,
+      '--port',
+      String(port),
+    ]);
+    const answers = () =>
+      fetch(`http://127.0.0.1:${port}/`).then(
+        ({ status }) => status,
+        () => null,
+      );
+    let status = await answers();
+    for (let i = 0; i < 600 && status === null && child.exitCode === null; i++) {
+      await new Promise(resolve => setTimeout(resolve, 100));
+      status = await answers();
+    }
+    expect(status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await code).toBe(0);
+  },
+};
+
+test('every command that guards money is tried with each of these', () => {
+  expect([...IN_ONE_LIFE, ...Object.keys(APART)].sort()).toEqual([...MONEY_COMMANDS].sort());
+});
+
 type Face = {
   readonly url: string;
   readonly stream: string;
@@ -74,12 +171,10 @@ describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:
 
       const { config, state } = remoteConfig(kind, face);
       const full = sink(kind);
+      const started = new Set<string>();
       const deaf = (...args: string[]) => {
-        const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js'), ...args], {
-          ...{ cwd: ROOT, env: { ...process.env, ...keys }, stdio: ['ignore', full.fd, full.fd] },
-        });
-        children.add(child);
-        return { child, code: new Promise<number | null>(resolve => child.once('exit', code => resolve(code))) };
+        started.add(args[0]!);
+        return deafTo(full, args, keys);
       };
       const act = (verb: string, ...more: string[]) => deaf(verb, '-c', config, '--reason', 'tried', ...more).code;
       const quotes = async (before: readonly string[]) => {
@@ -133,6 +228,16 @@ describe.skipIf(!existsSync('/dev/full'))('no log line ends what protects money:
       // It warns of what is no weakness here, and cancels what it placed.
       expect(await deaf('doctor', '-c', config, '--order', '--yes').code).toBeLessThan(2);
       expect(await liveOrders()).toEqual([]);
+      expect([...started].sort()).toEqual([...IN_ONE_LIFE].sort());
+      full.close();
+    },
+  );
+
+  test.each(SINKS.flatMap(kind => Object.keys(APART).map(name => [kind, name] as const)))(
+    'with %s behind stdout and stderr %s does what it does otherwise',
+    async (kind, name) => {
+      const full = sink(kind);
+      await APART[name]!(full, bench.path(`${name} with ${kind}`));
       full.close();
     },
   );

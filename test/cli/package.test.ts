@@ -16,7 +16,7 @@ test('the package has what the program needs and no script of developers', () =>
   expect(paths).toEqual(
     expect.arrayContaining([
       ...shipped,
-      'dist/src/app/backtest/backtestThread.js',
+      'dist/backtest/app/backtest/backtestThread.js',
       'config/sandbox.yaml',
       'docs/configuration.md',
       'LICENSE',

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { readConfig, readShipped } from '../../src/app/wiring/configFile.ts';
+import { readConfig, readShipped } from '../../src/wiring/configFile.ts';
 import { heedEarlierPlace } from '../../src/app/run/earlierPlace.ts';
 import { VirtualClock } from '../../src/core/index.ts';
 import { openJournal } from '../../src/live/state/journal.ts';

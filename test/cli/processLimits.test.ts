@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { HEAP_MIN_MB, openFilesIn, OPEN_FILES_MIN, smallLimitOf } from '../../src/app/wiring/processLimits.ts';
+import { HEAP_MIN_MB, openFilesIn, OPEN_FILES_MIN, smallLimitOf } from '../../src/wiring/processLimits.ts';
 import { ROOT } from './program.ts';
 
 const MAIN = join(ROOT, 'dist/src/main.js');

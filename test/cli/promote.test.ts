@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { keptCopy } from '../../src/app/promote/liveFile.ts';
 import { noteInJournal } from '../../src/app/promote/promotionJournal.ts';
 import { approved, placed } from '../app/promote/records.ts';
-import { keysOfStudy } from '../app/tune/studies.ts';
+import { keysOfStudy } from '../backtest/app/tune/studies.ts';
 import { keysOf } from './jsonPage.ts';
 import { Bench, complaints, endPrograms, printed, puntas, ran } from './program.ts';
 

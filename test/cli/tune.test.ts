@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { Tuning } from '../../backtest/index.ts';
-import { keysOfStudy } from '../app/tune/studies.ts';
+import { keysOfStudy } from '../backtest/app/tune/studies.ts';
 import { Bench, complaints, printed, puntas, ran, ROOT } from './program.ts';
 
 const bench = new Bench();

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { Tuning } from '../../backtest/index.ts';
-import { shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { storedPlanted } from '../backtest/profile/storedPlanted.ts';
 import type { Planted } from '../backtest/profile/plantedMarket.ts';
 import { Bench, ran } from './program.ts';

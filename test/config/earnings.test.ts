@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/app/wiring/configFile.ts';
+import { readConfig } from '../../src/wiring/configFile.ts';
 import { earnedOf, recordedEarnings, SEEDS, sentenceOf, SENTENCE, shippedNames } from '../scripts/earnings.ts';
 
 const folder = fileURLToPath(new URL('../../config/', import.meta.url));

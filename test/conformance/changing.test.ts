@@ -1,6 +1,7 @@
 /** Replacing (v3) and modifying (v4) orders. */
 import { expect, it } from 'vitest';
 import { everyWay, done, refusal } from './driver.ts';
+import type { Fields } from './driver.ts';
 
 everyWay(open => {
   it('rest-api 4.11 PATCH v3 replaces an order by a new one, named by oid in path or query, or by origin_id', async () => {
@@ -170,4 +171,31 @@ everyWay(open => {
       unfilledAmount: '0.05000000',
     });
   });
+
+  it.each<[string, string, Fields]>([
+    ['price below the minimum', '0401', { price: '99990' }],
+    ['price above the maximum', '0402', { price: '40000010' }],
+    ['major below the minimum', '0403', { major: '0.00000059' }],
+    ['major above the maximum', '0404', { major: '600.00000001' }],
+    ['value below the minimum', '0405', { price: '100000', major: '0.00009999' }],
+    ['value above the maximum', '0406', { price: '40000000', major: '5.1' }],
+    ['price off the tick', '0407', { price: '1600005' }],
+    ['amount of nine decimals', '0407', { major: '0.100000001' }],
+    ['amount zero', '0408', { major: '0' }],
+  ])(
+    'public-facts 6 a change with %s is refused with %s by v3 and v4, and the order stays as it was',
+    async (_, code, change) => {
+      const { member } = open();
+      const rich = member({ balances: { btc: '2000' } });
+      const oid = await rich.limit('sell', '1600000', '0.1');
+      const before = done(await rich.client.openOrders());
+      for (const version of ['v3', 'v4'])
+        expect(await rich.call('PATCH', `/api/${version}/orders/${oid}`, change), version).toMatchObject({
+          status: 400,
+          code,
+        });
+      expect(done(await rich.client.openOrders())).toEqual(before);
+      expect(done(await rich.client.balances()).find(b => b.currency === 'btc')!.locked).toBe('0.10000000');
+    },
+  );
 });

@@ -289,7 +289,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the nonce mark in another unit',
-    file: 'src/app/wiring/bot.ts',
+    file: 'src/wiring/bot.ts',
     from: 'nonceAbove: journal?.nonceMark ?? nonceAbove,',
     to: 'nonceAbove: (journal?.nonceMark ?? nonceAbove) / 1_000_000n,',
     test: 'test/live/loop/recovery.test.ts',

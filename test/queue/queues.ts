@@ -9,20 +9,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { recordFlow } from '../../backtest/index.ts';
 import type { Tuning } from '../../backtest/index.ts';
-import { connectQueues } from '../../src/app/queue/bullQueues.ts';
-import { HELLO_QUEUE, PresenceBoard } from '../../src/app/queue/presence.ts';
-import { programCode } from '../../src/app/queue/programCode.ts';
-import { queuePlace } from '../../src/app/queue/queuePlace.ts';
-import { plainLatencies, trialQueueName } from '../../src/app/queue/trialJob.ts';
-import type { TrialJob } from '../../src/app/queue/trialJob.ts';
-import type { TrialThreads } from '../../src/app/queue/trialThreads.ts';
-import { digestOfTape, spanOf } from '../../src/app/backtest/market.ts';
-import { configOf } from '../../src/app/tune/parameters.ts';
-import { digestOfData } from '../../src/app/tune/study.ts';
-import { digestOfRecording } from '../../src/app/tune/tuneTapes.ts';
-import { shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { connectQueues } from '../../backtest/app/queue/bullQueues.ts';
+import { HELLO_QUEUE, PresenceBoard } from '../../backtest/app/queue/presence.ts';
+import { programCode } from '../../backtest/app/queue/programCode.ts';
+import { queuePlace } from '../../backtest/app/queue/queuePlace.ts';
+import { plainLatencies, trialQueueName } from '../../backtest/app/queue/trialJob.ts';
+import type { TrialJob } from '../../backtest/app/queue/trialJob.ts';
+import type { TrialThreads } from '../../backtest/app/queue/trialThreads.ts';
+import { digestOfTape, spanOf } from '../../backtest/app/backtest/market.ts';
+import { configOf } from '../../backtest/app/tune/parameters.ts';
+import { digestOfData } from '../../backtest/app/tune/study.ts';
+import { digestOfRecording } from '../../backtest/app/tune/tuneTapes.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { openTape, TapeWriter } from '../../src/tape/index.ts';
-import { keysOfStudy } from '../app/tune/studies.ts';
+import { keysOfStudy } from '../backtest/app/tune/studies.ts';
 import { Bench, complaints, printed, puntas, ran, ROOT } from '../cli/program.ts';
 import type { Program } from '../cli/program.ts';
 import { objectStore } from './objectStore.ts';
@@ -155,7 +155,7 @@ const builtCode = (): string => builtCodeText;
 describe.skipIf(missing.length > 0)('a study', () => {
   beforeAll(async () => {
     [redis, postgres, s3] = await Promise.all([redisServer(), postgresServer(PASSWORD), objectStore()]);
-    const { programCode: ofBuilt } = (await import(join(ROOT, 'dist/src/app/queue/programCode.js'))) as {
+    const { programCode: ofBuilt } = (await import(join(ROOT, 'dist/backtest/app/queue/programCode.js'))) as {
       programCode: typeof programCode;
     };
     builtCodeText = ofBuilt();
@@ -463,7 +463,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
 });
 
 test('a thread that could not take a study has none: the study before is taken anew, with the same outcome', async () => {
-  const { TrialThreads: Threads } = (await import(join(ROOT, 'dist/src/app/queue/trialThreads.js'))) as {
+  const { TrialThreads: Threads } = (await import(join(ROOT, 'dist/backtest/app/queue/trialThreads.js'))) as {
     TrialThreads: typeof TrialThreads;
   };
   const job = jobOfFlow();
@@ -485,7 +485,7 @@ test('a thread that could not take a study has none: the study before is taken a
 });
 
 test('a thread takes a recording of another book only with the content that the study has of it', async () => {
-  const { TrialThreads: Threads } = (await import(join(ROOT, 'dist/src/app/queue/trialThreads.js'))) as {
+  const { TrialThreads: Threads } = (await import(join(ROOT, 'dist/backtest/app/queue/trialThreads.js'))) as {
     TrialThreads: typeof TrialThreads;
   };
   const book = 'eth_mxn';

@@ -1,9 +1,9 @@
 /** What a shipped configuration earns on the built-in market, over several seeds, and the sentence that says so. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { backtest } from '../../src/app/backtest/backtest.ts';
-import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
-import { readConfig } from '../../src/app/wiring/configFile.ts';
+import { backtest } from '../../backtest/app/backtest/backtest.ts';
+import { NO_PROGRESS } from '../../src/messages/progress.ts';
+import { readConfig } from '../../src/wiring/configFile.ts';
 import type { Config } from '../../src/config.ts';
 import { kindOf } from '../../strategies/index.ts';
 import { NO_CONFIGURATION } from '../shippedConfigs.ts';

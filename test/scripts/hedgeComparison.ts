@@ -4,12 +4,13 @@ import { Command } from 'commander';
 import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/index.ts';
 import { hedge as hedgeKeys } from '../../src/config/hedge.ts';
 import type { Config } from '../../src/config.ts';
-import { backtest } from '../../src/app/backtest/backtest.ts';
-import { readConfig, shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { backtest } from '../../backtest/app/backtest/backtest.ts';
+import { readConfig, shippedConfig } from '../../src/wiring/configFile.ts';
 import { pairOf } from '../../src/core/index.ts';
-import { UsageError } from '../../src/app/wiring/usageError.ts';
-import { decimalFlag, driftNumber, seedNumber } from '../../src/cli/terminal/flags.ts';
-import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
+import { decimalFlag, seedNumber } from '../../src/cli/terminal/flags.ts';
+import { driftNumber } from '../../backtest/commands/flags.ts';
+import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { hedgePlot } from './hedgePlot.ts';
 import { tapeOf } from '../../src/cli/commands/source.ts';
 

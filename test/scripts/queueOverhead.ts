@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { postgresServer, redisServer } from './queueServers.ts';
 
 const { values } = parseArgs({

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { readConfig } from '../../src/app/wiring/configFile.ts';
-import { UsageError } from '../../src/app/wiring/usageError.ts';
+import { readConfig } from '../../src/wiring/configFile.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
 import { earnedOfAll, recordedEarnings, sentenceOf, shippedNames, withSentence } from './earnings.ts';
 import type { Earned } from './earnings.ts';
 

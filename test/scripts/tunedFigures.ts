@@ -1,6 +1,6 @@
 /** The figures of tuning in docs/comparison.md: by which rule and search they are made, what docs/tuned.json keeps of them, and the page's section. */
 import { intervalTogether } from '../../backtest/report/interval.ts';
-import { intervalOfSum } from '../../src/app/tune/evidence.ts';
+import { intervalOfSum } from '../../backtest/app/tune/evidence.ts';
 import { around, signed, sumText, table } from './comparisonFigures.ts';
 import type { Around, ComparisonFigures } from './comparisonFigures.ts';
 

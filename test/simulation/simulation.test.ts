@@ -42,6 +42,16 @@ describe('the simulation', () => {
     },
   );
 
+  testInMany(
+    'of seed 9100004, whose configuration changes over unknown orders, leaves none open in the journal',
+    async () => {
+      const { violations, reloads, sometimes } = await simulate(9100004, { reloads: true });
+      expect(violations).toEqual([]);
+      expect(reloads!.taken).toBeGreaterThan(0);
+      expect(sometimes['several unknown orders at once']).toBeGreaterThan(0);
+    },
+  );
+
   it.each(few([6, 10], 1))('of seed %i on which persons act every few seconds breaks no law', async seed => {
     const { violations, actions } = await simulate(seed, { ...SHORT, actions: true });
     expect(violations).toEqual([]);

@@ -1,5 +1,5 @@
 /** Days in the life of the shipped bot beside the embedded exchange, to see whether either grows: the heap once a day, after a forced collection. */
-import { clientOf, engineOf } from '../../src/app/wiring/bot.ts';
+import { clientOf, engineOf } from '../../src/wiring/bot.ts';
 import { loadConfig } from '../../src/config.ts';
 import { randomOf, Secret, settle, TransportFailure, VirtualClock } from '../../src/core/index.ts';
 import type { Clock, Millis, Transport, WireReply } from '../../src/core/index.ts';

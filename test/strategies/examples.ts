@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { amount, instrumentOf, price } from '../../src/core/index.ts';
 import type { Strategy, View } from '../../src/core/index.ts';
 import { kindOf, strategies } from '../../strategies/index.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config.ts';
-import { fragment } from '../../src/app/backtest/calibrate.ts';
+import { fragment } from '../../backtest/app/calibrate/calibrate.ts';
 import { amount, normalizeQuote, micropriceAdjustment, price } from '../../src/core/index.ts';
 import type { Fair, Quote, Strategy, View } from '../../src/core/index.ts';
 import type { Calibration } from '../../src/tape/index.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { shippedConfig } from '../../src/app/wiring/configFile.ts';
+import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { demo } from '../live/demo.ts';
 import { fileOf, NAMES } from './examples.ts';
 

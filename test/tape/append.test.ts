@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
+import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { describeImport, importTape } from '../../src/app/tapes/import.ts';
 import type { ImportOptions } from '../../src/app/tapes/import.ts';
 import { LastDay, loadStoredTape, openStoredTape } from '../../src/tape/index.ts';

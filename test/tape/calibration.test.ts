@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { fragment } from '../../src/app/backtest/calibrate.ts';
+import { fragment } from '../../backtest/app/calibrate/calibrate.ts';
 import { amount, exponential, normal, price, randomOf } from '../../src/core/index.ts';
 import { calibrationOf, finishTape, imbalanceOf, SIDE, TapeBuilder } from '../../src/tape/index.ts';
 import type { Calibration, SideCode, Tape } from '../../src/tape/index.ts';

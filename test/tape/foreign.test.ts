@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import yazl from 'yazl';
-import { NO_PROGRESS } from '../../src/app/messages/progress.ts';
+import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { importTape } from '../../src/app/tapes/import.ts';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
 import { findRecording, formats, KIND, openTape, importRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';

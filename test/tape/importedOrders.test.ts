@@ -15,6 +15,7 @@ type Step =
   | { readonly what: 'add'; readonly buys: boolean; readonly away: number; readonly lots: number }
   | { readonly what: 'less' | 'execute'; readonly order: number; readonly share: number }
   | { readonly what: 'remove'; readonly order: number }
+  | { readonly what: 'replace'; readonly order: number; readonly away: number; readonly lots: number }
   | { readonly what: 'clear' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -36,6 +37,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ what: fc.constant('remove' as const), order: fc.nat(50) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      what: fc.constant('replace' as const),
+      order: fc.nat(50),
+      away: fc.integer({ min: 0, max: 4 }),
+      lots: fc.integer({ min: 1, max: 9 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ what: 'clear' as const }) },
 );
 
@@ -47,6 +57,8 @@ type Happened = {
   readonly order: Order;
   readonly before: number;
   readonly left: number;
+  /** Order that rests in its place after a `replace`, as it was at first. */
+  readonly replacement?: Order;
 };
 
 /** The market itself: what happened, the best prices and amounts after it, and every execution. */
@@ -78,6 +90,14 @@ function marketOf(steps: readonly Step[]): {
       const order = orders[one.order % Math.max(1, orders.length)];
       if (order === undefined) continue;
       const before = order.lots;
+      if (one.what === 'replace') {
+        const { away, lots } = one;
+        const replacement = { ...order, id: ++id, price: order.buys ? 100 - away : 101 + away, lots };
+        happened.push({ at, what: 'replace', order, before, left: 0, replacement: { ...replacement } });
+        orders.splice(orders.indexOf(order), 1, replacement);
+        books.push(bookOf(orders));
+        continue;
+      }
       const left = one.what === 'remove' ? 0 : before - Math.max(1, Math.floor(before * one.share));
       happened.push({ at, what: one.what, order, before, left });
       if (one.what === 'execute')
@@ -103,7 +123,18 @@ type Spelling = {
   readonly keys: string;
   readonly lines: (one: Happened) => readonly string[];
   readonly trades?: (one: Happened) => string | null;
+  /** Header of a venue that reports a replacement in one row; the others remove the order and add another. */
+  readonly replaces?: string;
 };
+
+/** A replacement as a removal and another order. */
+const inTwoRows = (one: Happened): readonly Happened[] =>
+  one.replacement === undefined
+    ? [one]
+    : [
+        { ...one, what: 'remove' },
+        { at: one.at, what: 'add', order: one.replacement, before: 0, left: one.replacement.lots },
+      ];
 
 const HEADER = 't,e,i,s,p,q';
 const sideOf = ({ order }: Happened) => (order.buys ? 'B' : 'S');
@@ -127,16 +158,17 @@ const SPELLINGS: Readonly<Record<string, Spelling>> = {
             : [line(one, 'D', one.what === 'execute' ? 0 : one.before)],
     trades: tradeLine,
   },
-  'what went, as ITCH does: later rows have neither side nor price': {
-    keys: `${BASE}\n    event: { column: e, add: [A, F], reduce: [X], execute: [E, C], remove: [D], clear: [R] }`,
-    lines: one =>
-      one.what === 'clear'
-        ? [`${one.at},R,,,,`]
-        : one.what === 'add'
-          ? [line(one, 'A', one.left)]
-          : one.what === 'remove'
-            ? [`${one.at},D,${one.order.id},,,`]
-            : [`${one.at},${one.what === 'execute' ? 'E' : 'X'},${one.order.id},,,${one.before - one.left}`],
+  'what went, as ITCH does: later rows have neither side nor price, and a replaced order has another id': {
+    keys: `${BASE}\n    newId: n\n    event: { column: e, add: [A, F], reduce: [X], execute: [E, C], remove: [D], replace: [U], clear: [R] }`,
+    replaces: `${HEADER},n`,
+    lines: ({ replacement, ...one }) => {
+      if (one.what === 'clear') return [`${one.at},R,,,,,`];
+      if (one.what === 'add') return [`${line(one, 'A', one.left)},`];
+      if (replacement !== undefined)
+        return [`${one.at},U,${one.order.id},,${replacement.price},${replacement.lots},${replacement.id}`];
+      if (one.what === 'remove') return [`${one.at},D,${one.order.id},,,,`];
+      return [`${one.at},${one.what === 'execute' ? 'E' : 'X'},${one.order.id},,,${one.before - one.left},`];
+    },
   },
   'what went, as LOBSTER does, with orders that are told apart by text': {
     keys: `${BASE}\n    event: { column: e, add: [1], reduce: [2], remove: [3], execute: [4], clear: [9] }`,
@@ -161,8 +193,9 @@ const SPELLINGS: Readonly<Record<string, Spelling>> = {
   },
 };
 
-function imported({ keys, lines, trades }: Spelling, happened: readonly Happened[]): Promise<Tape> {
-  const rows = [HEADER, ...happened.flatMap(lines)].join('\n');
+function imported({ keys, lines, trades, replaces }: Spelling, happened: readonly Happened[]): Promise<Tape> {
+  const spelled = replaces === undefined ? happened.flatMap(inTwoRows) : happened;
+  const rows = [replaces ?? HEADER, ...spelled.flatMap(lines)].join('\n');
   const executed = trades === undefined ? [] : happened.map(trades).filter(one => one !== null);
   const table = `  - files: orders.csv\n    kind: orders\n    ${keys}\n`;
   const others =
@@ -249,6 +282,35 @@ describe('one market of single orders', () => {
       expect.objectContaining({ what: 'changes that leave as much of an order or more', count: 2 }),
     );
   });
+});
+
+describe('a replacement', () => {
+  const rows = ['A,1,B,100,5,', 'A,2,S,105,5,', 'U,9,B,101,3,10', 'U,1,,99,2,11', 'E,11,,,1,', 'U,2,,104,2,10'];
+  const read = (keys: string) =>
+    withFolder(
+      {
+        'a.csv': [`${HEADER},n`, ...rows.map((row, i) => `${START + i},${row}`)].join('\n'),
+        'my.yaml': `book: btc_usd\ntick: 1\nlot: 1\ntables:\n  - files: a.csv\n    kind: orders\n    ${keys}\n    ${BASE}\n`,
+      },
+      folder => mappedRecording(folder, join(folder, 'my.yaml')).then(collectTape),
+    );
+  const EVENTS = 'event: { column: e, add: [A], remove: [D], execute: [E], replace: [U] }';
+
+  test('of an order that never came, or by an id that rests already, is kept and reported', async () => {
+    const tape = await read(`newId: n\n    ${EVENTS}`);
+    expect(booksAfter(tape).at(-1)).toEqual(['99 x 1', '104 x 2']);
+    expect(executionsOf(tape)).toEqual([`${START + 4} sell 99 1`]);
+    for (const what of ['events of orders that never came', 'orders that come a second time'])
+      expect(tape.flaws).toContainEqual(expect.objectContaining({ what, count: 1 }));
+  });
+
+  test.each([
+    ['without the column of the new id', EVENTS],
+    [
+      'of which only that column is stated',
+      'newId: n\n    event: { column: e, add: [A, U], remove: [D], execute: [E] }',
+    ],
+  ])('%s is refused by its key', (_, keys) => expect(read(keys)).rejects.toThrow(/newId: expected the column/));
 });
 
 describe('the number of an order', () => {

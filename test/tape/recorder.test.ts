@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openBox } from '../../src/app/wiring/embedded.ts';
+import { openBox } from '../../src/wiring/embedded.ts';
 import { instrumentOf, randomOf, settle, VirtualClock } from '../../src/core/index.ts';
 import type { BookRules, Exchange, StreamConnection, StreamTransport } from '../../src/core/index.ts';
 import { exchangeClient, marketStream } from '../../src/exchange/index.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { replay } from '../../src/app/inspect/stateCommands.ts';
 import { run } from '../../src/app/run/run.ts';
 import type { RunResult } from '../../src/app/run/run.ts';
-import { VENUES } from '../../src/app/wiring/venueRegistry.ts';
+import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Secret } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
@@ -14,7 +14,7 @@ import { toy } from './client.ts';
 import { ToyServer } from './server.ts';
 import type { Mishap } from './server.ts';
 
-// The one line that a new exchange needs outside its folder; a real one has it in src/app/wiring/venueRegistry.ts.
+// The one line that a new exchange needs outside its folder; a real one has it in src/wiring/venueRegistry.ts.
 VENUES.push(toy);
 afterAll(() => void VENUES.splice(VENUES.indexOf(toy), 1));
 

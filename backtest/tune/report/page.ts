@@ -1,9 +1,9 @@
 /** A study as one page: what came of it in words, what speaks for the best and against it in plots, and every trial in a table. */
-import { gainText, numberText } from '../../report/digits.ts';
-import { html, NO_HTML } from '../../report/html.ts';
-import type { Html } from '../../report/html.ts';
-import { folded, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../report/pageFrame.ts';
-import type { PageParts } from '../../report/pageFrame.ts';
+import { gainText, numberText } from '../../../src/pages/index.ts';
+import { html, NO_HTML } from '../../../src/pages/index.ts';
+import type { Html } from '../../../src/pages/index.ts';
+import { folded, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../../src/pages/index.ts';
+import type { PageParts } from '../../../src/pages/index.ts';
 import { tuningFigures } from './plots.ts';
 import type { TunedTrial, Tuning } from './tuning.ts';
 import { share, tuningWords } from './words.ts';

@@ -1,6 +1,6 @@
 /** The plots of a study: how the search went, what the best brought, what a choice is worth out of sample, and what lies around the best. */
-import type { Line, Plot } from '../../page/plot.ts';
-import { rangeOf } from '../../report/plots.ts';
+import type { Line, Plot } from '../../../src/pages/index.ts';
+import { rangeOf } from '../../../src/pages/index.ts';
 import type { Evidence, TunedParameter, TunedTrial, Tuning } from './tuning.ts';
 
 /** Under one heading: a sentence on how to read them, and the plots. */

@@ -1,5 +1,5 @@
 /** What a study came to, in plain sentences: whether its best is better than not trading, and what that rests on. */
-import { gainText, numberText } from '../../report/digits.ts';
+import { gainText, numberText } from '../../../src/pages/index.ts';
 import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 

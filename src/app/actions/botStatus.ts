@@ -11,14 +11,14 @@ import { ordersSeenIn } from '../../live/safety/ordersSeen.ts';
 import type { OrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { actionsIn } from './actionJournal.ts';
 import type { ActionEntry } from './actionJournal.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { holdersOf, lifeOf } from '../inspect/botLife.ts';
 import type { BotLife, HeldBy } from '../inspect/botLife.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
 import { lastMoment, profitAt } from '../inspect/profitNow.ts';
 import type { ProfitNow } from '../inspect/profitNow.ts';
-import { shownProfit } from '../messages/shownProfit.ts';
-import type { PrintedProfit } from '../messages/shownProfit.ts';
+import { shownProfit } from '../../messages/shownProfit.ts';
+import type { PrintedProfit } from '../../messages/shownProfit.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */

@@ -7,10 +7,10 @@ import { latchIn } from '../../live/safety/latch.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { lifeOf } from '../inspect/botLife.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
-import { hedgePlanOf } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
+import { hedgePlanOf } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import type { FlattenAsk } from './actions.ts';
 
 /**

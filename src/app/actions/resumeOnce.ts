@@ -12,7 +12,7 @@ import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn, PAUSE_FILE } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { resume } from '../inspect/stateCommands.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 
 type Started = { readonly by: string; readonly reason: string; readonly isPause: boolean };
 

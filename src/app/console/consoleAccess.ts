@@ -4,8 +4,8 @@ import type { ConsoleSettings } from '../../config.ts';
 import type { AccessEvent, ConsoleAccess, ShownEvent } from '../../console/index.ts';
 import { textOfError } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
-import { readSecretFile } from '../wiring/secretFiles.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { readSecretFile } from '../../wiring/secretFiles.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /**
  * Returns the access rules; `null` if no token is configured, so that everyone can read and no one can act.

@@ -10,7 +10,7 @@ import type { ActionEntry } from '../actions/actionJournal.ts';
 import { ACTION_NAMES, checkedAsk } from '../actions/actions.ts';
 import type { ActionAsk } from '../actions/actions.ts';
 import { carryOut } from '../actions/carryOut.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 import { digestOf } from '../run/reloading.ts';
 
 type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly string[]>;

@@ -6,7 +6,7 @@ import type { ConsoleView, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
 import { previewAction } from '../actions/previewAction.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 import { BesideRun } from './besideRun.ts';
 import type { BesideConfig } from './besideRun.ts';
 import { actionEvents } from './consoleActions.ts';

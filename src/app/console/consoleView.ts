@@ -25,7 +25,7 @@ import type {
   ShownOrder,
 } from '../../console/index.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { shownProfit } from '../messages/shownProfit.ts';
+import { shownProfit } from '../../messages/shownProfit.ts';
 import { explanationOf } from '../inspect/explain.ts';
 import { profitByTime } from './journalProfit.ts';
 import type { Replayable, RunReplay } from './runReplay.ts';

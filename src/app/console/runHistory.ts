@@ -17,7 +17,7 @@ import type {
 } from '../../core/index.ts';
 import type { ConsoleHistory, ShownEvent, ShownFill, SideMarkout } from '../../console/index.ts';
 import type { Log } from '../../live/log.ts';
-import { logEvent } from '../messages/eventLog.ts';
+import { logEvent } from '../../messages/eventLog.ts';
 import { RunTotals } from '../run/runTotals.ts';
 
 const RECENT_MAX = 900;

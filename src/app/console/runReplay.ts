@@ -11,8 +11,8 @@ import type { RecordedRun, RecordingPieces } from '../../live/recording/recordin
 import { lineReader, Replaying } from '../../live/replay/replay.ts';
 import type { Replayed } from '../../live/replay/replay.ts';
 import { Seen } from '../inspect/explain.ts';
-import { engineOf } from '../wiring/bot.ts';
-import { venueOf } from '../wiring/venueRegistry.ts';
+import { engineOf } from '../../wiring/bot.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
 import { RunHistory } from './runHistory.ts';
 
 /** Lines between two checks of the clock. */

@@ -24,13 +24,13 @@ import { readBookRow, readOpening, readRules } from '../../live/loop/opening.ts'
 import type { Rules } from '../../live/rules.ts';
 import type { Log } from '../../live/log.ts';
 import { check } from '../inspect/check.ts';
-import { wrapped } from '../messages/wrapped.ts';
-import { clientOf, publicClientOf } from '../wiring/bot.ts';
-import type { VenueAccess } from '../wiring/bot.ts';
-import { readShipped, shippedConfig } from '../wiring/configFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { remoteAccess, withVenue } from '../wiring/venue.ts';
-import { venueOf } from '../wiring/venueRegistry.ts';
+import { wrapped } from '../../messages/wrapped.ts';
+import { clientOf, publicClientOf } from '../../wiring/bot.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { readShipped, shippedConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { remoteAccess, withVenue } from '../../wiring/venue.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
 import {
   addressProblem,
   amountQuestion,

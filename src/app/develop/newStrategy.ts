@@ -5,7 +5,7 @@
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** Lower-case words with digits, separated by dashes, as in avellaneda-stoikov. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;

@@ -14,10 +14,10 @@ import type { Instrument, Money, NormalizedLevel, Price, Side, VenueClient } fro
 import { externalReferenceOf, readsPerMinute } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
-import { FeesTooHigh } from '../wiring/usageError.ts';
-import { venueOf } from '../wiring/venueRegistry.ts';
+import { FeesTooHigh } from '../../wiring/usageError.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
-import { localRemedyOf } from '../messages/remedy.ts';
+import { localRemedyOf } from '../../messages/exits.ts';
 import { finding } from './finding.ts';
 import type { Finding } from './finding.ts';
 

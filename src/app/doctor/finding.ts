@@ -1,5 +1,5 @@
 /** Finding of one `puntas doctor` check: its result, and the remedy. */
-import { sentenceOf } from '../messages/exits.ts';
+import { sentenceOf } from '../../messages/exits.ts';
 
 /** `warn`: the bot runs, but the operator should know; or the check cannot decide. */
 export type FindingResult = 'pass' | 'warn' | 'fail';

@@ -14,10 +14,10 @@ import { latchIn } from '../../live/safety/latch.ts';
 import { nameOf } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
-import { callbackOf, webhookTokens } from '../wiring/inbox.ts';
-import { venueOf } from '../wiring/venueRegistry.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 import { brokenOff, finding } from './finding.ts';
 import type { Finding } from './finding.ts';
 

@@ -11,8 +11,8 @@ import type { PreviewNow } from '../inspect/previewNow.ts';
 import { cancelCommand } from '../run/whatLives.ts';
 import { run } from '../run/run.ts';
 import type { RunOptions } from '../run/runOptions.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 import { brokenOff, finding } from './finding.ts';
 import type { Finding } from './finding.ts';
 

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { sleep } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** Storage of request and answer. */
 export type AskBox<Request, Answer> = {

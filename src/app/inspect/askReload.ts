@@ -4,9 +4,9 @@ import type { Clock, Millis } from '../../core/index.ts';
 import { reloadsIn } from '../../live/state/reloads.ts';
 import type { ReloadAnswer } from '../../live/state/reloads.ts';
 import { askBot } from './askBot.ts';
-import { readConfigText } from '../wiring/configFile.ts';
+import { readConfigText } from '../../wiring/configFile.ts';
 import { digestOf } from '../run/reloading.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {
   readonly config: string;

@@ -9,9 +9,9 @@ import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
-import { clientOf } from '../wiring/bot.ts';
-import type { VenueAccess } from '../wiring/bot.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
+import { clientOf } from '../../wiring/bot.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
 import { previewNow } from './previewNow.ts';
 
 export type CheckResult = {

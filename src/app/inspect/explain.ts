@@ -26,9 +26,9 @@ import type { Rules } from '../../live/rules.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
-import { engineOf } from '../wiring/bot.ts';
-import { venueOf } from '../wiring/venueRegistry.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { engineOf } from '../../wiring/bot.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** Explanation as `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {

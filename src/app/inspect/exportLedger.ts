@@ -6,8 +6,8 @@ import type { Clock, LedgerEntry, Millis } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
-import { written } from '../backtest/csvFiles.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { written } from '../../wiring/outFiles.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows, FILL_COLUMNS, bookedFill, parquetOf } from './ledgerTables.ts';
 import type { Column } from './ledgerTables.ts';
 

@@ -16,13 +16,13 @@ import { ConnectivityLog } from '../../live/connectivityLog.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
-import { clientOf } from '../wiring/bot.ts';
-import type { VenueAccess } from '../wiring/bot.ts';
-import { checkedReason } from '../messages/reason.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { EXIT } from '../messages/exits.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import { clientOf } from '../../wiring/bot.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { checkedReason } from '../../messages/reason.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { EXIT } from '../../messages/exits.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 

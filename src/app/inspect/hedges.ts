@@ -8,7 +8,7 @@ import { pairOf } from '../../core/index.ts';
 import type { HedgeLine, HedgeRow } from '../../core/index.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** Hedge with the last run that changed it, and its states. */
 export type ToldHedge = HedgeRow & {

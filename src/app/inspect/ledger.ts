@@ -6,18 +6,20 @@ import { join } from 'node:path';
 import { CAUSES, causesFrom, causesOf, money, moneyOf, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
 import type { Cause, Causes, Clock, LedgerEntry, Millis, Money } from '../../core/index.ts';
 import { adjustmentsIn } from '../../live/state/adjustments.ts';
+import type { Adjustment } from '../../live/state/adjustments.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
+import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { checkedBy, checkedReason } from '../messages/reason.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { checkedBy, checkedReason } from '../../messages/reason.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { ledgerAt } from './exportLedger.ts';
-import { partsText, profitSentence, shownProfit } from '../messages/shownProfit.ts';
+import { partsText, profitSentence, shownProfit } from '../../messages/shownProfit.ts';
 import { bookedTrade } from './ledgerProfit.ts';
 import { lastMoment, profitAt } from './profitNow.ts';
 import type { ProfitNow } from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
 
 export type LedgerAsk = {
   readonly currency?: string;
@@ -82,8 +84,12 @@ export type AdjustAsk = {
   readonly by?: string;
 };
 
-/** Writes a booking for the bot. Returns what will happen to it. */
-export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
+/**
+ * Writes a booking for the bot and returns the line to print. A booking equal in currency, amount, reason and name to
+ * one that waits or is in the ledger is a repeated command and books nothing. Rejects with `UsageError` if the request
+ * is wrong.
+ */
+export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise<string> {
   const reason = checkedReason(ask.reason, { what: 'what happened' });
   const by = checkedBy(ask.by ?? ownName());
   const currency = ask.currency.toLowerCase();
@@ -96,10 +102,25 @@ export function adjust(dir: string, ask: AdjustAsk, at: Millis): string {
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
-  // A command that is repeated after a kill books only once.
-  if (!isWaiting) box.put({ id: randomUUID(), at, currency, amount, reason, by });
+  // The bot removes the file only after the booking is durable in the ledger, so one of the two has it.
+  const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
+  if (earlier !== undefined)
+    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeOf(earlier.at)}; to book it again, give another --reason`;
+  if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
   return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
 }
+
+/** Returns the ledger entry of an operator's booking; `undefined` if it was never booked. */
+const bookedIn = (
+  file: LedgerFile | null,
+  { currency, amount, reason, by }: Pick<Adjustment, 'currency' | 'amount' | 'reason' | 'by'>,
+): LedgerEntry | undefined =>
+  file?.entries.find(
+    ({ source, why, changes }) =>
+      source.startsWith('adjust ') &&
+      why === `${by}: ${reason}` &&
+      changes.some(one => one.currency === currency && one.amount === amount),
+  );
 
 function amountOf(text: string): Money {
   let amount: Money;

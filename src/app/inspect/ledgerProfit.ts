@@ -2,7 +2,7 @@
  * Exact profit of a book by UTC hour or day from ledger entries, which outlive restarts: trades, fees and conversions,
  * marked at the last fill.
  */
-import { midPriceOf } from '../messages/shownProfit.ts';
+import { midPriceOf } from '../../messages/shownProfit.ts';
 import { money, moneyOf, multiplyMoneyFloor } from '../../core/index.ts';
 import type { Cause, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';

@@ -8,8 +8,8 @@ import { Reads } from '../../live/account/reads.ts';
 import { isFailed } from '../../live/failed.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
-import { engineOf, referenceOf } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { engineOf, referenceOf } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 export type PreviewNow = {
   readonly preview: Preview;

@@ -4,7 +4,7 @@ import type { Clock, Millis, Profit, ProfitSinceOpening } from '../../core/index
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { replayedMoment } from './explain.ts';
 import type { ReplayedMoment } from './explain.ts';
 

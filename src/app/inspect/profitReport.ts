@@ -3,9 +3,9 @@ import { CAUSES, causesFrom, money, pairOf, sumOfCauses, textOfMoney } from '../
 import type { Causes, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { wrapped } from '../messages/wrapped.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { partsText, profitSentence, shownProfit } from '../messages/shownProfit.ts';
+import { wrapped } from '../../messages/wrapped.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { partsText, profitSentence, shownProfit } from '../../messages/shownProfit.ts';
 import { bookedTrade, inTime, isBeginning, isOfBook, earnedBy, profitBy } from './ledgerProfit.ts';
 import type { BookNames, EarnedSums } from './ledgerProfit.ts';
 import type { ProfitNow } from './profitNow.ts';

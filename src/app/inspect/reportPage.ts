@@ -1,7 +1,21 @@
 /** Profit report as one self-contained page, to share as a file. */
-import { gainText, html, NO_HTML, pageWith, placesOf, PLOT_ADVICE } from '../../../backtest/index.ts';
-import { rangeOf, section, sumText, table, THEME_BUTTON } from '../../../backtest/index.ts';
-import type { Html, Line, PageParts, Plot } from '../../../backtest/index.ts';
+import {
+  gainText,
+  html,
+  NO_HTML,
+  pageWith,
+  placesOf,
+  PLOT_ADVICE,
+  rangeOf,
+  section,
+  sumText,
+  table,
+  THEME_BUTTON,
+  type Html,
+  type Line,
+  type PageParts,
+  type Plot,
+} from '../../pages/index.ts';
 import { approximately, textOfMoney } from '../../core/index.ts';
 import type { Money } from '../../core/index.ts';
 import { dayText, minuteOf, notesOf, daysText } from './profitReport.ts';

@@ -10,8 +10,8 @@ import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { settlementsIn } from '../../live/state/settlements.ts';
 import type { Settlement } from '../../live/state/settlements.ts';
-import { checkedBy, checkedReason } from '../messages/reason.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { checkedBy, checkedReason } from '../../messages/reason.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { hedgesIn, linesOf } from './hedges.ts';
 import type { ToldHedge } from './hedges.ts';
 

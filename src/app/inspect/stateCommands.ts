@@ -8,12 +8,12 @@ import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../live/replay/replay.ts';
-import { engineOf } from '../wiring/bot.ts';
-import { venueOf } from '../wiring/venueRegistry.ts';
-import { checkedReason } from '../messages/reason.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import { engineOf } from '../../wiring/bot.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
+import { checkedReason } from '../../messages/reason.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 
 /**
  * Replays recorded runs (the last one, or all) and prints for each whether every command is the same. Returns `true` if

@@ -1,18 +1,20 @@
 /** The candidate of a promotion, and what it comes to at each stage: on paper in a state of its own, in the live file's place with the smallest sizes, and whole. */
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
-import { tunedEvidenceIn, withoutEvidence } from '../tune/tunedEvidence.ts';
-import type { TunedEvidence } from '../tune/tunedEvidence.ts';
-import { wrapped } from '../messages/wrapped.ts';
-import { movePaths } from '../wiring/movedPaths.ts';
-import { readConfigText } from '../wiring/configFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { VENUES } from '../wiring/venueRegistry.ts';
-import type { LastTraded } from './runEvidence.ts';
+import { tunedEvidenceIn, withoutEvidence } from './tunedEvidence.ts';
+import type { TunedEvidence } from './tunedEvidence.ts';
+import { wrapped } from '../../messages/wrapped.ts';
+import { movePaths } from '../../wiring/movedPaths.ts';
+import { readConfigText } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { VENUES } from '../../wiring/venueRegistry.ts';
+import type { LastTraded } from './promotionJudge.ts';
+import type { OpenPromotion } from './standing.ts';
+import { tradingDigest } from './tradingDigest.ts';
 import { scaledSizes, smallestAmount } from './smallestSizes.ts';
 import type { SmallestAmount } from './smallestSizes.ts';
 
@@ -99,6 +101,20 @@ export function paperText({ file, text, config }: Candidate, to: string, head: s
 }
 
 export const PAPER_STATE = './paper-state';
+
+/** The candidate as it is run on paper, with a state of its own. */
+export const paperFile = (dir: string, promotion: number): string => join(dir, String(promotion), 'paper.yaml');
+
+/** The candidate as it runs on paper. Throws `UsageError` where that file does not trade as the candidate any more. */
+export function paperConfig(dir: string, { started }: OpenPromotion): Config {
+  const file = paperFile(dir, started.promotion);
+  const { config } = readConfigText(file);
+  if (tradingDigest(config) !== started.trading)
+    throw new UsageError(
+      `${file}: was changed in what it trades: a promotion is of one configuration; go back and start one with the other`,
+    );
+  return config;
+}
 
 /** The same in the folder `to` with every size in one proportion, so that its orders are the smallest that the book takes. Throws `UsageError` where that is no configuration. */
 export function smallestText(

@@ -16,7 +16,7 @@ import type { Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder, writeDurably } from '../../live/files/durableFiles.ts';
 import { digestOf } from '../run/reloading.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /** Null where it is not there. Throws `UsageError` where it cannot be read. */
 export function liveTextOf(file: string): string | null {

@@ -1,8 +1,8 @@
 /** What a person can type next in a promotion. Nothing of it is done by the program itself. */
 import type { Millis } from '../../core/index.ts';
 import { lifeOf } from '../inspect/botLife.ts';
-import { shellWord } from '../messages/ownCommand.ts';
-import { paperFile } from './checkStage.ts';
+import { shellWord } from '../../messages/ownCommand.ts';
+import { paperFile } from './candidate.ts';
 import { readableConfig } from './runningBot.ts';
 import { inPlace } from './standing.ts';
 import type { Standing } from './standing.ts';

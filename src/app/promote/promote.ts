@@ -2,13 +2,20 @@
 import { basename, dirname, resolve } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { checkedAsk } from '../actions/actions.ts';
-import { readConfigText } from '../wiring/configFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { liveConfig, paperText, readCandidate, samePlace, smallestText, wholeText } from './candidate.ts';
+import { readConfigText } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import {
+  liveConfig,
+  paperConfig,
+  paperFile,
+  paperText,
+  readCandidate,
+  samePlace,
+  smallestText,
+  wholeText,
+} from './candidate.ts';
 import type { Candidate } from './candidate.ts';
-import { checkStage, paperConfig, paperFile } from './checkStage.ts';
-import type { StageCheck } from './checkStage.ts';
-import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
+import type { StageCheck } from './promotionJudge.ts';
 import { keptCopy, liveTextOf, textOfCopy } from './liveFile.ts';
 import {
   afterLook,
@@ -23,7 +30,7 @@ import {
 import type { Begun, Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf, noteInJournal, nothingToGoBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
 import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
-import { tradingDigest } from './runEvidence.ts';
+import { tradingDigest } from './tradingDigest.ts';
 import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';
@@ -51,7 +58,8 @@ export async function startPromotion(
 ): Promise<Promoted> {
   const candidate = readCandidate(path);
   if (!isNew) journalOf(options, ', or begin with --new where the promotion is to make it');
-  const { criteria } = criteriaPath === undefined ? { criteria: DEFAULT_CRITERIA } : readCriteria(criteriaPath);
+  const { judge } = options;
+  const criteria = criteriaPath === undefined ? judge.defaultCriteria : judge.readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
     throw new UsageError(
       `${path}: nothing says what it is replayed on: name recordings with --criteria FILE (replay: { tapes: … }, as config/promote.yaml), or take a candidate that puntas tune --yaml wrote`,
@@ -97,7 +105,7 @@ export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
     options,
     ['check'],
     () => null,
-    ({ open, standing }) => checkStage(open, standing, options),
+    ({ open, standing }) => options.judge.checkStage(open, standing, options),
     ({ open, lines }, { check }) =>
       told(options, noteCheck(options, open, check), 'done', { ...check, stage: open.stage }, lines),
   );
@@ -117,7 +125,8 @@ export const approvePromotion = (
     options,
     ['approve', stage, anyway],
     (settled, earlier) => approvedBefore(options, stage, settled, earlier),
-    async ({ open, standing }) => replayedBefore(open, options) ?? (await checkStage(open, standing, options)),
+    async ({ open, standing }) =>
+      replayedBefore(open, options) ?? (await options.judge.checkStage(open, standing, options)),
     (begun, looked) => approved(options, anyway, begun, looked),
   );
 

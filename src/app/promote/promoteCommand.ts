@@ -1,6 +1,6 @@
 /** One command of `puntas promote` from its start to its end: alone in its folder, finishing what a killed one decided, and telling what came of it. */
-import type { Looking, StageCheck } from './checkStage.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import type { Looking, PromotionJudge, StageCheck } from './promotionJudge.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
 import { nextSteps, placedSteps } from './nextSteps.ts';
 import { alone, journalOf, noteInJournal, promotionJournal } from './promotionJournal.ts';
@@ -9,6 +9,7 @@ import type { OpenPromotion, Standing } from './standing.ts';
 import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand.ts';
 
 export type PromoteOptions = Looking & {
+  readonly judge: PromotionJudge;
   /** Receives the result before the command counts as ended: one that is killed before this returns is done once more by repeating it. */
   readonly onEnd?: (promoted: Promoted) => void;
   readonly by: string;

@@ -1,7 +1,7 @@
 /** A promotion for a person, in at most 80 columns where its paths allow it, and for programs. */
 import { basename } from 'node:path';
 import { minuteOf } from '../inspect/profitReport.ts';
-import { wrapped } from '../messages/wrapped.ts';
+import { wrapped } from '../../messages/wrapped.ts';
 import type { Promoted } from './promoteCommand.ts';
 import type { CriterionFinding, StageLook } from './records.ts';
 import { inPlace } from './standing.ts';

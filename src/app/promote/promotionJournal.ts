@@ -6,7 +6,7 @@ import { appendLineDurably } from '../../live/files/durableFiles.ts';
 import { heedFolder } from '../../live/files/stateDir.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
 import { digestOf } from '../run/reloading.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { liveTextOf, realPlace } from './liveFile.ts';
 import type { PromotionRecord } from './records.ts';
 import { after, NOTHING } from './standing.ts';

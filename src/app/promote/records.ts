@@ -1,9 +1,7 @@
 /** What a promotion's journal is made of: a line for each stage that began, each look at the evidence, and each decision. */
 import type { Millis } from '../../core/index.ts';
-import type { TunedEvidence } from '../tune/tunedEvidence.ts';
-import type { Criteria } from './criteria.ts';
-import type { ReplayEvidence } from './replayEvidence.ts';
-import type { RunEvidence } from './runEvidence.ts';
+import type { Criteria, ReplayEvidence, RunEvidence } from './evidence.ts';
+import type { TunedEvidence } from './tunedEvidence.ts';
 
 /** In their order; after the last one a configuration is promoted. */
 export const STAGES = ['replay', 'paper', 'smallest'] as const;

@@ -7,9 +7,9 @@ import type { Clock, Millis } from '../../core/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { carryOutReload } from '../actions/carryOut.ts';
 import { lifeOf } from '../inspect/botLife.ts';
-import { readConfig } from '../wiring/configFile.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { isTraded } from './runEvidence.ts';
+import { readConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { isTraded } from './tradingDigest.ts';
 
 type Asked = {
   readonly liveFile: string;

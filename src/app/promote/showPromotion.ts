@@ -1,5 +1,5 @@
 /** `puntas promote` alone: where the promotion of a live file stands, what is not as it should be, and what can be typed next. */
-import { shellWord } from '../messages/ownCommand.ts';
+import { shellWord } from '../../messages/ownCommand.ts';
 import { readLive } from './candidate.ts';
 import { liveDigestOf, liveTextOf } from './liveFile.ts';
 import { nextSteps } from './nextSteps.ts';

@@ -2,7 +2,7 @@
 import type { Config } from '../../config.ts';
 import { money, moneyOf, textOfMoney } from '../../core/index.ts';
 import type { Money } from '../../core/index.ts';
-import type { LastTraded } from './runEvidence.ts';
+import type { LastTraded } from './promotionJudge.ts';
 
 export type SmallestAmount = {
   /** Of one order, in the major currency. */

@@ -4,7 +4,7 @@ import type { Rolling } from '../../live/loop/rolling.ts';
 import type { Log } from '../../live/log.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import type { CancelAnswer, CancelBox, CancelRequest } from '../../live/state/cancels.ts';
-import { sentenceOf } from '../messages/exits.ts';
+import { sentenceOf } from '../../messages/exits.ts';
 
 export type CancelHost = {
   readonly clock: Clock;

@@ -11,7 +11,7 @@ import type { Log } from '../../live/log.ts';
 import { nameOf } from '../../live/state/owner.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import type { StateLook } from '../../live/state/stateLook.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 /**
  * Rejects if the former location has a state of this bot that must be moved or settled first: a ledger that the new

@@ -7,7 +7,7 @@ import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side }
 import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
-import { engineOf } from '../wiring/bot.ts';
+import { engineOf } from '../../wiring/bot.ts';
 
 /**
  * Returns the likely first decision of a next run. It lacks what only time provides: other traders' trades, RFQ prices,

@@ -4,16 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
+import type { Outcome, VenueClient } from '../../core/index.ts';
+import { CannotStart } from '../../live/loop/opening.ts';
 import { DamagedState, openJournal } from '../../live/state/journal.ts';
 import type { Journal } from '../../live/state/journal.ts';
 import { OtherKey } from '../../live/state/owner.ts';
-import type { Owner } from '../../live/state/owner.ts';
+import type { AccountEvidence, Owner } from '../../live/state/owner.ts';
 import { claimState } from '../../live/state/paperMark.ts';
-import { clientOf } from '../wiring/bot.ts';
-import type { VenueAccess } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { verifiedAccountOf } from '../wiring/sameAccount.ts';
-import { sentenceOf } from '../messages/exits.ts';
+import { clientOf } from '../../wiring/bot.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { sentenceOf } from '../../messages/exits.ts';
 import type { RunOptions } from './runOptions.ts';
 
 /**
@@ -85,3 +86,34 @@ export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess
   book,
   instance,
 });
+
+type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
+
+/** The number of the account, for which the state may then be opened. Rejects in one line when the key is not known to be of the same account. */
+async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
+  if (!exchange.account) throw new UsageError(other.message);
+  const clientId = answered('read account_status', await exchange.account.id());
+  // What the state knows is compared where it is opened.
+  if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
+  throw new UsageError(
+    `${other.message.split(', and ')[0]}, and nothing in it shows that this key (of account ${clientId}) is of the same account: start once with the old key if it still works; else look at the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
+  );
+}
+
+/** By the newest own trade, or an order that lives; a state with neither has nothing that another account could be harmed by. */
+async function isKnownBy(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<boolean> {
+  if (tid === null && orders.length === 0) return true;
+  if (tid !== null) {
+    const has = await exchange.account?.hasTrade(tid);
+    if (has?.kind === 'done' && has.value) return true;
+  }
+  const live = orders.length === 0 ? null : await exchange.openOrders({ book, limit: exchange.limits.ordersPage });
+  return live?.kind === 'done' && live.value.some(({ originId }) => orders.some(id => id === originId));
+}
+
+function answered<T>(what: string, outcome: Outcome<T>): T {
+  if (outcome.kind === 'done') return outcome.value;
+  if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
+  const { code, message, remedy } = outcome;
+  throw new CannotStart(`cannot ${what}: the exchange refused (${code}: ${message})`, code, false, remedy);
+}

@@ -12,9 +12,9 @@ import type { Log } from '../../live/log.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
 import type { ReloadAnswer, ReloadBox, ReloadRequest } from '../../live/state/reloads.ts';
-import { referenceOf } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { sentenceOf } from '../messages/exits.ts';
+import { referenceOf } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { sentenceOf } from '../../messages/exits.ts';
 import { nextPreview, quotesBeside, quotesNothing } from './nextQuotes.ts';
 
 /** The bot's configuration file in its current version. */

@@ -2,7 +2,7 @@
 import type { Config } from '../../config.ts';
 import type { Clock, EngineNews, Instrument } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
-import type { VenueAccess } from '../wiring/bot.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
 import type { ConfigSource } from './reloading.ts';
 
 export type RunOptions = {

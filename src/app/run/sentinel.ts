@@ -9,11 +9,11 @@ import type { Log } from '../../live/log.ts';
 import { watchOver } from '../../live/safety/sentinel.ts';
 import type { SentinelSight } from '../../live/safety/sentinel.ts';
 import { realClock } from '../../live/realClock.ts';
-import { startAlerts } from '../alerts/alerts.ts';
-import type { Alerts } from '../alerts/alerts.ts';
-import { clientOf } from '../wiring/bot.ts';
-import type { VenueAccess } from '../wiring/bot.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
+import { startAlerts } from '../../alerts/alerts.ts';
+import type { Alerts } from '../../alerts/alerts.ts';
+import { clientOf } from '../../wiring/bot.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
 
 /** Watches until the signal aborts. */
 export async function sentinel(

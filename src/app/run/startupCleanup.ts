@@ -4,9 +4,9 @@ import { cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import type { Recovered } from '../../live/safety/recoverAndCancel.ts';
-import { clientOf } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { codeOf, EXIT, sentenceOf } from '../messages/exits.ts';
+import { clientOf } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { codeOf, EXIT, sentenceOf } from '../../messages/exits.ts';
 import { cancelCommand } from './whatLives.ts';
 import type { RunOptions } from './runOptions.ts';
 

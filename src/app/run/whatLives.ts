@@ -13,10 +13,10 @@ import { firstRules } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import type { LiveOrder } from '../../live/state/stateLook.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { EXIT, sentenceOf } from '../messages/exits.ts';
-import { ownCommand } from '../messages/ownCommand.ts';
-import type { WhichBot } from '../messages/ownCommand.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { EXIT, sentenceOf } from '../../messages/exits.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
+import type { WhichBot } from '../../messages/ownCommand.ts';
 
 /** Returns advice, in one clause, on how to cancel what a bot left. */
 export const cancelCommand = (which: WhichBot): string =>

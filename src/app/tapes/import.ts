@@ -17,8 +17,8 @@ import type { ImportReport, Recording, StoredTape } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
 import type { Millis } from '../../core/index.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';
-import type { Progress } from '../messages/progress.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import type { Progress } from '../../messages/progress.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 export type ImportOptions = {
   readonly from: string;

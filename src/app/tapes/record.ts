@@ -6,9 +6,9 @@ import type { AvailableBook, BookRules, Clock, VenueClient } from '../../core/in
 import type { Config } from '../../config.ts';
 import { PollRecorder, Recorder, RULES_EVERY_MS, rulesOf, TapeWriter } from '../../tape/index.ts';
 import type { RecorderStatus } from '../../tape/index.ts';
-import { publicClientOf } from '../wiring/bot.ts';
-import { UsageError } from '../wiring/usageError.ts';
-import { venueOf } from '../wiring/venueRegistry.ts';
+import { publicClientOf } from '../../wiring/bot.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { venueOf } from '../../wiring/venueRegistry.ts';
 
 export type RecordOptions = {
   readonly config: Config;

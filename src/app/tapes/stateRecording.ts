@@ -8,7 +8,7 @@ import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording
 import { firstRules } from '../../live/replay/replay.ts';
 import { KIND, RowBuffer, SIDE, sideCodeOf } from '../../tape/index.ts';
 import type { Chunk, Recording } from '../../tape/index.ts';
-import { UsageError } from '../wiring/usageError.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 
 const ROWS_AT_ONCE = 4_096;
 /** Time without a book that counts as a gap; a bot normally receives its book every few seconds. */

@@ -1,8 +1,8 @@
 /** Alert commands: a test message on every configured channel. */
 import type { Command } from 'commander';
-import { EXIT } from '../../app/messages/exits.ts';
-import { testAlerts } from '../../app/alerts/alerts.ts';
-import { readConfig } from '../../app/wiring/configFile.ts';
+import { EXIT } from '../../messages/exits.ts';
+import { testAlerts } from '../../alerts/alerts.ts';
+import { readConfig } from '../../wiring/configFile.ts';
 import { realClock } from '../../live/realClock.ts';
 import { print } from '../terminal/output.ts';
 

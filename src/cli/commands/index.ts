@@ -13,14 +13,15 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommands },
   { names: ['record', 'import'], load: async () => (await import('./record.ts')).addRecordCommands },
   {
-    names: ['backtest', 'calibrate', 'tape', 'export'],
-    load: async () => (await import('./tape.ts')).addTapeCommands,
+    names: ['backtest', 'calibrate'],
+    load: async () => (await import('../../../backtest/commands/backtest.ts')).addBacktestCommands,
   },
-  { names: ['scout'], load: async () => (await import('./scout.ts')).addScoutCommand },
-  { names: ['tune'], load: async () => (await import('./tune.ts')).addTuneCommand },
-  { names: ['promote'], load: async () => (await import('./promote.ts')).addPromoteCommand },
-  { names: ['worker'], load: async () => (await import('./worker.ts')).addWorkerCommand },
-  { names: ['compare'], load: async () => (await import('./compare.ts')).addCompareCommand },
+  { names: ['tape', 'export'], load: async () => (await import('./tape.ts')).addTapeCommands },
+  { names: ['scout'], load: async () => (await import('../../../backtest/commands/scout.ts')).addScoutCommand },
+  { names: ['tune'], load: async () => (await import('../../../backtest/commands/tune.ts')).addTuneCommand },
+  { names: ['promote'], load: async () => (await import('../../../backtest/commands/promote.ts')).addPromoteCommand },
+  { names: ['worker'], load: async () => (await import('../../../backtest/commands/worker.ts')).addWorkerCommand },
+  { names: ['compare'], load: async () => (await import('../../../backtest/commands/compare.ts')).addCompareCommand },
   {
     names: ['status', 'pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
     load: async () => (await import('./actions.ts')).addActionCommands,
@@ -34,16 +35,18 @@ export const COMMAND_FILES: readonly { readonly names: readonly string[]; readon
   { names: ['webhooks'], load: async () => (await import('./webhooks.ts')).addWebhookCommands },
 ];
 
-const GUARDS_MONEY: ReadonlySet<string | undefined> = new Set([
+/** Commands that place, cancel or watch orders, or record what an operator decided about money. */
+export const MONEY_COMMANDS: readonly string[] = [
   ...['run', 'sentinel', 'doctor', 'promote', 'reload', 'hedges', 'console'],
   ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
-]);
+];
 
 /**
  * Whether a command places, cancels or watches orders. No failure of its output ends it, and its exit code depends only
  * on orders.
  */
-export const guardsMoney = (command: string | undefined): boolean => GUARDS_MONEY.has(command);
+export const guardsMoney = (command: string | undefined): boolean =>
+  command !== undefined && MONEY_COMMANDS.includes(command);
 
 /**
  * Adds the command that the first argument names; all if it names none, so that commander lists them; none for the
@@ -51,7 +54,7 @@ export const guardsMoney = (command: string | undefined): boolean => GUARDS_MONE
  */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;
-  const { warnOfConfigs } = await import('../../app/wiring/configFile.ts');
+  const { warnOfConfigs } = await import('../../wiring/configFile.ts');
   warnOfConfigs(line => printError(line));
   const asked = COMMAND_FILES.filter(({ names }) => args[0] !== undefined && names.includes(args[0]));
   for (const { load } of asked.length > 0 ? asked : COMMAND_FILES) (await load())(program);

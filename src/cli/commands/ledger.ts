@@ -2,8 +2,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
-import { readConfig } from '../../app/wiring/configFile.ts';
-import { UsageError } from '../../app/wiring/usageError.ts';
+import { readConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { adjust, ledger } from '../../app/inspect/ledger.ts';
 import type { AdjustAsk } from '../../app/inspect/ledger.ts';
@@ -59,12 +59,12 @@ export function addLedgerCommands(program: Command): void {
     .requiredOption('--amount <n>', 'how much more (or less, with a minus) the exchange has than the ledger')
     .requiredOption('--reason <text>', 'what happened; kept in the ledger')
     .option('--by <name>', 'who says so; without it the name of your login')
-    .action((_: unknown, self: Command) => {
+    .action(async (_: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by } = options;
       if (currency === undefined) throw new UsageError('--currency: expected a ticker like btc');
       const ask = { currency, amount, reason, ...(by === undefined ? {} : { by }) };
-      print(adjust(folderOf(options), ask, realClock().now()));
+      print(await adjust(folderOf(options), ask, realClock()));
     });
 }
 

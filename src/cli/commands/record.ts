@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
-import { EXIT } from '../../app/messages/exits.ts';
+import { EXIT } from '../../messages/exits.ts';
 import { decimalFlag, durationFlag, sessionHours, sources } from '../terminal/flags.ts';
 import { describeImport, importTape } from '../../app/tapes/import.ts';
 import { logger } from '../terminal/logger.ts';

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { carryOutReload } from '../../app/actions/carryOut.ts';
 import { askReload } from '../../app/inspect/askReload.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
-import { EXIT } from '../../app/messages/exits.ts';
+import { EXIT } from '../../messages/exits.ts';
 import { digestFlag } from '../terminal/flags.ts';
 import { realClock } from '../../live/realClock.ts';
 import { folderOf } from './ledger.ts';

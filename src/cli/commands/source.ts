@@ -2,15 +2,13 @@
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
-import { isStoredTape, openStoredTape, openTape } from '../../tape/index.ts';
+import { openTape } from '../../tape/index.ts';
 import type { Tape } from '../../tape/index.ts';
-import type { ReferenceTapes } from '../../app/backtest/hedgeRoutes.ts';
-import type { OpenedTape } from '../../app/backtest/market.ts';
-import type { VenueAccess } from '../../app/wiring/bot.ts';
-import { readConfig, readShipped, shippedConfig } from '../../app/wiring/configFile.ts';
-import { UsageError } from '../../app/wiring/usageError.ts';
-import { withMarket, withVenue } from '../../app/wiring/venue.ts';
-import { withProgress } from '../../app/messages/progress.ts';
+import type { VenueAccess } from '../../wiring/bot.ts';
+import { readConfig, readShipped, shippedConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { withMarket, withVenue } from '../../wiring/venue.ts';
+import { withProgress } from '../../messages/progress.ts';
 import { logger } from '../terminal/logger.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 
@@ -49,37 +47,14 @@ export async function chosen(
 }
 
 /** Returns the selected book: the configuration's, or that of --book. */
-function bookOf(given: Config | null, asked: string | undefined): string | undefined {
+export function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
     throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; leave one of them out`);
   return given?.book ?? asked;
 }
 
-/**
- * Like `chosen`, for a --tape that is a stored tape, which is opened but not read; `null` if it is not. Throws
- * `UsageError` as `chosen` rejects.
- */
-export function chosenStored(
-  dir: string | undefined,
-  path: string | undefined,
-  book: string | undefined,
-  session: string | undefined,
-): { config: Config; file: string; tape: OpenedTape } | null {
-  if (dir === undefined || !isStoredTape(dir)) return null;
-  const given = path === undefined ? null : readConfig(path);
-  const name = bookOf(given, book);
-  const options = { ...(name !== undefined && { book: name }), ...(session !== undefined && { session }) };
-  try {
-    const tape = openStoredTape(dir, options);
-    const shipped = nameFor(tape.book);
-    return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape: { tape, options } };
-  } catch (error) {
-    throw error instanceof UsageError ? error : wrongTape(error);
-  }
-}
-
 /** Returns the shipped configuration for a book; the standard one has a book of its own. */
-const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
+export const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
 /** Reads one book of a recording. Every error rejects as `UsageError`; if there are several books, it names --book. */
 export const tapeOf = (dir: string, book?: string, session?: string): Promise<Tape> =>
@@ -90,25 +65,9 @@ export const tapeOf = (dir: string, book?: string, session?: string): Promise<Ta
   });
 
 /** Adds the flag that selects a book to the error. */
-function wrongTape(error: unknown): UsageError {
+export function wrongTape(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
-}
-
-/**
- * Reads the recordings given as `BOOK=DIR`, by book. Rejects with `UsageError` for other text, a repeated book, or an
- * unreadable recording.
- */
-export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
-  const tapes = new Map<string, Tape>();
-  for (const text of given) {
-    const [, book, dir] = /^([a-z0-9]{2,12}_[a-z0-9]{2,12})=(.+)$/s.exec(text) ?? [];
-    if (book === undefined || dir === undefined)
-      throw new UsageError(`--reference: expected BOOK=DIR, like btc_usd=tapes/btc_usd, found ${JSON.stringify(text)}`);
-    if (tapes.has(book)) throw new UsageError(`--reference: ${book} is given twice`);
-    tapes.set(book, await tapeOf(dir, book));
-  }
-  return tapes;
 }
 
 /**

@@ -4,20 +4,20 @@ import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
-import { readConfig, readConfigText } from '../../app/wiring/configFile.ts';
-import { UsageError } from '../../app/wiring/usageError.ts';
+import { readConfig, readConfigText } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
-import { EXIT } from '../../app/messages/exits.ts';
+import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
 import { lineRoom, logger } from '../terminal/logger.ts';
-import { ownCommand } from '../../app/messages/ownCommand.ts';
-import { remoteVenue } from '../../app/wiring/venue.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
+import { remoteVenue } from '../../wiring/venue.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { chosen, seedOf, withVenueOf } from './source.ts';
 import type { Source } from './source.ts';
-import { describe } from '../../app/messages/summary.ts';
+import { describe } from '../../messages/summary.ts';
 import { outputTerminal, print } from '../terminal/output.ts';
 
 /** Returns the access data of an exchange: unwrapped rows on a terminal, for copying; one JSON object for programs. */
@@ -178,7 +178,7 @@ function addExchange(program: Command): void {
         throw new UsageError('this configuration has a remote exchange: nothing to run here');
       const clock = realClock(options.speed);
       const operatorToken = randomBytes(24).toString('base64url');
-      const { startEmbedded } = await import('../../app/wiring/embedded.ts');
+      const { startEmbedded } = await import('../../wiring/embedded.ts');
       const embedded = await startEmbedded(config, clock, {
         tape,
         port: options.port,

@@ -6,13 +6,13 @@ import { contradictionsOf, joinTransactions, transactionOf } from '../../core/in
 import type { TransactionState, ExchangeVenue } from '../../core/index.ts';
 import { INBOX_FILE, openInboxStore } from '../../live/inbox/store.ts';
 import { realClock } from '../../live/realClock.ts';
-import { clientOf } from '../../app/wiring/bot.ts';
-import { readConfig } from '../../app/wiring/configFile.ts';
-import { UsageError } from '../../app/wiring/usageError.ts';
-import { callbackOf, webhookTokens } from '../../app/wiring/inbox.ts';
-import { venueNamed, venueOf } from '../../app/wiring/venueRegistry.ts';
+import { clientOf } from '../../wiring/bot.ts';
+import { readConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
+import { venueNamed, venueOf } from '../../wiring/venueRegistry.ts';
 import { folderOf } from './ledger.ts';
-import { remoteVenue } from '../../app/wiring/venue.ts';
+import { remoteVenue } from '../../wiring/venue.ts';
 import { print } from '../terminal/output.ts';
 
 /**

@@ -2,7 +2,7 @@
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { shippedConfig } from '../../app/wiring/configFile.ts';
+import { shippedConfig } from '../../wiring/configFile.ts';
 
 const LINE = /^# yaml-language-server: \$schema=(\S+)/m;
 

@@ -24,14 +24,6 @@ export function seedNumber(text: string): number {
   return n;
 }
 
-/** Parses bps per hour, from -5000 to 5000; decimals are allowed. */
-export function driftNumber(text: string): number {
-  const n = Number(text);
-  if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(n) <= 5_000))
-    throw new InvalidArgumentError('expected a number of bps from -5000 to 5000.');
-  return n;
-}
-
 /** Parses a whole number from 1 to 64. */
 export function threadNumber(text: string): number {
   const n = Number(text);
@@ -54,16 +46,6 @@ export function durationFlag(text: string): number {
   const ms = Number(match[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as 's' | 'm' | 'h'];
   if (!(ms > 0 && ms <= 2_147_483_647)) throw new InvalidArgumentError('expected at most 24 days.');
   return ms;
-}
-
-const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12 } as const;
-
-/** Parses text like 500MB, 20GB or 1TB to bytes; above 0. */
-export function sizeFlag(text: string): number {
-  const [, digits, unit] = /^(\d+(?:\.\d+)?)(MB|GB|TB)$/.exec(text) ?? [];
-  const bytes = Number(digits) * UNITS[unit as keyof typeof UNITS];
-  if (!(bytes > 0 && bytes <= 1e15)) throw new InvalidArgumentError('expected a size like 500MB, 20GB or 1TB.');
-  return bytes;
 }
 
 /** Point in the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
@@ -94,51 +76,6 @@ export function recordedTime(text: string): Millis {
 function isoTime(text: string): number {
   const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text);
   return match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`) : Number.NaN;
-}
-
-const SWEEP_MAX_MS = 60_000;
-const SWEEP_MOST = 12;
-
-/** Parses up to twelve latencies in ms, each at most a minute, separated by commas; returns them sorted and unique. */
-export function sweepFlag(text: string): readonly number[] {
-  const all = text.split(',').map(one => (/^\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
-  if (!(all.length <= SWEEP_MOST && all.every(ms => ms >= 0 && ms <= SWEEP_MAX_MS)))
-    throw new InvalidArgumentError('expected up to twelve latencies in ms, like 0,25,100, each at most 60000.');
-  return [...new Set(all)].sort((a, b) => a - b);
-}
-
-const FEES_MOST = 8;
-
-/** Parses up to eight fees in bps, separated by commas; negative for a rebate. Returns them in order and unique. */
-export function feesFlag(text: string): readonly number[] {
-  const all = text.split(',').map(one => (/^-?\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
-  if (!(all.length <= FEES_MOST && all.every(bps => Math.abs(bps) <= 1_000)))
-    throw new InvalidArgumentError('expected up to eight fees in bps, like 4,10, from -1000 to 1000.');
-  return [...new Set(all)];
-}
-
-/** Parses maker and taker fee as fractions, like -0.0001,0.0005; negative for a rebate. */
-export function venueFeesFlag(text: string): { readonly maker: string; readonly taker: string } {
-  const [, maker, taker] = /^(-?0(?:\.\d{1,8})?),(-?0(?:\.\d{1,8})?)$/.exec(text) ?? [];
-  if (maker === undefined || taker === undefined)
-    throw new InvalidArgumentError('expected a maker and a taker fee as fractions, like -0.0001,0.0005.');
-  return { maker, taker };
-}
-
-/** Adds the flag for another exchange's fees, for runs on recordings. */
-export const venueFees = (command: Command): Command =>
-  command.option(
-    '--venue-fees <maker,taker>',
-    'fees of another exchange as fractions, like -0.0001,0.0005; they go before backtest.fees',
-    venueFeesFlag,
-  );
-
-/** Parses whole ms from 50 to 60000, as for `decideEveryMs`. */
-export function cadenceFlag(text: string): Millis {
-  const n = Number(text);
-  if (!(/^\d+$/.test(text) && n >= 50 && n <= 60_000))
-    throw new InvalidArgumentError('expected a whole number of ms from 50 to 60000.');
-  return n;
 }
 
 /** Checks decimal text above zero and returns it unchanged. */
@@ -176,16 +113,6 @@ export const sessionHours = (command: Command): Command =>
     'count only these hours of the recording, like 09:30-16:00@America/New_York; without days Monday to Friday',
     sessionFlag,
   );
-
-/** Adds the flags for the start and the end of trading on a recording. */
-export const tradedTime = (command: Command): Command =>
-  command
-    .option(
-      '--since <time>',
-      'trade from then on, like 2026-11-21 or 2026-11-21T12:00:00Z; what the recording has before builds the book',
-      recordedTime,
-    )
-    .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
 
 /** Adds the flags of every command that reads a configuration and may start the embedded exchange. */
 export function sources(command: Command): Command {

@@ -6,7 +6,7 @@ import { maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 import { errorTerminal, writeError } from './output.ts';
 import type { TerminalSize } from './output.ts';
-import { foldedRow } from '../../app/messages/wrapped.ts';
+import { foldedRow } from '../../messages/wrapped.ts';
 import { ownCommandName, withCommandName } from './commandName.ts';
 import { terminalColumns } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 /** Progress of a long task and its remaining time, on stderr: a bar on a terminal, otherwise an occasional line. */
 import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
-import type { Progress } from '../../app/messages/progress.ts';
+import type { Progress } from '../../messages/progress.ts';
 import { errorStream, errorTerminal, writeError } from './output.ts';
 
 const FORMAT = '[{bar}] {percentage}% | {eta_formatted} | {what}';

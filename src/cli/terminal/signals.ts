@@ -1,6 +1,6 @@
 /** Stop of a command by signals: the first for a clean end, the second for an immediate exit. */
 import { closeSync, constants, openSync } from 'node:fs';
-import { EXIT } from '../../app/messages/exits.ts';
+import { EXIT } from '../../messages/exits.ts';
 import { printError } from './output.ts';
 
 /**

@@ -3,7 +3,7 @@
  * which has the same filter.
  */
 import { shownLines } from '../../core/text/shownText.ts';
-import { foldedText } from '../../app/messages/wrapped.ts';
+import { foldedText } from '../../messages/wrapped.ts';
 import { ownCommandName, withCommandName } from './commandName.ts';
 
 type Screen = { readonly isTTY?: boolean; readonly columns?: number };

@@ -26,8 +26,6 @@ const PANELS: Readonly<Record<string, Panel>> = {
   ledger: account.ledgerPanel,
   events: account.eventsPanel,
 };
-/** Whether the bot is running, so that its view counts as live. */
-const isRunning = ({ bot }: ConsoleView): boolean => bot.state === 'running';
 /** Steps of the keys, in ms. */
 const STEP = { small: 10_000, minute: 60_000, large: 600_000 };
 
@@ -113,14 +111,11 @@ function showTime(live: ConsoleView | null): void {
         ? `${stamp(past.view.at)}, ${span(to - past.view.at)} ago`
         : live === null
           ? ''
-          : `${lifeText(live)}, ${clockOf(to)}`;
-  place('live').textContent = live === null || isRunning(live) ? 'live' : 'newest';
+          : `${standing.lifeText(live)}, ${clockOf(to)}`;
+  place('live').textContent = live === null ? 'live' : standing.newestText(live);
   place('when').textContent = text;
   place('live').setAttribute('aria-pressed', String(asked === null && past === null));
 }
-
-const lifeText = (live: ConsoleView): string =>
-  isRunning(live) ? 'live' : live.bot.state === 'silent' ? 'no sign of life' : live.bot.state;
 
 function step(ms: number): void {
   const { asked, past, live } = state;

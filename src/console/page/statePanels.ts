@@ -2,6 +2,7 @@
 import { div, h, none, sideText, small, signedSum, tableOf } from './elements.ts';
 import type { Node, Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, span, stamp, tone } from './texts.ts';
+import type { ConsoleView } from './view.ts';
 
 const PAUSED: Readonly<Record<string, string>> = {
   normal: 'good',
@@ -10,6 +11,13 @@ const PAUSED: Readonly<Record<string, string>> = {
   paused: 'bad',
   halted: 'bad',
 };
+
+/** State of the bot beside the time of the newest view. Only a bot that runs is live. */
+export const lifeText = ({ bot }: ConsoleView): string =>
+  bot.state === 'running' ? 'live' : bot.state === 'silent' ? 'no sign of life' : bot.state;
+
+/** Text of the button that leads to the newest view. */
+export const newestText = ({ bot }: ConsoleView): string => (bot.state === 'running' ? 'live' : 'newest');
 
 /** Header with the bot's identity, process state and regime. */
 export const headPanel: Panel = (view, { isUp, past, live }) => {

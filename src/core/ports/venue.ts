@@ -1,6 +1,6 @@
 /**
  * One exchange as the composition root knows it. To add one, define a value of `ExchangeVenue` and one line in the
- * registry of `src/app/wiring/venueRegistry.ts`.
+ * registry of `src/wiring/venueRegistry.ts`.
  */
 import type { Millis } from '../model/units.ts';
 import type { Meaning, Outcome } from './outcome.ts';

@@ -14,7 +14,7 @@ const KEEP_EVERY_MS = 60_000;
 export class LedgerKeeper {
   readonly #engine: Engine;
   readonly #journal: Pick<Journal, 'keep'>;
-  readonly #reads: Pick<Reads, 'taken'>;
+  readonly #reads: Pick<Reads, 'taken' | 'uncounted'>;
   readonly #clock: Clock;
   readonly #hedges: () => readonly HedgeRow[];
   readonly #transfers: () => readonly string[] | null;
@@ -26,7 +26,7 @@ export class LedgerKeeper {
   constructor(
     engine: Engine,
     journal: Pick<Journal, 'keep'>,
-    reads: Pick<Reads, 'taken'>,
+    reads: Pick<Reads, 'taken' | 'uncounted'>,
     clock: Clock,
     { tick, lot }: StateUnits,
     hedges: () => readonly HedgeRow[] = () => [],
@@ -49,6 +49,7 @@ export class LedgerKeeper {
    * profit has changed.
    */
   keep(isLast = false): void {
+    const { uncounted } = this.#reads;
     const { marker, tids } = this.#reads.taken;
     const live = this.#engine.unfinished.map(({ id, price, amount, filled, filledRest, oid }) => ({
       ...{ id, filled, oid, price, amount },
@@ -58,7 +59,16 @@ export class LedgerKeeper {
     const last = hedges[hedges.length - 1];
     const transfers = this.#transfers();
     const version = [this.#engine.ledgerVersion, transfers === null ? null : transfers.length];
-    const state = JSON.stringify([...version, marker, tids.length, live, last?.id, last?.state, last?.acceptedAt]);
+    const state = JSON.stringify([
+      ...version,
+      marker,
+      tids.length,
+      uncounted,
+      live,
+      last?.id,
+      last?.state,
+      last?.acceptedAt,
+    ]);
     const now = this.#clock.elapsed();
     if (!isLast && this.#hours.length === 0 && state === this.#kept.state && now - this.#kept.at < KEEP_EVERY_MS)
       return;
@@ -67,7 +77,11 @@ export class LedgerKeeper {
     const { checked } = this.#engine.account;
     const profit = ledger.profit?.profit ?? null;
     const units = this.#units;
-    this.#journal.keep({ ledger, marker, live, hedges, transfers, units, checked, profit }, this.#entries, this.#hours);
+    this.#journal.keep(
+      { ledger, marker, live, hedges, transfers, units, uncounted, checked, profit },
+      this.#entries,
+      this.#hours,
+    );
     [this.#entries, this.#hours] = [[], []];
     this.#kept = { state, at: now };
   }

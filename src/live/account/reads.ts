@@ -44,10 +44,10 @@ export class Reads {
   #sequence = -1n;
   #tradesTurn: Promise<unknown> = Promise.resolve();
   readonly #judgment: RowJudgment;
-  /** Currencies of the book; empty if its name does not contain them. */
+  /** Returns the currencies of the book; empty if its name does not contain them. */
   readonly #currencies: readonly string[];
   /** Other currencies with an unreadable trade; their balances cannot equal the ledger. */
-  readonly #uncounted = new Set<string>();
+  readonly #uncounted: Set<string>;
 
   /**
    * Reads one book and the own trades after `lastTid`; `tids`, in order, are already taken. `time` is the engine's.
@@ -62,7 +62,9 @@ export class Reads {
     overlapMs: Millis = 0,
     tids: readonly string[] = [],
     judgment: RowJudgment = NO_JUDGMENT,
+    uncounted: readonly string[] = [],
   ) {
+    this.#uncounted = new Set(uncounted);
     this.#judgment = judgment;
     this.#currencies = pairOrNull(book) ?? [];
     this.#exchange = exchange;
@@ -90,6 +92,11 @@ export class Reads {
    */
   get taken(): { readonly marker: string | undefined; readonly tids: readonly string[] } {
     return { marker: this.#marker, tids: this.#recent.map(({ tid }) => tid) };
+  }
+
+  /** Returns the currencies whose balances a later run must not compare either. */
+  get uncounted(): readonly string[] {
+    return [...this.#uncounted];
   }
 
   /**

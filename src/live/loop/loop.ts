@@ -67,8 +67,9 @@ export class Loop {
     const run = { clock, log, time: this.time, step: (event: EngineEvent) => this.#step(event) };
     this.#run = run;
     const tids = opening.kind === 'restored' ? opening.tids : [];
+    const uncounted = opening.kind === 'restored' ? state.journal.leftovers.uncounted : [];
     const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
-    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment);
+    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted);
     // A run without a hedger hands them on: one may be open, and those of a day count together.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);

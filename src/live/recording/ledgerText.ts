@@ -135,6 +135,8 @@ export type LedgerCheckpoint = {
   readonly units?: { readonly tick: string; readonly lot: string } | null;
   /** Listed transfers that are in the ledger or were before it started; `null` if unknown. */
   readonly transfers?: readonly string[] | null;
+  /** Currencies with an unreadable trade; their balances cannot equal the ledger. */
+  readonly uncounted?: readonly string[];
   /** Last comparison with the exchange's balances, for display. */
   readonly checked?: BalanceCheck | null;
   /** Profit of all runs since the opening, including this one; `null` if an older Puntas kept none. */
@@ -160,6 +162,7 @@ export const textOfCheckpoint = ({
   hedges = [],
   transfers = null,
   units = null,
+  uncounted = [],
   ...rest
 }: LedgerCheckpoint): string => {
   const { checked = null, profit = null } = rest;
@@ -170,6 +173,7 @@ export const textOfCheckpoint = ({
     hedges,
     transfers,
     ...(units === null ? {} : { units }),
+    ...(uncounted.length === 0 ? {} : { uncounted }),
     checked: checked && {
       at: checked.at,
       reported: written(checked.reported),
@@ -184,7 +188,9 @@ export const textOfCheckpoint = ({
  * JSON or sums.
  */
 export function checkpointOf(text: string): Required<LedgerCheckpoint> {
-  const { ledger, marker, live, hedges, transfers, units, checked, profit } = JSON.parse(text) as WrittenMark;
+  const { ledger, marker, live, hedges, transfers, units, uncounted, checked, profit } = JSON.parse(
+    text,
+  ) as WrittenMark;
   return {
     ledger: ledgerOf(ledger),
     marker: marker ?? undefined,
@@ -192,6 +198,7 @@ export function checkpointOf(text: string): Required<LedgerCheckpoint> {
     hedges: hedges ?? [],
     transfers: transfers ?? null,
     units: units ?? null,
+    uncounted: uncounted ?? [],
     checked: checked
       ? { at: checked.at, reported: read(checked.reported), differences: read(checked.differences) }
       : null,

@@ -45,6 +45,8 @@ export type Leftovers = {
   readonly hedges: readonly HedgeRow[];
   /** Listed transfers that are in the ledger or were before it started; `null` if unknown. */
   readonly transfers: readonly string[] | null;
+  /** Currencies with a trade that an earlier run could not read; their balances are not compared. */
+  readonly uncounted: readonly string[];
   /** Tick and lot of all prices and amounts here; `null` if an older Puntas kept none. */
   readonly units: StateUnits | null;
 };
@@ -349,6 +351,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
     marker: mark?.marker,
     hedges: mark?.hedges ?? [],
     transfers: mark?.transfers ?? null,
+    uncounted: mark?.uncounted ?? [],
     units: mark?.units ?? null,
   };
 }

@@ -24,6 +24,8 @@ export type LedgerFile = {
 export const ledgerFileIn = (dir: string, clock: Clock): Promise<LedgerFile | null> => fromCopy(dir, clock, read);
 
 function read(db: Database.Database): LedgerFile | null {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'marks'").get() !== undefined;
+  if (!isThere) return null;
   const row = db.prepare('SELECT account, mark FROM marks').get() as { account: string; mark: string } | undefined;
   if (!row) return null;
   const { ledger, checked, profit } = checkpointOf(row.mark);

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
 import { latchHalt } from '../../../src/app/inspect/halt.ts';
 import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
-import { checkedBy, checkedReason } from '../../../src/app/messages/reason.ts';
+import { checkedBy, checkedReason } from '../../../src/messages/reason.ts';
 import { promoteOptions } from '../../../src/app/promote/promote.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
 
@@ -75,11 +76,12 @@ const VERBS: Readonly<Record<string, (dir: string, reason: string, by: string) =
   },
   adjust: (dir, reason, by) => {
     writeFileSync(join(dir, STATE_FILE), '');
-    return adjust(dir, { currency: 'btc', amount: '1', reason, by }, 1);
+    return adjust(dir, { currency: 'btc', amount: '1', reason, by }, new VirtualClock());
   },
   'a promotion': (dir, reason, by) => {
     const clock = new VirtualClock();
     const { reason: kept, by: name } = promoteOptions({
+      judge: promotionJudge,
       ...{ liveFile: join(dir, 'my.yaml'), by, reason, needsReason: true, version: '1', threads: 1 },
       ...{ clock, progress: NO_PROGRESS, onInput: () => undefined },
     });

@@ -2,14 +2,26 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ACTION_NAMES } from '../../../src/app/actions/actions.ts';
+import type { ActionName } from '../../../src/app/actions/actions.ts';
 import { carryOut } from '../../../src/app/actions/carryOut.ts';
+import { hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { adjust } from '../../../src/app/inspect/ledger.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { settleHedge } from '../../../src/app/inspect/settleHedge.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
+import type { WireRequest } from '../../../src/core/index.ts';
+import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';
+import { settlementsIn } from '../../../src/live/state/settlements.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
+import { doomed } from '../../live/crashes.ts';
+import { hedgedWorld, isAccept } from '../../live/hedge/hedgedWorld.ts';
+import { Folders } from '../../live/states.ts';
+import type { World } from '../../live/world.ts';
 import { disk, hookDisk } from '../killedDisk.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-repeated-'));
@@ -32,6 +44,9 @@ const said = { id: 'a-1', reason: 'a look', by: 'ann', via: 'command' } as const
 const act = (action: 'pause' | 'resume' | 'reduce' | 'halt') => carryOut({ stateDir: dir }, { ...said, action }, clock);
 const earlier = { reason: 'an earlier one', at: 1, by: 'person', who: 'ben' } as const;
 
+const textOf = (flatten: ReturnType<ReturnType<typeof flattenIn>['read']>) =>
+  flatten && `${flatten.by} ${flatten.reason} ${flatten.costMax}`;
+
 /** What holds there: without the journal of actions, which has a line for each command. */
 function holds() {
   const latch = latchIn(dir);
@@ -41,6 +56,10 @@ function holds() {
     adjustments: adjustmentsIn(dir)
       .waiting()
       .map(({ currency, amount }) => `${amount} ${currency}`),
+    flatten: textOf(flattenIn(dir).read()),
+    settlements: settlementsIn(dir)
+      .waiting()
+      .map(({ id, as, by }) => `${id} ${as} ${by}`),
     unfinished: readdirSync(dir).filter(name => /\.over$|^resuming/.test(name)),
   };
 }
@@ -52,6 +71,18 @@ async function done(command: () => unknown): Promise<void> {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
   }
+}
+
+/** The state directory becomes that of a bot that was killed: after 40 s, or at the first request that `isFatal`. */
+async function leftBy(world: World, isFatal: (request: WireRequest) => boolean = () => false): Promise<void> {
+  const folders = new Folders();
+  const bot = await doomed(world, folders, request => (isFatal(request) ? 'unanswered' : null));
+  await world.clock.advance(40_000);
+  rmSync(dir, { recursive: true });
+  cpSync(bot.left() ?? bot.kill(), dir, { recursive: true });
+  await bot.running.stop();
+  world.end();
+  folders.clear();
 }
 
 async function killedAnywhere(command: () => unknown): Promise<void> {
@@ -74,6 +105,18 @@ async function killedAnywhere(command: () => unknown): Promise<void> {
     expect({ n, ...holds() }).toEqual({ n, ...wanted });
   }
 }
+
+/** Verbs without a test below, each with what makes its repetition harmless. */
+const ASKED_OF_A_BOT: Partial<Record<ActionName, string>> = {
+  cancel: 'its orders are canceled again at the change of runs',
+  reload: 'the same file is taken up again',
+};
+
+test('every verb is tried below, or is asked of a bot that runs', () => {
+  const tests = readFileSync(fileURLToPath(import.meta.url), 'utf8');
+  const missing = ACTION_NAMES.filter(name => !(name in ASKED_OF_A_BOT) && !tests.includes(`  test('${name}`));
+  expect(missing).toEqual([]);
+});
 
 describe('a command that is killed at any write and repeated leaves what one leaves that is not killed:', () => {
   test('pause', () => killedAnywhere(() => act('pause')));
@@ -100,10 +143,30 @@ describe('a command that is killed at any write and repeated leaves what one lea
   test('ledger adjust, which books once', async () => {
     writeFileSync(join(dir, STATE_FILE), '');
     const ask = { currency: 'btc', amount: '0.5', reason: 'a gift', by: 'ann' };
-    await killedAnywhere(() => adjust(dir, ask, 1));
+    await killedAnywhere(() => adjust(dir, ask, clock));
     expect(holds().adjustments).toHaveLength(1);
-    adjust(dir, { ...ask, reason: 'another gift' }, 2);
+    await adjust(dir, { ...ask, reason: 'another gift' }, clock);
     expect(holds().adjustments).toHaveLength(2);
     expect(existsSync(join(dir, STATE_FILE)) && readFileSync(join(dir, STATE_FILE), 'utf8')).toBe('');
+  });
+
+  test('flatten, which is one request with one sum to spend', async () => {
+    await leftBy(hedgedWorld(3, { band: '0.09', venues: ['book'] }));
+    const flatten = (id: string) =>
+      carryOut({ stateDir: dir }, { ...said, id, action: 'flatten', costMax: '900' }, clock);
+    await killedAnywhere(() => flatten('a-1'));
+    const { id } = flattenIn(dir).read()!;
+    // By its id the hedger knows what it has cost so far.
+    await flatten('a-2');
+    expect(flattenIn(dir).read()?.id).toBe(id);
+  });
+
+  test('hedges settle, which settles one hedge once', async () => {
+    await leftBy(hedgedWorld(92, { venues: ['conversion'], pauseMs: 600_000, costMaxBps: 150 }), isAccept);
+    const { id } = hedgesIn(dir).find(({ state }) => state === 'unknown' || state === 'accepted')!;
+    const ask = { id, as: 'executed', reason: 'seen on its web page', by: 'ann' } as const;
+    await killedAnywhere(() => settleHedge(dir, ask, clock));
+    await settleHedge(dir, ask, clock);
+    expect(holds().settlements).toEqual([`${id} executed ann`]);
   });
 });

@@ -7,7 +7,7 @@ import { actionEvents } from '../../../src/app/console/consoleActions.ts';
 import { consoleView } from '../../../src/app/console/consoleView.ts';
 import { LiveRun } from '../../../src/app/console/liveRun.ts';
 import { startCanceling } from '../../../src/app/run/canceling.ts';
-import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/app/wiring/bot.ts';
+import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring/bot.ts';
 import type { ConsoleView } from '../../../src/console/index.ts';
 import { randomOf, Secret } from '../../../src/core/index.ts';
 import type { Clock, Engine, Instrument, Millis } from '../../../src/core/index.ts';

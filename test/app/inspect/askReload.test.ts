@@ -8,7 +8,7 @@ import { carryOutReload } from '../../../src/app/actions/carryOut.ts';
 import { consoleActions } from '../../../src/app/console/consoleActions.ts';
 import { askReload } from '../../../src/app/inspect/askReload.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
-import { shippedConfig } from '../../../src/app/wiring/configFile.ts';
+import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { reloadsIn } from '../../../src/live/state/reloads.ts';
 

@@ -7,7 +7,7 @@ import { LiveRun } from '../../../src/app/console/liveRun.ts';
 import { ledger } from '../../../src/app/inspect/ledger.ts';
 import { lastMoment, profitAt } from '../../../src/app/inspect/profitNow.ts';
 import { profitReport, reportJson } from '../../../src/app/inspect/profitReport.ts';
-import type { PrintedProfit } from '../../../src/app/messages/shownProfit.ts';
+import type { PrintedProfit } from '../../../src/messages/shownProfit.ts';
 import { moneyOf } from '../../../src/core/index.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';

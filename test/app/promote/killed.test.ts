@@ -10,10 +10,11 @@ import {
   promotionBack,
   startPromotion,
 } from '../../../src/app/promote/promote.ts';
+import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
 import { promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import type { PromotionRecord } from '../../../src/app/promote/records.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
-import { readConfigText, shippedConfig } from '../../../src/app/wiring/configFile.ts';
+import { NO_PROGRESS } from '../../../src/messages/progress.ts';
+import { readConfigText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { disk, hookDisk } from '../killedDisk.ts';
 import { started, worldOf } from '../../live/world.ts';
 import type { World } from '../../live/world.ts';
@@ -39,6 +40,7 @@ afterAll(() => {
 /** The same command each time; `stage` of the promotion in the first line of what it says. */
 const optionsOf = () =>
   promoteOptions({
+    judge: promotionJudge,
     ...{ liveFile: live, by: 'ann', reason: 'a test', needsReason: true, version: '0.1.0', threads: 1 },
     ...{ clock: world.clock, progress: NO_PROGRESS, onInput: () => undefined },
   });

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { keptCopy, putInPlace } from '../../../src/app/promote/liveFile.ts';
+import { promotionJudge } from '../../../backtest/app/promote/checkStage.ts';
 import {
   approvePromotion,
   checkPromotion,
@@ -28,7 +29,7 @@ import { promotedJson, promotedText } from '../../../src/app/promote/promoteText
 import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
 import { previewBack } from '../../../src/app/promote/previewBack.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
+import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { approved, placed } from './records.ts';
 
@@ -46,6 +47,7 @@ const wider = (bps: number): string => SANDBOX.replace('halfSpreadBps: 16', `hal
 const clock = realClock();
 const optionsOf = (over: { reason?: string; liveFile?: string } = {}) =>
   promoteOptions({
+    judge: promotionJudge,
     ...{ liveFile: join(dir, 'my.yaml'), by: 'ann', reason: 'a test', needsReason: true, version: '0.1.0', threads: 1 },
     ...{ clock, progress: NO_PROGRESS, onInput: () => undefined },
     ...over,

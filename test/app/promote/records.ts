@@ -1,5 +1,5 @@
 /** Promotions made up for tests: lines of a journal as the program writes them. */
-import { DEFAULT_CRITERIA } from '../../../src/app/promote/criteria.ts';
+import { DEFAULT_CRITERIA } from '../../../backtest/app/promote/criteria.ts';
 import type { PromotionRecord, Stage } from '../../../src/app/promote/records.ts';
 
 const signed = (promotion: number, at: number) => ({ promotion, at, by: 'ann', reason: 'a test', version: '1.0.0' });

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { distanceProfileOf, quoteVerdictOf } from '../../../backtest/index.ts';
-import { fragment } from '../../../src/app/backtest/calibrate.ts';
-import { distancesIn, distancesText, verdictSentence } from '../../../src/app/backtest/distances.ts';
+import { fragment } from '../../../backtest/app/calibrate/calibrate.ts';
+import { distancesIn, distancesText, verdictSentence } from '../../../backtest/app/calibrate/distances.ts';
 import { amount, price, randomOf } from '../../../src/core/index.ts';
 import { calibrationOf, finishTape, KIND, SIDE, TapeBuilder } from '../../../src/tape/index.ts';
 import type { Tape } from '../../../src/tape/index.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ranked, scoutedBook, scoutPage, scoutWords } from '../../../backtest/index.ts';
 import type { ScoutedBook, Scouting } from '../../../backtest/index.ts';
 import { marketSeen } from '../../../backtest/scout/marketSeen.ts';
-import { describeScouting } from '../../../src/app/scout/scoutText.ts';
+import { describeScouting } from '../../../backtest/app/scout/scoutText.ts';
 import { amount, price } from '../../../src/core/index.ts';
 import { finishTape, SIDE, TapeBuilder } from '../../../src/tape/index.ts';
 import { FEE, goodBook, tenBooks } from './plantedBooks.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../../backtest/index.ts';
-import { backtest } from '../../../src/app/backtest/backtest.ts';
-import { describeBacktest } from '../../../src/app/backtest/describe.ts';
-import { NO_PROGRESS } from '../../../src/app/messages/progress.ts';
-import { referenceTapes } from '../../../src/cli/commands/source.ts';
+import { backtest } from '../../../backtest/app/backtest/backtest.ts';
+import { describeBacktest } from '../../../backtest/app/backtest/describe.ts';
+import { NO_PROGRESS } from '../../../src/messages/progress.ts';
+import { referenceTapes } from '../../../backtest/commands/recordings.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { midsOf } from '../../../src/tape/index.ts';

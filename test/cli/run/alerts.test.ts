@@ -1,7 +1,7 @@
 /** Alerts of real processes: a bot that is halted, resumed, killed and stopped, its sentinel, and receivers that are told of each. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { receivers, SECRET, TOKEN } from '../../app/alerts/receivers.ts';
+import { receivers, SECRET, TOKEN } from '../../alerts/receivers.ts';
 import { Bench, puntas, ran } from '../program.ts';
 import type { Program } from '../program.ts';
 

@@ -199,14 +199,19 @@ describe('what no list tells of', () => {
       expect(latchIn(at.stateDir).read()?.reason).toMatch(/differ from our ledger by 77\.25 mxn/);
       expect([live(at, 'buy'), live(at, 'sell')]).toEqual([0, 0]);
 
-      const said = adjust(at.stateDir, { currency: 'MXN', amount: '77.25', reason: 'gift of the house', by: 'ana' }, 5);
-      expect(said).toMatch(/A halt stays/);
+      const ask = { currency: 'MXN', amount: '77.25', reason: 'gift of the house', by: 'ana' };
+      expect(await adjust(at.stateDir, ask, at.clock)).toMatch(/A halt stays/);
       const waits = await ledger(at.stateDir, { entries: false, form: 'text' }, realClock());
       expect(waits.at(-1)).toBe('waits for the bot to take it up: 77.25 mxn (ana: gift of the house)');
       const [left] = adjustmentsIn(at.stateDir).waiting();
       await at.clock.advance(30 * SECOND);
       expect(adjustmentsIn(at.stateDir).waiting()).toEqual([]);
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25' });
+      // The same command again, after it was booked.
+      expect(await adjust(at.stateDir, ask, at.clock)).toMatch(
+        /^nothing was booked: 77\.25 mxn by ana for this reason is in the ledger since 20.*; to book it again, give another --reason$/,
+      );
+      expect(adjustmentsIn(at.stateDir).waiting()).toEqual([]);
       expect(latchIn(at.stateDir).read()).not.toBeNull();
       expect(live(at, 'buy')).toBe(0);
       // A kill before the file was gone leaves it to be taken up again: it is known.
@@ -228,7 +233,7 @@ describe('what no list tells of', () => {
     await at.clock.advance(25 * SECOND);
     const dir = first.kill();
     deposit(at, 'btc', '0.5', null);
-    adjust(dir, { currency: 'btc', amount: '0.5', reason: 'from the vault' }, 5);
+    await adjust(dir, { currency: 'btc', amount: '0.5', reason: 'from the vault' }, at.clock);
     const [left] = adjustmentsIn(dir).waiting();
     const second = await doomed({ ...at, config: { ...at.config, state: { dir } } }, folders);
     await at.clock.advance(20 * SECOND);
@@ -253,10 +258,9 @@ describe('what no list tells of', () => {
     const at = world(49);
     await (await started(at)).stop();
     const ask = { currency: 'btc', amount: '1', reason: 'because of it', ...change };
-    expect(() => adjust(at.stateDir, ask, 5)).toThrow(says);
-    expect(() => adjust(folders.fresh(), { ...ask, reason: 'because of it', currency: 'btc', amount: '1' }, 5)).toThrow(
-      /no puntas\.db there/,
-    );
+    await expect(adjust(at.stateDir, ask, at.clock)).rejects.toThrow(says);
+    const good = { ...ask, reason: 'because of it', currency: 'btc', amount: '1' };
+    await expect(adjust(folders.fresh(), good, at.clock)).rejects.toThrow(/no puntas\.db there/);
   });
 });
 

@@ -8,6 +8,8 @@ import { amount, price } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { few } from '../../many.ts';
 import { STRANGE } from '../../exchange/strange.ts';
+import { doomed, restarted } from '../crashes.ts';
+import { Folders } from '../states.ts';
 import { started, worldOf } from '../world.ts';
 import type { Running, World } from '../world.ts';
 
@@ -264,6 +266,37 @@ describe.each(LISTS)('one strange row of $name', list => {
       left: [],
       failure: null,
     });
+    world.end();
+  });
+});
+
+describe('a trade of another program that cannot be read', () => {
+  test.each(['a restart', 'a crash'] as const)('halts nothing after %s either', async end => {
+    const { world, set, applied, trade } = strangeWorld(94);
+    const { clock } = world;
+    const timing = { ...world.config.timing, transferListDelayMaxMs: 20_000 };
+    const at = { ...world, config: { ...world.config, timing } };
+    const folders = new Folders();
+    const first = await doomed(at, folders);
+    await clock.advance(30_000);
+    const list = LISTS.find(({ name }) => name === 'own trades, of another program in another book')!;
+    set({ list, field: 'price', value: 'strange' });
+    trade();
+    // Until it is too old to be read again.
+    await clock.advance(120_000);
+    expect(applied()).toBeGreaterThan(0);
+    let second: Running;
+    if (end === 'a crash') second = await restarted(at, first.kill());
+    else {
+      await first.running.stop();
+      second = await started(at);
+    }
+    await clock.advance(90_000);
+    const dir = end === 'a crash' ? first.left()! : at.stateDir;
+    expect([refusalOf(second), latchIn(dir).read()]).toEqual([null, null]);
+    expect((await second.stop()).summary).toMatchObject({ openOrdersLeft: 0, ledgerMatches: true });
+    if (end === 'a crash') await first.running.stop();
+    folders.clear();
     world.end();
   });
 });

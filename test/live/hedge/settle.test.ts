@@ -85,8 +85,8 @@ describe('a conversion with a lost answer whose currencies both move', () => {
         count === 1 ? [`settled as executed by ana: seen on its web page`] : [],
       );
       // What the others moved differs still, and is booked as what it is.
-      adjust(at.stateDir, { currency: 'btc', amount: '0.0123', reason: 'from the vault', by: 'ana' }, 5);
-      adjust(at.stateDir, { currency: 'mxn', amount: '77', reason: 'from the vault', by: 'ana' }, 6);
+      await adjust(at.stateDir, { currency: 'btc', amount: '0.0123', reason: 'from the vault', by: 'ana' }, clock);
+      await adjust(at.stateDir, { currency: 'mxn', amount: '77', reason: 'from the vault', by: 'ana' }, clock);
       await at.clock.advance(30_000);
       expect(latchIn(at.stateDir).read()).toBeNull();
       const { summary } = await running.stop();

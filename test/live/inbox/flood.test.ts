@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { senderOf } from '../../../src/guard/index.ts';
-import { inboxReader } from '../../../src/app/wiring/inboxReader.ts';
+import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
 import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';

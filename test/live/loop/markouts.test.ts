@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { engineOf } from '../../../src/app/wiring/bot.ts';
+import { engineOf } from '../../../src/wiring/bot.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import type { Config } from '../../../src/config.ts';
 import type { EngineEvent, RestoredLedger } from '../../../src/core/index.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Config } from '../../../src/config.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { CannotStart } from '../../../src/live/loop/opening.ts';

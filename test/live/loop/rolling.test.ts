@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
-import { clientOf, engineOf, marketStreamOf } from '../../../src/app/wiring/bot.ts';
+import { clientOf, engineOf, marketStreamOf } from '../../../src/wiring/bot.ts';
 import { randomOf, Secret, settle } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { openRolling } from '../../../src/live/loop/rolling.ts';

@@ -1,7 +1,7 @@
 /** The last words of a run: each of them true, false, or unknown where what it rests on could not be read. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { lastWordOf } from '../../../src/app/alerts/sentences.ts';
-import { describe as describeSummary } from '../../../src/app/messages/summary.ts';
+import { lastWordOf } from '../../../src/alerts/sentences.ts';
+import { describe as describeSummary } from '../../../src/messages/summary.ts';
 import { started, worldOf } from '../world.ts';
 
 const ends: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { engineOf } from '../../../src/app/wiring/bot.ts';
+import { engineOf } from '../../../src/wiring/bot.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import type { Config } from '../../../src/config.ts';
 import { amount, emptyDepth, OrderBook, price } from '../../../src/core/index.ts';

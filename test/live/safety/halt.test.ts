@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { clientOf } from '../../../src/app/wiring/bot.ts';
+import { clientOf } from '../../../src/wiring/bot.ts';
 import { cancelOwn, lastConfigOf, latchHalt, nothingToCancel } from '../../../src/app/inspect/halt.ts';
 import { randomOf, Secret } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';

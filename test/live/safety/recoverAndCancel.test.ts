@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { STATE_FILE } from '../../../src/live/state/journal.ts';
 import { doomed, failedStart } from '../crashes.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { clientOf } from '../../../src/app/wiring/bot.ts';
+import { clientOf } from '../../../src/wiring/bot.ts';
 import { randomOf, Secret, settle } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../../src/live/safety/heartbeat.ts';

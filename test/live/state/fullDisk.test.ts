@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { sentenceOf } from '../../../src/app/messages/exits.ts';
+import { sentenceOf } from '../../../src/messages/exits.ts';
 import { DamagedState } from '../../../src/live/state/journal.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { AT, markOf, opened, place } from '../states.ts';

@@ -103,6 +103,7 @@ describe('an intent', () => {
         marker: undefined,
         hedges: [],
         transfers: null,
+        uncounted: [],
         units: null,
       });
     }
@@ -209,7 +210,9 @@ function history(): { states: Set<string>; crashed: string; closed: string } {
   const states = new Set<string>();
   const keep = () => states.add(textOf(leftIn(folders.copyOf(dir))));
   const journal = opened(dir);
-  states.add(textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null, units: null }));
+  states.add(
+    textOf({ orders: [], ledger: null, marker: undefined, hedges: [], transfers: null, uncounted: [], units: null }),
+  );
   keep();
   for (let i = 1; i <= 12; i++) {
     journal.record(`i{"event":{"kind":"timer","at":${AT + i}}}`);

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { httpDeliveries } from '../../../src/app/wiring/deliveries.ts';
+import { httpDeliveries } from '../../../src/wiring/deliveries.ts';
 import { moneyOf, randomOf, Secret, VirtualClock } from '../../../src/core/index.ts';
 import { exchangeClient, httpTransport } from '../../../src/exchange/index.ts';
 import { createVenue, serve } from '../../../src/sandbox/index.ts';

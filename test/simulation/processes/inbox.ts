@@ -1,7 +1,7 @@
 /** The bot's webhook inbox without its socket: the production desk, store and reader behind a door with a secret path, and everything that happens to deliveries on their way. */
 import Database from 'libsql';
-import { inboxHearing } from '../../../src/app/wiring/inbox.ts';
-import { inboxReader } from '../../../src/app/wiring/inboxReader.ts';
+import { inboxHearing } from '../../../src/wiring/inbox.ts';
+import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
 import { money } from '../../../src/core/index.ts';
 import { Desk } from '../../../src/live/inbox/desk.ts';

@@ -2,7 +2,7 @@
 import { carryOut } from '../../../src/app/actions/carryOut.ts';
 import type { ActionAsk, ActionEnd } from '../../../src/app/actions/actions.ts';
 import { cancelOwn } from '../../../src/app/inspect/halt.ts';
-import { UsageError } from '../../../src/app/wiring/usageError.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
 import { Secret } from '../../../src/core/index.ts';
 import type { Clock, Millis } from '../../../src/core/index.ts';
 import { heardLog } from '../../memoryLog.ts';

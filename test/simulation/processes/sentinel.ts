@@ -1,5 +1,5 @@
 /** The sentinel's process: the composition that ships, with a key, a wire and troubles of its own, started again whenever it dies. */
-import { clientOf } from '../../../src/app/wiring/bot.ts';
+import { clientOf } from '../../../src/wiring/bot.ts';
 import type { Exchange, Transport, WireRequest } from '../../../src/core/index.ts';
 import { Secret } from '../../../src/core/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';

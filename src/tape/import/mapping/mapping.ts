@@ -120,35 +120,44 @@ const table = z.discriminatedUnion('kind', [
     /** Rows that are part of a whole book: one, as long as they were received at one time. */
     snapshot: snapshot.optional(),
   }),
-  z.strictObject({
-    ...COMMON,
-    kind: z.literal('orders'),
-    event: z
-      .strictObject({
-        column,
-        add: words,
-        /** The amount is what is left of the order. */
-        change: words.default([]),
-        /** The amount is what went from the order, without an execution. */
-        reduce: words.default([]),
-        remove: words.default([]),
-        /** The amount is what was executed of the order. */
-        execute: words.default([]),
-        /** As `execute`, where another event takes the amount from the order and the trade has a row of its own. */
-        fill: words.default([]),
-        /** The book is empty. */
-        clear: words.default([]),
-      })
-      .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
-        message: 'expected words of remove, reduce or execute: something must take orders out of the book',
-      }),
-    id: column,
-    side,
-    price: column,
-    amount: column,
-    /** As of `levels`: orders of a whole book. */
-    snapshot: snapshot.optional(),
-  }),
+  z
+    .strictObject({
+      ...COMMON,
+      kind: z.literal('orders'),
+      event: z
+        .strictObject({
+          column,
+          add: words,
+          /** The amount is what is left of the order. */
+          change: words.default([]),
+          /** The amount is what went from the order, without an execution. */
+          reduce: words.default([]),
+          remove: words.default([]),
+          /** The amount is what was executed of the order. */
+          execute: words.default([]),
+          /** As `execute`, where another event takes the amount from the order and the trade has a row of its own. */
+          fill: words.default([]),
+          /** The order leaves the book, and one with the id of `newId`, and the price and amount of the row, rests instead. */
+          replace: words.default([]),
+          /** The book is empty. */
+          clear: words.default([]),
+        })
+        .refine(({ remove, reduce, execute }) => [remove, reduce, execute].some(({ length }) => length > 0), {
+          message: 'expected words of remove, reduce or execute: something must take orders out of the book',
+        }),
+      id: column,
+      /** Column with the id that a `replace` gives the order. */
+      newId: column.optional(),
+      side,
+      price: column,
+      amount: column,
+      /** As of `levels`: orders of a whole book. */
+      snapshot: snapshot.optional(),
+    })
+    .refine(({ event, newId }) => event.replace.length > 0 === (newId !== undefined), {
+      path: ['newId'],
+      message: 'expected the column of the new id if event.replace has words, and no key otherwise',
+    }),
   z.strictObject({
     ...COMMON,
     kind: z.literal('trades'),

@@ -27,7 +27,7 @@ export function columnsOf(table: Table): readonly string[] {
       return given([table.side.column, table.price, table.amount, table.snapshot?.column, table.removed?.column]);
     if (table.kind === 'orders')
       return given([
-        ...[table.event.column, table.id, table.side.column, table.price, table.amount],
+        ...[table.event.column, table.id, table.newId, table.side.column, table.price, table.amount],
         table.snapshot?.column,
       ]);
     return given([table.price, table.amount, table.id, table.side?.column]);

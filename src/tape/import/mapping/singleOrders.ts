@@ -12,7 +12,7 @@ import type { Cells, Numbers, RowReader } from './cells.ts';
 import { SnapshotRows } from './snapshotRows.ts';
 
 /** Events of the mapping, except `clear`, which concerns no order. */
-const ORDER_EVENTS = ['add', 'change', 'reduce', 'remove', 'execute', 'fill'] as const;
+const ORDER_EVENTS = ['add', 'change', 'reduce', 'remove', 'execute', 'fill', 'replace'] as const;
 type OrderEvent = (typeof ORDER_EVENTS)[number];
 
 type Resting = {
@@ -29,8 +29,8 @@ const ORDERS_MAX = 2_000_000;
 
 /**
  * Reads single orders. A `change` has the amount that is left; `reduce` and `execute` have the amount that went; `execute` is also a trade,
- * whose taker is on the other side. A `fill` belongs to the event that then takes its amount from the order. Cells of side and price may be
- * empty where the order is known.
+ * whose taker is on the other side. A `fill` belongs to the event that then takes its amount from the order. A `replace` removes the order and
+ * adds one with the new id. Cells of side and price may be empty where the order is known.
  */
 export function ordersReader(table: TableOf<'orders'>, numbers: Numbers, findings: Findings): RowReader {
   const reader = new OrderReader(table, numbers, findings);
@@ -76,7 +76,8 @@ class OrderReader {
     const lots = event === 'remove' && cell === '' ? (known?.lots ?? 0) : this.#numbers.lots(cell);
     if (this.#snapshot.begins(cells, local)) this.#clear(at, local, rows);
     const number = known?.number ?? this.#ids.numberOf(id);
-    if (event === 'add') {
+    if (event === 'replace') this.#replaced(cells, { id, known, side, price, lots }, at, local, rows);
+    else if (event === 'add') {
       if (known !== undefined)
         this.#findings.found('orders that come a second time', 'the later one holds', rows.place);
       rows.push(KIND.add, side, at, local, price, lots, number);
@@ -123,6 +124,35 @@ class OrderReader {
       );
     rows.push(KIND.change, side, at, local, price, lots, number);
     this.#rest(id, { number, side, price, lots, filled: 0 });
+  }
+
+  /** Removes the order of the row and adds its replacement. An order that never came is only added. */
+  #replaced(
+    cells: Cells,
+    {
+      id,
+      known,
+      side,
+      price,
+      lots,
+    }: Pick<Resting, 'side' | 'price' | 'lots'> & { readonly id: string; readonly known: Resting | undefined },
+    at: number,
+    local: number,
+    rows: RowBuffer,
+  ): void {
+    const newId = cells(this.#table.newId!);
+    if (newId === '' || newId === '0') throw new RangeError(`expected the new id of an order, found ${shown(newId)}`);
+    if (known === undefined) this.#findings.found(UNKNOWN, 'kept; they rested before the recording', rows.place);
+    else {
+      rows.push(KIND.remove, known.side, at, local, known.price, Math.max(0, known.lots - known.filled), known.number);
+      this.#orders.delete(id);
+      this.#ids.forget(known.number);
+    }
+    const other = this.#orders.get(newId);
+    if (other !== undefined) this.#findings.found('orders that come a second time', 'the later one holds', rows.place);
+    const number = other?.number ?? this.#ids.numberOf(newId);
+    rows.push(KIND.add, side, at, local, price, lots, number);
+    this.#rest(newId, { number, side, price, lots, filled: 0 });
   }
 
   /** Takes `lots` from an order. `canceled`: how many of them were not executed, if no `fill` says otherwise. */

@@ -1,0 +1,204 @@
+/** The backtest command: one tape, the configured bot, several fill models side by side; the report of all. */
+import { createHash } from 'node:crypto';
+import { mainOf, MODEL_NAMES, recordFlow, sweptLatency } from '../../index.ts';
+import type { BacktestReport, ModelName, ReplayOptions, ReplayReport } from '../../index.ts';
+import type { Config } from '../../../src/config.ts';
+import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
+import type { Instrument, Money } from '../../../src/core/index.ts';
+import { feesOf } from '../../../src/sandbox/index.ts';
+import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
+import type { Latencies, ModelJob } from './backtestModel.ts';
+import { runModels } from './backtestThreads.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { withRequests } from './latencies.ts';
+import type { LatencyText } from './latencies.ts';
+import { missingReference, recordedElsewhere } from './externalReference.ts';
+import { recordedRoutes, untestedRoutes } from './hedgeRoutes.ts';
+import type { ReferenceTapes } from './hedgeRoutes.ts';
+import { cutAt, gapsOf, marketOf, outside, spanOf } from './market.ts';
+import type { OpenedTape, TradedTime } from './market.ts';
+import type { ReportFiles } from './reportFiles.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { OnShare, Progress } from '../../../src/messages/progress.ts';
+
+export type BacktestOptions = {
+  readonly config: Config;
+  /** What the configuration was read from, and the program's version: for the report. */
+  readonly configText: string;
+  readonly version: string;
+  /** Null: the seeded flow of the configured book is recorded first. */
+  readonly tape: Tape | OpenedTape | null;
+  /** Of that flow, and of latencies that are drawn. */
+  readonly seed: number;
+  /** Length of that flow. */
+  readonly flowSeconds: number;
+  /** Its trend, in bps an hour. */
+  readonly flowDrift: number;
+  readonly models: readonly ModelName[];
+  /** Which rows tell the book where a recording has both levels and single orders; without it levels. */
+  readonly from?: 'levels' | 'orders';
+  /** Recordings of the books that the configured reference and routes of hedges go through. */
+  readonly reference?: ReferenceTapes;
+  readonly latencies: Latencies;
+  /** The same as they were asked for, for the report. */
+  readonly latencyText: LatencyText;
+  /** Latencies of requests in ms, ascending, under which the main model is run too. */
+  readonly latencySweep?: readonly number[];
+  /** When trading begins and ends; the rows before build the book, those after are not there. */
+  readonly time?: TradedTime;
+  /** Threads at once; models wait for their turn. */
+  readonly threads: number;
+  /** Where fills and orders go; null for nowhere. */
+  readonly files: ReportFiles | null;
+  readonly progress: Progress;
+};
+
+/** Throws `UsageError` for what a person must change. */
+export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
+  const { config, models, seed, latencies, latencyText, threads, files } = options;
+  const { progress } = options;
+  const { since, until } = options.time ?? {};
+  const whole =
+    options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
+  const problem = outside(whole, options.time ?? {});
+  if (problem !== null) throw new UsageError(problem);
+  const given = cutAt(whole, until);
+  const { instrument, source, flaws } = 'options' in given ? given.tape : given;
+  if (instrument.symbol !== config.book)
+    throw new UsageError(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
+  const { rows, firstTicks, span: recorded, hash } = marketOf(given, options);
+  const to = Math.min(until ?? Infinity, spanOf(whole).to);
+  const span = { from: Math.max(since ?? recorded.from, recorded.from), to };
+  const gaps = gapsOf(given).filter(gap => gap.to > span.from);
+  const account = simulatedAccountOf(config, instrument, firstTicks);
+  const reference = options.reference ?? new Map<string, Tape>();
+  const elsewhere = recordedElsewhere(config, reference, span) ?? undefined;
+  const noReference = missingReference(config, reference);
+  const routes = recordedRoutes(config, reference, span);
+  const untested = untestedRoutes(config, routes);
+  const shared = { config, instrument, gaps, ...span, seed, ...account, elsewhere, routes };
+  const used = new Set([
+    ...(elsewhere?.mids ?? []).map(({ book }) => book),
+    ...routes.map(({ instrument: { symbol } }) => symbol),
+  ]);
+  const others = [...reference].flatMap(([book, { source: from }]) => (used.has(book) ? [{ book, source: from }] : []));
+  const jobs = models.map((model): ModelJob => {
+    const csv = files?.csv(model, config.hedge !== undefined) ?? null;
+    return { ...shared, model, latencies, csv };
+  });
+  const sweep = sweepJobs(options, shared);
+  const atOnce = sweep.length > 0 && threads === Infinity ? models.length : threads;
+  const all = await withProgress(progress, config.book, onShare =>
+    runModels([...jobs, ...sweep.map(({ job }) => job)], rows, atOnce, onShare),
+  );
+  const reports = all.slice(0, jobs.length);
+  return {
+    book: config.book,
+    strategy: config.strategy.name,
+    major: instrument.major,
+    minor: instrument.minor,
+    tape: { source, hash, dirt: [...flaws, ...replayedFlaws(reports), ...untested], gaps },
+    ...(others.length > 0 && { reference: others }),
+    ...(noReference !== null && { noReference }),
+    ...(untested.length > 0 && { noRoutes: untested.map(({ done }) => done) }),
+    latencyMs: latencyText.orders,
+    feedLatencyMs: latencyText.feed,
+    ...(latencyText.fills !== undefined && { fillLatencyMs: latencyText.fills }),
+    ...(span.from > recorded.from && { warmUpFrom: new Date(recorded.from).toISOString() }),
+    seed: options.tape === null ? seed : null,
+    config: options.configText,
+    made: { puntas: options.version, node: process.versions.node },
+    models: reports,
+    ...(sweep.length > 0 && { latencySweep: sweep.map(({ ms }, i) => sweptLatency(ms, all[jobs.length + i]!)) }),
+    hash: createHash('sha256')
+      .update(reports.map(report => report.hash).join(' '))
+      .digest('hex'),
+  };
+}
+
+/** What only the replay found in the recording; the same under every model. */
+export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataFlaw[] {
+  const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
+  return [
+    { what: 'levels that executions went through and that stayed', count: ghosts, done: 'taken out until they change' },
+    {
+      what: 'seconds in which the best bid was above the best ask',
+      count: Math.round(crossedSeconds),
+      done: 'the side that was told last is shown',
+    },
+  ].filter(({ count }) => count > 0);
+}
+
+/** What fits on a terminal or in a pipe: everything but the curves over time and the hours. */
+export function withoutSeries(report: BacktestReport): object {
+  return { ...report, models: report.models.map(({ series: _, hours: __, ...rest }) => rest) };
+}
+
+/** The main model again, once for each latency of requests. */
+function sweepJobs(
+  { models, latencies, latencySweep = [] }: BacktestOptions,
+  shared: Omit<ModelJob, 'model' | 'latencies' | 'csv'>,
+): readonly { readonly ms: number; readonly job: ModelJob }[] {
+  const main = mainOf(models.map(model => ({ model })));
+  if (main === null) return [];
+  return latencySweep.map(ms => ({
+    ms,
+    job: { ...shared, model: main.model, latencies: withRequests(latencies, ms), csv: null },
+  }));
+}
+
+/** The names behind --models. */
+export function modelsOf(text: string): readonly ModelName[] {
+  return text.split(',').map(name => {
+    const found = MODEL_NAMES.find(known => known === name);
+    if (!found)
+      throw new UsageError(`--models: no fill model ${JSON.stringify(name)}; there are ${MODEL_NAMES.join(', ')}`);
+    return found;
+  });
+}
+
+/** The name behind --from. */
+export function rowKindOf(text: string): 'levels' | 'orders' {
+  if (text === 'levels' || text === 'orders') return text;
+  throw new UsageError(`--from: expected levels or orders, found ${JSON.stringify(text)}`);
+}
+
+function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onShare: OnShare): Tape {
+  try {
+    return recordFlow(config.book, seed, flowSeconds, flowDrift, onShare);
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; --tape DIR brings others`);
+  }
+}
+
+/** Fees that the configuration states for its backtests: one tier for any volume. `null` where it states none. */
+export function ownFees({ backtest: { fees } }: Config): ReplayOptions['fees'] | null {
+  return fees === undefined ? null : { tiers: [{ volume: ANY_VOLUME, ...fees }], volume30d: '0' };
+}
+
+/** Maker and taker fee of another exchange, as fractions in decimal text. */
+export type VenueFees = { readonly maker: string; readonly taker: string };
+
+/** The configuration with these fees for its backtests. */
+export const withVenueFees = (config: Config, fees: VenueFees | undefined): Config =>
+  fees === undefined ? config : { ...config, backtest: { ...config.backtest, fees } };
+
+/** Above what anybody trades in a month. */
+const ANY_VOLUME = '999999999999999';
+
+/** What the embedded exchange would open with; for a remote one enough for the limits, at the entry tier. */
+export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number) {
+  const { exchange, limits, inventory } = config;
+  const own = ownFees(config);
+  const { tiers } = feesOf(instrument.minor);
+  if (exchange.kind === 'embedded')
+    return { fees: own ?? { tiers, volume30d: exchange.volume30d }, balances: exchange.balances };
+  const positionMax = moneyOf(limits.positionMax);
+  const major = (inventory.target === undefined ? positionMax : moneyOf(inventory.target)) + positionMax;
+  const minor = (2n * positionMax * BigInt(firstTicks) * instrument.tickMoney) / 10n ** 18n;
+  const text = (sum: bigint): string => textOfMoney(sum as Money);
+  return {
+    fees: own ?? { tiers, volume30d: '0' },
+    balances: { [instrument.major]: text(major), [instrument.minor]: text(minor) },
+  };
+}

@@ -1,0 +1,154 @@
+/** Jobs in groups that are run side by side, in threads that live on from group to group, over one set of rows in shared memory or one stored tape; in this thread where one is enough. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { REPLAY_THREAD, rowsInShared } from '../../index.ts';
+import type { ReplayReport } from '../../index.ts';
+import { hearTheSame, runJobs, sourceFor } from './backtestModel.ts';
+import type { ModelJob, RowSource } from './backtestModel.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+
+/** What a thread is given, one group after another. `shares` from `first` on is how far each of its jobs is. */
+export type ThreadWork = {
+  readonly jobs: readonly ModelJob[];
+  readonly source: RowSource;
+  readonly shares: Float64Array;
+  readonly first: number;
+};
+
+/** What it says at the end of each; `wrong`: a person must change something. */
+export type ThreadResult =
+  | { readonly kind: 'done'; readonly reports: readonly ReplayReport[] }
+  | { readonly kind: 'failed'; readonly message: string; readonly wrong: boolean };
+
+export type ModelRunner = {
+  /**
+   * Reports in the order of the jobs, whatever the number of threads: no job knows of another. `onProgress` hears the mean share that is
+   * done. Rejects with the first failure; then only `end` is left to call.
+   */
+  run(
+    jobs: readonly ModelJob[],
+    source: RowSource,
+    onProgress: (share: number) => void,
+  ): Promise<readonly ReplayReport[]>;
+  /** Ends the threads, done or not. */
+  end(): Promise<void>;
+};
+
+const LOOK_EVERY_MS = 250;
+/** More side by side share no more work that counts, and need more memory at once. */
+const GROUP_MAX = 16;
+
+/** Jobs that follow each other and hear the same, in groups of one size at most, so many that no thread is without. */
+export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
+  jobs: readonly Job[],
+  threads: number,
+): readonly (readonly Job[])[] {
+  const size = Math.min(GROUP_MAX, Math.ceil(jobs.length / threads));
+  const groups: Job[][] = [];
+  for (const job of jobs) {
+    const group = groups.at(-1);
+    if (group !== undefined && group.length < size && hearTheSame(group[0]!, job)) group.push(job);
+    else groups.push([job]);
+  }
+  return groups;
+}
+
+/** At most so many threads, which begin when there is work: one that has run a job runs the next many times quicker than a new one would. */
+export function modelRunner(threads: number): ModelRunner {
+  const file = fileURLToPath(new URL('./backtestThread.js', import.meta.url));
+  const workers: Worker[] = [];
+  const begun = (index: number): Worker => (workers[index] ??= new Worker(file, REPLAY_THREAD));
+  return {
+    // Where the program runs from its sources there is no compiled thread.
+    run: (jobs, given, onProgress) => {
+      const source = sourceFor(jobs, given);
+      return threads === 1 || (jobs.length === 1 && workers.length === 0) || !existsSync(file)
+        ? runHere(jobs, source, onProgress)
+        : runInThreads(jobs, source, onProgress, Math.min(threads, jobs.length), begun);
+    },
+    end: async () => void (await Promise.all(workers.map(worker => worker.terminate()))),
+  };
+}
+
+/** One set of jobs in threads of its own. */
+export async function runModels(
+  jobs: readonly ModelJob[],
+  source: RowSource,
+  threads: number,
+  onProgress: (share: number) => void,
+): Promise<readonly ReplayReport[]> {
+  const runner = modelRunner(threads);
+  try {
+    return await runner.run(jobs, source, onProgress);
+  } finally {
+    await runner.end();
+  }
+}
+
+async function runHere(
+  jobs: readonly ModelJob[],
+  source: RowSource,
+  onProgress: (share: number) => void,
+): Promise<readonly ReplayReport[]> {
+  const reports: ReplayReport[] = [];
+  for (const group of groupsOf(jobs, 1)) {
+    const shares = group.map(() => 0);
+    const done = reports.length;
+    const heard = (job: number, share: number): void => {
+      shares[job] = share;
+      onProgress((done + shares.reduce((sum, of) => sum + of, 0)) / jobs.length);
+    };
+    reports.push(...(await runJobs(group, source, heard)));
+  }
+  return reports;
+}
+
+async function runInThreads(
+  jobs: readonly ModelJob[],
+  source: RowSource,
+  onProgress: (share: number) => void,
+  threads: number,
+  worker: (index: number) => Worker,
+): Promise<readonly ReplayReport[]> {
+  const shared: RowSource = source.kind === 'memory' ? { kind: 'memory', rows: rowsInShared(source.rows) } : source;
+  const shares = new Float64Array(new SharedArrayBuffer(8 * jobs.length));
+  const watch = setInterval(
+    () => onProgress(shares.reduce((sum, share) => sum + share, 0) / jobs.length),
+    LOOK_EVERY_MS,
+  );
+  const left = groupsOf(jobs, threads).map((group, i, all) => ({
+    group,
+    i,
+    first: all.slice(0, i).reduce((sum, { length }) => sum + length, 0),
+  }));
+  const reports: (readonly ReplayReport[])[] = [];
+  const worked = async (_: unknown, thread: number): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const { group, i, first } = next;
+      reports[i] = await reportsFrom(worker(thread), { jobs: group, source: shared, shares, first });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: threads }, worked));
+    return reports.flat();
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+function reportsFrom(worker: Worker, work: ThreadWork): Promise<readonly ReplayReport[]> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number): void =>
+      reject(new Error(`a thread of the backtest ended with code ${code} and without a report`));
+    worker.once('error', reject);
+    worker.once('exit', ended);
+    worker.once('message', (result: ThreadResult) => {
+      worker.off('error', reject);
+      worker.off('exit', ended);
+      if (result.kind === 'done') resolve(result.reports);
+      else reject(result.wrong ? new UsageError(result.message) : new Error(result.message));
+    });
+    worker.postMessage(work);
+  });
+}

@@ -1,0 +1,44 @@
+/** The recordings that stand in for the price from elsewhere in a backtest. */
+import type { ExternalReferenceOptions } from '../../index.ts';
+import { externalReferenceOf } from '../../../src/config.ts';
+import type { Config } from '../../../src/config.ts';
+import { midsOf } from '../../../src/tape/index.ts';
+import { kindOf } from '../../../strategies/index.ts';
+import { during, routeBooks } from './hedgeRoutes.ts';
+import type { ReferenceTapes, Span } from './hedgeRoutes.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+
+/** Null when none of its books were given. Throws `UsageError` for recordings that neither the configured reference nor a route of hedges goes through, for one that is missing, and for another time. */
+export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: Span): ExternalReferenceOptions | null {
+  if (tapes.size === 0) return null;
+  const elsewhere = externalReferenceOf(config);
+  const over = routeBooks(config);
+  if (elsewhere === null && over.length === 0) throw new UsageError('--reference: the configuration has no reference');
+  const books = elsewhere?.legs.map(({ book }) => book) ?? [];
+  const through = [
+    ...(elsewhere === null ? [] : [`the reference goes through ${books.join(', ')}`]),
+    ...(over.length === 0 ? [] : [`hedge.routes may go through ${over.join(', ')}`]),
+  ].join(', ');
+  for (const book of tapes.keys())
+    if (!books.includes(book) && !over.includes(book)) throw new UsageError(`--reference ${book}: ${through}`);
+  if (elsewhere === null || !books.some(book => tapes.has(book))) return null;
+  const mids = books.map(book => {
+    const tape = tapes.get(book);
+    if (tape === undefined) throw new UsageError(`--reference: no recording of ${book}; give ${flagsFor(books)}`);
+    return during(span, book, midsOf(tape));
+  });
+  return { legs: elsewhere.legs, mids, everyMs: elsewhere.everyMs };
+}
+
+/** What to tell somebody whose configuration quotes around a reference that the backtest has not; null when all is well. */
+export function missingReference(config: Config, tapes: ReferenceTapes): string | null {
+  const wants =
+    kindOf(config.strategy.name).needsReference === true ||
+    config.fairValue?.reference !== undefined ||
+    config.pull?.leader !== undefined;
+  const elsewhere = externalReferenceOf(config);
+  if (!wants || elsewhere === null || elsewhere.legs.some(({ book }) => tapes.has(book))) return null;
+  return `nothing is quoted without a reference: give ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
+}
+
+const flagsFor = (books: readonly string[]): string => books.map(book => `--reference ${book}=DIR`).join(' ');

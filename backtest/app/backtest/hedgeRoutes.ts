@@ -1,0 +1,71 @@
+/** The recordings of other books that hedges over third currencies go through in a backtest, and which routes are missing. */
+import type { Config } from '../../../src/config.ts';
+import { pairOf } from '../../../src/core/index.ts';
+import { bestsOf } from '../../../src/tape/index.ts';
+import type { DataFlaw, RecordedBests, Tape } from '../../../src/tape/index.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+
+/** Recordings by the book that they are of. */
+export type ReferenceTapes = ReadonlyMap<string, Tape>;
+export type Span = { readonly from: number; readonly to: number };
+
+type Pair = readonly [string, string];
+type Hedged = Pick<Config, 'hedge' | 'book'>;
+
+/** Each third currency with the two pairs that a hedge over it exchanges; a book of either order serves one. */
+function routesOf({ hedge, book }: Hedged): readonly { readonly via: string; readonly pairs: readonly Pair[] }[] {
+  const [major, minor] = pairOf(book);
+  return (hedge?.routes?.via ?? []).map(via => ({
+    via,
+    pairs: [
+      [major, via],
+      [via, minor],
+    ],
+  }));
+}
+
+const namesOf = ([one, other]: Pair): readonly [string, string] => [`${one}_${other}`, `${other}_${one}`];
+
+/** Every book that may serve a route of the configuration. */
+export const routeBooks = (config: Hedged): readonly string[] =>
+  routesOf(config).flatMap(({ pairs }) => pairs.flatMap(namesOf));
+
+/** Best prices of the books of every route of which both were recorded; a route without one of them is none. Throws `UsageError` for another time. */
+export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span): readonly RecordedBests[] {
+  const found = new Set<Tape>();
+  for (const { pairs } of routesOf(config)) {
+    const legs = pairs.flatMap(pair =>
+      namesOf(pair)
+        .flatMap(name => tapes.get(name) ?? [])
+        .slice(0, 1),
+    );
+    if (legs.length === pairs.length) for (const tape of legs) found.add(tape);
+  }
+  return [...found].map(tape => during(span, tape.instrument.symbol, bestsOf(tape)));
+}
+
+/** What was recorded while the tape runs; throws `UsageError` for another time. */
+export function during<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(span: Span, book: string, found: T): T {
+  const from = found.at[0] ?? Infinity;
+  if (from <= span.to && found.to >= span.from) return found;
+  const when = (at: number) => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
+  throw new UsageError(
+    `--reference ${book}: ${found.source} tells its price from ${when(from)} to ${when(found.to)}, not while the tape runs (${when(span.from)} to ${when(span.to)})`,
+  );
+}
+
+/** Routes that nothing recorded serves: said, not passed over. */
+export function untestedRoutes(config: Hedged, recorded: readonly RecordedBests[]): readonly DataFlaw[] {
+  const books = recorded.map(({ instrument }) => instrument.symbol);
+  return routesOf(config).flatMap(({ via, pairs }) => {
+    if (pairs.every(pair => namesOf(pair).some(name => books.includes(name)))) return [];
+    const needs = pairs.map(pair => namesOf(pair)[0]).join(' and ');
+    return [
+      {
+        what: `no recordings of ${needs}`,
+        count: 1,
+        done: `hedges do not leave over ${via}: that needs recordings of ${needs}`,
+      },
+    ];
+  });
+}

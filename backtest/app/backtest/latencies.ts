@@ -1,0 +1,62 @@
+/** The latencies of a backtest, from the flags: a number, a distribution, a file of requests, or the state directory of a run. */
+import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
+import { statSync } from 'node:fs';
+import { latencySpecOf, recordedLatencies, requestsTook } from '../../index.ts';
+import type { LatencySpec } from '../../index.ts';
+import { answeredRequests } from '../../../src/live/replay/answeredRequests.ts';
+import type { Latencies } from './backtestModel.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+
+export type LatencyFlags = {
+  readonly latencyMs: string;
+  readonly cancelLatencyMs?: string;
+  readonly feedLatencyMs: string;
+  readonly fillLatencyMs?: string;
+};
+
+/** Throws `UsageError` with the flag's name. */
+export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs, fillLatencyMs }: LatencyFlags): Latencies {
+  const orders = specOf('--latency-ms', latencyMs);
+  const cancels = cancelLatencyMs === undefined ? orders : specOf('--cancel-latency-ms', cancelLatencyMs);
+  const feed = specOf('--feed-latency-ms', feedLatencyMs);
+  const fills = fillLatencyMs === undefined ? {} : { fills: specOf('--fill-latency-ms', fillLatencyMs) };
+  return { orders, cancels, answers: orders, feed, ...fills };
+}
+
+/** Latencies as they were asked for, for a report. */
+export type LatencyText = { readonly orders: string; readonly feed: string; readonly fills?: string };
+
+/** As the flags say it. */
+export const latencyText = ({ latencyMs, feedLatencyMs, fillLatencyMs }: LatencyFlags): LatencyText => ({
+  orders: latencyMs,
+  feed: feedLatencyMs,
+  ...(fillLatencyMs === undefined ? {} : { fills: fillLatencyMs }),
+});
+
+/** The same market and notices of fills, with requests and answers that take so many ms each way. */
+export function withRequests(latencies: Latencies, ms: number): Latencies {
+  const constant: LatencySpec = { kind: 'constant', ms };
+  return { ...latencies, orders: constant, cancels: constant, answers: constant };
+}
+
+function specOf(flag: string, text: string): LatencySpec {
+  try {
+    return latencySpecOf(text, recordedIn);
+  } catch (error) {
+    throw new UsageError(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function recordedIn(path: string): LatencySpec {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(path).isDirectory();
+  } catch {
+    throw new Error(
+      `expected ms, exponential:LEAST,MEAN, lognormal:MEDIAN,SIGMA, a CSV file or a state directory, found ${JSON.stringify(path)}`,
+    );
+  }
+  return isFolder
+    ? requestsTook(answeredRequests(path), path)
+    : recordedLatencies(readRegularFile(path, LARGE_FILE), path);
+}

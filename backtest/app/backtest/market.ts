@@ -1,0 +1,126 @@
+/** A recorded market, ready for replays: its rows, where they begin and end, and their hash. */
+import { createHash } from 'node:crypto';
+import type { Instrument } from '../../../src/core/index.ts';
+import { KIND, loadStoredTape, openStoredTape } from '../../../src/tape/index.ts';
+import type { Gap, StoredTape, StoredTapeOptions, Tape } from '../../../src/tape/index.ts';
+import { rowsInMemory } from './backtestModel.ts';
+import type { Latencies, RowSource } from './backtestModel.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+
+/** A stored tape, and what it was opened with: threads open it again. */
+export type OpenedTape = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
+
+/** Trading within a recording: ms since 1970; what is left out is the recording's own end. */
+export type TradedTime = { readonly since?: number; readonly until?: number };
+
+export type RecordedMarket = {
+  readonly instrument: Instrument;
+  readonly rows: RowSource;
+  /** Price of the first level. */
+  readonly firstTicks: number;
+  readonly span: { readonly from: number; readonly to: number };
+  readonly hash: string;
+};
+
+/** A stored tape of levels slides past; anything else is read into memory. Throws `UsageError` for what a recording cannot give. */
+export function marketOf(
+  given: Tape | OpenedTape,
+  how: { readonly latencies: Latencies; readonly seed: number; readonly from?: 'levels' | 'orders' },
+): RecordedMarket {
+  const stored = 'options' in given ? given : null;
+  const { instrument, source } = stored?.tape ?? (given as Tape);
+  return told(() => {
+    if (stored !== null && how.from !== 'orders' && stored.tape.kinds.has(KIND.level)) {
+      const { dir, from, to, rows: count } = stored.tape;
+      const rows: RowSource = { kind: 'stored', dir, options: stored.options, count };
+      return {
+        instrument,
+        rows,
+        firstTicks: firstTicksOf(stored.tape),
+        span: { from, to },
+        hash: stored.tape.hash(),
+      };
+    }
+    const tape = stored === null ? (given as Tape) : loadStoredTape(stored.tape);
+    const market = rowsInMemory(tape, how, how.from);
+    if (market.length === 0) throw new Error(`${source}: has no rows of a book`);
+    const { at, length } = tape.columns;
+    return {
+      instrument,
+      rows: { kind: 'memory', rows: market },
+      firstTicks: market.base + market.place[0]!,
+      span: { from: at[0]!, to: at[length - 1]! },
+      hash: digestOfTape(tape),
+    };
+  });
+}
+
+/** Those of the recording, in order. */
+export const gapsOf = (given: Tape | OpenedTape): readonly Gap[] => ('options' in given ? given.tape.gaps : given.gaps);
+
+/** Of the first and the last row. */
+export const spanOf = (given: Tape | OpenedTape): RecordedMarket['span'] =>
+  'options' in given
+    ? given.tape
+    : { from: given.columns.at[0] ?? Infinity, to: given.columns.at[given.columns.length - 1] ?? -Infinity };
+
+/** The recording as it would be had it ended at `until`: nothing after it can be seen. */
+export function cutAt(given: Tape | OpenedTape, until: number | undefined): Tape | OpenedTape {
+  if (until === undefined || until >= spanOf(given).to) return given;
+  if ('options' in given) {
+    const options = { ...given.options, to: until };
+    return { tape: openStoredTape(given.tape.dir, options), options };
+  }
+  const { at, length } = given.columns;
+  let rows = 0;
+  while (rows < length && at[rows]! <= until) rows++;
+  const { kind, side, local, price, amount, id } = given.columns;
+  const columns = {
+    length: rows,
+    kind: kind.subarray(0, rows),
+    side: side.subarray(0, rows),
+    at: at.subarray(0, rows),
+    local: local.subarray(0, rows),
+    price: price.subarray(0, rows),
+    amount: amount.subarray(0, rows),
+    id: id.subarray(0, rows),
+  };
+  return { ...given, columns, gaps: given.gaps.filter(gap => gap.from < until) };
+}
+
+/** Why nothing of this recording lies in the time that was asked for; null when something does. */
+export function outside(given: Tape | OpenedTape, { since, until }: TradedTime): string | null {
+  if (since === undefined && until === undefined) return null;
+  const { from, to } = spanOf(given);
+  const text = (at: number): string => new Date(at).toISOString();
+  if (since !== undefined && until !== undefined && !(since < until))
+    return `--since ${text(since)} is not before --until ${text(until)}`;
+  if ((since ?? from) < to && (until ?? to) > from) return null;
+  return `the recording is from ${text(from)} to ${text(to)}: nothing is left of it by --since and --until`;
+}
+
+function firstTicksOf(tape: StoredTape): number {
+  for (const { columns } of tape.chunks()) {
+    const row = columns.kind.subarray(0, columns.length).indexOf(KIND.level);
+    if (row >= 0) return columns.price[row]!;
+  }
+  throw new Error(`${tape.dir}: has no levels`);
+}
+
+/** Of its rows. */
+export function digestOfTape({ columns }: Tape): string {
+  const hash = createHash('sha256');
+  const { kind, side, at, local, price, amount, id } = columns;
+  for (const { buffer, byteOffset, byteLength } of [kind, side, at, local, price, amount, id])
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  return hash.digest('hex');
+}
+
+/** What a tape cannot give is a person's to change. */
+function told<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,44 @@
+/** The files of a backtest: the page, its numbers as JSON, and every fill and order as CSV. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reportPage } from '../../index.ts';
+import type { BacktestReport } from '../../index.ts';
+import { pageParts, written } from '../../../src/wiring/outFiles.ts';
+import type { CsvPaths } from './csvFiles.ts';
+
+export type ReportFiles = {
+  readonly page: string;
+  readonly json: string;
+  csv(model: string, hedges: boolean): CsvPaths;
+};
+
+/** NAME.html: that page, and NAME.json, NAME-fills-MODEL.csv, NAME-orders-MODEL.csv, with a hedger NAME-hedges-MODEL.csv, beside it; else a folder with report.html and the rest. */
+export function reportFiles(out: string): ReportFiles {
+  if (/\.html?$/i.test(out)) {
+    const stem = out.replace(/\.html?$/i, '');
+    return {
+      page: out,
+      json: `${stem}.json`,
+      csv: (model, hedges) => ({
+        fills: `${stem}-fills-${model}.csv`,
+        orders: `${stem}-orders-${model}.csv`,
+        ...(hedges && { hedges: `${stem}-hedges-${model}.csv` }),
+      }),
+    };
+  }
+  return {
+    page: join(out, 'report.html'),
+    json: join(out, 'report.json'),
+    csv: (model, hedges) => ({
+      fills: join(out, `fills-${model}.csv`),
+      orders: join(out, `orders-${model}.csv`),
+      ...(hedges && { hedges: join(out, `hedges-${model}.csv`) }),
+    }),
+  };
+}
+
+/** The JSON first, on one line, then the page; overwrites both. The folder must be there. Throws `UsageError` when either cannot be written. */
+export function writeReport(files: ReportFiles, report: BacktestReport): void {
+  written(files.json, () => writeFileSync(files.json, `${JSON.stringify(report)}\n`));
+  written(files.page, () => writeFileSync(files.page, reportPage(report, pageParts())));
+}

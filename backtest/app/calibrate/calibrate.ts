@@ -1,0 +1,86 @@
+/** `puntas calibrate`: the numbers that a model needs, from a recording, as the part of a configuration that they belong in, with their errors. */
+import { legsOf, pairOf } from '../../../src/core/index.ts';
+import type { Instrument } from '../../../src/core/index.ts';
+import type { Calibration, Estimate, Tape } from '../../../src/tape/index.ts';
+import { calibrationOf, leaderOf } from '../../../src/tape/index.ts';
+import { adverseAtBest, distancesIn, distancesJson, distancesText, profileLines } from './distances.ts';
+import type { DistancesAsked, MeasuredDistances } from './distances.ts';
+import { digits, fairValueText } from './fairValueText.ts';
+import type { ReferenceFound } from './fairValueText.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { Progress } from '../../../src/messages/progress.ts';
+
+/** A price from elsewhere that was recorded at the same time, by the books that it goes through, in their order. */
+export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };
+
+/** YAML, or one JSON object; what the recording cannot tell is said in a comment, or null. Throws `UsageError` for books that do not lead to the tape's. */
+export async function calibrate(
+  tape: Tape,
+  progress: Progress,
+  asked: DistancesAsked & { readonly json: boolean },
+  reference: RecordedReference | null = null,
+): Promise<string> {
+  const { instrument, source } = tape;
+  const elsewhere = reference === null ? null : referenceOf(tape, reference);
+  const found = await withProgress(progress, 'measuring', onShare => calibrationOf(tape, onShare));
+  const distances = await withProgress(progress, 'pegging orders', onShare => distancesIn(tape, asked, onShare));
+  if (!asked.json) return fragment(found, instrument, source, distances, elsewhere);
+  const { leader = null } = elsewhere ?? {};
+  return `${JSON.stringify({ book: instrument.symbol, source, ...found, leader, distances: distancesJson(distances) })}\n`;
+}
+
+function referenceOf(tape: Tape, { tapes, ageS }: RecordedReference): ReferenceFound {
+  const { symbol } = tape.instrument;
+  const books = [...tapes.keys()];
+  const legs = legsOf(symbol, books);
+  if (legs === null)
+    throw new UsageError(`--reference: ${books.join(', ')} do not lead from the major to the minor of ${symbol}`);
+  return { leader: leaderOf(tape, legs, [...tapes.values()], ageS), books, own: symbol };
+}
+
+/** YAML with a newline at its end: `market:` in bps and arrivals a minute (formulas E4, formulas E6), `fairValue:` in ticks and bps (formulas E5). */
+export function fragment(
+  c: Calibration,
+  { symbol, tick }: Pick<Instrument, 'symbol' | 'tick'>,
+  source: string,
+  distances: MeasuredDistances | null = null,
+  elsewhere: ReferenceFound | null = null,
+): string {
+  const { volatilityBps, arrivals } = c;
+  const ofFills = distances && adverseAtBest(distances);
+  const adverseBps = ofFills ?? c.adverseBps;
+  const ends = (side: 'buy' | 'sell'): string => {
+    const found = arrivals?.sides[side];
+    return found ? `${digits(found.perMinute)} a minute, ${digits(found.decayPerBps)} per bps` : 'not to be told';
+  };
+  return [
+    `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,
+    '# Each number with its standard error (jackknife over ten stretches of time).',
+    ...(distances === null ? [] : ['#', ...distancesText(distances, pairOf(symbol)[1]), '#']),
+    '# Goes under strategy:, of one that has a market:',
+    'market:',
+    line('volatilityBps', volatilityBps, 'one standard deviation over an hour (two-scale)'),
+    line('arrivalsPerMinute', arrivals?.perMinute ?? null, 'A'),
+    line('decayPerBps', arrivals?.decayPerBps ?? null, `k; R2 ${digits(arrivals?.rSquared ?? Number.NaN)}`),
+    line(
+      'adverseBps',
+      adverseBps && { ...adverseBps, value: Math.max(0, adverseBps.value) },
+      ofFills ? `xi: of fills at ${digits(ofFills.distanceBps)} bps, after 60 s` : 'xi: of all trades, after 10 s',
+    ),
+    ...(distances === null ? [] : profileLines(distances)),
+    ...(arrivals === null
+      ? []
+      : [
+          `  # bids alone: ${ends('buy')}; asks alone: ${ends('sell')}`,
+          `  # from virtual orders of ${arrivals.windowMs / 1_000} s at ${arrivals.distancesBps.map(digits).join(', ')} bps`,
+        ]),
+    ...fairValueText(c, tick, elsewhere),
+    '',
+  ].join('\n');
+}
+
+const line = (key: string, estimate: Estimate | null, what: string): string =>
+  estimate === null
+    ? `  # ${key}: not to be told from this recording`
+    : `  ${key}: ${digits(estimate.value)} # +- ${digits(estimate.error)}; ${what}`;

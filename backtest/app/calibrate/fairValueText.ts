@@ -1,0 +1,124 @@
+/** The section `fairValue` that a recording speaks for, as YAML: the micro-price, the share of a price from elsewhere, and what foretells the next move. */
+import { shortDecimal } from '../../../src/core/index.ts';
+import { imbalanceOf } from '../../../src/tape/index.ts';
+import type { Calibration, Foretold, Leader, Signals } from '../../../src/tape/index.ts';
+
+/** What a price from elsewhere foretells of our book, and through which books it goes. */
+export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };
+
+/** States that were seen less often say nothing of their own. */
+const SEEN_MIN = 10;
+
+/** Lines of a section of its own, to be put at the top of the file as it is; ticks of `tick`, and bps (formulas E5). */
+export function fairValueText(
+  { microprice, signals }: Calibration,
+  tick: string,
+  elsewhere: ReferenceFound | null,
+): readonly string[] {
+  const rest = elsewhere === null || elsewhere.leader.weight === 0 ? null : 1 - elsewhere.leader.weight;
+  const parts = [
+    ...(microprice === null
+      ? ['  # microprice: too few changes of the touch with amounts to tell']
+      : table(microprice, tick, rest)),
+    ...(elsewhere === null ? [] : referenceText(elsewhere, microprice === null ? rest : null)),
+    ...(signals === null ? [] : slopes(signals, microprice !== null)),
+  ];
+  const isEmpty = parts.every(part => part.startsWith('  #'));
+  return ['# Goes at the top of the file, as it stands:', isEmpty ? '# fairValue:' : 'fairValue:', ...parts];
+}
+
+/** The least share that is written: a weight must be above zero. */
+const SHARE_MIN = 0.001;
+const weightText = (share: number): string => digits(Math.max(SHARE_MIN, share));
+
+/** `share`: its weight beside a reference; null: the only price. */
+const table = (
+  {
+    table: { imbalanceBuckets, spreadsTicks, adjustTicks },
+    errors,
+    seen,
+    samples,
+  }: NonNullable<Calibration['microprice']>,
+  tick: string,
+  share: number | null,
+): readonly string[] => [
+  `  microprice: # from ${samples} changes of the touch; ticks to add to the middle`,
+  ...(share === null ? [] : [`    weight: ${weightText(share)} # what the reference leaves`]),
+  `    tick: '${tick}'`,
+  `    imbalanceBuckets: ${imbalanceBuckets}`,
+  `    spreadsTicks: [${spreadsTicks.map(digits).join(', ')}]`,
+  `    adjustTicks: # null: seen less than ${SEEN_MIN} times`,
+  ...adjustTicks.map((row, r) => {
+    const isKnown = (c: number): boolean => (seen[r]?.[c] ?? 0) >= SEEN_MIN;
+    const values = row.map((ticks, c) => (isKnown(c) && Number.isFinite(ticks) ? digits(ticks) : 'null'));
+    const spread = (errors[r] ?? []).map((error, c) => (isKnown(c) ? digits(error) : '-'));
+    return `      - [${values.join(', ')}] # +- ${spread.join(' ')}`;
+  }),
+];
+
+/** `midShare`: the weight of the middle, where nothing else of the section is a price. */
+function referenceText({ leader, books, own }: ReferenceFound, midShare: number | null): readonly string[] {
+  const { horizons, chosen, weight, basisMemoryS, ageS, moving } = leader;
+  const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
+  const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${foretoldText(foretold)}`);
+  const about = [
+    `  # of the reference through ${books.join(', ')}, ${ageS} s old, which moves in ${digits(100 * moving)} % of the seconds:`,
+    '  # slope of our next move on its distance from us (95 %), correlation, and in the last third, which it was not fitted on',
+    ...rows,
+  ];
+  if (weight === 0) return [...about, '  # reference: weight 0: it foretells nothing that is more than chance'];
+  return [
+    ...about,
+    ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # what the reference leaves`]),
+    `  reference: # beside it a section reference: { ${read} }`,
+    `    weight: ${weightText(weight)} # the share of its distance that our price comes after it within ${chosen} s`,
+    `    basisMemory: ${durationText(basisMemoryS)}`,
+  ];
+}
+
+const foretoldText = (of: Foretold | null): string =>
+  of === null
+    ? 'not to be told'
+    : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : ': no more than chance'}`;
+
+const durationText = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`);
+
+function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
+  const { orderFlow, memoryMs, imbalances, imbalanceMemoryMs, aheadMs } = signals;
+  const ahead = `slope of the move of the next ${aheadMs / 1_000} s`;
+  const best = imbalanceOf(signals);
+  // Both say where the touch leans: together they would count it twice.
+  const mark = hasMicroprice ? '  # ' : '  ';
+  return [
+    ...(orderFlow?.holds === true
+      ? [
+          '  orderFlowImbalance:',
+          `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; r ${orderFlow.r.toFixed(2)}, in the last third ${orderFlow.rLater.toFixed(2)}`,
+          `    memory: ${memoryMs / 1_000}s`,
+        ]
+      : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${foretoldText(orderFlow)}`]),
+    `  # imbalance, bps a deviation, ${ahead} (95 %), correlation, and in the last third, which it was not fitted on:`,
+    ...imbalances.map(
+      ({ depthBps, foretold }) =>
+        `  #   ${depthBps === 0 ? 'of the touch' : `within ${depthBps} bps`}: ${foretoldText(foretold)}`,
+    ),
+    ...(best === null
+      ? ['  # depthImbalance: bpsPerDeviation 0']
+      : [
+          ...(hasMicroprice
+            ? ['  # instead of the microprice, which has the touch already; and for the strategy imbalance:']
+            : []),
+          `${mark}depthImbalance:`,
+          `${mark}  bpsPerDeviation: ${digits(best.slope)}`,
+          `${mark}  depthBps: ${best.depthBps}`,
+          `${mark}  memory: ${imbalanceMemoryMs / 60_000}m`,
+        ]),
+  ];
+}
+
+/** Four digits that count, without an exponent; of an error that a short recording does not tell, a word. */
+export const digits = (x: number): string => {
+  if (!Number.isFinite(x)) return 'unknown';
+  const text = String(Number(x.toPrecision(4)));
+  return text.includes('e') ? shortDecimal(x.toFixed(10)) : text;
+};

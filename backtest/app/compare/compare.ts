@@ -1,0 +1,374 @@
+/** `puntas compare`: several bots on several recordings, under several fill models and fee tiers, in one page and one JSON. */
+import { againstFirst, Fees, hashOfRuns, mainOf, makerBpsOf } from '../../index.ts';
+import type {
+  ComparedTape,
+  ComparedVerdict,
+  Comparison,
+  ExternalReferenceOptions,
+  Measured,
+  ModelName,
+  ReplayOptions,
+  ReplayReport,
+  StaggeredStart,
+} from '../../index.ts';
+import { edgeProblem, externalReferenceOf } from '../../../src/config.ts';
+import type { Config } from '../../../src/config.ts';
+import { approximately } from '../../../src/core/index.ts';
+import type { FeeTier } from '../../../src/core/index.ts';
+import { feesOf } from '../../../src/sandbox/index.ts';
+import { calibrationOf, imbalanceOf, KIND, loadStoredTape } from '../../../src/tape/index.ts';
+import type { Tape } from '../../../src/tape/index.ts';
+import { ownFees, replayedFlaws, simulatedAccountOf, withVenueFees } from '../backtest/backtest.ts';
+import type { VenueFees } from '../backtest/backtest.ts';
+import { recordedRoutes, routeBooks } from '../backtest/hedgeRoutes.ts';
+import type { Latencies } from '../backtest/backtestModel.ts';
+import { modelRunner } from '../backtest/backtestThreads.ts';
+import type { ModelRunner } from '../backtest/backtestThreads.ts';
+import { fullValueOf, ORDERS_IN_FULL } from '../../../strategies/index.ts';
+import { comparedRun, declinedOr, Replays, startsOf } from './compareRuns.ts';
+import type { Planned } from './compareRuns.ts';
+import { declines, Verdicts } from './compareVerdicts.ts';
+import { derivedSetups, givenSetups, termsOf } from './compareSetups.ts';
+import type { Setup } from './compareSetups.ts';
+import { findTapes, firstPart, SECONDS_LEAST } from './compareTapes.ts';
+import type { FoundTape, LeftOut } from './compareTapes.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
+import type { LatencyText } from '../backtest/latencies.ts';
+import { cutAt, marketOf, outside, spanOf } from '../backtest/market.ts';
+import type { RecordedMarket, OpenedTape, TradedTime } from '../backtest/market.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { OnShare, Progress } from '../../../src/messages/progress.ts';
+
+export const TIERS = ['own', 'entry', 'best', 'config'] as const;
+export type TierName = (typeof TIERS)[number];
+
+export type CompareOptions = {
+  /** Files of configurations; with none every strategy is compared, with parameters from the first share of each recording. */
+  readonly configs: readonly string[];
+  readonly paths: readonly string[];
+  readonly tiers: readonly TierName[];
+  /** Fees of another exchange, which take the place of every tier. */
+  readonly venueFees?: VenueFees;
+  /** Runs also what the first part of a recording says not to quote. */
+  readonly anyway: boolean;
+  /** Of each run at the first tier, evenly over an hour; 1: no others. */
+  readonly starts: number;
+  readonly models: readonly ModelName[];
+  /** Decimal text: what one deviation may cost in an hour at full inventory, in each book's minor currency. */
+  readonly riskPerHour: string;
+  /** Above 0, below 1. */
+  readonly calibratedShare: number;
+  readonly latencies: Latencies;
+  readonly latencyText: LatencyText;
+  /** When trading begins and ends, in every recording; parameters come from all that is before `since`. */
+  readonly time?: TradedTime;
+  /** Hours of every recording that count, as `--session` has them. */
+  readonly session?: string;
+  readonly seed: number;
+  readonly threads: number;
+  readonly version: string;
+  readonly progress: Progress;
+};
+
+/** Throws `UsageError` for what a person must change. */
+export async function compare(options: CompareOptions): Promise<Comparison> {
+  const { configs, models, riskPerHour, calibratedShare, latencyText, seed } = options;
+  const given = configs.length === 0 ? null : givenSetups(configs).map(one => atFees(one, options));
+  const { found, leftOut } = await findTapes(options.paths, options.progress, options.session);
+  const prepared: Prepared[] = [];
+  const unprepared: LeftOut[] = [];
+  for (const { name, given: recorded } of found) {
+    const problem = outside(recorded, options.time ?? {});
+    if (problem !== null) {
+      unprepared.push({ path: name, why: problem });
+      continue;
+    }
+    const tape = { name, given: cutAt(recorded, options.time?.until) };
+    const ready =
+      given === null
+        ? await withProgress(options.progress, `measuring ${name}`, onShare => derived(tape, options, onShare))
+        : givenFor(tape, given, found, options);
+    if (typeof ready === 'string') unprepared.push({ path: tape.name, why: ready });
+    else prepared.push(ready);
+  }
+  const out = [...leftOut, ...unprepared];
+  if (prepared.length === 0)
+    throw new UsageError(
+      `nothing to compare: ${out.map(({ path, why }) => `${path}: ${why}`).join('; ') || 'no recording was found'}`,
+    );
+  const tapes = await runAll(prepared, options);
+  return {
+    made: { puntas: options.version, node: process.versions.node },
+    latencyMs: latencyText.orders,
+    feedLatencyMs: latencyText.feed,
+    ...(latencyText.fills !== undefined && { fillLatencyMs: latencyText.fills }),
+    seed,
+    models,
+    riskPerHour: given === null ? riskPerHour : null,
+    calibratedShare: given === null ? calibratedShare : null,
+    starts: options.starts,
+    tapes,
+    leftOut: out,
+    hash: hashOfRuns(tapes),
+  };
+}
+
+/** One recording with everything that will be run on it. */
+type Prepared = {
+  readonly name: string;
+  readonly given: Tape | OpenedTape;
+  readonly market: RecordedMarket;
+  /** When trading begins. */
+  readonly from: number;
+  readonly measured: Measured | null;
+  /** All bots at a tier, held for the whole run; undefined: each at that of its configuration's own volume. */
+  readonly planAt: (name: TierName, tier?: FeeTier) => readonly Planned[];
+  readonly verdicts: readonly ComparedVerdict[];
+};
+
+function derived({ name, given }: FoundTape, options: CompareOptions, onShare: OnShare): Prepared | string {
+  const { riskPerHour, calibratedShare } = options;
+  const since = options.time?.since;
+  if (since !== undefined && since < spanOf(given).from + 1_000 * SECONDS_LEAST)
+    return `parameters come from what is before --since, at least ${SECONDS_LEAST} s: here there is less`;
+  const first = firstPart(given, calibratedShare, since);
+  const calibration = calibrationOf(first.tape, onShare);
+  const whole = 'options' in given ? loadStoredTape(given.tape) : given;
+  const market = marketOf(whole.quotesOnly ? { ...whole, quotesOnly: false } : given, options);
+  const price = lastPrice(first.tape) * approximately(market.instrument.tickMoney);
+  const { seconds, trades, volatilityBps, adverseBps, arrivals } = calibration;
+  const measured = {
+    ...{ seconds, trades, volatilityBps, adverseBps },
+    arrivalsPerMinute: arrivals?.perMinute ?? null,
+    decayPerBps: arrivals?.decayPerBps ?? null,
+    imbalanceSlope: calibration.signals && imbalanceOf(calibration.signals),
+  };
+  const terms = termsOf(market.instrument, price, measured, riskPerHour);
+  const full = typeof terms === 'string' ? null : fullValueOf(Number(riskPerHour), terms.volatilityBps);
+  const orderValue = full === null ? null : full / ORDERS_IN_FULL;
+  const { latencies, seed } = options;
+  const verdicts =
+    orderValue === null
+      ? null
+      : new Verdicts({ first: first.tape, whole, until: first.until, orderValue, latencies, seed }, onShare);
+  const why = whole.quotesOnly ? WITHOUT_AMOUNTS : terms;
+  const planAt = (tierName: TierName, tier?: FeeTier): readonly Planned[] => {
+    if (tier === undefined) return [];
+    const advice = verdicts?.at(makerBpsOf(tier));
+    const declined = advice === undefined ? null : declines(advice, makerBpsOf(tier));
+    const setups = derivedSetups(typeof why === 'string' ? why : terms, tier.maker, advice).map(one =>
+      atFees(one, options),
+    );
+    return setups.map(setup => declinedOr(plan(setup, tierName, market, tier), declined, options.anyway));
+  };
+  const fees = scheduleOf(market.instrument.minor, options).map(makerBpsOf);
+  return {
+    ...{ name, given, market, planAt },
+    from: first.until,
+    measured: { ...measured, fullValue: full, orderValue },
+    verdicts: verdicts?.judged([...new Set(fees)].reverse()) ?? [],
+  };
+}
+
+const WITHOUT_AMOUNTS =
+  'best prices without amounts: the profile of distances can be measured, and nothing can be replayed';
+
+function givenFor(
+  { name, given }: FoundTape,
+  setups: readonly Setup[],
+  all: readonly FoundTape[],
+  options: CompareOptions,
+): Prepared | string {
+  const book = bookOf(given);
+  const fitting = setups.filter(({ config }) => config?.book === book);
+  if (fitting.length === 0) return `no configuration trades ${book}`;
+  if (('options' in given ? given.tape : given).quotesOnly) return WITHOUT_AMOUNTS;
+  const market = marketOf(given, options);
+  const planAt = (tierName: TierName, tier?: FeeTier): readonly Planned[] =>
+    fitting.map(setup => plan(setup, tierName, market, tier, all));
+  const from = Math.max(options.time?.since ?? market.span.from, market.span.from);
+  return { name, given, market, planAt, from, measured: null, verdicts: [] };
+}
+
+/** `tier` undefined: the one of the configuration's own volume. A given one holds for the whole run, whatever is traded. */
+function plan(
+  setup: Setup,
+  name: TierName,
+  { instrument, firstTicks, span }: RecordedMarket,
+  tier?: FeeTier,
+  all: readonly FoundTape[] = [],
+): Planned {
+  const { config } = setup;
+  if (config === null)
+    return {
+      setup,
+      tier: name,
+      feeBps: tier === undefined ? 0 : 1e4 * Number(tier.maker),
+      account: null,
+      notRun: setup.notRun,
+      declined: null,
+    };
+  const account = simulatedAccountOf(config, instrument, firstTicks);
+  const fees: ReplayOptions['fees'] =
+    tier === undefined || ownFees(config) !== null ? account.fees : { tiers: [tier], volume30d: '0' };
+  const { makerRate } = new Fees(instrument, fees);
+  const planned = { setup, tier: name, feeBps: makerRate / 1e4, declined: null };
+  const elsewhere = elsewhereIn(config, all, span);
+  const routes = recordedRoutes(config, tapesOf(routeBooks(config), all, span), span);
+  const problem = edgeProblem(config, makerRate) ?? (typeof elsewhere === 'string' ? elsewhere : null);
+  return problem === null
+    ? {
+        ...planned,
+        account: { ...account, fees, ...(typeof elsewhere === 'object' && { elsewhere }), routes },
+        notRun: null,
+      }
+    : { ...planned, account: null, notRun: problem };
+}
+
+/** What the recordings of other books say, where the configuration goes by it: all of them of these hours, or why it cannot run. */
+function elsewhereIn(
+  config: Config,
+  all: readonly FoundTape[],
+  span: RecordedMarket['span'],
+): ExternalReferenceOptions | string | undefined {
+  const books = externalReferenceOf(config)?.legs.map(({ book }) => book) ?? [];
+  const tapes = tapesOf(books, all, span);
+  if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
+  if (missingReference(config, new Map()) === null) return undefined;
+  const missing = books.filter(book => !tapes.has(book));
+  return `it quotes around the price in ${books.join(', ')}, and no recording here is of ${missing.join(', ')} in these hours`;
+}
+
+/** Of these books, the recordings of these hours. */
+function tapesOf(
+  books: readonly string[],
+  all: readonly FoundTape[],
+  span: RecordedMarket['span'],
+): ReadonlyMap<string, Tape> {
+  const tapes = new Map<string, Tape>();
+  for (const book of books) {
+    const other = all.find(({ given }) => bookOf(given) === book && meets(spanOf(given), span))?.given;
+    if (other !== undefined) tapes.set(book, 'options' in other ? loadStoredTape(other.tape) : other);
+  }
+  return tapes;
+}
+
+const bookOf = (given: Tape | OpenedTape): string => ('options' in given ? given.tape.book : given.instrument.symbol);
+const meets = (a: RecordedMarket['span'], b: RecordedMarket['span']): boolean => a.from <= b.to && a.to >= b.from;
+
+/** Price in ticks of the last trade. */
+function lastPrice({ columns: { kind, price, length } }: Tape): number {
+  for (let row = length - 1; row >= 0; row--) if (kind[row] === KIND.trade) return price[row]!;
+  return 0;
+}
+
+async function runAll(prepared: readonly Prepared[], options: CompareOptions): Promise<readonly ComparedTape[]> {
+  const costs = prepared.map(costOf);
+  const all = costs.reduce((sum, cost) => sum + cost, 0);
+  const { progress } = options;
+  const runner = modelRunner(options.threads);
+  progress.begin(1000, '');
+  const tapes: ComparedTape[] = [];
+  let done = 0;
+  try {
+    for (const [i, tape] of prepared.entries()) {
+      const cost = costs[i] ?? 0;
+      const tell = (share: number) => progress.at((1000 * (done + share * cost)) / Math.max(1, all), tape.name);
+      tell(0);
+      tapes.push(await runTape(tape, options, runner, tell));
+      done += cost;
+    }
+  } finally {
+    progress.end();
+    await runner.end();
+  }
+  return tapes;
+}
+
+/** Decisions cost more than rows: about as much as this many each, one a second. */
+const ROWS_A_SECOND = 100;
+function costOf({ given, market }: Prepared): number {
+  const rows = 'options' in given ? given.tape.rows : given.columns.length;
+  const seconds = (market.span.to - market.span.from) / 1000;
+  return rows + ROWS_A_SECOND * seconds;
+}
+
+async function runTape(
+  prepared: Prepared,
+  options: CompareOptions,
+  runner: ModelRunner,
+  onProgress: (share: number) => void,
+): Promise<ComparedTape> {
+  const { name, given, market, planAt, from, measured, verdicts } = prepared;
+  const { models, seed, latencies, tiers } = options;
+  const { instrument, span, rows } = market;
+  const { source, gaps: all, flaws } = 'options' in given ? given.tape : given;
+  const gaps = all.filter(gap => gap.to > from);
+  const schedule = scheduleOf(instrument.minor, options);
+  const bots = planAt('best', schedule.at(-1)).length;
+  const replays = new Replays({
+    shared: { instrument, gaps, seed, latencies, from, to: span.to },
+    ...{ rows, models, runner, onProgress },
+    expected: bots * (tiers.length * models.length + options.starts),
+  });
+  const planned = (await Promise.all(tiers.map(tier => plannedAt(tier, prepared, schedule, replays)))).flat();
+  const reports = await replays.underModels(planned);
+  const staggered = await staggeredOf(planned, reports, { from, to: span.to }, options, replays);
+  return {
+    ...{ name, source, book: instrument.symbol, major: instrument.major, minor: instrument.minor, hash: market.hash },
+    dirt: [...flaws, ...replayedFlaws(reports.flat())],
+    gaps: {
+      count: gaps.length,
+      seconds: gaps.reduce((sum, gap) => sum + Math.max(0, gap.to - Math.max(gap.from, from)), 0) / 1000,
+    },
+    tapeFrom: new Date(span.from).toISOString(),
+    from: new Date(from).toISOString(),
+    to: new Date(span.to).toISOString(),
+    seconds: (span.to - from) / 1000,
+    ...{ measured, verdicts },
+    runs: againstFirst(
+      planned.map((one, i) => comparedRun(one, reports[i]!, { schedule, flaws, later: staggered[i]! })),
+    ),
+  };
+}
+
+const atFees = (setup: Setup, { venueFees }: CompareOptions): Setup =>
+  setup.config === null ? setup : { ...setup, config: withVenueFees(setup.config, venueFees) };
+
+const scheduleOf = (minor: string, { venueFees }: CompareOptions): readonly FeeTier[] =>
+  venueFees === undefined ? feesOf(minor).tiers : [{ volume: '0', ...venueFees }];
+
+function plannedAt(
+  name: TierName,
+  { planAt }: Prepared,
+  schedule: readonly FeeTier[],
+  replays: Replays,
+): Promise<readonly Planned[]> {
+  if (name === 'own') return replays.atOwnTier(schedule, tier => planAt(name, schedule[tier]));
+  const tier = { entry: schedule[0], best: schedule.at(-1), config: undefined }[name];
+  return Promise.resolve(planAt(name, tier));
+}
+
+/** Of each run of the first tier that had a fill under the main model, the same begun later. */
+async function staggeredOf(
+  planned: readonly Planned[],
+  reports: readonly (readonly ReplayReport[])[],
+  span: { readonly from: number; readonly to: number },
+  { tiers, starts: count }: CompareOptions,
+  replays: Replays,
+): Promise<readonly (readonly StaggeredStart[])[]> {
+  const [, ...starts] = startsOf(span, count);
+  const traded = planned.map(({ tier }, i) => tier === tiers[0] && (mainOf(reports[i]!)?.fills ?? 0) > 0);
+  const later = await replays.fromStarts(
+    planned.filter((_, i) => traded[i]),
+    starts,
+  );
+  let next = 0;
+  return traded.map(was =>
+    (was ? later[next++]! : []).map(({ pnl, fills }, n) => ({
+      laterS: (starts[n]! - span.from) / 1000,
+      ...{ net: pnl.total, fills },
+    })),
+  );
+}

@@ -1,0 +1,157 @@
+/** The runs of a comparison on one recording: every bot at every tier, at the tier that its own volume gives, and begun later. Nothing is replayed twice. */
+import { comparedModel, crossedText, isCrossed, mainOf, paceOf, remarksOf } from '../../index.ts';
+import type { ComparedRun, ModelName, ReplayReport, StaggeredStart } from '../../index.ts';
+import type { FeeTier } from '../../../src/core/index.ts';
+import type { ModelJob, RowSource } from '../backtest/backtestModel.ts';
+import { sourceFor } from '../backtest/backtestModel.ts';
+import type { ModelRunner } from '../backtest/backtestThreads.ts';
+import type { DataFlaw } from '../../../src/tape/index.ts';
+import type { Setup } from './compareSetups.ts';
+import { untestedRoutes } from '../backtest/hedgeRoutes.ts';
+
+/** A bot at one fee tier; `name` is that of the tier. */
+export type Planned = {
+  readonly setup: Setup;
+  readonly tier: string;
+  readonly feeBps: number;
+  /** Null where it cannot run. */
+  readonly account: Pick<ModelJob, 'fees' | 'balances' | 'elsewhere' | 'routes'> | null;
+  readonly notRun: string | null;
+  readonly declined: string | null;
+};
+
+/** What is not to be quoted is not run, unless it is asked for. */
+export function declinedOr(planned: Planned, declined: string | null, anyway: boolean): Planned {
+  if (declined === null || planned.account === null) return planned;
+  return anyway ? { ...planned, declined } : { ...planned, account: null, notRun: declined, declined };
+}
+
+/** What all runs on a recording share. */
+export type TapeRuns = {
+  readonly shared: Pick<ModelJob, 'instrument' | 'gaps' | 'seed' | 'latencies' | 'from' | 'to'>;
+  readonly rows: RowSource;
+  readonly models: readonly ModelName[];
+  readonly runner: ModelRunner;
+  /** Told of the share of this many replays. */
+  readonly expected: number;
+  readonly onProgress: (share: number) => void;
+};
+
+type Wanted = { readonly planned: Planned; readonly model: ModelName; readonly from: number };
+
+/** Replays what is asked for, and remembers it: a bot at one fee, under one model, from one start on, is one replay. */
+export class Replays {
+  readonly #tape: TapeRuns;
+  readonly #main: ModelName;
+  readonly #done = new Map<string, ReplayReport>();
+  #rows: RowSource;
+
+  /** Rows that are stored are decoded once for all of them, where they fit. */
+  constructor(tape: TapeRuns) {
+    const { models, rows, shared } = tape;
+    this.#tape = tape;
+    this.#main = models.includes('expected') ? 'expected' : models[0]!;
+    this.#rows = sourceFor([shared, shared], rows);
+  }
+
+  /** Of each that can run, under each model; the others have none. */
+  async underModels(planned: readonly Planned[]): Promise<readonly (readonly ReplayReport[])[]> {
+    const { models, shared } = this.#tape;
+    const wanted = planned.map(one => models.map((model): Wanted => ({ planned: one, model, from: shared.from })));
+    return this.#of(wanted);
+  }
+
+  /** Of each that can run, under the main model, from each of these times on. */
+  async fromStarts(
+    planned: readonly Planned[],
+    starts: readonly number[],
+  ): Promise<readonly (readonly ReplayReport[])[]> {
+    return this.#of(planned.map(one => starts.map((from): Wanted => ({ planned: one, model: this.#main, from }))));
+  }
+
+  /**
+   * Each bot at the best tier that the volume of its run there gives, as 30 days of it. The search goes down from the best tier: the next is always the one that the last
+   * run's volume gives. `planAt` has all bots in one order at each tier of the schedule, which ascends by volume. Who cannot run at a tier stays there.
+   */
+  async atOwnTier(
+    schedule: readonly FeeTier[],
+    planAt: (tier: number) => readonly Planned[],
+  ): Promise<readonly Planned[]> {
+    const { from, to } = this.#tape.shared;
+    const best = schedule.length - 1;
+    const found = [...planAt(best)];
+    let open = found.map((_, bot) => ({ bot, tier: best }));
+    while (open.length > 0) {
+      const planned = open.map(({ bot, tier }) => planAt(tier)[bot]!);
+      const reports = await this.fromStarts(planned, [from]);
+      const next: typeof open = [];
+      for (const [i, { bot, tier }] of open.entries()) {
+        found[bot] = planned[i]!;
+        const [report] = reports[i]!;
+        const reached =
+          report === undefined ? tier : paceOf(Number(report.volume.minor), (to - from) / 1000, schedule).tier;
+        if (reached < tier) next.push({ bot, tier: reached });
+      }
+      open = next;
+    }
+    return found;
+  }
+
+  async #of(wanted: readonly (readonly Wanted[])[]): Promise<readonly (readonly ReplayReport[])[]> {
+    const { runner, shared, expected, onProgress } = this.#tape;
+    const jobs = new Map<string, ModelJob>();
+    for (const { planned, model, from } of wanted.flat()) {
+      const { account, setup } = planned;
+      const key = keyOf({ planned, model, from });
+      if (account === null || setup.config === null || this.#done.has(key)) continue;
+      jobs.set(key, { ...shared, ...account, model, config: setup.config, from, csv: null });
+    }
+    const before = this.#done.size;
+    const reports =
+      jobs.size === 0
+        ? []
+        : await runner.run([...jobs.values()], this.#rows, share =>
+            onProgress(Math.min(1, (before + share * jobs.size) / expected)),
+          );
+    for (const [i, key] of [...jobs.keys()].entries()) this.#done.set(key, reports[i]!);
+    return wanted.map(of => of.flatMap(one => this.#done.get(keyOf(one)) ?? []));
+  }
+}
+
+const keyOf = ({ planned, model, from }: Wanted): string =>
+  planned.account === null ? '' : `${planned.setup.name} ${JSON.stringify(planned.account.fees)} ${model} ${from}`;
+
+/** What became of one of them; `later`: the same begun later. */
+export function comparedRun(
+  { setup, tier, feeBps, account, notRun, declined }: Planned,
+  replayed: readonly ReplayReport[],
+  of: {
+    readonly schedule: readonly FeeTier[];
+    readonly flaws: readonly DataFlaw[];
+    readonly later: readonly StaggeredStart[];
+  },
+): ComparedRun {
+  const { name, strategy, text, config } = setup;
+  const models = replayed.map(comparedModel);
+  const main = mainOf(replayed);
+  const crossed = main === null ? [] : crossedText(main);
+  const untested = config === null ? [] : untestedRoutes(config, account?.routes ?? []).map(({ done }) => done);
+  return {
+    ...{ name, strategy, tier, feeBps, config: text, notRun, declined, models },
+    positionMax: config === null ? null : Number(config.limits.positionMax),
+    unscored: main !== null && isCrossed(main) ? (crossed[0] ?? null) : null,
+    pace: main && paceOf(Number(main.volume.minor), main.seconds, of.schedule),
+    staggered: of.later,
+    againstFirst: null,
+    remarks: [...crossed, ...remarksOf(models, of.flaws), ...untested],
+  };
+}
+
+/** When the same run begins again, ms: `count` starts in all, evenly over an hour, or over a quarter of the time where that is less; the first is `from`. */
+export function startsOf(
+  { from, to }: { readonly from: number; readonly to: number },
+  count: number,
+): readonly number[] {
+  const over = Math.min(3_600_000, (to - from) / 4);
+  return Array.from({ length: count }, (_, i) => from + Math.round((over * i) / Math.max(1, count - 1)));
+}

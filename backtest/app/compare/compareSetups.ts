@@ -1,0 +1,111 @@
+/** The bots of a comparison: the given configurations, or every strategy with parameters that follow from one risk and from what a recording shows. */
+import { readRegularFile, TEXT_FILE } from '../../../src/guard/index.ts';
+import { basename } from 'node:path';
+import { stringify } from 'yaml';
+import type { Measured } from '../../index.ts';
+import {
+  eightDecimals,
+  fourDigits,
+  fullMajor,
+  LEVELS_A_SIDE,
+  ORDERS_IN_FULL,
+  strategies,
+} from '../../../strategies/index.ts';
+import type { MarketTerms, StrategyName } from '../../../strategies/index.ts';
+import { loadConfig } from '../../../src/config.ts';
+import type { Config } from '../../../src/config.ts';
+import { signedRateCeil } from '../../../src/core/index.ts';
+import type { Instrument } from '../../../src/core/index.ts';
+import { readConfig } from '../../../src/wiring/configFile.ts';
+import type { QuoteAdvice } from './compareVerdicts.ts';
+
+/** `config` null: `notRun` says why. */
+export type Setup = {
+  readonly name: string;
+  readonly strategy: string;
+  readonly text: string | null;
+} & ({ readonly config: Config; readonly notRun: null } | { readonly config: null; readonly notRun: string });
+
+/** Named by their files; a second one of a name by its whole path. Throws `UsageError` with every error of the first that is wrong. */
+export function givenSetups(files: readonly string[]): readonly Setup[] {
+  const names = files.map(file => basename(file).replace(/\.ya?ml$/, ''));
+  return files.map((file, i) => {
+    const config = readConfig(file);
+    const name = names.indexOf(names[i]!) === i ? names[i]! : file;
+    return { name, strategy: config.strategy.name, text: readRegularFile(file, TEXT_FILE), config, notRun: null };
+  });
+}
+
+/** `price` (of one major) and `riskPerHour` in the minor currency; an adverse move unknown or below 0 counts as 0. Text: why none can be run. */
+export const termsOf = (
+  instrument: Instrument,
+  price: number,
+  m: Pick<Measured, 'volatilityBps' | 'adverseBps' | 'arrivalsPerMinute' | 'decayPerBps' | 'imbalanceSlope'>,
+  riskPerHour: string,
+): MarketTerms | string => {
+  const [volatility, arrivals, decay] = [m.volatilityBps?.value, m.arrivalsPerMinute?.value, m.decayPerBps?.value];
+  if (!(volatility !== undefined && volatility > 0)) return 'its first part does not tell the volatility';
+  if (!(arrivals !== undefined && decay !== undefined && arrivals > 0 && decay > 0))
+    return 'its first part has too few trades to tell how arrivals fall with distance';
+  return {
+    instrument,
+    price,
+    volatilityBps: fourDigits(volatility),
+    arrivalsPerMinute: fourDigits(arrivals),
+    decayPerBps: fourDigits(decay),
+    adverseBps: fourDigits(Math.max(0, m.adverseBps?.value ?? 0)),
+    riskPerHour,
+    ...(m.imbalanceSlope
+      ? { imbalance: { depthBps: m.imbalanceSlope.depthBps, bpsPerDeviation: fourDigits(m.imbalanceSlope.slope) } }
+      : {}),
+  };
+};
+
+/**
+ * Every strategy at this maker fee, a fraction as text like '0.005'; `terms` as text: why none can be run. With advice they stand where fills were found to be worth most,
+ * if that is more than nothing, with levels where fills pay; models are given the fills themselves.
+ */
+export function derivedSetups(terms: MarketTerms | string, makerFee: string, advice?: QuoteAdvice): readonly Setup[] {
+  return (Object.keys(strategies) as StrategyName[]).map((name): Setup => {
+    if (typeof terms === 'string') return { name, strategy: name, text: null, config: null, notRun: terms };
+    const parameters = strategies[name].fromMarket(advised(terms, advice), signedRateCeil(makerFee) / 1e4);
+    if (typeof parameters === 'string') return { name, strategy: name, text: null, config: null, notRun: parameters };
+    const text = stringify(configOf(terms, { name, ...parameters }));
+    const loaded = loadConfig(text, name);
+    if (!loaded.ok) return { name, strategy: name, text, config: null, notRun: loaded.errors.join('; ') };
+    return { name, strategy: name, text, config: loaded.config, notRun: null };
+  });
+}
+
+function advised(terms: MarketTerms, advice: QuoteAdvice | undefined): MarketTerms {
+  if (advice === undefined) return terms;
+  const { verdict } = advice;
+  const distance = verdict.quote ? verdict.distanceBps : verdict.bestDistanceBps;
+  const pays = distance !== null && (verdict.netPerHour?.value ?? 0) > 0;
+  return { ...terms, ...(pays && { distanceBps: distance }), ...(advice.profile && { profile: advice.profile }) };
+}
+
+function configOf(terms: MarketTerms, strategy: object): object {
+  const { instrument, price } = terms;
+  const full = fullMajor(terms);
+  const most = eightDecimals(1e9);
+  return {
+    book: instrument.symbol,
+    instance: 'compare',
+    exchange: {
+      kind: 'embedded',
+      balances: { [instrument.major]: eightDecimals(3 * full), [instrument.minor]: eightDecimals(3 * full * price) },
+    },
+    strategy,
+    limits: {
+      positionMax: eightDecimals(full),
+      orderValueMax: eightDecimals((4 * full * price) / ORDERS_IN_FULL),
+      ordersMax: 2 * LEVELS_A_SIDE,
+      collarBps: 1_000,
+      // Who halts for his losses cannot show how much he would have lost.
+      drawdownMax: most,
+      dayLossMax: most,
+    },
+    halts: { fillsPer10Min: 100_000, refusalsPerMinute: 100_000, messagesPerMinute: 100_000 },
+  };
+}

@@ -1,0 +1,107 @@
+/** Whether a recording's first part says to quote at a fee, at which distance, and what became of that in the rest. */
+import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../index.ts';
+import type { ComparedVerdict, DistanceProfile, MarketProfile, QuoteVerdict } from '../../index.ts';
+import { randomOf } from '../../../src/core/index.ts';
+import type { Random } from '../../../src/core/index.ts';
+import type { Tape } from '../../../src/tape/index.ts';
+import { feedTravel } from '../backtest/backtestModel.ts';
+import type { Latencies } from '../backtest/backtestModel.ts';
+
+export type VerdictTerms = {
+  /** The first part alone, and all of it: parameters come from the first, the rest judges them. */
+  readonly first: Tape;
+  readonly whole: Tape;
+  /** Where the first part ends, ms. */
+  readonly until: number;
+  /** Of one order, in the minor currency. */
+  readonly orderValue: number;
+  readonly latencies: Latencies;
+  readonly seed: number;
+};
+
+/** What the first part tells a strategy. */
+export type QuoteAdvice = { readonly verdict: QuoteVerdict; readonly profile: MarketProfile | null };
+
+/** Fills are worth what is left of their edge after so long. */
+const HORIZON_S = 60;
+
+export class Verdicts {
+  readonly #terms: VerdictTerms;
+  readonly #profile: DistanceProfile;
+  readonly #market: MarketProfile | null;
+
+  constructor(terms: VerdictTerms, onShare: (share: number) => void) {
+    const { first, orderValue } = terms;
+    this.#terms = terms;
+    this.#profile = distanceProfileOf(first, { ...this.#how(), orderValue, onShare });
+    this.#market = marketProfileOf(this.#profile, HORIZON_S);
+  }
+
+  /** At this maker fee, in bps. */
+  at(feeBps: number): QuoteAdvice {
+    return { verdict: quoteVerdictOf(this.#profile, { feeBps, random: this.#random() }), profile: this.#market };
+  }
+
+  /** At each of these fees, and what quoting at the distance that was found best would have brought after the first part. */
+  judged(feesBps: readonly number[]): readonly ComparedVerdict[] {
+    const found = feesBps.map(feeBps => ({ feeBps, verdict: this.at(feeBps).verdict }));
+    const distances = [...new Set(found.flatMap(({ verdict }) => distanceOf(verdict) ?? []))];
+    const rest = distances.length === 0 ? null : this.#restAt(distances);
+    return found.map(({ feeBps, verdict }): ComparedVerdict => {
+      const distance = distanceOf(verdict);
+      const after = rest !== null && distance !== null ? this.#netAt(rest, distance, feeBps) : null;
+      const [from, to] = verdict.distanceInterval ?? [null, null];
+      return {
+        ...{ feeBps, quote: verdict.quote, why: verdict.quote ? null : verdict.why, distanceBps: distance },
+        distanceInterval: from === null || to === null ? null : [from, to],
+        breakEvenFeeBps: verdict.breakEvenFeeBps,
+        netPerHour: verdict.netPerHour,
+        rest: after,
+        // Wrong is what the rest tells apart from nothing, the other way.
+        right: after === null ? null : verdict.quote ? after.high >= 0 : after.low <= 0,
+      };
+    });
+  }
+
+  /** Orders are pegged after the first part alone; the book before it is known. */
+  #restAt(distancesBps: readonly number[]): DistanceProfile {
+    const { whole, until, orderValue } = this.#terms;
+    const start = whole.columns.at[0] ?? until;
+    const to = Math.max(until, ...whole.gaps.filter(({ from }) => from <= until).map(gap => gap.to));
+    const gaps = [{ from: start - 1, to, why: 'measured' }, ...whole.gaps.filter(({ from }) => from > until)];
+    const blockMs = this.#profile.blockMs;
+    return distanceProfileOf({ ...whole, gaps }, { ...this.#how(), orderValue, distancesBps, blockMs });
+  }
+
+  #netAt(rest: DistanceProfile, distanceBps: number, feeBps: number): ComparedVerdict['rest'] {
+    const points = rest.points.filter(point => point.distanceBps === distanceBps);
+    const { netPerHour } = quoteVerdictOf({ ...rest, points }, { feeBps, random: this.#random() });
+    return netPerHour && { ...netPerHour, fills: points[0]?.fills ?? 0, seconds: rest.seconds };
+  }
+
+  #how() {
+    const { latencies, seed } = this.#terms;
+    const { orders, answers, cancels } = latencies;
+    const draws = (salt: number, spec: typeof orders) => travel(spec, randomOf(seed ^ salt));
+    const feed = feedTravel(latencies, seed);
+    return {
+      latency: latencyOf(draws(0x0d, orders), draws(0xa5, answers), draws(0xca, cancels)),
+      feedMs: feed(0),
+      seed,
+    };
+  }
+
+  #random = (): Random => randomOf(this.#terms.seed);
+}
+
+const distanceOf = (verdict: QuoteVerdict): number | null =>
+  verdict.quote ? verdict.distanceBps : verdict.bestDistanceBps;
+
+/** Why nothing is quoted, as a sentence; null where something is. */
+export function declines({ verdict }: QuoteAdvice, feeBps: number): string | null {
+  if (verdict.quote) return null;
+  const { why, breakEvenFeeBps: fee } = verdict;
+  const from =
+    fee === null ? '' : fee >= 0 ? `; it would pay at a fee of ${fee} bps` : `; it would take a rebate of ${-fee} bps`;
+  return `do not quote at ${Number(feeBps.toPrecision(4))} bps: ${why}${from}`;
+}

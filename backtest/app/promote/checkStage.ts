@@ -1,0 +1,61 @@
+/** One look at the stage of a promotion: its evidence gathered, and held against the criteria that were set before it began. */
+import { dirname } from 'node:path';
+import type { Config } from '../../../src/config.ts';
+import { readConfigText } from '../../../src/wiring/configFile.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { ledgerFinding, modelFinding, promisedBy, replayFindings, resultOf, tradedFindings } from './findings.ts';
+import type { Promised } from './findings.ts';
+import { liveDigestOf } from '../../../src/app/promote/liveFile.ts';
+import type { Check } from '../../../src/app/promote/records.ts';
+import { replayEvidence } from './replayEvidence.ts';
+import { tradedStage } from './runEvidence.ts';
+import { DEFAULT_CRITERIA, readCriteria } from './criteria.ts';
+import { paperConfig } from '../../../src/app/promote/candidate.ts';
+import type { Looking, PromotionJudge, StageCheck } from '../../../src/app/promote/promotionJudge.ts';
+import type { OpenPromotion, Standing } from '../../../src/app/promote/standing.ts';
+
+/** Rejects with `UsageError` where there is something to be mended before it can be told. */
+async function checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck> {
+  const { dir, liveFile, clock, onInput } = looking;
+  const { started, stage, since, evidence } = open;
+  const { criteria } = started;
+  if (stage === 'replay') return { check: await replayCheck(open, looking), traded: null };
+  const config = stage === 'paper' ? paperConfig(dir, open) : placedConfigOf(liveFile, standing);
+  const isFollowed = stage === 'paper' && config.exchange.kind === 'remote';
+  const traded = await tradedStage({
+    ...{ dir: isFollowed ? config.paper.stateDir : config.state.dir, config, since, clock, onInput },
+  });
+  const before = evidence.map(promisedBy).findLast((promised): promised is Promised => promised !== null) ?? null;
+  const findings = [
+    ...tradedFindings(criteria[stage], traded, before),
+    ...(stage === 'paper' ? modelFinding(criteria.paper, traded.evidence) : [ledgerFinding(traded.evidence)]),
+  ];
+  return { check: { findings, result: resultOf(findings), run: traded.evidence }, traded: traded.traded };
+}
+
+async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Looking): Promise<Check> {
+  const { started } = open;
+  const { replay: criteria } = started.criteria;
+  const { tapes } = criteria;
+  const config = paperConfig(dir, open);
+  const replay =
+    tapes === undefined
+      ? null
+      : await replayEvidence({
+          ...{ config, file: started.file, text: '', criteria: { ...criteria, tapes }, threads, progress },
+        });
+  const findings = replayFindings(criteria, started.tuned, replay);
+  return { findings, result: resultOf(findings), replay };
+}
+
+/** Throws `UsageError` where the live file was changed by hand since. */
+function placedConfigOf(liveFile: string, { live }: Standing): Config {
+  if (liveDigestOf(liveFile) !== live)
+    throw new UsageError(
+      `${liveFile}: does not say what the promotion put there: it was changed by hand. What was put there is in ${dirname(liveFile)}, under files/${live?.slice(0, 8) ?? ''}…; put that back, or go back with: puntas promote back`,
+    );
+  return readConfigText(liveFile).config;
+}
+
+/** Judges by replays on recordings and by replays of the bot's own runs. */
+export const promotionJudge: PromotionJudge = { defaultCriteria: DEFAULT_CRITERIA, readCriteria, checkStage };

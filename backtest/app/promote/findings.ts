@@ -1,0 +1,220 @@
+/** Criteria against evidence: of each what was expected, what was found, and whether that is enough, too little, or not known yet. */
+import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
+import { meet } from '../tune/registry.ts';
+import type {
+  Criteria,
+  ReplayedRun,
+  ReplayEvidence,
+  RunEvidence,
+  RunningCriteria,
+} from '../../../src/app/promote/evidence.ts';
+import type { Check, CriterionFinding, CriterionResult } from '../../../src/app/promote/records.ts';
+import type { TradedStage } from './runEvidence.ts';
+
+/** The hardest result of all: one that failed, then one that is not known yet. */
+export const resultOf = (findings: readonly CriterionFinding[]): CriterionResult =>
+  findings.some(({ result }) => result === 'failed')
+    ? 'failed'
+    : findings.length === 0 || findings.some(({ result }) => result === 'not yet')
+      ? 'not yet'
+      : 'passed';
+
+const finding = (
+  criterion: string,
+  expected: string,
+  found: string,
+  result: CriterionResult | boolean,
+): CriterionFinding => ({
+  ...{ criterion, expected, found },
+  result: result === true ? 'passed' : result === false ? 'failed' : result,
+});
+
+/** Of the replay, and of the tuning where that is asked for, or nothing else is. */
+export function replayFindings(
+  criteria: Criteria['replay'],
+  tuned: TunedEvidence | null,
+  replay: ReplayEvidence | null,
+): readonly CriterionFinding[] {
+  const asksTuning = criteria.tuned ?? replay === null;
+  return [...(asksTuning ? tuningFindings(tuned) : []), ...(replay === null ? [] : replayed(criteria, tuned, replay))];
+}
+
+function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[] {
+  const better = 'better than not trading (docs/tuning.md)';
+  if (tuned === null) return [finding('tuning', better, 'no evidence of puntas tune in the candidate', false)];
+  const { holdout, deflated, pbo, study, trial } = tuned;
+  const held = 'net after 60 s above zero by the lower end, in hours that no trial has seen';
+  const about = `study ${study.slice(0, 8)}, trial ${trial}; deflated Sharpe ${deflated.toFixed(3)}, PBO ${pbo === null ? 'not known' : pbo.toFixed(3)}`;
+  return [
+    finding('tuning', better, `${tuned.better ? 'better' : 'not better'}: ${about}`, tuned.better),
+    holdout === null
+      ? finding('holdout', held, 'not opened: puntas tune --open-holdout', 'not yet')
+      : holdout.interval === null
+        ? finding('holdout', held, `${digits(holdout.net60s)} of the minor currency, too short for an interval`, false)
+        : finding(
+            'holdout',
+            held,
+            `${digits(holdout.net60s)} (${spanText(holdout.interval)}) of the minor currency`,
+            holdout.interval.low > 0,
+          ),
+  ];
+}
+
+function replayed(
+  criteria: Criteria['replay'],
+  tuned: TunedEvidence | null,
+  replay: ReplayEvidence,
+): readonly CriterionFinding[] {
+  const { measures, minor, tapes } = replay;
+  const tunedOn = (tuned?.tapes ?? []).flatMap(({ market, digest, tuned: span }) =>
+    span === null ? [] : [{ market, digest, from: Date.parse(span[0]), to: Date.parse(span[1]) }],
+  );
+  const seen = tapes.filter(tape => meet([tape], tunedOn)).map(({ name }) => name);
+  const { net60sLeast, fillsLeast, uptimeLeast, haltsMost, drawdownMost } = criteria;
+  const { fills, uptime, drawdown, halts } = measures;
+  const isNew = seen.length === 0;
+  return [
+    ...(tunedOn.length === 0
+      ? []
+      : [finding('hours', 'none that it was tuned on', isNew ? 'none' : seen.join(', '), isNew)]),
+    ...(net60sLeast === null ? [] : [replayedNet(net60sLeast, replay)]),
+    finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
+    finding('uptime', `at least ${percent(uptimeLeast)} with both quotes`, percent(uptime), uptime >= uptimeLeast),
+    ...(drawdownMost === undefined
+      ? []
+      : [
+          finding(
+            'drawdown',
+            `at most ${digits(drawdownMost)} ${minor}`,
+            `${digits(drawdown)} ${minor}`,
+            drawdown <= drawdownMost,
+          ),
+        ]),
+    finding('halts', `at most ${haltsMost}`, String(halts), halts <= haltsMost),
+  ];
+}
+
+function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): CriterionFinding {
+  const expected = `net after 60 s above ${digits(least)} ${minor} by the lower end`;
+  const found = `${digits(measures.net60s)} ${minor}`;
+  return interval === null
+    ? finding('net60s', expected, `${found}, no interval: fewer than 20 blocks of time that differ`, false)
+    : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
+}
+
+/** What a stage before says that net after 60 s is, in bps of the volume. */
+export type Promised = { readonly stage: string; readonly low: number; readonly high: number };
+
+/** The interval of a look, in bps of what was traded; null where it has none. */
+export function promisedBy({ stage, replay, run }: Check & { readonly stage: string }): Promised | null {
+  if (run?.interval) return { stage, ...run.interval };
+  if (!replay?.interval || !(replay.measures.volume > 0)) return null;
+  const bps = (net: number): number => (10_000 * net) / replay.measures.volume;
+  return { stage, low: bps(replay.interval.low), high: bps(replay.interval.high) };
+}
+
+/** Of paper and of smallest alike. */
+export function tradedFindings(
+  criteria: RunningCriteria,
+  traded: TradedStage,
+  before: Promised | null,
+): readonly CriterionFinding[] {
+  const { evidence } = traded;
+  const { hoursLeast, fillsLeast, uptimeLeast, haltsMost } = criteria;
+  const { runs, hours, fills, uptime, halts } = evidence;
+  const begun = runs.length > 0;
+  return [
+    runsFinding(evidence),
+    finding('hours', `at least ${digits(hoursLeast)}`, digits(hours), hours >= hoursLeast || 'not yet'),
+    finding('fills', `at least ${fillsLeast}`, String(fills), fills >= fillsLeast || 'not yet'),
+    finding(
+      'uptime',
+      `at least ${percent(uptimeLeast)} with both quotes`,
+      begun ? percent(uptime) : 'nothing ran',
+      (begun && uptime >= uptimeLeast) || (begun && hours >= hoursLeast ? false : 'not yet'),
+    ),
+    ...(criteria.net60sBpsLeast === null ? [] : earningFindings(criteria.net60sBpsLeast, traded, before)),
+    finding('halts', `at most ${haltsMost}`, haltsText(halts), halts.length <= haltsMost),
+  ];
+}
+
+/** A run of another configuration is no evidence, and one that does not replay is none from there on. */
+function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
+  const expected = 'runs of this configuration that replay to the last command';
+  const different = runs.find(({ difference }) => difference !== null);
+  if (different !== undefined) return finding('runs', expected, differenceText(different), false);
+  const beside = others === 0 ? '' : `, ${others} of other configurations left out`;
+  return finding('runs', expected, `${runs.length}${beside}`, runs.length > 0 || 'not yet');
+}
+
+const differenceText = ({ run, difference }: ReplayedRun): string =>
+  `run ${run} does not: ${(difference ?? '').slice(0, 120)}`;
+
+function earningFindings(least: number, traded: TradedStage, before: Promised | null): readonly CriterionFinding[] {
+  const { interval } = traded.evidence;
+  const own = earning(least, traded);
+  if (before === null) return [own];
+  const expected = `net60s not wholly below ${spanText(before)} bps`;
+  return [
+    own,
+    interval === null
+      ? finding(`as ${before.stage}`, expected, 'not known yet', 'not yet')
+      : finding(`as ${before.stage}`, expected, `${spanText(interval)} bps`, interval.high >= before.low),
+  ];
+}
+
+/** The interval holds however often one looks; before it is above or below what is asked for, more fills are needed. */
+function earning(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
+  const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
+  const { net60sBps, interval, fills, judged, hours } = evidence;
+  // Their middle after 60 s was in no recording of theirs.
+  const left = fills > judged ? `; fills of the last 60 s of a run, not in it: ${fills - judged}` : '';
+  if (net60sBps === null) return finding('net60s', expected, `no fill that is 60 s old${left}`, 'not yet');
+  if (interval === null)
+    return finding(
+      'net60s',
+      expected,
+      `${digits(net60sBps)} bps of the volume of ${judged} fills; an interval needs fills in 20 blocks of two minutes, found ${ratio.blocks}${left}`,
+      'not yet',
+    );
+  const found = `${digits(net60sBps)} bps of the volume (${spanText(interval)} bps)${left}`;
+  if (interval.low >= least) return finding('net60s', expected, found, true);
+  if (interval.high < least) return finding('net60s', expected, found, false);
+  const missing = ratio.blocksMissing(least / 10_000);
+  const more =
+    missing === null
+      ? 'undecided, and below what is asked for so far'
+      : `undecided: needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills (${digits((missing * hours) / ratio.blocks)} h) like these`;
+  return finding('net60s', expected, `${found}; ${more}`, 'not yet');
+}
+
+/** Paper's fills are a model's: the optimistic one tells nothing. */
+export const modelFinding = (
+  { models }: Criteria['paper'],
+  { model, isPaper }: RunEvidence,
+): readonly CriterionFinding[] =>
+  !isPaper || model === null
+    ? []
+    : [finding('fill model', models.join(' or '), model, (models as readonly string[]).includes(model))];
+
+/** The ledger of real orders is the exchange's, to the last digit. */
+export function ledgerFinding({ ledger }: RunEvidence): CriterionFinding {
+  const expected = 'no difference to the exchange';
+  if (ledger === null) return finding('ledger', expected, 'not compared since the stage began', 'not yet');
+  const wrong = Object.entries(ledger.differences).filter(([, sum]) => !/^-?0(?:\.0+)?$/.test(sum));
+  return wrong.length === 0
+    ? finding('ledger', expected, `none at ${new Date(ledger.at).toISOString()}`, true)
+    : finding('ledger', expected, wrong.map(([name, sum]) => `${sum} ${name}`).join(', '), false);
+}
+
+const haltsText = (halts: RunEvidence['halts']): string =>
+  halts.length === 0 ? '0' : `${halts.length}, the last: ${halts.at(-1)!.reason}`;
+const spanText = ({ low, high }: { readonly low: number; readonly high: number }): string =>
+  `${digits(low)} to ${digits(high)}`;
+const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
+
+/** Four of them. */
+function digits(x: number): string {
+  const rounded = Number(x.toPrecision(4));
+  return Object.is(rounded, -0) ? '0' : String(rounded);
+}

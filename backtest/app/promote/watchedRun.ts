@@ -1,0 +1,105 @@
+/** What the replay of a run meets that a promotion is judged by: fills with their markouts, time with both quotes, halts. */
+import { approximately, signOf } from '../../../src/core/index.ts';
+import type { Depth, Engine, EngineEvent, EngineNews, Fill, Instrument, Millis } from '../../../src/core/index.ts';
+import type { TradedBlock } from '../../index.ts';
+
+/** Sums in the minor currency, approximate. */
+export type RunSums = {
+  /** Of the first and the last input. */
+  readonly from: Millis | null;
+  readonly to: Millis | null;
+  readonly ms: number;
+  /** With a bid and an ask of ours in the book. */
+  readonly bothMs: number;
+  /** Of the bot's orders; `judged`: those whose 60 s are over, of which volume and blocks are. */
+  readonly fills: number;
+  readonly judged: number;
+  readonly volume: number;
+  readonly blocks: readonly TradedBlock[];
+  /** Those of the bot itself. */
+  readonly halts: readonly { readonly at: Millis; readonly reason: string }[];
+  /** The middle at the end, in ticks; NaN where it was never seen. */
+  readonly midTicks: number;
+};
+
+const MARKOUT_MS = 60_000;
+/** A markout reaches at most into the next block. */
+const BLOCK_MS = 120_000;
+
+export class WatchedRun {
+  readonly #instrument: Instrument;
+  #engine: Engine | null = null;
+  #depth: Depth | null = null;
+  #from: Millis | null = null;
+  #at: Millis = 0;
+  #hasBoth = false;
+  #mid = Number.NaN;
+  readonly #all = { ms: 0, bothMs: 0, fills: 0, judged: 0, volume: 0 };
+  /** Oldest first. */
+  readonly #waiting: Fill[] = [];
+  readonly #blocks = new Map<number, { net: number; volume: number }>();
+  #halted: string | null = null;
+  readonly #halts: { at: Millis; reason: string }[] = [];
+
+  constructor(instrument: Instrument) {
+    this.#instrument = instrument;
+  }
+
+  /** The engine that everything is read from. */
+  watch(engine: Engine): void {
+    this.#engine = engine;
+    this.#depth = engine.riskContext(0).depth;
+  }
+
+  /** News of the engine at the input that it is stepped with. */
+  hear(news: EngineNews): void {
+    if (news.kind === 'halted') this.#halted = news.reason;
+    if (news.kind !== 'fill' || news.fill.id === null) return;
+    this.#all.fills++;
+    this.#waiting.push(news.fill);
+  }
+
+  /** An input that the engine has taken. */
+  see({ kind, at }: Pick<EngineEvent, 'kind' | 'at'>): void {
+    // One that a person or a sentinel asks for tells nothing of the configuration.
+    if (this.#halted !== null && kind !== 'halt') this.#halts.push({ at, reason: this.#halted });
+    this.#halted = null;
+    const passed = this.#from === null ? 0 : Math.max(0, at - this.#at);
+    this.#all.ms += passed;
+    if (this.#hasBoth) this.#all.bothMs += passed;
+    // The market that stood until now.
+    this.#judge(at);
+    this.#from ??= at;
+    this.#at = at;
+    const [engine, depth] = [this.#engine, this.#depth];
+    if (engine === null || depth === null) return;
+    if (depth.bids > 0 && depth.asks > 0) this.#mid = (depth.bidPrices[0]! + depth.askPrices[0]!) / 2;
+    const sides = new Set(
+      engine.liveOrders.flatMap(({ state, side }) => (state === 'open' || state === 'partially filled' ? [side] : [])),
+    );
+    this.#hasBoth = sides.size === 2;
+  }
+
+  sums(): RunSums {
+    const to = this.#from === null ? null : this.#at;
+    const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, block]) => block);
+    return { ...this.#all, from: this.#from, to, blocks, halts: this.#halts, midTicks: this.#mid };
+  }
+
+  #judge(at: Millis): void {
+    for (let [first] = this.#waiting; first && first.at + MARKOUT_MS <= at; [first] = this.#waiting) {
+      this.#waiting.shift();
+      if (!Number.isFinite(this.#mid)) continue;
+      const tick = approximately(this.#instrument.tickMoney);
+      const [amount, value] = [approximately(first.major), approximately(first.minor)];
+      const fee =
+        first.feeIn === 'other' ? 0 : approximately(first.fee) * (first.feeIn === 'major' ? first.price * tick : 1);
+      const block = this.#blocks.get(Math.floor(first.at / BLOCK_MS)) ?? { net: 0, volume: 0 };
+      this.#blocks.set(Math.floor(first.at / BLOCK_MS), block);
+      block.net += signOf(first.side) * (this.#mid - first.price) * tick * amount - fee;
+      block.volume += value;
+      this.#all.judged++;
+      this.#all.volume += value;
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/** BullMQ on Redis or PostgreSQL: loaded, connected and looked at before anything is asked of it. Nothing of it is loaded where there is no queue. */
+import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { loadOptional } from '../tapeStore/optionalPackages.ts';
+import { HELLO_QUEUE } from './presence.ts';
+import type { QueuePlace } from './queuePlace.ts';
+
+export type BullQueues = {
+  /** One of each name. */
+  queue(name: string): Queue;
+  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Worker;
+  /** What a processor throws after it gave its job back, and for what no other try would change. */
+  givenBack(): Error;
+  hopeless(sentence: string): Error;
+  /** Closes the queues; a worker closes itself. */
+  end(): Promise<void>;
+};
+
+const CONNECT_MS = 10_000;
+const SCHEMA = 'puntas_queue';
+
+/** `onError` hears of every error of a connection, again and again while it lasts. Rejects with `UsageError` where the server cannot be had or would lose jobs. */
+export async function connectQueues(place: QueuePlace, onError: (error: Error) => void): Promise<BullQueues> {
+  const { shown, url, kind } = place;
+  await (kind === 'redis' ? lookAtRedis(place) : lookAtPostgres(place));
+  const bullmq = await loadOptional(shown, () => import('bullmq'));
+  const { Queue, Worker, WaitingError, UnrecoverableError, createPostgresBackend } = bullmq;
+  const connection =
+    kind === 'redis'
+      ? { url, connectTimeout: CONNECT_MS, retryStrategy: (tries: number) => Math.min(250 * 2 ** tries, 5_000) }
+      : { connectionString: url, migrate: true, schema: SCHEMA, max: 4, connectionTimeoutMillis: CONNECT_MS };
+  const backend = kind === 'redis' ? undefined : (createPostgresBackend as never);
+  const own = { connection: connection as never, ...(kind === 'redis' && { prefix: 'puntas' }) };
+  const open = new Map<string, Queue>();
+  const queues: BullQueues = {
+    queue: name => {
+      const known = open.get(name);
+      if (known !== undefined) return known;
+      const queue = new Queue(name, own, backend);
+      queue.on('error', onError);
+      open.set(name, queue);
+      return queue;
+    },
+    worker: (name, processor, options) => {
+      const worker = new Worker(name, processor, { ...own, ...options }, backend);
+      worker.on('error', onError);
+      return worker;
+    },
+    givenBack: () => new WaitingError(),
+    hopeless: sentence => new UnrecoverableError(sentence),
+    end: async () => {
+      await Promise.allSettled([...open.values()].map(queue => queue.close()));
+    },
+  };
+  try {
+    // Tables are made where there are none: two that begin at once wait for each other.
+    await queues.queue(HELLO_QUEUE).waitUntilReady();
+  } catch (error) {
+    await queues.end();
+    throw new UsageError(`${shown}: ${messageOf(error)}`);
+  }
+  return queues;
+}
+
+/** Redis must be there, let us in, and throw nothing away. */
+async function lookAtRedis({ url, shown }: QueuePlace): Promise<void> {
+  const { Redis } = await loadOptional(shown, () => import('ioredis'));
+  const client = new Redis(url, {
+    ...{ lazyConnect: true, connectTimeout: CONNECT_MS, maxRetriesPerRequest: 0 },
+    ...{ retryStrategy: () => null, reconnectOnError: () => false },
+  });
+  let last: Error | null = null;
+  client.on('error', (error: Error) => (last ??= error));
+  try {
+    await client.connect();
+    const info = await client.info();
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+    if (policy !== undefined && policy !== 'noeviction')
+      throw new UsageError(
+        `${shown}: Redis has maxmemory-policy ${policy}, and would throw jobs away when its memory is full: set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)`,
+      );
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${shown}: ${whyNot(last ?? error, 'Redis')}`);
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function lookAtPostgres({ url, shown }: QueuePlace): Promise<void> {
+  const { Client } = (await loadOptional(shown, () => import('pg'))).default;
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } catch (error) {
+    throw new UsageError(`${shown}: ${whyNot(error, 'PostgreSQL')}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, 'nothing listens there: is SERVER running, and is this its port?'],
+  [/ENOTFOUND|EAI_AGAIN/, 'this name of a host is not known here'],
+  [/ETIMEDOUT|timeout/i, 'no answer in 10 s: is there a firewall between, or another program on this port?'],
+  [
+    /NOAUTH|password must be a string/,
+    'SERVER wants a password: set PUNTAS_QUEUE_PASSWORD or PUNTAS_QUEUE_PASSWORD_FILE',
+  ],
+  [/WRONGPASS|28P01|28000|invalid username-password/, 'SERVER does not take this user and password'],
+  [/NOPERM|42501/, 'the user lacks rights there'],
+  [/3D000/, 'there is no database of this name: create it (createdb)'],
+  [/LOADING|57P03/, 'SERVER is still starting: try again in a moment'],
+  [
+    /ECONNRESET|EPROTO|Connection is closed|Connection terminated|wrong version number|Protocol error/,
+    'whoever listens there hung up: is it SERVER, and with TLS if the address says so?',
+  ],
+];
+
+function whyNot(error: unknown, server: string): string {
+  const text = messageOf(error);
+  const [, reason] = REASONS.find(([pattern]) => pattern.test(text)) ?? [];
+  return reason === undefined ? text : `${reason.replace('SERVER', server)} (${text})`;
+}
+
+/** One line, with its code. Several addresses of a host that all refuse are one error with several in it. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  const inner = error instanceof AggregateError && error.message === '' ? messageOf(error.errors[0]) : error.message;
+  const text = inner.replace(/\s+/g, ' ').trim();
+  return code === undefined || text.includes(code) ? text : `${text} (${code})`;
+}
+
+const LOST =
+  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|57P0[123]|LOADING|READONLY|Connection is closed|Connection terminated|max retries per request|Client has encountered a connection error|timeout exceeded when trying to connect/;
+
+/** Whether it tells of the connection, not of what was asked. */
+export const isLostConnection = (error: unknown): boolean => LOST.test(messageOf(error));

@@ -1,0 +1,37 @@
+/** Which code this is: two machines with the same run the same trial to the same digit. */
+import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOMS = ['src', 'strategies', 'backtest'];
+
+/** SHA-256 of every file of the program, and of the versions of its packages. Built and unbuilt differ. */
+export function programCode(): string {
+  const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const hash = createHash('sha256');
+  for (const room of ROOMS)
+    for (const file of filesIn(root, room, ending))
+      hash.update(`${file}\n`).update(readRegularFile(join(root, file), LARGE_FILE));
+  const manifest = [join(root, 'package.json'), join(root, '..', 'package.json')].find(existsSync);
+  const { dependencies } = JSON.parse(manifest === undefined ? '{}' : readRegularFile(manifest, LARGE_FILE)) as {
+    readonly dependencies?: object;
+  };
+  return hash.update(JSON.stringify(dependencies ?? {})).digest('hex');
+}
+
+const filesIn = (root: string, below: string, ending: string): readonly string[] =>
+  readdirSync(join(root, below), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(entry =>
+      entry.isDirectory()
+        ? filesIn(root, `${below}/${entry.name}`, ending)
+        : entry.name.endsWith(ending) && !entry.name.endsWith('.d.ts')
+          ? [`${below}/${entry.name}`]
+          : [],
+    );
+
+/** As much of it as a person compares. */
+export const shortCode = (code: string): string => code.slice(0, 12);

@@ -1,0 +1,51 @@
+/** Where a queue is: its address, with the password from the environment, and as it may be shown. */
+import { readQueuePassword } from '../../../src/config.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+
+export type QueuePlace = {
+  readonly kind: 'redis' | 'postgres';
+  /** With the password: never shown. */
+  readonly url: string;
+  readonly shown: string;
+};
+
+const KINDS: Readonly<Record<string, QueuePlace['kind']>> = {
+  'redis:': 'redis',
+  'rediss:': 'redis',
+  'postgres:': 'postgres',
+  'postgresql:': 'postgres',
+};
+const EXPECTED = '--queue: expected redis://HOST:6379, rediss://HOST:6379 or postgres://USER@HOST:5432/DATABASE';
+
+/** Throws `UsageError` for what is no such address, without showing what may be a password. */
+export function queuePlace(
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+): QueuePlace {
+  if (!text.includes('://') || !URL.canParse(text)) throw new UsageError(`${EXPECTED}; found none that can be read`);
+  const url = new URL(text);
+  if (!isDecodable(url.username) || !isDecodable(url.password))
+    throw new UsageError(`${EXPECTED}; its user or password has a % that begins no code: write %25 for it`);
+  const kind = KINDS[url.protocol];
+  if (kind === undefined) throw new UsageError(`${EXPECTED}; found ${url.protocol}//`);
+  if (url.hostname === '') throw new UsageError(`${EXPECTED}; found no host`);
+  if (kind === 'redis' && !/^\/?\d{0,4}$/.test(url.pathname))
+    throw new UsageError(`${EXPECTED}, with /N for the database of that number; found another path`);
+  if (kind === 'postgres' && !/^\/[^/]+$/.test(url.pathname)) throw new UsageError(`${EXPECTED}; found no database`);
+  const read = readQueuePassword(env, readFile);
+  if (!read.ok) throw new UsageError(read.errors);
+  if (read.password !== null && url.password !== '')
+    throw new UsageError('the address of --queue has a password, and PUNTAS_QUEUE_PASSWORD is set: use one of them');
+  if (read.password !== null) url.password = encodeURIComponent(read.password);
+  return { kind, url: url.href, shown: `${url.protocol}//${url.host}${url.pathname.replace(/^\/$/, '')}` };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

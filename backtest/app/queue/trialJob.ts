@@ -1,0 +1,134 @@
+/** A trial as another machine is told of it, and what that says came of it: plain data, checked on both sides. */
+import { z } from 'zod';
+import { MODEL_NAMES } from '../../index.ts';
+import type { LatencySpec } from '../../index.ts';
+import type { Latencies } from '../backtest/backtestModel.ts';
+import { MEASURE_NAMES } from '../tune/measures.ts';
+import { digestOfData } from '../tune/study.ts';
+
+const TEXT_MOST = 262_144;
+const NUMBERS_MOST = 1_000_000;
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const book = z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/);
+const ms = z.number().min(0).max(1e9);
+const numbers = z.array(z.number()).max(NUMBERS_MOST);
+
+const latency = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('constant'), ms }),
+  z.strictObject({ kind: z.literal('exponential'), least: ms, mean: ms }),
+  z.strictObject({ kind: z.literal('lognormal'), median: ms, sigma: z.number().min(0).max(5) }),
+  z.strictObject({ kind: z.literal('recorded'), sent: numbers, took: numbers }),
+]);
+
+const latencies = z.strictObject({
+  ...{ orders: latency, cancels: latency, answers: latency, feed: latency },
+  fills: latency.optional(),
+});
+
+const hours = z.strictObject({
+  market: z.string().min(1).max(200),
+  digest: sha256,
+  from: z.number(),
+  to: z.number(),
+});
+
+/** A recording is named by the hash of its files, never by a path. */
+const recorded = z.union([
+  z.strictObject({
+    flow: z.strictObject({
+      seed: z.int().min(0).max(2_147_483_647),
+      seconds: z.int().min(60).max(2_592_000),
+      driftBpsPerHour: z.number().min(-5_000).max(5_000),
+    }),
+  }),
+  z.strictObject({ files: sha256, session: z.string().max(1_000).optional() }),
+]);
+
+/** What all trials of a study are run on. */
+const settingSchema = z.strictObject({
+  book,
+  seed: z.int().min(0).max(2_147_483_647),
+  models: z.array(z.enum(MODEL_NAMES)).min(1).max(MODEL_NAMES.length),
+  objective: z.enum(MEASURE_NAMES),
+  segments: z.int().min(1).max(100),
+  startsAfterSeconds: z.array(z.number().min(0).max(86_400)).min(1).max(60),
+  latencies: z.array(latencies).min(1).max(12),
+  tapes: z
+    .array(z.strictObject({ name: z.string().min(1).max(100), recorded, tuned: hours }))
+    .min(1)
+    .max(1_000),
+  /** Recordings of other books, by book: the hash of their files, and the digest of what is in them. */
+  references: z.record(book, z.strictObject({ files: sha256, digest: sha256 })),
+});
+
+const jobSchema = z.strictObject({
+  form: z.literal(1),
+  version: z.string().max(64),
+  code: sha256,
+  study: sha256,
+  run: sha256,
+  number: z.int().min(0),
+  /** The configuration as YAML, and the digest of what it says. */
+  text: z.string().max(TEXT_MOST),
+  config: sha256,
+  bounds: z.array(z.number().nullable()).max(100_000),
+  setting: settingSchema,
+});
+
+const outcomeSchema = z.strictObject({
+  state: z.enum(['done', 'pruned']),
+  why: z.string().max(1_000).nullable(),
+  measures: z.strictObject(
+    Object.fromEntries(MEASURE_NAMES.map(name => [name, z.number()])) as Record<
+      (typeof MEASURE_NAMES)[number],
+      z.ZodNumber
+    >,
+  ),
+  soFar: numbers,
+  blocks: numbers,
+});
+
+export type QueuedSetting = z.infer<typeof settingSchema>;
+export type TrialJob = z.infer<typeof jobSchema>;
+export type QueuedOutcome = z.infer<typeof outcomeSchema>;
+
+/** Of a job that came from a queue; or what is wrong with it. */
+export const trialJobOf = (data: unknown): TrialJob | string => checked(jobSchema, data);
+
+/** Of what a worker said; or what is wrong with it. */
+export const queuedOutcomeOf = (data: unknown): QueuedOutcome | string => checked(outcomeSchema, data);
+
+function checked<S extends z.ZodType>(schema: S, data: unknown): z.output<S> | string {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  return `${first?.path.map(String).join('.')}: ${first?.message}`;
+}
+
+/** The same trial of the same run of a study by the same code has the same, however often it is asked for: two studies take nothing from each other. */
+export const trialJobId = ({ form, code, run, config, bounds, setting }: TrialJob): string =>
+  `t-${digestOfData({ form, code, run, config, bounds, setting })}`;
+
+/** Only workers of the same code look there. */
+export const trialQueueName = (code: string): string => `puntas-trials-${code.slice(0, 16)}`;
+
+/** As text has them. */
+export const plainLatencies = ({ orders, cancels, answers, feed, fills }: Latencies): z.infer<typeof latencies> => ({
+  ...{ orders: plain(orders), cancels: plain(cancels), answers: plain(answers), feed: plain(feed) },
+  ...(fills && { fills: plain(fills) }),
+});
+
+const plain = (spec: LatencySpec): z.infer<typeof latency> =>
+  spec.kind === 'recorded' ? { kind: 'recorded', sent: [...spec.sent], took: [...spec.took] } : spec;
+
+/** As replays take them. */
+export const latenciesFrom = ({ orders, cancels, answers, feed, fills }: z.infer<typeof latencies>): Latencies => ({
+  ...{ orders: typed(orders), cancels: typed(cancels), answers: typed(answers), feed: typed(feed) },
+  ...(fills && { fills: typed(fills) }),
+});
+
+const typed = (spec: z.infer<typeof latency>): LatencySpec =>
+  spec.kind === 'recorded'
+    ? { kind: 'recorded', sent: Float64Array.from(spec.sent), took: Float64Array.from(spec.took) }
+    : spec;

@@ -1,0 +1,103 @@
+/** The threads of a worker, each with one trial at a time over rows that all of them share. The process itself stays free to answer the queue. */
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { REPLAY_THREAD } from '../../index.ts';
+import type { TrialOutcome } from '../tune/trialRuns.ts';
+import type { Piece } from '../tune/tuneTapes.ts';
+import { digestOfData } from '../tune/study.ts';
+import type { FetchedPaths, TrialThreadResult, TrialThreadWork } from './trialThread.ts';
+import type { QueuedSetting, TrialJob } from './trialJob.ts';
+
+/** A thread that ended before its work did: killed by us, or out of memory. */
+export class ThreadEnded extends Error {
+  constructor(sentence: string) {
+    super(sentence);
+    this.name = 'ThreadEnded';
+  }
+}
+
+type Thread = { worker: Worker | null; key: string | null; isFree: boolean };
+type Opened = { readonly pieces: Promise<readonly Piece[]>; readonly paths: FetchedPaths };
+
+/** Studies whose rows are kept; the one that was not used for longest goes first. */
+const STUDIES_KEPT = 2;
+
+export class TrialThreads {
+  readonly #threads: Thread[];
+  readonly #studies = new Map<string, Opened>();
+  #isEnded = false;
+
+  constructor(count: number) {
+    this.#threads = Array.from({ length: count }, () => ({ worker: null, key: null, isFree: true }));
+  }
+
+  /** At most as many at once as there are threads. `share[0]` tells how far it is. Rejects with `ThreadEnded`, or with what the trial throws. */
+  async run(job: TrialJob, paths: FetchedPaths, share: Float64Array): Promise<TrialOutcome> {
+    const thread = this.#threads.find(({ isFree }) => isFree);
+    if (thread === undefined) throw new Error('more trials at once than threads');
+    thread.isFree = false;
+    try {
+      const key = digestOfData(job.setting);
+      if (thread.key !== key) {
+        const pieces = await this.#piecesOf(key, job.setting, paths, thread);
+        // Where it cannot be taken the thread has none.
+        thread.key = null;
+        await this.#asked(thread, { kind: 'take', key, setting: job.setting, paths, pieces });
+        thread.key = key;
+      }
+      const result = await this.#asked(thread, { kind: 'run', key, job, share });
+      if (result.kind !== 'ran') throw new Error(`a thread answered ${result.kind}`);
+      return result.outcome;
+    } finally {
+      thread.isFree = true;
+    }
+  }
+
+  /** Ends all of them, whatever they do. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await Promise.all(this.#threads.flatMap(({ worker }) => (worker === null ? [] : [worker.terminate()])));
+  }
+
+  /** Opened once, by the thread that needs it first. */
+  #piecesOf(key: string, setting: QueuedSetting, paths: FetchedPaths, thread: Thread): Promise<readonly Piece[]> {
+    const known = this.#studies.get(key);
+    if (known !== undefined) {
+      this.#studies.delete(key);
+      this.#studies.set(key, known);
+      return known.pieces;
+    }
+    const pieces = this.#asked(thread, { kind: 'open', setting, paths }).then(result => {
+      if (result.kind !== 'opened') throw new Error(`a thread answered ${result.kind}`);
+      return result.pieces;
+    });
+    this.#studies.set(key, { pieces, paths });
+    pieces.catch(() => this.#studies.delete(key));
+    for (const oldest of [...this.#studies.keys()].slice(0, -STUDIES_KEPT)) this.#studies.delete(oldest);
+    return pieces;
+  }
+
+  #asked(thread: Thread, work: TrialThreadWork): Promise<TrialThreadResult> {
+    if (this.#isEnded) return Promise.reject(new ThreadEnded('the worker is ending'));
+    const file = fileURLToPath(new URL('./trialThread.js', import.meta.url));
+    const worker = (thread.worker ??= new Worker(file, REPLAY_THREAD));
+    return new Promise((resolve, reject) => {
+      const over = (settle: () => void): void => {
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+        settle();
+      };
+      const gone = (why: string): void =>
+        over(() => {
+          thread.worker = null;
+          thread.key = null;
+          reject(new ThreadEnded(why));
+        });
+      const onMessage = (result: TrialThreadResult): void =>
+        over(() => (result.kind === 'failed' ? reject(new Error(result.message)) : resolve(result)));
+      const onError = (error: Error): void => gone(error.message);
+      const onExit = (code: number): void => gone(`the thread ended with code ${code}`);
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+      worker.postMessage(work);
+    });
+  }
+}

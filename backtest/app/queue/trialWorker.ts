@@ -1,0 +1,303 @@
+/** `puntas worker`: takes trials from a queue, runs them in threads, and says what came of each, until it is stopped. */
+import type { Job, Worker } from 'bullmq';
+import type { Log } from '../../../src/live/log.ts';
+import { RecordingCache } from '../tapeStore/recordingCache.ts';
+import { StoreProblem } from '../tapeStore/storedFiles.ts';
+import type { StoredFiles } from '../tapeStore/storedFiles.ts';
+import type { TrialOutcome } from '../tune/trialRuns.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { connectQueues, messageOf } from './bullQueues.ts';
+import type { BullQueues } from './bullQueues.ts';
+import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';
+import type { Presence, Attendants } from './presence.ts';
+import { programCode } from './programCode.ts';
+import { QueueHealth } from './queueHealth.ts';
+import type { QueuePlace } from './queuePlace.ts';
+import { trialJobOf, trialQueueName } from './trialJob.ts';
+import type { TrialJob } from './trialJob.ts';
+import type { FetchedPaths } from './trialThread.ts';
+import { ThreadEnded, TrialThreads } from './trialThreads.ts';
+
+export type WorkerOptions = {
+  readonly place: QueuePlace;
+  /** Where the recordings of studies lie; null: only studies of the built-in market can be run. */
+  readonly store: StoredFiles | null;
+  /** Folder for recordings that were fetched. */
+  readonly cache: string;
+  /** What that may hold; recordings in use may be more. */
+  readonly cacheBytesMost: number;
+  readonly threads: number;
+  /** So long a trial that runs may go on after a stop; then it is given back. */
+  readonly graceMs: number;
+  readonly version: string;
+  /** Process and machine, for people; no other has the same. */
+  readonly who: string;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly stop: AbortSignal;
+};
+
+/** A worker that has not said for so long that it lives has its trials taken by others. */
+const LOCK_MS = 15_000;
+const STALLED_LOOK_MS = 5_000;
+/** Deaths of its worker that a trial outlives. */
+export const STALLED_MOST = 10;
+const SHARE_EVERY_MS = 2_000;
+const RETRY_MS = 2_000;
+const STORE_PAUSE_MS = 5_000;
+/** A result that waited for so long is thrown away, and a trial whose study was not seen meanwhile. */
+export const JOBS_KEPT_MS = 86_400_000;
+const CLEAN_EVERY_MS = 3_600_000;
+const TIDY_EVERY_MS = 60_000;
+const CLEAN_MOST = 10_000;
+
+/** Resolves when it was stopped and every trial is done or given back. Rejects with `UsageError` where it cannot work at all. */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const { place, version, who, log, now } = options;
+  const health = new QueueHealth(place.shown, sentence => log.warn({}, sentence), now);
+  const code = programCode();
+  const queues = await connectQueues(place, error => health.heard(error));
+  const trials = new Trials(options, code, queues);
+  const presence = { kind: 'worker', id: idOf(who), study: '', version, code, who } as const;
+  try {
+    await trials.whileNotStopped(() => attended(presence, queues, health, trials, options));
+  } finally {
+    await queues.end();
+    log.info({}, `ends; ${trials.countText()}`);
+  }
+}
+
+/** Says that it is there, sees who else is, and throws away what nobody wants any more, until it is stopped. */
+async function attended(
+  own: Omit<Presence, 'at'>,
+  queues: BullQueues,
+  health: QueueHealth,
+  trials: Trials,
+  { log, now, stop, place, threads }: WorkerOptions,
+): Promise<void> {
+  const stops = [stop, trials.stopped];
+  const board = new PresenceBoard(queues.queue(HELLO_QUEUE));
+  const refused = new Set<string>();
+  let cleaned = -Infinity;
+  let isThere = false;
+  const isStopped = (): boolean => stops.some(({ aborted }) => aborted);
+  while (!isStopped()) {
+    try {
+      const seen = await board.seen(now());
+      for (const { kind, id, code, version, who } of seen.here)
+        if (kind === 'study' && code !== own.code && !refused.has(id)) {
+          refused.add(id);
+          log.warn(
+            {},
+            `does not run the study of ${who}: it is of ${buildText({ version, code })}, this worker of ${buildText(own)}; run the same build on both`,
+          );
+        }
+      // Only then: a study of another version ends as soon as it sees this worker.
+      await board.say({ ...own, at: now() });
+      health.works();
+      if (!isThere) log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
+      isThere = true;
+      if (now() - cleaned > CLEAN_EVERY_MS) {
+        cleaned = now();
+        await forget(seen, queues, board, own.code);
+      }
+    } catch (error) {
+      health.heard(error);
+    }
+    await paused(SAID_EVERY_MS, ...stops);
+  }
+  await Promise.race([board.leave({ ...own, at: now() }).catch(() => undefined), paused(RETRY_MS)]);
+}
+
+/** Results of a day ago; and all of other versions of which nobody was seen for a day. What waits is thrown away by whoever takes it. */
+async function forget(
+  { known, forgotten }: Attendants,
+  queues: BullQueues,
+  board: PresenceBoard,
+  code: string,
+): Promise<void> {
+  const own = queues.queue(trialQueueName(code));
+  for (const state of ['completed', 'failed'] as const) await own.clean(JOBS_KEPT_MS, CLEAN_MOST, state);
+  for (const presence of forgotten) {
+    if (presence.code !== code && !known.some(other => other.code === presence.code))
+      await queues.queue(trialQueueName(presence.code)).obliterate({ force: true });
+    await board.leave(presence);
+  }
+}
+
+/** The trials of one worker. */
+class Trials {
+  /** Stops the worker from within: it cannot do what it is asked. */
+  readonly #broken = new AbortController();
+  readonly #options: WorkerOptions;
+  readonly #code: string;
+  readonly #queues: BullQueues;
+  readonly #threads: TrialThreads;
+  /** Null without a store. */
+  readonly #cache: RecordingCache | null;
+  #problem: UsageError | null = null;
+  #isGivingBack = false;
+  readonly #counts = { done: 0, givenBack: 0 };
+
+  constructor(options: WorkerOptions, code: string, queues: BullQueues) {
+    this.#options = options;
+    this.#code = code;
+    this.#queues = queues;
+    this.#threads = new TrialThreads(options.threads);
+    const { store, cache: dir, cacheBytesMost: bytesMost, log, now } = options;
+    const tell = (sentence: string): void => log.warn({}, sentence);
+    this.#cache = store && new RecordingCache({ store, dir, bytesMost, now, tell });
+  }
+
+  get stopped(): AbortSignal {
+    return this.#broken.signal;
+  }
+
+  countText(): string {
+    const { done, givenBack } = this.#counts;
+    return `${done} trials done${givenBack === 0 ? '' : `, ${givenBack} given back`}`;
+  }
+
+  async whileNotStopped(attended: () => Promise<void>): Promise<void> {
+    const { threads, log } = this.#options;
+    const worker = this.#queues.worker(trialQueueName(this.#code), (job, token) => this.#run(job, token ?? '', log), {
+      ...{ concurrency: threads, lockDuration: LOCK_MS, stalledInterval: STALLED_LOOK_MS },
+      ...{ maxStalledCount: STALLED_MOST, runRetryDelay: RETRY_MS },
+    });
+    worker.on('stalled', () => log.warn({}, 'a trial goes back to the queue: its worker has died'));
+    const inUse = setInterval(() => this.#cache?.sayInUse(), SAID_EVERY_MS);
+    const tidied = setInterval(() => void this.#tidy(), TIDY_EVERY_MS);
+    void this.#tidy();
+    try {
+      await attended();
+      await this.#ended(worker);
+    } finally {
+      clearInterval(inUse);
+      clearInterval(tidied);
+    }
+    if (this.#problem !== null) throw this.#problem;
+  }
+
+  async #ended(worker: Worker): Promise<void> {
+    const { stop, graceMs, log } = this.#options;
+    const isBusy = this.#isBusy > 0;
+    if (stop.aborted) log.info({}, isBusy ? `stops; what runs has ${Math.round(graceMs / 1_000)} s to end` : 'stops');
+    const timer = setTimeout(() => this.#giveBack(), graceMs);
+    try {
+      await closed(worker, graceMs + LOCK_MS);
+    } finally {
+      clearTimeout(timer);
+      await this.#threads.end();
+    }
+  }
+
+  /** Removes what nobody needs of the recordings that were fetched; that it cannot be is told, and no reason to end. */
+  async #tidy(): Promise<void> {
+    const { cache, log } = this.#options;
+    await this.#cache?.tidy().catch((error: unknown) => log.warn({}, `${cache}: ${messageOf(error)}`));
+  }
+
+  #isBusy = 0;
+
+  #giveBack(): void {
+    this.#isGivingBack = true;
+    void this.#threads.end();
+  }
+
+  async #run(queued: Job, token: string, log: Log): Promise<TrialOutcome> {
+    const { now } = this.#options;
+    const job = await this.#taken(queued);
+    const name = `trial ${job.number} (${job.config.slice(0, 8)}) of study ${job.study.slice(0, 12)}`;
+    const begun = now();
+    this.#isBusy++;
+    log.info({}, `${name} begins${queued.stalledCounter > 0 ? ', once more: its worker died' : ''}`);
+    const share = new Float64Array(new SharedArrayBuffer(8));
+    const watch = setInterval(() => void queued.updateProgress(share[0]!).catch(() => undefined), SHARE_EVERY_MS);
+    try {
+      const run = (paths: FetchedPaths): Promise<TrialOutcome> => this.#threads.run(job, paths, share);
+      const hashes = recordingsOf(job);
+      const outcome = hashes.length === 0 ? await run({}) : await (await this.#cacheFor(job)).use(hashes, run);
+      this.#counts.done++;
+      log.info({}, `${name}: ${outcome.state} after ${((now() - begun) / 1_000).toFixed(1)} s`);
+      return outcome;
+    } catch (error) {
+      const problem = this.#problem;
+      if (this.#isGivingBack || (problem !== null && error === problem)) {
+        await queued.moveToWait(token);
+        this.#counts.givenBack++;
+        log.info({}, `${name} is given back`);
+        throw this.#queues.givenBack();
+      }
+      const sentence = error instanceof Error ? error.message : String(error);
+      log.error({}, `${name}: ${sentence}`);
+      // Another machine, or this one later, may have what this one lacks now.
+      if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, this.#options.stop);
+      throw error instanceof StoreProblem || error instanceof ThreadEnded
+        ? new Error(sentence)
+        : this.#queues.hopeless(sentence);
+    } finally {
+      clearInterval(watch);
+      this.#isBusy--;
+    }
+  }
+
+  async #taken({ data, timestamp }: Job): Promise<TrialJob> {
+    const job = trialJobOf(data);
+    if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
+    if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
+    if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
+      throw this.#queues.hopeless('waited for more than a day without its study: nobody wants it any more');
+    return job;
+  }
+
+  #seen(): Promise<Attendants> {
+    return new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
+  }
+
+  /** A worker without one ends, unless the trial is of a study that is gone. */
+  async #cacheFor(job: TrialJob): Promise<RecordingCache> {
+    if (this.#cache !== null) return this.#cache;
+    if (!(await this.#seen()).here.some(isOf(job)))
+      throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
+    this.#problem ??= new UsageError(
+      'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
+    );
+    this.#broken.abort();
+    throw this.#problem;
+  }
+}
+
+/** By the hashes of their files. */
+const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly string[] => [
+  ...tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
+  ...Object.values(references).map(({ files }) => files),
+];
+
+const isOf =
+  ({ run }: TrialJob) =>
+  ({ study }: Presence): boolean =>
+    study === run;
+
+/** What runs may end; what hangs because nobody answers is left. */
+async function closed(worker: Worker, mostMs: number): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([worker.close(), paused(mostMs, over.signal)]);
+  over.abort();
+}
+
+/** Until then, or a stop. */
+export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<void> {
+  return new Promise(resolve => {
+    if (stops.some(({ aborted }) => aborted)) return resolve();
+    const over = (): void => {
+      clearTimeout(timer);
+      for (const stop of stops) stop.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    for (const stop of stops) stop.addEventListener('abort', over);
+  });
+}
+
+/** Its end is what no other has. */
+const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

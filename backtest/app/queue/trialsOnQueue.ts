@@ -1,0 +1,363 @@
+/** A study whose trials are run by the workers of a queue. This process alone asks for trials, collects what came of them, and writes it down. */
+import { randomUUID } from 'node:crypto';
+import type { Job, Queue } from 'bullmq';
+import { storeRecording } from '../tapeStore/recordingFiles.ts';
+import type { StoredFiles } from '../tapeStore/storedFiles.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { Progress } from '../../../src/messages/progress.ts';
+import { digestOfTape } from '../backtest/market.ts';
+import { configTextAt } from '../tune/parameters.ts';
+import type { TrialExecutor } from '../tune/trialExecutor.ts';
+import type { AskedTrial, TrialOutcome } from '../tune/trialRuns.ts';
+import type { StudySetup } from '../tune/tune.ts';
+import { referencePaths } from '../tune/tuneTapes.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { connectQueues, isLostConnection } from './bullQueues.ts';
+import type { BullQueues } from './bullQueues.ts';
+import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';
+import type { Presence } from './presence.ts';
+import { programCode } from './programCode.ts';
+import { QueueHealth } from './queueHealth.ts';
+import type { QueuePlace } from './queuePlace.ts';
+import { plainLatencies, queuedOutcomeOf, trialJobId, trialQueueName } from './trialJob.ts';
+import type { QueuedSetting, TrialJob } from './trialJob.ts';
+import { JOBS_KEPT_MS, paused, STALLED_MOST } from './trialWorker.ts';
+
+export type QueueOptions = {
+  readonly place: QueuePlace;
+  /** Where workers find the recordings; null where there are none. */
+  readonly store: StoredFiles | null;
+  readonly version: string;
+  readonly by: string;
+  readonly now: () => number;
+  readonly progress: Progress;
+  /** Lines for a person. */
+  readonly tell: (line: string) => void;
+  readonly stop: AbortSignal;
+};
+
+/** A queue that is connected; nothing is asked of it yet. */
+export type TrialQueue = {
+  /** Puts the recordings into the store, and says to workers that the study is there. Rejects with `UsageError`. */
+  executor(setup: StudySetup): Promise<TrialExecutor>;
+  end(): Promise<void>;
+};
+
+/** Tries of a trial whose worker had no recordings, or too little memory. */
+const ATTEMPTS = 8;
+const RETRY_MS = 3_000;
+/** Looks at what is not over yet: often at first, then as a share of the time that it takes already. */
+const LOOK_SHARE = 0.02;
+const LOOK_LEAST_MS = 25;
+const LOOK_MOST_MS = 1_000;
+/** A look asks how many are over; what each is, only when that is another number, or so long after. */
+const LOOK_CLOSELY_MS = 5_000;
+
+/** Rejects with `UsageError` where there is no such queue. */
+export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue> {
+  const { place, tell, now } = options;
+  const health = new QueueHealth(place.shown, tell, now);
+  const queues = await connectQueues(place, error => health.heard(error));
+  return {
+    executor: async setup => {
+      const code = programCode();
+      const setting = await settingOf(setup, options);
+      const attendance = new Attendance(options, setup.run, code, queues, health);
+      await attendance.begin();
+      return new QueuedTrials(options, code, setup, setting, queues.queue(trialQueueName(code)), health, attendance);
+    },
+    end: () => queues.end(),
+  };
+}
+
+async function settingOf(
+  { study, tapes, latencies, references: opened }: StudySetup,
+  options: QueueOptions,
+): Promise<QueuedSetting> {
+  const { keys, config } = study;
+  const { store, progress } = options;
+  const stored = async (path: string): Promise<string> => {
+    if (store === null)
+      throw new UsageError(
+        `${study.file}: workers need its recordings: say where these are put with --tapes DIR, a folder that all machines see, or --tapes s3://BUCKET/PREFIX`,
+      );
+    try {
+      return await withProgress(progress, 'storing tapes', onShare => storeRecording(store, path, onShare));
+    } catch (error) {
+      throw new UsageError(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const queued: QueuedSetting['tapes'] = [];
+  for (const { name, from, tuned } of tapes)
+    if (tuned !== null)
+      queued.push({
+        ...{ name, tuned },
+        recorded:
+          'flow' in from ? from : { files: await stored(from.path), ...(from.session && { session: from.session }) },
+      });
+  const references: QueuedSetting['references'] = {};
+  for (const [book, path] of Object.entries(referencePaths(study)))
+    references[book] = { files: await stored(path), digest: digestOfTape(opened.get(book)!) };
+  return {
+    ...{ book: config.book, seed: keys.search.seed, models: keys.models, objective: keys.objectives[0]! },
+    ...{ segments: keys.segments, startsAfterSeconds: keys.startsAfterSeconds },
+    ...{ latencies: latencies.map(plainLatencies), tapes: queued, references },
+  };
+}
+
+/** Says every few seconds that the study is there, and sees which workers are. */
+class Attendance {
+  readonly #options: QueueOptions;
+  readonly #own: Omit<Presence, 'at'>;
+  readonly #board: PresenceBoard;
+  readonly #health: QueueHealth;
+  readonly #ended = new AbortController();
+  #going: Promise<void> = Promise.resolve();
+  #workers = 0;
+  #hasHadWorkers = false;
+  #isToldWaiting = false;
+  readonly #since: number;
+  /** Who runs the same study into the same registry beside us. */
+  twin: string | null = null;
+  /** Why nobody here will ever run it. */
+  refusal: UsageError | null = null;
+
+  constructor(options: QueueOptions, run: string, code: string, queues: BullQueues, health: QueueHealth) {
+    const { by, version } = options;
+    this.#options = options;
+    this.#own = { kind: 'study', id: randomUUID(), study: run, version, code, who: by.slice(0, 200) };
+    this.#since = options.now();
+    this.#board = new PresenceBoard(queues.queue(HELLO_QUEUE));
+    this.#health = health;
+  }
+
+  /** Rejects with `UsageError` where all workers are of another version. */
+  async begin(): Promise<void> {
+    await this.#look();
+    if (this.refusal !== null) {
+      await this.end();
+      throw this.refusal;
+    }
+    this.#going = this.#goOn();
+  }
+
+  async end(): Promise<void> {
+    this.#ended.abort();
+    await this.#going;
+    await Promise.race([
+      this.#board.leave({ ...this.#own, at: this.#options.now() }).catch(() => undefined),
+      paused(RETRY_MS),
+    ]);
+  }
+
+  async #goOn(): Promise<void> {
+    const { signal } = this.#ended;
+    for (await paused(SAID_EVERY_MS, signal); !signal.aborted; await paused(SAID_EVERY_MS, signal))
+      try {
+        await this.#look();
+        this.#health.works();
+      } catch (error) {
+        this.#health.heard(error);
+      }
+  }
+
+  async #look(): Promise<void> {
+    const { now, tell, place } = this.#options;
+    await this.#board.say({ ...this.#own, at: now() });
+    const { here } = await this.#board.seen(now());
+    // One that was killed before we began has said nothing since.
+    const isTwin = ({ study, id, at }: Presence): boolean =>
+      study === this.#own.study && id !== this.#own.id && at > this.#since;
+    this.twin ??= here.find(isTwin)?.who ?? null;
+    const workers = here.filter(({ kind }) => kind === 'worker');
+    this.#workers = workers.filter(({ code }) => code === this.#own.code).length;
+    this.#hasHadWorkers ||= this.#workers > 0;
+    const [other] = workers;
+    if (!this.#hasHadWorkers && other !== undefined)
+      this.refusal = new UsageError(
+        `${place.shown}: its workers are of another version and are refused: ${other.who} is of ${buildText(other)}, this is ${buildText(this.#own)}; run the same build on both`,
+      );
+    else if (this.#workers === 0 && !this.#isToldWaiting) {
+      this.#isToldWaiting = true;
+      tell(`no worker is at ${place.shown}: begin one with puntas worker --queue ${place.shown}`);
+    } else if (this.#workers > 0) this.#isToldWaiting = false;
+  }
+}
+
+type Waiting = { readonly asked: AskedTrial; readonly job: TrialJob };
+
+class QueuedTrials implements TrialExecutor {
+  readonly #options: QueueOptions;
+  readonly #code: string;
+  readonly #setup: StudySetup;
+  readonly #setting: QueuedSetting;
+  readonly #queue: Queue;
+  readonly #health: QueueHealth;
+  readonly #attendance: Attendance;
+  /** By the id of its job: asked for and not over. */
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(
+    options: QueueOptions,
+    code: string,
+    setup: StudySetup,
+    setting: QueuedSetting,
+    queue: Queue,
+    health: QueueHealth,
+    attendance: Attendance,
+  ) {
+    this.#options = options;
+    this.#code = code;
+    this.#setup = setup;
+    this.#setting = setting;
+    this.#queue = queue;
+    this.#health = health;
+    this.#attendance = attendance;
+  }
+
+  async run(...[batch, , bounds, onEnded, onShare]: Parameters<TrialExecutor['run']>): Promise<void> {
+    const { now, stop } = this.#options;
+    this.#waiting.clear();
+    // Two points of a batch may be one configuration, and so one job.
+    const twins: Waiting[] = [];
+    for (const asked of batch) {
+      const job = this.#jobOf(asked, [...bounds]);
+      const id = trialJobId(job);
+      if (this.#waiting.has(id)) twins.push({ asked, job });
+      else this.#waiting.set(id, { asked, job });
+    }
+    const whole = this.#waiting.size;
+    const begun = now();
+    let isAsked = false;
+    let [over, closely] = [-1, -Infinity];
+    while (this.#waiting.size > 0) {
+      if (stop.aborted) throw stopped();
+      if (this.#attendance.refusal !== null) throw this.#attendance.refusal;
+      try {
+        if (!isAsked) await this.#ask();
+        isAsked = true;
+        const found = await this.#over();
+        if (found !== over || now() - closely > LOOK_CLOSELY_MS) {
+          closely = now();
+          const left = this.#waiting.size;
+          const shares = await this.#collect((asked, outcome) => {
+            onEnded(asked, outcome);
+            for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
+          });
+          // What ended meanwhile makes another number, and so another look.
+          over = found - (left - this.#waiting.size);
+          onShare((whole - this.#waiting.size + shares) / whole);
+        }
+        this.#health.works();
+      } catch (error) {
+        // What failed on a worker may tell of a connection of its own.
+        if (error instanceof UsageError || !isLostConnection(error)) throw error;
+        this.#health.heard(error);
+      }
+      const look = Math.min(LOOK_MOST_MS, Math.max(LOOK_LEAST_MS, LOOK_SHARE * (now() - begun)));
+      if (this.#waiting.size > 0) await paused(look, stop);
+    }
+  }
+
+  /** What waits is taken back; what runs ends on its worker, and is kept for a day. */
+  async end(): Promise<void> {
+    await Promise.race([
+      Promise.allSettled([...this.#waiting.keys()].map(id => this.#queue.remove(id))),
+      paused(RETRY_MS),
+    ]);
+    await this.#attendance.end();
+  }
+
+  #jobOf(asked: AskedTrial, bounds: TrialJob['bounds']): TrialJob {
+    const { study, digest, run } = this.#setup;
+    return {
+      ...{ form: 1, version: this.#options.version, code: this.#code, study: digest, run, number: asked.number },
+      text: configTextAt(asked.point, study.keys.parameters, study.base),
+      ...{ config: asked.digest, bounds, setting: this.#setting },
+    };
+  }
+
+  /** What is there already, done or not, is not asked for again; what failed in an earlier run is. */
+  async #ask(): Promise<void> {
+    for (const id of this.#waiting.keys()) {
+      const job = (await this.#queue.getJob(id)) as Job | undefined;
+      if (job?.finishedOn !== undefined && isWithoutResult(job)) await this.#queue.remove(id);
+    }
+    await this.#add([...this.#waiting.entries()]);
+  }
+
+  async #add(entries: readonly (readonly [string, Waiting])[]): Promise<void> {
+    const age = JOBS_KEPT_MS / 1_000;
+    await this.#queue.addBulk(
+      entries.map(([jobId, { job }]) => ({
+        name: 'trial',
+        data: job,
+        opts: {
+          ...{ jobId, attempts: ATTEMPTS, backoff: { type: 'fixed', delay: RETRY_MS } },
+          ...{ removeOnComplete: { age }, removeOnFail: { age } },
+        },
+      })),
+    );
+  }
+
+  /** How many jobs are over and not yet taken away, of whatever study. */
+  async #over(): Promise<number> {
+    const { completed = 0, failed: without = 0 } = await this.#queue.getJobCounts('completed', 'failed');
+    return completed + without;
+  }
+
+  /** Tells of every trial that is over, in the order of the batch; returns how far the others are, summed. */
+  async #collect(onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void): Promise<number> {
+    const entries = [...this.#waiting.entries()];
+    const jobs = (await Promise.all(entries.map(([id]) => this.#queue.getJob(id)))) as (Job | undefined)[];
+    const lost = entries.filter((_, i) => jobs[i] === undefined);
+    if (lost.length > 0) {
+      const { twin } = this.#attendance;
+      this.#options.tell(
+        twin === null
+          ? `${this.#options.place.shown} has lost ${lost.length} trials, as a server does that keeps nothing on disk: they are asked for again`
+          : `${twin} runs the same study into the same registry, and has taken ${lost.length} trials from the queue: they are asked for again; end one of the two`,
+      );
+      await this.#add(lost);
+    }
+    let shares = 0;
+    const over: string[] = [];
+    for (const [i, [id, { asked }]] of entries.entries()) {
+      const job = jobs[i];
+      if (job?.finishedOn === undefined) {
+        shares += typeof job?.progress === 'number' ? job.progress : 0;
+        continue;
+      }
+      if (isWithoutResult(job)) throw failed(asked, job.failedReason);
+      const outcome = queuedOutcomeOf(job.returnvalue);
+      if (typeof outcome === 'string') {
+        // Begun again, the study asks anew.
+        await this.#queue.remove(id);
+        throw new UsageError(
+          `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found in the queue at ${this.#options.place.shown} what is no result (${outcome}); it is thrown away: see who else writes to that queue, and run the same command again`,
+          1,
+        );
+      }
+      // Written down first, gone from the queue then: a kill between the two leaves a result that expires.
+      onEnded(asked, outcome);
+      this.#waiting.delete(id);
+      over.push(id);
+    }
+    await Promise.all(over.map(id => this.#queue.remove(id)));
+    return shares;
+  }
+}
+
+/** One that was tried again may have both a reason why it failed and a result. */
+const isWithoutResult = ({ returnvalue }: Job): boolean => returnvalue === undefined || returnvalue === null;
+
+const failed = ({ number }: AskedTrial, reason: string): Error =>
+  new UsageError(
+    /stalled more than allowable/.test(reason)
+      ? `trial ${number}: its workers died ${STALLED_MOST + 1} times, each time while they ran it; look whether they have enough memory`
+      : `trial ${number} failed on a worker: ${reason}`,
+    1,
+  );
+
+const stopped = (): Error =>
+  new UsageError('stopped; what is done is in the registry, and the same command goes on from there', 1);

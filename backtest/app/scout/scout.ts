@@ -1,0 +1,195 @@
+/** `puntas scout`: looks at the market of several books, or at recordings, and says in which of them quoting pays at the account's fee. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { HORIZON_S, ranked, scoutedBook } from '../../index.ts';
+import type { ScoutedBook, Scouting } from '../../index.ts';
+import type { Config } from '../../../src/config.ts';
+import { pairOf } from '../../../src/core/index.ts';
+import type { AvailableBook, BookRules, Clock, FeeTier } from '../../../src/core/index.ts';
+import { feesOf } from '../../../src/sandbox/index.ts';
+import { loadStoredTape } from '../../../src/tape/index.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { Progress } from '../../../src/messages/progress.ts';
+import { record } from '../../../src/app/tapes/record.ts';
+import type { RecordOptions } from '../../../src/app/tapes/record.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { findTapes } from '../compare/compareTapes.ts';
+import type { FoundTape, LeftOut, PlacedTape } from '../compare/compareTapes.ts';
+
+/** Of the configuration's volume, the lowest or the highest tier, or this many bps for all. */
+export type FeesAsked = 'config' | 'best' | 'entry' | number;
+
+export type ScoutCommand = {
+  readonly config: Config;
+  /** Without it all that there are. */
+  readonly books: readonly string[] | null;
+  readonly fees: FeesAsked;
+  /** Of requests, each way. */
+  readonly latencyMs: number;
+  readonly seed: number;
+  readonly version: string;
+  readonly progress: Progress;
+  /** After it the books that are measured are the last. */
+  readonly isStopped: () => boolean;
+};
+
+/** What to look at beside the recordings: how long, and where. */
+export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
+  readonly clock: Clock;
+  /** On that clock. */
+  readonly forMs: number;
+};
+
+/** A look, and what the configuration of a book needs that was found by it. */
+export type Scouted = {
+  readonly scouting: Scouting;
+  readonly found: ReadonlyMap<
+    string,
+    { readonly rules: BookRules; readonly path: string | null; readonly tiers: readonly FeeTier[] }
+  >;
+};
+
+/** More would lock the address out (public-facts 11), whatever the configuration allows. */
+const PUBLIC_MOST = 60;
+
+/** Records the market into a folder that is gone afterwards, then measures it. Rejects with `UsageError` when the exchange cannot be read. */
+export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Promise<Scouted> {
+  const out = mkdtempSync(join(tmpdir(), 'puntas-scout-'));
+  try {
+    const listed = await watched(command, live, out);
+    const { found, leftOut } = await findTapes([out], command.progress);
+    const quiet = listed.filter(({ book }) => !found.some(tape => bookOf(tape) === book));
+    const because = new Map(leftOut.map(({ path, why }) => [path.split(' ').at(-1), why]));
+    return await measured(command, live.addresses.restUrl, found, listed, [
+      ...quiet.map(({ book }) => ({ path: book, why: because.get(book) ?? 'nothing was seen of it' })),
+    ]);
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+}
+
+/** Measures recordings: files or folders, or folders of those. Rejects with `UsageError` where none can be. */
+export async function scoutRecordings(
+  command: ScoutCommand,
+  paths: readonly string[],
+  session?: string,
+): Promise<Scouted> {
+  const { found, leftOut } = await findTapes(paths, command.progress, session);
+  const { books } = command;
+  const wanted = found.filter(tape => books === null || books.includes(bookOf(tape)));
+  if (wanted.length === 0) {
+    const why = leftOut.map(one => `${one.path}: ${one.why}`).join('; ');
+    const has = found.map(bookOf).join(', ');
+    throw new UsageError(`nothing to look at: ${has === '' ? why || 'no recording was found' : `there are ${has}`}`);
+  }
+  return measured(command, paths.join(', '), wanted, null, books === null ? leftOut : []);
+}
+
+/** The rows of the list of the books that were watched. */
+async function watched(
+  { config, books, seed, progress }: ScoutCommand,
+  { addresses, clock, forMs, log, onStarted }: LiveMarket,
+  out: string,
+): Promise<readonly AvailableBook[]> {
+  const { exchange } = config;
+  const publicPerMinute = Math.min(PUBLIC_MOST, exchange.budgets.publicPerMinute);
+  let watching: readonly AvailableBook[] = [];
+  const started = clock.elapsed();
+  try {
+    const { failure } = await record({
+      config: { ...config, exchange: { ...exchange, budgets: { ...exchange.budgets, publicPerMinute } } },
+      ...{ addresses, out, clock, seed, log, onStarted, once: true },
+      books: listed => {
+        watching = books === null ? listed : listed.filter(({ book }) => books.includes(book));
+        progress.begin(forMs, `watching ${watching.length} books`);
+        return books ?? watching.map(({ book }) => book);
+      },
+      onProgress: () => progress.at(Math.min(forMs, clock.elapsed() - started)),
+    });
+    if (failure !== null) throw new UsageError(`watching ended because something broke: ${failure}`, 1);
+  } finally {
+    progress.end();
+  }
+  return watching;
+}
+
+async function measured(
+  command: ScoutCommand,
+  looked: string,
+  found: readonly PlacedTape[],
+  listed: readonly AvailableBook[] | null,
+  leftOut: readonly LeftOut[],
+): Promise<Scouted> {
+  const { config, fees, latencyMs, seed, version, progress, isStopped } = command;
+  const cadenceMs = config.timing.decideEveryMs;
+  const books: ScoutedBook[] = [];
+  const out = [...leftOut];
+  const about = new Map<string, { rules: BookRules; path: string | null; tiers: readonly FeeTier[] }>();
+  for (const { name: own, path, given } of found) {
+    const book = bookOf({ given });
+    const name = listed === null ? own : book;
+    // A signal is heard between two books.
+    await setImmediate();
+    if (listed === null && isStopped() && books.length > 0) {
+      out.push({ path: name, why: 'stopped before it was measured' });
+      continue;
+    }
+    const tiers = tiersOf(book, listed);
+    const account = accountAt(config, book, tiers, fees);
+    try {
+      books.push(
+        await withProgress(progress, `measuring ${name}`, onShare => {
+          const tape = 'options' in given ? loadStoredTape(given.tape) : given;
+          about.set(name, { rules: tape.rules, path: listed === null ? path : null, tiers });
+          return scoutedBook(name, tape, { ...account, tiers, cadenceMs, latencyMs, seed, onShare });
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      out.push({ path: name, why: error.message });
+    }
+  }
+  const [, minor] = pairOf(config.book);
+  const preferred = books.some(book => book.minor === minor) ? minor : undefined;
+  return {
+    scouting: {
+      made: { puntas: version, node: process.versions.node },
+      ...{ looked, fees: typeof fees === 'number' ? `${fees} bps` : fees, cadenceMs, latencyMs, horizonS: HORIZON_S },
+      ...ranked(books, preferred),
+      leftOut: out.map(({ path, why }) => ({ what: path, why })),
+    },
+    found: about,
+  };
+}
+
+const bookOf = ({ given }: Pick<FoundTape, 'given'>): string =>
+  'options' in given ? given.tape.book : given.instrument.symbol;
+
+/** As the exchange lists them; those of the embedded exchange for a recording. */
+function tiersOf(book: string, listed: readonly AvailableBook[] | null): readonly FeeTier[] {
+  const row = listed?.find(other => other.book === book);
+  if (row === undefined) return feesOf(minorOf(book)).tiers;
+  return row.tiers.length > 0 || row.flatRate === undefined ? row.tiers : [{ volume: '9999999999', ...row.flatRate }];
+}
+
+const minorOf = (book: string): string => pairOf(book)[1];
+
+/** Fee of the maker, and what was traded in the last 30 days where the configuration says it: of its own currency's tiers alone. */
+function accountAt(
+  { book: own, exchange, paper }: Config,
+  book: string,
+  tiers: readonly FeeTier[],
+  fees: FeesAsked,
+): { readonly feeBps: number; readonly volume30d: number } {
+  if (typeof fees === 'number') return { feeBps: fees, volume30d: 0 };
+  const isSame = feesOf(minorOf(own)).group === feesOf(minorOf(book)).group;
+  const known = exchange.kind === 'embedded' ? exchange.volume30d : paper.volume30d;
+  const volume30d = fees === 'config' && isSame ? Number(known) : 0;
+  const at = fees === 'config' ? tiers.find(({ volume }) => volume30d <= Number(volume)) : undefined;
+  const tier = at ?? (fees === 'entry' ? tiers[0] : tiers.at(-1));
+  if (tier === undefined)
+    throw new UsageError(`${book}: the exchange lists no fees; say the maker fee with --fees BPS`);
+  return { feeBps: 1e4 * Number(tier.maker), volume30d };
+}

@@ -1,0 +1,101 @@
+/** The configuration of the best book of a look: one level on either side at the distance that was found, within small limits. */
+import { stringify } from 'yaml';
+import { bpsText } from '../../index.ts';
+import type { ScoutedBook, Scouting } from '../../index.ts';
+import { eightDecimals, fourDigits, quotingAt } from '../../../strategies/index.ts';
+import { loadConfig } from '../../../src/config.ts';
+import type { Config } from '../../../src/config.ts';
+import type { BookRules, FeeTier } from '../../../src/core/index.ts';
+import type { Scouted } from './scout.ts';
+
+const ORDERS_A_SIDE = 10;
+/** Of the capital: what may be lost before it halts. */
+const LOSS_SHARE = 0.02;
+
+/** YAML that `puntas check` takes; null where no book pays. Throws an Error when it would not be taken, which is a flaw of our own. */
+export function scoutConfig({ scouting, found }: Scouted, config: Config): string | null {
+  const [best] = scouting.books;
+  const about = best && found.get(best.name);
+  if (best === undefined || about === undefined || !best.verdict.quote) return null;
+  const text = [...heading(scouting, best), stringify(configOf(best, about, config, scouting.fees)).trimEnd(), ''].join(
+    '\n',
+  );
+  const loaded = loadConfig(text, best.name);
+  if (!loaded.ok) throw new Error(`the configuration of ${best.name} is wrong: ${loaded.errors.join('; ')}`);
+  return text;
+}
+
+function heading({ looked }: Scouting, { book, seconds, feeBps, minor, verdict }: ScoutedBook): readonly string[] {
+  if (!verdict.quote) return [];
+  const { value, low, high } = verdict.netPerHour;
+  const [net, from, to] = [value, low, high].map(x => fourDigits(x));
+  return [
+    `# Written by puntas scout: ${book}, ${Math.round(seconds / 60)} minutes of ${looked}.`.replaceAll(/[\r\n]/g, ' '),
+    `# Expected at a maker fee of ${bpsText(feeBps)} bps: ${net} ${minor} an hour (95 %: ${from} to ${to}), each fill as it stood after a minute.`,
+    '# Read docs/scout.md, then every limit in here; try it on paper first.',
+    '',
+  ];
+}
+
+function configOf(
+  best: ScoutedBook,
+  {
+    rules,
+    path,
+    tiers,
+  }: { readonly rules: BookRules; readonly path: string | null; readonly tiers: readonly FeeTier[] },
+  config: Config,
+  fees: string,
+): object {
+  const { book, major, minor, mid, orderValue, verdict, feeBps } = best;
+  const distance = verdict.quote ? verdict.distanceBps : 0;
+  const price = mid ?? 1;
+  const least = Math.max(Number(rules.minimumAmount), (1.1 * Number(rules.minimumValue)) / price);
+  // Rounded up to the eighth decimal, so that what is least stays allowed.
+  const amount = Math.max(least + 1e-8, (orderValue ?? 0) / price);
+  const full = ORDERS_A_SIDE * amount;
+  const balances = { [major]: eightDecimals(2 * full), [minor]: eightDecimals(2 * full * price) };
+  const loss = eightDecimals(LOSS_SHARE * 2 * full * price);
+  return {
+    book,
+    instance: 'scout',
+    exchange: exchangeOf(config, { path, balances, volume30d: volumeOf(config, tiers, feeBps, fees) }),
+    strategy: quotingAt(distance, feeBps, eightDecimals(amount)),
+    markouts: {},
+    limits: {
+      positionMax: eightDecimals(full),
+      orderValueMax: eightDecimals(2 * amount * price),
+      ordersMax: 4,
+      collarBps: Math.min(5_000, Math.ceil(Math.max(200, 3 * distance))),
+      drawdownMax: loss,
+      dayLossMax: loss,
+    },
+    ...(config.exchange.kind === 'remote' &&
+      path === null && { paper: { balances, volume30d: config.paper.volume30d } }),
+    state: { dir: `./state-${book}` },
+  };
+}
+
+/** A recording is replayed by the embedded exchange; else the exchange that was looked at. */
+function exchangeOf(
+  { exchange }: Config,
+  own: {
+    readonly path: string | null;
+    readonly balances: Readonly<Record<string, string>>;
+    readonly volume30d: string;
+  },
+): object {
+  const { path, balances, volume30d } = own;
+  if (path !== null) return { kind: 'embedded', market: { kind: 'tape', dir: path }, balances, volume30d };
+  if (exchange.kind === 'remote') return exchange;
+  const { seed, engineDelayMs } = exchange;
+  return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow' }, balances, volume30d };
+}
+
+/** Traded in 30 days so that the fee is the one that was counted with, or the next better one. */
+function volumeOf({ exchange }: Config, tiers: readonly FeeTier[], feeBps: number, fees: string): string {
+  const i = tiers.findIndex(({ maker }) => 1e4 * Number(maker) <= feeBps + 1e-9);
+  if (fees === 'config' && exchange.kind === 'embedded' && i === tiers.length - 1) return exchange.volume30d;
+  const below = tiers[(i < 0 ? tiers.length : i) - 1];
+  return below === undefined ? '0' : String(Math.floor(Number(below.volume)) + 1);
+}

@@ -1,0 +1,85 @@
+/** What `puntas scout` prints for a person: sentences, and one table of 80 columns. */
+import { bpsText, compact, scoutWords, shownIn, signed } from '../../index.ts';
+import type { ScoutedBook, Scouting } from '../../index.ts';
+
+/** Columns of a terminal that is not widened. */
+const WIDTH = 80;
+
+type Column = { readonly heads: readonly [string, string]; readonly cell: (book: ScoutedBook) => string };
+
+/** Ends without a line break. */
+export function describeScouting(scouting: Scouting): string {
+  const { books, leftOut } = scouting;
+  const [verdict, ...rest] = scoutWords(scouting);
+  return [
+    ...wrapped(verdict ?? ''),
+    ...(books.length === 0 ? [] : ['', ...tableOf(scouting), '']),
+    ...rest.flatMap(line => wrapped(line)),
+    ...(books.length === 0 ? [] : wrapped(LEGEND)),
+    ...leftOutLines(leftOut).flatMap(wrapped),
+  ].join('\n');
+}
+
+/** Those with one reason together. */
+function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
+  const byWhy = new Map<string, string[]>();
+  for (const { what, why } of leftOut) byWhy.set(why, [...(byWhy.get(why) ?? []), what]);
+  return [...byWhy].map(([why, names]) => `Left out (${why}): ${names.join(', ')}.`);
+}
+
+const LEGEND =
+  'bps but for sums: half-spread; volatility of an hour; what was left to the average maker after a minute; the fee up to which it pays; at which distance; net an hour (95 %); capital of ten orders a side; the fee that a month of this volume would reach.';
+
+function tableOf({ books, currency }: Scouting): readonly string[] {
+  const sum = (of: (book: ScoutedBook) => number | null, text: (x: number | null) => string) => (book: ScoutedBook) => {
+    const value = of(book);
+    return text(value === null ? null : value * shownIn(book, currency).rate);
+  };
+  const columns: readonly Column[] = [
+    { heads: ['half', 'spr.'], cell: ({ halfSpreadBps }) => bpsText(halfSpreadBps) },
+    { heads: ['trades', '/h'], cell: ({ tradesPerHour }) => compact(tradesPerHour) },
+    { heads: ['volume', `${currency ?? ''}/h`], cell: sum(({ valuePerHour }) => valuePerHour, compact) },
+    { heads: ['vola', '1 h'], cell: ({ volatilityBps }) => bpsText(volatilityBps) },
+    {
+      heads: ['maker', '60 s'],
+      cell: ({ maker }) => bpsText(maker.find(({ seconds }) => seconds === 60)?.bps ?? null),
+    },
+    { heads: ['pays', 'to'], cell: ({ verdict }) => bpsText(verdict.breakEvenFeeBps) },
+    { heads: ['dist', ''], cell: ({ verdict }) => (verdict.quote ? bpsText(verdict.distanceBps) : 'no') },
+    { heads: ['net', `${currency ?? ''}/h`], cell: sum(({ verdict }) => verdict.netPerHour?.value ?? null, signed) },
+    { heads: ['low', ''], cell: sum(({ verdict }) => verdict.netPerHour?.low ?? null, signed) },
+    { heads: ['high', ''], cell: sum(({ verdict }) => verdict.netPerHour?.high ?? null, signed) },
+    { heads: ['needs', currency ?? ''], cell: sum(({ capital }) => capital, compact) },
+    { heads: ['tier', ''], cell: ({ reached }) => bpsText(reached?.feeBps ?? null) },
+  ];
+  const cells = books.map(book => columns.map(({ cell }) => cell(book)));
+  const widths = columns.map(
+    ({ heads }, i) => 1 + Math.max(...heads.map(head => head.length), ...cells.map(row => row[i]!.length)),
+  );
+  const row = (texts: readonly string[]) => texts.map((text, i) => text.padStart(widths[i]!)).join('');
+  const names = Math.max(4, ...books.map(({ name }) => name.length));
+  // A name that finds no room stands on a line of its own.
+  const room = WIDTH - widths.reduce((all, width) => all + width, 0);
+  const isInside = names <= room;
+  const lines = books.flatMap(({ name }, i) =>
+    isInside ? [`${name.padEnd(names)}${row(cells[i]!)}`] : [name, row(cells[i]!)],
+  );
+  const heads = [0, 1].map(
+    h =>
+      `${(h === 0 && isInside ? 'book' : '').padEnd(isInside ? names : 0)}${row(columns.map(({ heads: of }) => of[h]!))}`,
+  );
+  return [...heads, ...lines].map(line => line.trimEnd());
+}
+
+/** A sentence in lines that fit. */
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

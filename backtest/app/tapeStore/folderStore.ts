@@ -1,0 +1,87 @@
+/** Files by their hash in a folder shared by several machines. */
+import { constants } from 'node:fs';
+import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { synced } from '../../../src/live/files/durableFiles.ts';
+import { isMissing, PART, partOf } from './parts.ts';
+import { StoreProblem } from './storedFiles.ts';
+import type { FileContent, StoredFiles } from './storedFiles.ts';
+
+/** Time without a write after which a part is abandoned. */
+const PART_KEPT_MS = 86_400_000;
+
+export class FolderStore implements StoredFiles {
+  readonly shown: string;
+  #isTidy = false;
+
+  constructor(dir: string) {
+    this.shown = dir;
+  }
+
+  async has(sha256: string): Promise<boolean> {
+    return this.#told(async () => {
+      try {
+        await access(join(this.shown, sha256));
+        return true;
+      } catch (error) {
+        if (isMissing(error)) return false;
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Writes under a temporary name until complete and synced, so that no partial file is ever visible, even after a
+   * power cut.
+   */
+  async put(sha256: string, content: FileContent): Promise<void> {
+    await this.#told(async () => {
+      await mkdir(this.shown, { recursive: true });
+      const part = join(this.shown, partOf(sha256));
+      try {
+        if ('text' in content) await writeFile(part, content.text);
+        else await copyFile(content.file, part, constants.COPYFILE_FICLONE);
+        await synced(part);
+        if (!this.#isTidy) await this.#tidy((await stat(part)).mtimeMs);
+        await rename(part, join(this.shown, sha256));
+        await synced(this.shown);
+      } finally {
+        await rm(part, { force: true });
+      }
+    });
+  }
+
+  async get(sha256: string, to: string, bytesMax: number): Promise<boolean> {
+    return this.#told(async () => {
+      try {
+        const found = await stat(join(this.shown, sha256));
+        if (!found.isFile()) throw new Error(`${sha256} is not a regular file`);
+        if (found.size > bytesMax) throw new Error(`${sha256} is larger than ${bytesMax} bytes`);
+        await copyFile(join(this.shown, sha256), to, constants.COPYFILE_FICLONE);
+        return true;
+      } catch (error) {
+        if (isMissing(error)) return false;
+        throw error;
+      }
+    });
+  }
+
+  /** Removes parts left by killed processes. `now`: by the clock of the folder's host. */
+  async #tidy(now: number): Promise<void> {
+    this.#isTidy = true;
+    for (const name of await readdir(this.shown)) {
+      if (!PART.test(name)) continue;
+      const part = join(this.shown, name);
+      const { mtimeMs } = await stat(part).catch(() => ({ mtimeMs: Infinity }));
+      if (now - mtimeMs > PART_KEPT_MS) await rm(part, { force: true });
+    }
+  }
+
+  async #told<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw new StoreProblem(`tapes in ${this.shown}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** Packages that only queues and buckets need: optional in package.json, loaded on demand, and named where one is missing. */
+import { UsageError } from '../../../src/wiring/usageError.ts';
+
+/**
+ * Loads a module that needs optional packages by `load`, an import. `place` names the queue or the bucket that needs the module.
+ * Rejects with `UsageError` and the command to type if a package is not installed; rejects with any other error of `load` unchanged.
+ */
+export async function loadOptional<T>(place: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const missing = missingPackage(error);
+    if (missing === null) throw error;
+    throw new UsageError(
+      `${place}: the package ${missing} is not installed; install the optional packages with: npm install --include=optional`,
+    );
+  }
+}
+
+/** Name of the package that an import did not find; `null` for any other error. */
+function missingPackage(error: unknown): string | null {
+  if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') return null;
+  return /Cannot find package '([^']+)'/.exec(error.message)?.[1] ?? null;
+}

@@ -1,0 +1,249 @@
+/**
+ * Cache of fetched recordings, in a folder shared by workers: complete or absent, verified by hash before use, and
+ * evicted for space.
+ */
+import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { synced } from '../../../src/live/files/durableFiles.ts';
+import { isMissing, PART, partOf } from './parts.ts';
+import { flawOf, hashOfFile, MANIFEST_BYTES_MOST, manifestIn, recordingIn } from './recordingFiles.ts';
+import { StoreProblem } from './storedFiles.ts';
+import type { StoredFiles } from './storedFiles.ts';
+
+export type CacheOptions = {
+  readonly store: StoredFiles;
+  readonly dir: string;
+  /** Maximum size in bytes; recordings in use may exceed it. */
+  readonly bytesMost: number;
+  /** Clock in ms since 1970. */
+  readonly now: () => number;
+  /** Receives lines for the operator. */
+  readonly tell: (sentence: string) => void;
+};
+
+/**
+ * Time after which a recording is unused: a process that uses or fetches it updates its folder's time every few
+ * seconds.
+ */
+const GONE_AFTER_MS = 60_000;
+
+export class RecordingCache {
+  readonly #options: CacheOptions;
+  /** Number of current users, by hash. */
+  readonly #used = new Map<string, number>();
+  readonly #ready = new Map<string, Promise<string>>();
+  /** Recordings verified by this process, with the folder's inode: a replaced folder is verified again. */
+  readonly #checked = new Map<string, { readonly ino: number; readonly path: string }>();
+  /** Folders being filled, with their final size in bytes. */
+  readonly #parts = new Map<string, number>();
+  readonly #bytes = new Map<string, number>();
+  #isTold = false;
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs `work` with the paths of recordings by hash, fetched, verified, and protected from eviction meanwhile. Rejects
+   * with `StoreProblem` if one is unavailable, and with the errors of `work`.
+   */
+  async use<T>(hashes: readonly string[], work: (paths: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
+    for (const hash of hashes) this.#used.set(hash, (this.#used.get(hash) ?? 0) + 1);
+    try {
+      const paths: Record<string, string> = {};
+      for (const hash of hashes) paths[hash] = await this.#once(hash);
+      return await work(paths);
+    } finally {
+      for (const hash of hashes) {
+        const left = this.#used.get(hash)! - 1;
+        if (left > 0) this.#used.set(hash, left);
+        else this.#used.delete(hash);
+      }
+    }
+  }
+
+  /** Marks recordings as in use. Must be called every few seconds. */
+  sayInUse(): void {
+    for (const name of [...this.#used.keys(), ...this.#parts.keys()]) this.#touch(join(this.#options.dir, name));
+  }
+
+  /**
+   * Removes leftovers of processes killed while fetching, then evicts unused recordings, least recently used first,
+   * until there is space.
+   */
+  async tidy(): Promise<void> {
+    const { dir, now, bytesMost, tell } = this.#options;
+    const isLeft = ({ name, at }: Entry): boolean => !this.#parts.has(name) && now() - at > GONE_AFTER_MS;
+    const parts = entriesOf(dir, PART);
+    for (const { name } of parts.filter(isLeft)) await rm(join(dir, name), { recursive: true, force: true });
+    const whole = entriesOf(dir, WHOLE).toSorted((a, b) => a.at - b.at);
+    let bytes = [...this.#parts.values(), ...whole.map(entry => this.#bytesOf(entry))].reduce((sum, n) => sum + n, 0);
+    for (const part of parts)
+      if (!isLeft(part) && !this.#parts.has(part.name)) bytes += bytesBelow(join(dir, part.name));
+    for (const entry of whole) {
+      if (bytes <= bytesMost) break;
+      if (now() - entry.at > GONE_AFTER_MS && (await this.#away(entry.name, entry.at))) bytes -= this.#bytesOf(entry);
+    }
+    const ours = [...this.#parts.values(), ...[...this.#used.keys()].map(hash => this.#bytes.get(hash) ?? 0)];
+    const used = ours.reduce((sum, n) => sum + n, 0);
+    if (used > bytesMost && !this.#isTold)
+      tell(
+        `${dir}: the recordings in use have ${gigabytes(used)}, more than --cache-max (${gigabytes(bytesMost)}): they stay as long as they are used`,
+      );
+    this.#isTold = used > bytesMost;
+  }
+
+  /** Deduplicates concurrent lookups of the same recording. */
+  #once(hash: string): Promise<string> {
+    const asked = this.#ready.get(hash);
+    if (asked !== undefined) return asked;
+    const ready = this.#path(hash).finally(() => this.#ready.delete(hash));
+    this.#ready.set(hash, ready);
+    return ready;
+  }
+
+  async #path(hash: string): Promise<string> {
+    const { dir, tell } = this.#options;
+    const at = join(dir, hash);
+    try {
+      if (existsSync(at)) {
+        this.#touch(at);
+        const { ino } = statSync(at);
+        const checked = this.#checked.get(hash);
+        if (checked?.ino === ino) return checked.path;
+        const flaw = await flawOf(at, hash);
+        if (flaw === null) return this.#isChecked(hash, ino);
+        tell(`${at}: ${flaw}: the recording is fetched again`);
+        await this.#away(hash);
+      }
+      return await this.#fetched(hash);
+    } catch (error) {
+      if (error instanceof StoreProblem) throw error;
+      throw new StoreProblem(`recordings in ${dir}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  async #fetched(hash: string): Promise<string> {
+    const { store, dir } = this.#options;
+    const at = join(dir, hash);
+    const name = partOf(hash);
+    const part = join(dir, name);
+    this.#parts.set(name, 0);
+    try {
+      await mkdir(join(part, 'files'), { recursive: true });
+      this.#touch(part);
+      await fetchedFile(store, hash, join(part, 'manifest.json'), MANIFEST_BYTES_MOST);
+      const { name: folder, isFolder, files } = manifestIn(part);
+      this.#parts.set(
+        name,
+        files.reduce((sum, { size }) => sum + size, 0),
+      );
+      await this.tidy();
+      const folders = new Set([part, join(part, 'files')]);
+      for (const { name: file, sha256, size } of files) {
+        const to = join(part, 'files', ...(isFolder ? [folder] : []), file);
+        await mkdir(dirname(to), { recursive: true });
+        await fetchedFile(store, sha256, to, size);
+        for (let above = dirname(to); !folders.has(above); above = dirname(above)) folders.add(above);
+      }
+      // Synced before its rename: after a power cut, it is complete or absent.
+      for (const folder of folders) await synced(folder);
+      this.#touch(part);
+      try {
+        await rename(part, at);
+      } catch (error) {
+        if (!existsSync(at)) throw error;
+        // Another process was faster; its recording is verified like any other.
+        return await this.#path(hash);
+      }
+      await synced(dir);
+      return this.#isChecked(hash, statSync(at).ino);
+    } finally {
+      await rm(part, { recursive: true, force: true });
+      this.#parts.delete(name);
+    }
+  }
+
+  #isChecked(hash: string, ino: number): string {
+    const path = recordingIn(join(this.#options.dir, hash));
+    this.#checked.set(hash, { ino, path });
+    return path;
+  }
+
+  /**
+   * Renames a recording first and then deletes it. `unusedSince`: only if unused since then; returns `false` if it was
+   * used.
+   */
+  async #away(hash: string, unusedSince?: number): Promise<boolean> {
+    const { dir } = this.#options;
+    const [at, part] = [join(dir, hash), join(dir, partOf(hash))];
+    if (unusedSince !== undefined && this.#used.has(hash)) return false;
+    try {
+      renameSync(at, part);
+    } catch (error) {
+      // Another process was faster.
+      if (isMissing(error)) return true;
+      throw error;
+    }
+    // Another process may have just started to use it.
+    if (unusedSince !== undefined && statSync(part).mtimeMs !== unusedSince && !existsSync(at)) {
+      renameSync(part, at);
+      return false;
+    }
+    await rm(part, { recursive: true, force: true });
+    return true;
+  }
+
+  /** Cached: the content of a hash never changes. */
+  #bytesOf({ name }: Entry): number {
+    const bytes = this.#bytes.get(name) ?? bytesBelow(join(this.#options.dir, name));
+    this.#bytes.set(name, bytes);
+    return bytes;
+  }
+
+  #touch(path: string): void {
+    const seconds = this.#options.now() / 1_000;
+    try {
+      utimesSync(path, seconds, seconds);
+    } catch {
+      // Missing, or not writable by this user: it may be evicted sooner, and is fetched again.
+    }
+  }
+}
+
+const WHOLE = /^[0-9a-f]{64}$/;
+
+/** `at`: time of the last use. */
+type Entry = { readonly name: string; readonly at: number };
+
+const entriesOf = (dir: string, pattern: RegExp): readonly Entry[] =>
+  (existsSync(dir) ? readdirSync(dir) : []).flatMap(name => {
+    // Another process may have removed it meanwhile.
+    const found = pattern.test(name) ? statSync(join(dir, name), { throwIfNoEntry: false }) : undefined;
+    return found === undefined ? [] : [{ name, at: found.mtimeMs }];
+  });
+
+function bytesBelow(dir: string): number {
+  try {
+    const files = readdirSync(dir, { withFileTypes: true, recursive: true }).filter(entry => entry.isFile());
+    return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  } catch (error) {
+    // Another process removed it meanwhile.
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+}
+
+const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision(3))} GB`;
+
+async function fetchedFile(store: StoredFiles, sha256: string, to: string, bytesMax: number): Promise<void> {
+  if (!(await store.get(sha256, to, bytesMax)))
+    throw new StoreProblem(`tapes in ${store.shown}: has no ${sha256}; puntas tune --tapes puts it there`);
+  const found = await hashOfFile(to);
+  if (found !== sha256)
+    throw new StoreProblem(
+      `tapes in ${store.shown}: ${sha256} has other content than its name says (${found}): remove it there, and run puntas tune --tapes again`,
+    );
+  await synced(to);
+}

@@ -1,0 +1,122 @@
+/** Recordings as files: stored once, and verified by their hashes after fetching. */
+import { readRegularFile } from '../../../src/guard/index.ts';
+import { createHash } from 'node:crypto';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { StoreProblem } from './storedFiles.ts';
+import type { StoredFiles } from './storedFiles.ts';
+
+const FILES_MOST = 100_000;
+export const MANIFEST_BYTES_MOST = 64_000_000;
+
+/** Whether a name stays below the recording's folder. */
+const isInside = (name: string): boolean =>
+  name.length <= 1_024 &&
+  !/[\\\0]/.test(name) &&
+  name.split('/').every(step => step !== '' && step !== '.' && step !== '..');
+
+const manifestSchema = z.strictObject({
+  form: z.literal('puntas recording 1'),
+  /** Name of the file, or of the folder that contains all files. */
+  name: z.string().refine(name => isInside(name) && !name.includes('/')),
+  isFolder: z.boolean(),
+  files: z
+    .array(
+      z.strictObject({
+        name: z.string().refine(isInside),
+        size: z.int().min(0),
+        sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      }),
+    )
+    .min(1)
+    .max(FILES_MOST),
+});
+
+/** Stores missing files and returns the hash of the whole recording. Rejects with `StoreProblem`. */
+export async function storeRecording(
+  store: StoredFiles,
+  path: string,
+  onShare: (share: number) => void,
+): Promise<string> {
+  const root = resolve(path);
+  const isFolder = statSync(root).isDirectory();
+  const found = isFolder ? filesBelow(root, '') : [basename(root)];
+  if (found.length > FILES_MOST) throw new StoreProblem(`${path}: has more than ${FILES_MOST} files`);
+  const files: z.infer<typeof manifestSchema>['files'] = [];
+  for (const [i, name] of found.entries()) {
+    const file = isFolder ? join(root, name) : root;
+    const { size } = statSync(file);
+    const sha256 = await hashOfFile(file);
+    if (!(await store.has(sha256))) await store.put(sha256, { file, size });
+    files.push({ name, size, sha256 });
+    onShare((i + 1) / found.length);
+  }
+  const text = JSON.stringify({ form: 'puntas recording 1', name: basename(root), isFolder, files });
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  if (!(await store.has(sha256))) await store.put(sha256, { text });
+  return sha256;
+}
+
+/** Returns the first difference between a fetched recording and its hash; `null` if there is none. */
+export async function flawOf(dir: string, sha256: string): Promise<string | null> {
+  if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
+    return 'its list of files is not the one that its hash says';
+  const { name: folder, isFolder, files } = manifestIn(dir);
+  const root = join(dir, 'files', ...(isFolder ? [folder] : []));
+  for (const { name, sha256: hash } of files) {
+    const found = await hashOrNull(join(root, name));
+    if (found !== hash) return `${name} ${found === null ? 'is not there' : 'has other content than its hash says'}`;
+  }
+  // Additional files would be read too.
+  const listed = new Set(files.map(({ name }) => name));
+  const other = filesBelow(root, '').find(name => !listed.has(name));
+  return other === undefined ? null : `${other} is none of its files`;
+}
+
+/** Returns the path of a fetched recording. */
+export const recordingIn = (dir: string): string => join(dir, 'files', manifestIn(dir).name);
+
+/**
+ * Returns the list of its files.
+ * @throws StoreProblem if it is invalid.
+ */
+export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
+  const file = join(dir, 'manifest.json');
+  const bytes = statSync(file).size;
+  const parsed =
+    bytes > MANIFEST_BYTES_MOST ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MOST)));
+  if (parsed?.success !== true) throw new StoreProblem(`${file}: is no list of the files of a recording`);
+  return parsed.data;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Sorted, so that equal files have an equal hash. */
+function filesBelow(root: string, below: string): readonly string[] {
+  return readdirSync(join(root, below))
+    .sort()
+    .flatMap(name => {
+      const path = below === '' ? name : `${below}/${name}`;
+      const found = statSync(join(root, path));
+      return found.isDirectory() ? filesBelow(root, path) : found.isFile() ? [path] : [];
+    });
+}
+
+/** Returns the SHA-256 in hex. */
+export async function hashOfFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}
+
+async function hashOrNull(file: string): Promise<string | null> {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() === true ? hashOfFile(file) : null;
+}

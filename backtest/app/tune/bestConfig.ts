@@ -1,0 +1,85 @@
+/** The best configuration of a study as YAML: the file that it began with, with what was found, and the evidence above it. */
+import { dirname } from 'node:path';
+import { isMap, isScalar, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
+import type { Tuning } from '../../index.ts';
+import { tuningWords } from '../../index.ts';
+import { wrapped } from '../../../src/messages/wrapped.ts';
+import { movePaths } from '../../../src/wiring/movedPaths.ts';
+import { settingsOf } from './parameters.ts';
+import type { TrialRecord } from './registry.ts';
+import type { Study } from './study.ts';
+import { digestOfYaml, EVIDENCE_MARK } from '../../../src/app/promote/tunedEvidence.ts';
+import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
+
+const WIDTH = 110;
+
+/** For a file in the folder `to`: relative paths lead where they led. Remarks of the first file stay where nothing was changed. */
+export function bestConfig(study: Study, best: TrialRecord, tuning: Tuning, to: string): string {
+  const document = parseDocument(study.configText, { uniqueKeys: false });
+  // What the first file says of itself is not true of another.
+  document.commentBefore = null;
+  if (isMap(document.contents)) {
+    document.contents.commentBefore = null;
+    const [first] = document.contents.items;
+    if (first !== undefined && isScalar(first.key)) first.key.commentBefore = null;
+  }
+  for (const [key, value] of settingsOf(best.point, study.keys.parameters, study.base))
+    set(document, key.split('.'), value);
+  movePaths(document, dirname(study.configFile), to);
+  const header = evidenceLines(study, best, tuning).map(line => (line === '' ? '#' : `# ${line}`));
+  const body = document.toString({ lineWidth: 0 }).trimStart();
+  return `${[...header, '#', tunedLine(best, tuning, body)].join('\n')}\n\n${body}`;
+}
+
+/** A remark above or beside a value that is another now would be wrong. */
+function set(document: Document, path: readonly string[], value: unknown): void {
+  const above = document.getIn(path.slice(0, -1));
+  const pair = isMap(above) ? above.items.find(({ key }) => isScalar(key) && key.value === path.at(-1)) : undefined;
+  if (pair !== undefined) {
+    if (isScalar(pair.key)) pair.key.commentBefore = null;
+    if (isScalar(pair.value)) pair.value.comment = null;
+  }
+  document.setIn(path, document.createNode(value));
+}
+
+function evidenceLines({ file }: Study, { number, point }: TrialRecord, tuning: Tuning): readonly string[] {
+  const { tapes, made, study, search, counts } = tuning;
+  return [
+    ...wrapped(
+      `Found by puntas tune (${made.puntas}), study ${study.slice(0, 12)} of ${file.split('/').at(-1) ?? ''}, trial ${number} of ${search.trials} (${search.algorithm}, seed ${search.seed}; ${counts.pruned} stopped early, ${counts.refused} refused).`,
+      WIDTH,
+    ),
+    ...Object.entries(point).map(
+      ([key, value]) => `  ${key}: ${typeof value === 'number' ? Number(value.toPrecision(4)) : value}`,
+    ),
+    ...tapes.map(
+      ({ name, market, digest, tuned, heldOut }) =>
+        `  ${name}: ${market}, ${digest.slice(0, 12)}${tuned === null ? '' : `, tuned ${span(tuned)}`}${heldOut === null ? '' : `, held out ${span(heldOut)}`}`,
+    ),
+    ...tuningWords(tuning).flatMap(paragraph => ['', ...wrapped(paragraph, WIDTH)]),
+  ];
+}
+
+const span = ([from, to]: readonly [string, string]): string => `${from.slice(0, 19)}Z to ${to.slice(0, 19)}Z`;
+
+/** `body`: the configuration below it. */
+function tunedLine({ number }: TrialRecord, tuning: Tuning, body: string): string {
+  const { evidence, holdout, verdict, tapes, study, made } = tuning;
+  const told: TunedEvidence = {
+    ...{ config: digestOfYaml(body), puntas: made.puntas, study, trial: number },
+    trials: evidence?.deflated.trials ?? 0,
+    tapes: tapes.map(({ market, digest, tuned, heldOut }) => ({
+      ...{ market, digest },
+      tuned: tuned === null ? null : [tuned[0], tuned[1]],
+      heldOut: heldOut === null ? null : [heldOut[0], heldOut[1]],
+    })),
+    better: verdict.better,
+    net60s: evidence?.net ?? 0,
+    interval: evidence?.interval ?? null,
+    deflated: evidence?.deflated.probability ?? 0,
+    pbo: evidence?.pbo?.value ?? null,
+    holdout: holdout && { at: holdout.at, net60s: holdout.net, interval: holdout.interval },
+  };
+  return `${EVIDENCE_MARK}${JSON.stringify(told)}`;
+}

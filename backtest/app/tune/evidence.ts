@@ -1,0 +1,192 @@
+/** What speaks for the best trial of a study and against it: its blocks of time beside those of all others that it was chosen from. */
+import {
+  chooseAndJudge,
+  combinatorialSplits,
+  deflatedSharpe,
+  meanOf,
+  momentsOf,
+  overfittingOf,
+  pathResults,
+  stabilityOf,
+  stationaryInterval,
+  varianceByLuck,
+  walkForwardSplits,
+} from '../../index.ts';
+import type {
+  CombinatorialSplits,
+  Evidence,
+  Interval,
+  Space,
+  SpaceParameter,
+  ResultSpan,
+  TunedParameter,
+} from '../../index.ts';
+import { randomOf } from '../../../src/core/index.ts';
+import { MEASURES, rounded, upwards } from './measures.ts';
+import type { MeasureName } from './measures.ts';
+import type { NeighbourRecord, TrialRecord } from './registry.ts';
+import type { Piece } from './tuneTapes.ts';
+
+export type EvidenceTerms = {
+  /** Configurations ever tried on these hours, by whomever. */
+  readonly trials: number;
+  readonly space: Space;
+  readonly pieces: readonly Piece[];
+  readonly embargoMs: number;
+  readonly objective: MeasureName;
+  /** Of the best. */
+  readonly neighbours: readonly NeighbourRecord[];
+};
+
+/** A fill counts with its markout, which is known so much later. */
+const MARKOUT_MS = 60_000;
+const GROUPS = 10;
+const FOLDS = 6;
+const PBO_BLOCKS = 16;
+
+/** `feasible` are the trials that could have been chosen, the best among them. */
+export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], terms: EvidenceTerms): Evidence {
+  const { pieces, trials, embargoMs } = terms;
+  const { spans, order } = spansInTime(pieces);
+  const rowOf = ({ blocks }: TrialRecord): readonly number[] => order.map(at => blocks[at] ?? 0);
+  const results = distinct(feasible).map(rowOf);
+  const own = rowOf(best);
+  const sharpes = results.map(row => momentsOf(row).sharpe);
+  const deflated = deflatedSharpe(momentsOf(own), trials, varianceByLuck(sharpes, own.length));
+  const canJudge = results.length >= 2;
+  const cross = crossSplits(spans, embargoMs);
+  const forward = walkForwardSplits(spans, { folds: Math.min(FOLDS, spans.length - 1), embargo: embargoMs });
+  return {
+    blocks: own.length,
+    gains: own,
+    net: sum(own),
+    interval: intervalOfSum(own),
+    sharpe: momentsOf(own).sharpe,
+    deflated: {
+      trials,
+      threshold: deflated.threshold,
+      probability: Number.isNaN(deflated.probability) ? 0 : deflated.probability,
+    },
+    pbo: canJudge && spans.length >= PBO_BLOCKS ? overfitting(results) : null,
+    paths: canJudge ? pathResults(results, cross, meanOf).map(({ values }) => sum(values)) : [],
+    walkForward: !canJudge
+      ? []
+      : forward.flatMap(split => {
+          const choice = chooseAndJudge(results, split, meanOf);
+          return choice === null
+            ? []
+            : [{ chosen: distinct(feasible)[choice.chosen]!.number, net: sum(choice.values) }];
+        }),
+    stability: stabilityAround(best, terms),
+    parameters: terms.space.map(parameter => along(parameter, feasible, best, terms)),
+  };
+}
+
+/** Ten groups of which two are judged in, purged and embargoed. */
+export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): CombinatorialSplits =>
+  combinatorialSplits(spans, {
+    groups: Math.min(GROUPS, spans.length),
+    tested: Math.min(2, spans.length - 1),
+    embargo: embargoMs,
+  });
+
+/** Fewer tell no interval. */
+const BLOCKS_LEAST = 20;
+
+const sum = (values: readonly number[]): number => values.reduce((all, x) => all + x, 0);
+
+/** 95 % around what blocks in order of time brought together. */
+export function intervalOfSum(gains: readonly number[]): Interval | null {
+  if (gains.length < BLOCKS_LEAST) return null;
+  const found = stationaryInterval(gains, sum, { random: randomOf(1) });
+  return found === null || found.low === found.high ? null : { low: rounded(found.low), high: rounded(found.high) };
+}
+
+function overfitting(results: readonly (readonly number[])[]): NonNullable<Evidence['pbo']> {
+  const { value, interval, logits, lossProbability, inSample, outOfSample } = overfittingOf(results, {
+    ...{
+      blocks: PBO_BLOCKS,
+      measure: 'mean',
+      random: randomOf(1),
+      samples: Math.max(20, Math.min(100, Math.floor(5_000 / results.length))),
+    },
+  });
+  return {
+    value,
+    interval: interval && [Math.max(0, interval.low), Math.min(1, interval.high)],
+    lossProbability,
+    ...{ inSample: meanOf(inSample), outOfSample: meanOf(outOfSample) },
+    logits,
+  };
+}
+
+/** Each configuration once. */
+export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
+  ...new Map(trials.map(trial => [trial.config, trial])).values(),
+];
+
+/** The blocks of all pieces in the order of their beginning, and from when to when what they brought was decided and known. */
+export function spansInTime(pieces: readonly Piece[]): {
+  readonly spans: readonly ResultSpan[];
+  readonly order: readonly number[];
+} {
+  const spans = pieces.flatMap(({ from, to, blocks }) =>
+    Array.from({ length: blocks }, (_, i) => ({
+      from: from + (i * (to - from)) / blocks,
+      to: from + ((i + 1) * (to - from)) / blocks + MARKOUT_MS,
+    })),
+  );
+  const order = spans.map((_, i) => i).sort((a, b) => spans[a]!.from - spans[b]!.from || a - b);
+  return { spans: order.map(at => spans[at]!), order };
+}
+
+/** How much of the best its neighbours may lose and still hold what it promised. */
+const WITHIN_SHARE = 0.25;
+
+function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: EvidenceTerms): Evidence['stability'] {
+  if (measures === null || neighbours.length === 0) return null;
+  const best = upwards(objective, measures[objective]);
+  const judged = neighbours.map(({ key, measures: found }) => ({
+    key,
+    value: found && upwards(objective, found[objective]),
+  }));
+  const { share, byKey } = stabilityOf(best, judged, WITHIN_SHARE * Math.abs(best));
+  return {
+    ...{ share, within: WITHIN_SHARE, neighbours: neighbours.length },
+    byKey: byKey.map(({ key, share: of, worstLoss }) => ({
+      key,
+      share: of,
+      worstLoss: Number.isFinite(worstLoss) ? worstLoss : null,
+    })),
+  };
+}
+
+/** Along one parameter: where each trial was, and what it brought. */
+function along(
+  parameter: SpaceParameter,
+  feasible: readonly TrialRecord[],
+  best: TrialRecord,
+  { objective, neighbours }: EvidenceTerms,
+): TunedParameter {
+  const { key } = parameter;
+  const names = parameter.kind === 'choice' ? parameter.values.map(String) : [];
+  const placeOf = ({ point }: Pick<TrialRecord, 'point'>): number | null => {
+    const value = point[key];
+    if (value === undefined) return null;
+    return parameter.kind === 'choice' ? names.indexOf(String(value)) : Number(value);
+  };
+  const placed = (of: readonly Pick<TrialRecord, 'point' | 'measures'>[]): TunedParameter['points'] =>
+    of.flatMap(one => {
+      const at = placeOf(one);
+      return at === null || one.measures === null ? [] : [{ at, value: one.measures[objective] }];
+    });
+  return {
+    key,
+    scale: parameter.kind === 'choice' ? 'choice' : parameter.kind === 'log' ? 'log' : 'linear',
+    upwards: MEASURES[objective].better === 'more',
+    names,
+    points: placed(feasible),
+    neighbours: placed(neighbours.filter(one => one.key === key)),
+    chosen: placeOf(best),
+  };
+}

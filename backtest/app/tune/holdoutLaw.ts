@@ -1,0 +1,65 @@
+/** The law of the holdout: opened once, on hours that nobody tuned on, and whoever has seen it tunes no more. */
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { isTrial, meet } from './registry.ts';
+import type { MarketHours, NeighbourRecord, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
+
+/** Of a study: its own digest, what it is tuned on and what it holds out. */
+export type StudyHours = {
+  readonly study: string;
+  readonly tapes: readonly MarketHours[];
+  readonly heldOut: readonly MarketHours[];
+};
+
+const told = ({ by, at, study }: { readonly by: string; readonly at: string; readonly study: string }): string =>
+  `by ${by} at ${at} (study ${study.slice(0, 12)})`;
+const spanText = (hours: readonly MarketHours[]): string =>
+  hours
+    .map(
+      ({ market, from, to }) =>
+        `${market} ${new Date(from).toISOString().slice(0, 19)}Z to ${new Date(to).toISOString().slice(0, 19)}Z`,
+    )
+    .join(', ');
+
+/** Where its own holdout was opened; null where it was not. */
+export const openedBy = (records: readonly RegistryRecord[], study: string): OpenedRecord | null =>
+  records.find((record): record is OpenedRecord => record.kind === 'opened' && record.study === study) ?? null;
+
+/** Throws `UsageError` where trials may not be run: a holdout with hours of this study was opened, by whomever, or hours that it holds out were tuned on. */
+export function mayTune(records: readonly RegistryRecord[], of: StudyHours): void {
+  const opened = records.find(
+    (record): record is OpenedRecord => record.kind === 'opened' && meet(record.tapes, [...of.tapes, ...of.heldOut]),
+  );
+  if (opened !== undefined)
+    throw new UsageError(
+      `a holdout with hours of this study was opened ${told(opened)}: ${spanText(opened.tapes)}; whoever has seen it cannot tune without it in mind: record other hours`,
+    );
+  unseen(records, of);
+}
+
+/** Throws `UsageError` where the holdout may not be opened: it was, or its hours were tuned on. `before`: only what stands before this record counts. */
+export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
+  const end = before === undefined ? records.length : records.findIndex(record => isSame(record, before));
+  const earlier = records.slice(0, end);
+  const opened = earlier.find(
+    (record): record is OpenedRecord => record.kind === 'opened' && meet(record.tapes, of.heldOut),
+  );
+  if (opened !== undefined)
+    throw new UsageError(
+      `the holdout was opened ${told(opened)}, and is opened once: ${spanText(opened.tapes)}; what it said is in the registry`,
+    );
+  unseen(earlier, of);
+}
+
+function unseen(records: readonly RegistryRecord[], { heldOut }: StudyHours): void {
+  const seen = records.find(
+    (record): record is TrialRecord | NeighbourRecord =>
+      isTrial(record) && record.state !== 'refused' && meet(record.tapes, heldOut),
+  );
+  if (seen !== undefined)
+    throw new UsageError(
+      `hours that this study holds out were tuned on ${told(seen)}: ${spanText(heldOut)}; a holdout must be of hours that no trial has seen`,
+    );
+}
+
+const isSame = (record: RegistryRecord, other: OpenedRecord): boolean =>
+  record.kind === 'opened' && record.study === other.study && record.at === other.at && record.by === other.by;

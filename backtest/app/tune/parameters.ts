@@ -1,0 +1,167 @@
+/** Parameters of a study: as a space that searches work in, and a point of it as a configuration. */
+import { shortDecimal } from '../../../src/core/index.ts';
+import { stringify } from 'yaml';
+import { flawOfSpace } from '../../index.ts';
+import type { Point, Space, SpaceParameter } from '../../index.ts';
+import { configSchema, loadConfig } from '../../../src/config.ts';
+import type { Config } from '../../../src/config.ts';
+import { problemsOf } from '../../../src/config/problems.ts';
+import type { Problem } from '../../../src/config/problems.ts';
+import { VENUES } from '../../../src/wiring/venueRegistry.ts';
+import type { ParameterKeys, StudyKeys } from './studySchema.ts';
+
+type Tree = Readonly<Record<string, unknown>>;
+type Keys = StudyKeys['parameters'];
+
+/** In an order in which a condition comes before what hangs on it. */
+export function spaceOf(parameters: Keys): Space {
+  const left = new Map(Object.entries(parameters));
+  const space: SpaceParameter[] = [];
+  while (left.size > 0) {
+    const next = [...left].find(([, { when }]) => when === undefined || !left.has(Object.keys(when)[0]!));
+    // Conditions that hang on each other in a circle: the flaw of the space tells.
+    const [key, keys] = next ?? [...left][0]!;
+    left.delete(key);
+    space.push(parameterOf(key, keys));
+  }
+  return space;
+}
+
+function parameterOf(key: string, keys: ParameterKeys): SpaceParameter {
+  const { linear, log, integer, choice, step, when: given } = keys;
+  const [other, is] = Object.entries(given ?? {})[0] ?? [];
+  const when = other === undefined || is === undefined ? {} : { when: { key: other, is } };
+  if (choice !== undefined)
+    return { key, kind: 'choice', values: Array.isArray(choice) ? choice : Object.keys(choice), ...when };
+  const [kind, [low, high]] =
+    linear !== undefined
+      ? (['linear', linear] as const)
+      : log !== undefined
+        ? (['log', log] as const)
+        : (['integer', integer ?? [Number.NaN, Number.NaN]] as const);
+  return { key, kind, low, high, ...(step !== undefined && { step }), ...when };
+}
+
+/** What is wrong with the parameters of a study, for the configuration `base`: each where it stands in the study. */
+export function parameterProblems(parameters: Keys, base: Tree): readonly Problem[] {
+  const space = spaceOf(parameters);
+  const flaw = flawOfSpace(space);
+  if (flaw !== null) {
+    const key = space.map(one => one.key).find(name => flaw.startsWith(`${name}: `));
+    return key === undefined
+      ? [{ path: ['parameters'], message: flaw }]
+      : [{ path: ['parameters', key], message: flaw.slice(key.length + 2), aboutKey: true }];
+  }
+  return space.flatMap(parameter => refusals(parameter, space, parameters, base).slice(0, 1));
+}
+
+/** What the configuration's schema says to the ends of a range, or to each choice; of whatever else is then wrong nothing. */
+function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
+  const { key } = parameter;
+  const path = key.split('.');
+  const ends = parameter.kind === 'choice' ? parameter.values : [parameter.low, parameter.high];
+  return ends.flatMap((end, i): Problem[] => {
+    const tree = treeOf({ ...conditionsOf(parameter, space), [key]: end }, parameters, base);
+    const parsed = configSchema.safeParse(tree);
+    const problems = parsed.success
+      ? []
+      : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, tree, at => textAt(tree, at)));
+    const found = problems.find(problem => path.every((step, depth) => problem.path[depth] === step));
+    if (found === undefined) return [];
+    if (found.aboutKey === true && found.path.length <= path.length)
+      return [{ path: ['parameters', key], message: found.message, aboutKey: true }];
+    const where = parameter.kind === 'choice' ? [parameter.kind, i] : [parameter.kind];
+    const inside = found.path.slice(path.length).join('.');
+    return [
+      {
+        path: [
+          'parameters',
+          key,
+          ...(Array.isArray(parameters[key]?.choice) || parameter.kind !== 'choice' ? where : ['choice', String(end)]),
+        ],
+        message: `the configuration refuses ${JSON.stringify(end)}: ${inside === '' ? '' : `${inside}: `}${found.message}`,
+      },
+    ];
+  });
+}
+
+/** The first values at which a parameter is there. */
+function conditionsOf({ when }: SpaceParameter, space: Space): Point {
+  if (when === undefined) return {};
+  const value = Array.isArray(when.is) ? (when.is as readonly (string | number | boolean)[])[0]! : (when.is as string);
+  const other = space.find(({ key }) => key === when.key);
+  return { ...(other && conditionsOf(other, space)), [when.key]: value };
+}
+
+function textAt(tree: unknown, path: readonly PropertyKey[]): string | null {
+  let here = tree;
+  for (const step of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return null;
+    here = (here as Readonly<Record<PropertyKey, unknown>>)[step];
+  }
+  return typeof here === 'object' ? 'keys and values' : JSON.stringify(here);
+}
+
+/** Digits of a number that was found between bounds: more would be pretence. */
+const DIGITS = 4;
+
+/** What stands in the configuration for each key of a point, keys of the top first. Numbers are text where the schema wants decimal text. */
+export function settingsOf(point: Point, parameters: Keys, base: Tree): readonly (readonly [string, unknown])[] {
+  const settings: [string, unknown][] = [];
+  const order = Object.entries(point).sort(([a], [b]) => a.split('.').length - b.split('.').length);
+  let tree = base;
+  for (const [key, value] of order) {
+    const keys = parameters[key];
+    const found = valueOf(key, value, keys, tree);
+    tree = withAt(tree, key.split('.'), found);
+    settings.push([key, found]);
+  }
+  return settings;
+}
+
+function valueOf(key: string, value: Point[string], keys: ParameterKeys | undefined, tree: Tree): unknown {
+  const choice = keys?.choice;
+  if (choice !== undefined && !Array.isArray(choice)) return choice[String(value)];
+  if (typeof value !== 'number' || choice !== undefined) return value;
+  const number = keys?.step === undefined && keys?.integer === undefined ? Number(value.toPrecision(DIGITS)) : value;
+  const isText =
+    isRefused(withAt(tree, key.split('.'), number), key) &&
+    !isRefused(withAt(tree, key.split('.'), decimalText(number)), key);
+  return isText ? decimalText(number) : number;
+}
+
+const isRefused = (tree: Tree, key: string): boolean => {
+  const parsed = configSchema.safeParse(tree);
+  const path = key.split('.');
+  return !parsed.success && parsed.error.issues.some(issue => path.every((step, i) => issue.path[i] === step));
+};
+
+/** Without an exponent. */
+const decimalText = (number: number): string => shortDecimal(number.toFixed(12));
+
+const treeOf = (point: Point, parameters: Keys, base: Tree): Tree =>
+  settingsOf(point, parameters, base).reduce((tree, [key, value]) => withAt(tree, key.split('.'), value), base);
+
+function withAt(tree: Tree, [step = '', ...rest]: readonly string[], value: unknown): Tree {
+  const below = tree[step];
+  const inside = typeof below === 'object' && below !== null && !Array.isArray(below) ? (below as Tree) : {};
+  return { ...tree, [step]: rest.length === 0 ? value : withAt(inside, rest, value) };
+}
+
+/** The configuration of a point; or why there is none, in one line. */
+export const configAt = (point: Point, parameters: Keys, base: Tree): Config | string =>
+  configOf(configTextAt(point, parameters, base));
+
+/** The same as YAML, before anybody has looked at it. */
+export const configTextAt = (point: Point, parameters: Keys, base: Tree): string =>
+  stringify(treeOf(point, parameters, base));
+
+/** A trial's configuration from its text. */
+export function configOf(text: string): Config | string {
+  const loaded = loadConfig(
+    text,
+    'trial',
+    VENUES.map(({ name }) => name),
+  );
+  return loaded.ok ? loaded.config : (loaded.errors[0] ?? '').replace(/^trial:\d+:\d+ /, '');
+}

@@ -1,0 +1,208 @@
+/** The registry of trials: one file for all studies of a folder, that is only ever appended to. A line is a study that began, a trial that is over, a holdout that was opened, or what it said. */
+import { openRegularFile } from '../../../src/guard/index.ts';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Point } from '../../index.ts';
+import { syncFolder } from '../../../src/live/files/durableFiles.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import type { Measures } from './measures.ts';
+
+/** MarketHours of a market, ms since 1970. `market` is the book, for a flow of the built-in market its seed too; `digest` of the recording's content. */
+export type MarketHours = {
+  readonly market: string;
+  readonly digest: string;
+  readonly from: number;
+  readonly to: number;
+};
+
+type Signed = {
+  readonly study: string;
+  /** ISO 8601, and who did it on which machine. */
+  readonly at: string;
+  readonly by: string;
+  readonly version: string;
+};
+
+export type StudyRecord = Signed & {
+  readonly kind: 'study';
+  readonly file: string;
+  readonly tapes: readonly MarketHours[];
+  readonly heldOut: readonly MarketHours[];
+};
+
+/** `done`: run on every piece; `pruned`: stopped early, as hopeless; `refused`: no configuration, or one that loses its fees: never run. */
+export type TrialRecord = Signed & {
+  readonly kind: 'trial';
+  /** From 0, in the order in which they were asked for. */
+  readonly number: number;
+  readonly seed: number;
+  readonly tapes: readonly MarketHours[];
+  readonly point: Point;
+  /** Digest of the whole configuration; null where there is none. */
+  readonly config: string | null;
+  readonly state: 'done' | 'pruned' | 'refused';
+  readonly why: string | null;
+  readonly measures: Measures | null;
+  /** The first objective after each piece, under the lower of the fill models. */
+  readonly soFar: readonly number[];
+  /** What each block of time brought after 60 s, under the lower of the fill models; empty where it was not run to the end. */
+  readonly blocks: readonly number[];
+};
+
+/** A configuration beside the best, with one parameter moved. Nothing is chosen from these. */
+export type NeighbourRecord = Signed & {
+  readonly kind: 'neighbour';
+  /** Number of the best, and the parameter that is moved. */
+  readonly of: number;
+  readonly key: string;
+} & Pick<TrialRecord, 'seed' | 'tapes' | 'point' | 'config' | 'state' | 'why' | 'measures'>;
+
+export type OpenedRecord = Signed & {
+  readonly kind: 'opened';
+  readonly tapes: readonly MarketHours[];
+  readonly config: string;
+};
+
+export type HoldoutRecord = Signed & {
+  readonly kind: 'holdout';
+  readonly measures: Measures;
+  readonly blocks: readonly number[];
+  readonly config: string;
+};
+
+export type RegistryRecord = StudyRecord | TrialRecord | NeighbourRecord | OpenedRecord | HoldoutRecord;
+
+const FILE = 'trials.jsonl';
+
+export class Registry {
+  readonly file: string;
+  readonly #dir: string;
+  #fd: number | null = null;
+  readonly #records: RegistryRecord[] = [];
+  #read = 0;
+  #lines = 0;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+    this.file = join(dir, FILE);
+  }
+
+  /** All that is in it now, in the order in which it came; what others append is seen at the next call. Throws `UsageError` for a line that is no record. */
+  records(): readonly RegistryRecord[] {
+    const bytes = this.#appended();
+    const end = bytes.lastIndexOf(0x0a) + 1;
+    // Without its end a line was not written whole: nobody was told that it was.
+    for (const line of bytes.subarray(0, end).toString('utf8').split('\n').slice(0, -1)) {
+      this.#lines++;
+      const record = line === '' ? null : recordOf(line);
+      if (record === undefined)
+        throw new UsageError(
+          `${this.file}:${this.#lines} expected a record of a study as puntas tune writes it; restore the file from a copy, or take another folder with --registry`,
+        );
+      if (record !== null) this.#records.push(record);
+    }
+    this.#read += end;
+    return this.#records;
+  }
+
+  /** Durable when it returns. Throws `UsageError` when the disk does not take it. */
+  append(record: RegistryRecord): void {
+    try {
+      const fd = (this.#fd ??= this.#open());
+      const bytes = Buffer.from(`${this.#torn(fd)}${JSON.stringify(record)}\n`, 'utf8');
+      const written = writeSync(fd, bytes);
+      fsyncSync(fd);
+      if (written < bytes.length) throw new Error('the disk takes no more');
+    } catch (error) {
+      throw new UsageError(
+        `${this.file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  close(): void {
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+  }
+
+  #appended(): Buffer {
+    if (!existsSync(this.file)) return Buffer.alloc(0);
+    const fd = openRegularFile(this.file);
+    try {
+      const bytes = Buffer.alloc(Math.max(0, fstatSync(fd).size - this.#read));
+      return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, this.#read));
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  #open(): number {
+    mkdirSync(this.#dir, { recursive: true });
+    const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+    const fd = openSync(this.file, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o644);
+    syncFolder(this.#dir);
+    return fd;
+  }
+
+  /** What ends a line that a kill cut off: marked, so that it is no record. */
+  #torn(fd: number): string {
+    const { size } = fstatSync(fd);
+    if (size === 0) return '';
+    const last = Buffer.alloc(1);
+    readSync(fd, last, 0, 1, size - 1);
+    return last[0] === 0x0a ? '' : `${TORN}\n`;
+  }
+}
+
+/** At the end of a line that was cut off. */
+const TORN = ' #torn';
+
+/** Null of a line that was cut off, undefined of what is none. */
+function recordOf(line: string): RegistryRecord | null | undefined {
+  if (line.endsWith(TORN)) return null;
+  try {
+    const { kind } = JSON.parse(line) as { readonly kind?: unknown };
+    return ['study', 'trial', 'neighbour', 'opened', 'holdout'].includes(String(kind))
+      ? (JSON.parse(line) as RegistryRecord)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether they have hours in common: of one market, or of one recording whatever it is called. */
+export const meet = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
+  some.some(a => others.some(b => (a.market === b.market || a.digest === b.digest) && a.from < b.to && a.to > b.from));
+
+/** Whether something was run on hours of a tape. */
+export const isTrial = (record: RegistryRecord): record is TrialRecord | NeighbourRecord =>
+  record.kind === 'trial' || record.kind === 'neighbour';
+
+/** How many different configurations were ever tried on any of these hours, whoever did. */
+export const trialsOn = (records: readonly RegistryRecord[], hours: readonly MarketHours[]): number =>
+  new Set(
+    records.flatMap(record =>
+      isTrial(record) && record.config !== null && record.state !== 'refused' && meet(record.tapes, hours)
+        ? [record.config]
+        : [],
+    ),
+  ).size;
+
+/** The trials of one study by their number; the first of those that two processes made. */
+export function trialsOf(records: readonly RegistryRecord[], study: string): ReadonlyMap<number, TrialRecord> {
+  const found = new Map<number, TrialRecord>();
+  for (const record of records)
+    if (record.kind === 'trial' && record.study === study && !found.has(record.number))
+      found.set(record.number, record);
+  return found;
+}

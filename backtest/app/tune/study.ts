@@ -1,0 +1,77 @@
+/** A study as its YAML says it: read, checked with its configuration, and told apart from every other by a digest. */
+import { createHash } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+import type { Space } from '../../index.ts';
+import type { Config } from '../../../src/config.ts';
+import type { Problem } from '../../../src/config/problems.ts';
+import { readConfigText } from '../../../src/wiring/configFile.ts';
+import { readYamlFile } from '../../../src/wiring/yamlFile.ts';
+import { parameterProblems, spaceOf } from './parameters.ts';
+import { studySchema } from './studySchema.ts';
+import type { StudyKeys } from './studySchema.ts';
+
+export type Study = {
+  readonly keys: StudyKeys;
+  /** Of the study, and of its configuration, absolute. */
+  readonly file: string;
+  readonly configFile: string;
+  readonly configText: string;
+  readonly config: Config;
+  /** The configuration as it is written, without defaults. */
+  readonly base: Readonly<Record<string, unknown>>;
+  readonly space: Space;
+};
+
+/** Paths in it are taken from its own folder. Throws `UsageError` with a line for each mistake. */
+export function readStudy(path: string): Study {
+  const { data: keys, tell } = readYamlFile(path, studySchema, {
+    ...{ what: 'study', like: 'like trials: 64' },
+    advice: 'name a study with -c FILE (docs/tuning.md)',
+  });
+  const configFile = resolve(dirname(resolve(path)), keys.config);
+  const { config, text: configText } = readConfigText(configFile);
+  const base = parse(configText) as Readonly<Record<string, unknown>>;
+  const problems = [...keyProblems(keys), ...parameterProblems(keys.parameters, base)];
+  if (problems.length > 0) return tell(problems);
+  return { keys, file: resolve(path), configFile, configText, config, base, space: spaceOf(keys.parameters) };
+}
+
+/** What no single key can fail. */
+function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonly Problem[] {
+  const names = tapes.map(({ name }) => name);
+  const twice = names.findIndex((name, i) => name !== undefined && names.indexOf(name) < i);
+  const unknown = (holdout.tapes ?? []).findIndex(name => !names.includes(name));
+  const trained = names.some(name => name === undefined || !(holdout.tapes ?? []).includes(name));
+  const same = (list: readonly string[]): number => list.findIndex((name, i) => list.indexOf(name) < i);
+  return [
+    ...(twice < 0
+      ? []
+      : [{ path: ['tapes', twice, 'name'], message: `expected a name of its own, found ${names[twice]} again` }]),
+    ...(unknown < 0
+      ? []
+      : [
+          {
+            path: ['holdout', 'tapes', unknown],
+            message: `no tape has the name ${holdout.tapes![unknown]}; names are: ${names.filter(Boolean).join(', ') || 'none yet (tapes: - name:)'}`,
+          },
+        ]),
+    ...(trained ? [] : [{ path: ['holdout', 'tapes'], message: 'every tape is held out: none is left to tune on' }]),
+    ...(same(objectives) < 0
+      ? []
+      : [{ path: ['objectives', same(objectives)], message: `${objectives[same(objectives)]} is named twice` }]),
+    ...(same(models) < 0
+      ? []
+      : [{ path: ['models', same(models)], message: `${models[same(models)]} is named twice` }]),
+  ];
+}
+
+/** Of what decides the results of its trials: the same for a study that only goes on for longer. `tapes`: digests of what it is tuned on and held out. */
+export function studyDigest({ keys, config }: Study, version: string, tapes: readonly string[]): string {
+  const { search, tapes: _, config: __, ...rest } = keys;
+  const { trials: ___, ...searched } = search;
+  return digestOfData({ version, tapes, config, search: searched, ...rest });
+}
+
+/** SHA-256 in hex of plain data. */
+export const digestOfData = (data: unknown): string => createHash('sha256').update(JSON.stringify(data)).digest('hex');

@@ -1,0 +1,172 @@
+/** Runs the trials of a batch side by side, piece by piece of the tapes: after each piece what is hopeless goes no further. The same on any number of threads. */
+import { Fees } from '../../index.ts';
+import type { ModelName, Point, ReplayReport } from '../../index.ts';
+import { edgeProblem, externalReferenceOf } from '../../../src/config.ts';
+import type { Config } from '../../../src/config.ts';
+import { simulatedAccountOf } from '../backtest/backtest.ts';
+import type { Latencies, ModelJob } from '../backtest/backtestModel.ts';
+import type { ModelRunner } from '../backtest/backtestThreads.ts';
+import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
+import { recordedRoutes, routeBooks } from '../backtest/hedgeRoutes.ts';
+import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
+import { measuresOf, NO_SUMS, rounded, summed, upwards } from './measures.ts';
+import type { MeasureName, Sums } from './measures.ts';
+import type { TrialRecord } from './registry.ts';
+import type { Piece } from './tuneTapes.ts';
+
+export type AskedTrial = {
+  readonly number: number;
+  readonly point: Point;
+  /** Of the whole configuration. */
+  readonly digest: string;
+  readonly config: Config;
+};
+
+export type TrialOutcome = Pick<TrialRecord, 'state' | 'why' | 'measures' | 'soFar' | 'blocks'>;
+
+export type TrialTerms = {
+  readonly pieces: readonly Piece[];
+  readonly models: readonly ModelName[];
+  /** Seconds after the beginning of each piece. */
+  readonly starts: readonly number[];
+  readonly latencies: readonly Latencies[];
+  readonly seed: number;
+  readonly references: ReferenceTapes;
+  /** What `soFar` is of. */
+  readonly objective: MeasureName;
+  readonly runner: ModelRunner;
+};
+
+/** Says after a piece, from 1, which of the trials that are left go no further, and why. `soFar` of each: the objective after each piece, more is better. */
+export type Pruner = (
+  piece: number,
+  trials: readonly { readonly number: number; readonly soFar: readonly number[] }[],
+) => ReadonlyMap<number, string>;
+
+/** Why a configuration is not run on these tapes; null where it can be. */
+export function whyNotRun(
+  config: Config,
+  { pieces, references }: Pick<TrialTerms, 'pieces' | 'references'>,
+): string | null {
+  const missing = missingReference(config, references);
+  if (missing !== null) return missing;
+  const { instrument, firstTicks } = pieces[0]!.market;
+  const { makerRate } = new Fees(instrument, simulatedAccountOf(config, instrument, firstTicks).fees);
+  return edgeProblem(config, makerRate);
+}
+
+/** `onEnded` hears of each trial as soon as it is over, in the order of the batch where several are at once. Rejects with what a replay throws. */
+export async function runBatch(
+  batch: readonly AskedTrial[],
+  terms: TrialTerms,
+  prune: Pruner,
+  onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void,
+  onShare: (share: number) => void,
+): Promise<void> {
+  const { pieces, runner } = terms;
+  let left = batch.map(asked => new Running(asked, terms));
+  for (const [i, piece] of pieces.entries()) {
+    const jobs = left.map(running => jobsOf(running.asked.config, piece, terms));
+    const reports = await runner.run(jobs.flat(), piece.market.rows, share => onShare((i + share) / pieces.length));
+    let next = 0;
+    for (const [at, running] of left.entries()) running.add(piece, reports.slice(next, (next += jobs[at]!.length)));
+    const isLast = i === pieces.length - 1;
+    const hopeless = isLast
+      ? new Map<number, string>()
+      : prune(
+          i + 1,
+          left.map(({ asked, soFar }) => ({ number: asked.number, soFar })),
+        );
+    for (const running of left) {
+      const why = hopeless.get(running.asked.number) ?? null;
+      if (isLast || why !== null) onEnded(running.asked, running.outcome(why));
+    }
+    left = left.filter(({ asked }) => !hopeless.has(asked.number));
+    if (left.length === 0) return;
+  }
+}
+
+/** Of one trial on one piece: every latency, start and fill model, models together. */
+function jobsOf(
+  config: Config,
+  piece: Piece,
+  { models, starts, latencies, seed, references }: TrialTerms,
+): readonly ModelJob[] {
+  const { instrument, firstTicks } = piece.market;
+  const account = simulatedAccountOf(config, instrument, firstTicks);
+  const uses = externalReferenceOf(config) !== null || routeBooks(config).length > 0;
+  const tapes: ReferenceTapes = uses ? references : new Map();
+  return latencies.flatMap(latency =>
+    starts.flatMap(start => {
+      const span = { from: piece.from + 1_000 * start, to: piece.to };
+      const shared = {
+        ...{ config, instrument, seed, latencies: latency, csv: null, ...span, ...account },
+        gaps: piece.gaps.filter(gap => gap.to > span.from && gap.from < span.to),
+        elsewhere: recordedElsewhere(config, tapes, span) ?? undefined,
+        routes: recordedRoutes(config, tapes, span),
+      };
+      return models.map((model): ModelJob => ({ ...shared, model }));
+    }),
+  );
+}
+
+/** What came of a trial so far. */
+class Running {
+  readonly asked: AskedTrial;
+  readonly soFar: number[] = [];
+  readonly #terms: TrialTerms;
+  readonly #sums: Sums[];
+  readonly #blocks: number[][];
+
+  constructor(asked: AskedTrial, terms: TrialTerms) {
+    this.asked = asked;
+    this.#terms = terms;
+    this.#sums = terms.models.map(() => NO_SUMS);
+    this.#blocks = terms.models.map(() => []);
+  }
+
+  add(piece: Piece, reports: readonly ReplayReport[]): void {
+    const { models, objective } = this.#terms;
+    const runs = reports.length / models.length;
+    for (const m of models.keys()) {
+      const own = reports.filter((_, i) => i % models.length === m);
+      for (const report of own) this.#sums[m] = summed(this.#sums[m]!, report, runs);
+      this.#blocks[m]!.push(...blocksOf(piece, own));
+    }
+    this.soFar.push(upwards(objective, measuresOf(this.#sums)[objective]));
+  }
+
+  /** `pruned`: why it goes no further; null where it was run to the end. */
+  outcome(pruned: string | null): TrialOutcome {
+    const nets = this.#sums.map(({ net60s }) => net60s);
+    const lower = nets.indexOf(Math.min(...nets));
+    return {
+      state: pruned === null ? 'done' : 'pruned',
+      why: pruned,
+      measures: measuresOf(this.#sums),
+      soFar: this.soFar,
+      blocks: pruned === null ? (this.#blocks[lower] ?? []) : [],
+    };
+  }
+}
+
+/** What each block of a piece brought after 60 s: mean of runs that began at other times, each of their stretches divided among the blocks that it reaches into. */
+export function blocksOf(
+  { from, to, blocks }: Pick<Piece, 'from' | 'to' | 'blocks'>,
+  runs: readonly Pick<ReplayReport, 'from' | 'stretches'>[],
+): readonly number[] {
+  const sums = new Array<number>(blocks).fill(0);
+  const width = (to - from) / blocks;
+  for (const { from: begun, stretches } of runs) {
+    const length = 1_000 * stretches.seconds;
+    for (const [i, value] of stretches.after60.entries()) {
+      const start = Date.parse(begun) + i * length;
+      const first = Math.max(0, Math.floor((start - from) / width));
+      for (let block = first; block < blocks && from + block * width < start + length; block++) {
+        const shared = Math.min(start + length, from + (block + 1) * width) - Math.max(start, from + block * width);
+        sums[block]! += (value * Math.max(0, shared)) / length / runs.length;
+      }
+    }
+  }
+  return sums.map(rounded);
+}

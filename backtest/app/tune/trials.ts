@@ -1,0 +1,202 @@
+/** All trials of a study in their order: asked for in batches of one size, taken from the registry where they are there, told in the order of asking. */
+import { newSearch, paretoRanks, textOfPoint } from '../../index.ts';
+import type { Point } from '../../index.ts';
+import type { Config } from '../../../src/config.ts';
+import type { Progress } from '../../../src/messages/progress.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import { mayTune } from './holdoutLaw.ts';
+import type { StudyHours } from './holdoutLaw.ts';
+import { MEASURES, upwards } from './measures.ts';
+import { configAt } from './parameters.ts';
+import { pruningBounds } from './pruner.ts';
+import { trialsOf } from './registry.ts';
+import type { Registry, TrialRecord } from './registry.ts';
+import { digestOfData } from './study.ts';
+import type { Study } from './study.ts';
+import type { TrialExecutor, TrialSetting } from './trialExecutor.ts';
+import { whyNotRun } from './trialRuns.ts';
+import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
+
+export type StudyRun = {
+  readonly study: Study;
+  readonly hours: StudyHours;
+  readonly registry: Registry;
+  readonly terms: TrialSetting;
+  readonly executor: TrialExecutor;
+  /** Signs a record of now. */
+  readonly signed: () => Pick<TrialRecord, 'study' | 'at' | 'by' | 'version'>;
+  readonly progress: Progress;
+  /** Of the minor currency, for what is shown. */
+  readonly unit: string;
+};
+
+/** The trials by their number, from 0. Each is in the registry before the next is asked for. Rejects with `UsageError` where the law of the holdout forbids one. */
+export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> {
+  const { study, registry, hours, progress } = run;
+  const { trials, batch } = study.keys.search;
+  const made: TrialRecord[] = [];
+  const known = trialsOf(registry.records(), hours.study);
+  const missing = Array.from({ length: trials }, (_, i) => i).filter(number => !known.has(number)).length;
+  progress.begin(1_000 * missing, '');
+  let fresh = 0;
+  try {
+    for (let first = 0; first < trials; first += batch) {
+      const numbers = Array.from({ length: Math.min(batch, trials - first) }, (_, i) => first + i);
+      const points = askedAfter(made, study);
+      const recorded = trialsOf(registry.records(), hours.study);
+      const left = numbers.filter(number => !recorded.has(number));
+      if (left.length > 0) {
+        mayTune(registry.records(), hours);
+        await runLeft(
+          left.map(number => ({ number, point: points[number - first]! })),
+          made,
+          run,
+          share => progress.at(1_000 * (fresh + share * left.length), bestText(made, run)),
+        );
+        fresh += left.length;
+      }
+      const now = trialsOf(registry.records(), hours.study);
+      for (const number of numbers) made.push(same(now.get(number), points[number - first]!, run));
+    }
+  } finally {
+    progress.end();
+  }
+  return made;
+}
+
+/** What the registry has must be what is asked for: anything else is of another program. */
+function same(record: TrialRecord | undefined, point: Point, { registry }: StudyRun): TrialRecord {
+  if (record === undefined) throw new Error(`${registry.file}: a trial that was run is not there`);
+  if (textOfPoint(record.point) !== textOfPoint(point))
+    throw new UsageError(
+      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} is of another point than this version asks for; take another folder with --registry`,
+    );
+  return record;
+}
+
+/** A batch of points after all trials so far were told, in their order. */
+function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): readonly Point[] {
+  const { algorithm, seed, batch } = keys.search;
+  const search = newSearch(algorithm, space, { seed, batch });
+  const values = valuesOf(made, keys);
+  for (const [i, { point }] of made.entries()) search.tell(point, values[i] ?? null);
+  return Array.from({ length: batch }, () => search.ask());
+}
+
+/** What a search is told: the objective, more is better; of several how many fronts a trial lies behind the first. Null of what was stopped, refused, or breaks a constraint. */
+export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
+  const { objectives, constraints } = keys;
+  const counted = made.map(trial => (isFeasible(trial, constraints) ? objectivesOf(trial, objectives) : null));
+  if (objectives.length === 1) return counted.map(values => values?.[0] ?? null);
+  const feasible = counted.flatMap((values, i) => (values === null ? [] : [{ values, i }]));
+  const ranks = paretoRanks(feasible.map(({ values }) => values));
+  const behind = new Map(feasible.map(({ i }, at) => [i, 0 - (ranks[at] ?? Infinity)]));
+  return counted.map((_, i) => behind.get(i) ?? null);
+}
+
+/** More is better in each. */
+export const objectivesOf = (
+  { measures }: Pick<TrialRecord, 'measures'>,
+  objectives: Study['keys']['objectives'],
+): readonly number[] => objectives.map(name => (measures === null ? -Infinity : upwards(name, measures[name])));
+
+/** Names of the constraints that a trial does not keep. */
+export const brokenConstraints = (
+  { measures }: Pick<TrialRecord, 'measures'>,
+  constraints: Study['keys']['constraints'],
+): readonly string[] =>
+  (Object.keys(MEASURES) as (keyof typeof MEASURES)[]).filter(name => {
+    const { min = -Infinity, max = Infinity } = constraints[name] ?? {};
+    const value = measures?.[name] ?? Number.NaN;
+    return constraints[name] !== undefined && !(value >= min && value <= max);
+  });
+
+/** Run to the end, and within every constraint. */
+export const isFeasible = (trial: TrialRecord, constraints: Study['keys']['constraints']): boolean =>
+  trial.state === 'done' && brokenConstraints(trial, constraints).length === 0;
+
+/** Trials of a batch that the registry has not. What was tried before, in this study, is not run again. */
+async function runLeft(
+  left: readonly { readonly number: number; readonly point: Point }[],
+  made: readonly TrialRecord[],
+  run: StudyRun,
+  onShare: (share: number) => void,
+): Promise<void> {
+  const { study, registry, terms, hours, executor } = run;
+  const before = new Map(made.flatMap(trial => (trial.config === null ? [] : [[trial.config, trial] as const])));
+  const add = (of: { number: number; point: Point; config: string | null }, outcome: TrialOutcome): void =>
+    registry.append({
+      ...{ kind: 'trial', ...run.signed(), ...of, seed: study.keys.search.seed, tapes: hours.tapes },
+      ...outcome,
+    });
+  const batch: AskedTrial[] = [];
+  for (const { number, point } of left) {
+    const prepared = preparedAt(point, run);
+    if (prepared.why !== null) {
+      add({ number, point, config: prepared.digest }, { ...NOT_RUN, why: prepared.why });
+      continue;
+    }
+    const { digest, config } = prepared;
+    const same = before.get(digest);
+    if (same !== undefined) add({ number, point, config: digest }, outcomeOf(same));
+    else batch.push({ number, point, digest, config });
+  }
+  if (batch.length === 0) return;
+  await executor.run(
+    batch,
+    terms,
+    pruningBounds(study.keys, made),
+    ({ number, point, digest }, outcome) => add({ number, point, config: digest }, outcome),
+    onShare,
+  );
+}
+
+/** The configuration of a point, with the digest of all of it; or why it is not run. */
+export function preparedAt(
+  point: Point,
+  { study, terms }: StudyRun,
+):
+  | { readonly why: null; readonly config: Config; readonly digest: string }
+  | { readonly why: string; readonly digest: string | null } {
+  const config = configAt(point, study.keys.parameters, study.base);
+  if (typeof config === 'string') return { why: config, digest: null };
+  const why = whyNotRun(config, terms);
+  return why === null ? { why, config, digest: digestOfData(config) } : { why, digest: digestOfData(config) };
+}
+
+const NOT_RUN = { state: 'refused', measures: null, soFar: [], blocks: [] } as const;
+
+/** Which batch is under way, and the best of what is over. */
+function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): string {
+  const [objective] = study.keys.objectives;
+  const { trials, batch } = study.keys.search;
+  const best = bestTrial(made, study.keys);
+  const [first, last] = [made.length + 1, Math.min(made.length + batch, trials)];
+  const where = `${first === last ? `trial ${first}` : `trials ${first} to ${last}`} of ${trials}`;
+  if (best === null || objective === undefined) return where;
+  const value = best.measures?.[objective] ?? 0;
+  return `${where}, best ${Number(value.toPrecision(4))}${MEASURES[objective].unit === 'minor' ? ` ${unit}` : ` (${objective})`}`;
+}
+
+/** The best by the first objective, the first of equals; null where none is feasible. */
+export function bestTrial(
+  made: readonly TrialRecord[],
+  { objectives, constraints }: Study['keys'],
+): TrialRecord | null {
+  let best: TrialRecord | null = null;
+  for (const trial of made)
+    if (
+      isFeasible(trial, constraints) &&
+      (best === null || objectivesOf(trial, objectives)[0]! > objectivesOf(best, objectives)[0]!)
+    )
+      best = trial;
+  return best;
+}
+
+const outcomeOf = ({ state, why, measures, soFar, blocks }: TrialRecord): TrialOutcome => ({
+  state,
+  why,
+  measures,
+  soFar,
+  blocks,
+});

@@ -1,0 +1,242 @@
+/** The recordings of a study: what of each is tuned on, in pieces, and what is held out and not looked at. */
+import { dirname, resolve } from 'node:path';
+import { recordFlow, rowsInShared } from '../../index.ts';
+
+import { isStoredTape, openStoredTape, openTape } from '../../../src/tape/index.ts';
+import type { Tape } from '../../../src/tape/index.ts';
+import { sourceFor } from '../backtest/backtestModel.ts';
+import type { Latencies, RowSource } from '../backtest/backtestModel.ts';
+import { cutAt, gapsOf, marketOf, spanOf } from '../backtest/market.ts';
+import type { OpenedTape, RecordedMarket } from '../backtest/market.ts';
+import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
+import { withProgress } from '../../../src/messages/progress.ts';
+import type { OnShare, Progress } from '../../../src/messages/progress.ts';
+import { UsageError } from '../../../src/wiring/usageError.ts';
+import type { MarketHours } from './registry.ts';
+import type { Study } from './study.ts';
+import type { StudyKeys } from './studySchema.ts';
+
+export type TuneTape = {
+  readonly name: string;
+  /** The recording, absolute, or what flow of the built-in market. */
+  readonly from: RecordedFrom;
+  readonly given: Tape | OpenedTape;
+  /** All of it; and which part is tuned on and which is held out, null where none is. */
+  readonly hours: MarketHours;
+  readonly tuned: MarketHours | null;
+  readonly heldOut: MarketHours | null;
+};
+
+export type RecordedFrom =
+  | { readonly path: string; readonly session?: string | undefined }
+  | { readonly flow: { readonly seed: number; readonly seconds: number; readonly driftBpsPerHour: number } };
+
+/** A part of a tape that every trial is run on, begun without inventory. */
+export type Piece = {
+  readonly tape: string;
+  readonly market: RecordedMarket;
+  readonly gaps: readonly { readonly from: number; readonly to: number; readonly why: string }[];
+  readonly from: number;
+  readonly to: number;
+  /** Equal parts of its time, of which each brings something. */
+  readonly blocks: number;
+};
+
+/** Opens all of them, and says where the holdout of each begins. Rejects with `UsageError` for what cannot be read, is of another book, or too short. */
+export async function tuneTapes(study: Study, latencies: Latencies, progress: Progress): Promise<readonly TuneTape[]> {
+  const { keys, config } = study;
+  const tapes: TuneTape[] = [];
+  for (const [i, keysOfTape] of keys.tapes.entries()) {
+    const recordedFrom = fromOf(study, keysOfTape);
+    const { given, market } = await opened(study, recordedFrom, keysOfTape.path, progress);
+    const book = 'options' in given ? given.tape.book : given.instrument.symbol;
+    const name = keysOfTape.name ?? `tape ${i + 1}`;
+    const where = `${study.file}: ${keysOfTape.path ?? name}`;
+    if (book !== config.book)
+      throw new UsageError(`${where}: the tape is of ${book}, the configuration trades ${config.book}`);
+    const { quotesOnly } = 'options' in given ? given.tape : given;
+    if (quotesOnly) throw new UsageError(`${where}: best prices without amounts: nothing can be replayed`);
+    const digest = digestOfRecording(given, latencies, keys.search.seed);
+    const { from, to } = spanOf(given);
+    tapes.push({
+      name,
+      from: recordedFrom,
+      given,
+      ...partsOf({ market, digest, from, to }, keys, keysOfTape.name, where),
+    });
+  }
+  apart(tapes, study);
+  return tapes;
+}
+
+const fromOf = ({ file }: Study, { path, session, flow }: StudyKeys['tapes'][number]): RecordedFrom =>
+  flow === undefined ? { path: resolve(dirname(file), path ?? ''), ...(session && { session }) } : { flow };
+
+async function opened(
+  { file, config: { book } }: Study,
+  from: RecordedFrom,
+  path: string | undefined,
+  progress: Progress,
+): Promise<{ readonly given: Tape | OpenedTape; readonly market: string }> {
+  try {
+    const given = await recordingOf(book, from, (work, onShare) =>
+      withProgress(progress, work === 'flow' ? 'recording the flow' : `reading ${path}`, onShare),
+    );
+    if ('path' in from) return { given, market: book };
+    const { seed, driftBpsPerHour: drift } = from.flow;
+    return { given, market: `${book}, built-in flow, seed ${seed}${drift === 0 ? '' : `, drift ${drift}`}` };
+  } catch (error) {
+    throw new UsageError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+type Shown = <T>(work: 'flow' | 'reading', done: (onShare: OnShare) => T | Promise<T>) => Promise<T>;
+
+/** A recording as trials are run on it. `shown` shows how far it is. Rejects for what cannot be read. */
+export async function recordingOf(book: string, from: RecordedFrom, shown: Shown): Promise<Tape | OpenedTape> {
+  if ('flow' in from) {
+    const { seed, seconds, driftBpsPerHour: drift } = from.flow;
+    return shown('flow', onShare => recordFlow(book, seed, seconds, drift, onShare));
+  }
+  const { path, session } = from;
+  const options = { book, ...(session !== undefined && { session }) };
+  return isStoredTape(path)
+    ? { tape: openStoredTape(path, options), options }
+    : shown('reading', onShare => openTape(path, options, onShare));
+}
+
+/** Of the content of a recording, however it is stored. */
+export const digestOfRecording = (given: Tape | OpenedTape, latencies: Latencies, seed: number): string =>
+  'options' in given ? given.tape.hash() : marketOf(given, { latencies, seed }).hash;
+
+function partsOf(
+  hours: MarketHours,
+  { holdout, embargoSeconds, segments }: StudyKeys,
+  name: string | undefined,
+  where: string,
+): Pick<TuneTape, 'hours' | 'tuned' | 'heldOut'> {
+  const { from, to } = hours;
+  if (holdout.tapes !== undefined) {
+    const isHeldOut = name !== undefined && holdout.tapes.includes(name);
+    return { hours, tuned: isHeldOut ? null : longEnough(hours, segments, where), heldOut: isHeldOut ? hours : null };
+  }
+  const until = Math.floor(to - (holdout.lastShare ?? 0) * (to - from));
+  const tuned = longEnough({ ...hours, to: until }, segments, where);
+  return { hours, tuned, heldOut: longEnough({ ...hours, from: until + 1_000 * embargoSeconds }, 1, where) };
+}
+
+/** A piece is at least two minutes: a markout is of one. */
+const PIECE_LEAST_MS = 120_000;
+
+function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
+  if (!(hours.to - hours.from >= pieces * PIECE_LEAST_MS))
+    throw new UsageError(
+      `${where}: too short: expected at least ${PIECE_LEAST_MS / 1_000} s for each of its ${pieces} segments and for the holdout, found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s in one of the parts`,
+    );
+  return hours;
+}
+
+/** No hour may be tuned on and held out, nor be there twice. */
+function apart(tapes: readonly TuneTape[], { file }: Study): void {
+  for (const [i, one] of tapes.entries())
+    for (const other of tapes.slice(0, i)) {
+      const isOne = one.hours.market === other.hours.market || one.hours.digest === other.hours.digest;
+      if (isOne && one.hours.from < other.hours.to && one.hours.to > other.hours.from)
+        throw new UsageError(
+          `${file}: ${other.name} and ${one.name} have hours of ${one.hours.market} in common: what is tuned on and what is held out must be apart, and no hour counts twice`,
+        );
+    }
+}
+
+/** Rows of all tapes together that are decoded once and kept: 29 bytes each. More slide past every run. */
+const ROWS_KEPT = 8_000_000;
+
+/** What of a study's keys cuts its tapes. */
+export type PieceKeys = Pick<StudyKeys, 'segments' | 'startsAfterSeconds'> & {
+  readonly search: Pick<StudyKeys['search'], 'seed'>;
+};
+
+/** What of the tapes is tuned on, in equal pieces: the first of every tape, then the second of every tape, so that early pieces tell of all. Nothing later is in their rows. */
+export function piecesOf(
+  tapes: readonly Pick<TuneTape, 'name' | 'given' | 'tuned'>[],
+  { keys }: { readonly keys: PieceKeys },
+  latencies: Latencies,
+): readonly Piece[] {
+  const { segments, startsAfterSeconds } = keys;
+  const tuned = tapes.flatMap(({ name, given, tuned: hours }) => (hours === null ? [] : [{ name, given, hours }]));
+  const markets = marketsOf(tuned, keys.search.seed, latencies);
+  return Array.from({ length: segments }, (_, segment) =>
+    tuned.map(({ name, given, hours }, i): Piece => {
+      const length = (hours.to - hours.from) / segments;
+      const from = Math.round(hours.from + segment * length);
+      const to = Math.round(hours.from + (segment + 1) * length);
+      return {
+        tape: name,
+        market: markets[i]!,
+        gaps: gapsOf(given),
+        from,
+        to,
+        blocks: blocksIn(from, to, startsAfterSeconds),
+      };
+    }),
+  ).flat();
+}
+
+/** What is held out of each tape, as one piece. */
+export function heldOutPieces(tapes: readonly TuneTape[], { keys }: Study, latencies: Latencies): readonly Piece[] {
+  const out = tapes.flatMap(({ name, given, heldOut: hours }) => (hours === null ? [] : [{ name, given, hours }]));
+  const markets = marketsOf(out, keys.search.seed, latencies);
+  return out.map(({ name, given, hours: { from, to } }, i) => ({
+    ...{ tape: name, market: markets[i]!, gaps: gapsOf(given), from, to },
+    blocks: blocksIn(from, to, keys.startsAfterSeconds),
+  }));
+}
+
+type Part = { readonly given: Tape | OpenedTape; readonly hours: MarketHours };
+
+function marketsOf(parts: readonly Part[], seed: number, latencies: Latencies): readonly RecordedMarket[] {
+  const shared = { latencies, seed };
+  let kept = 0;
+  return parts.map(({ given, hours }) => {
+    const market = marketOf(cutAt(given, hours.to), shared);
+    const rows: RowSource = market.rows;
+    kept += rows.kind === 'stored' ? rows.count : rows.rows.length;
+    if (kept > ROWS_KEPT) return market;
+    const source = sourceFor([shared, shared], rows);
+    return source.kind === 'stored' ? market : { ...market, rows: { ...source, rows: rowsInShared(source.rows) } };
+  });
+}
+
+const BLOCK_LEAST_MS = 60_000;
+const BLOCKS_MOST = 40;
+
+/** Of at least a minute each, of the shortest run. */
+function blocksIn(from: number, to: number, starts: readonly number[]): number {
+  const shortest = to - from - 1_000 * Math.max(...starts);
+  if (shortest < PIECE_LEAST_MS)
+    throw new UsageError(
+      `startsAfterSeconds: the last start leaves ${Math.round(shortest / 1_000)} s of a piece; expected at least ${PIECE_LEAST_MS / 1_000}: take earlier starts, fewer segments or longer tapes`,
+    );
+  return Math.min(BLOCKS_MOST, Math.floor(shortest / BLOCK_LEAST_MS));
+}
+
+/** The recordings of other books that a reference or routes of hedges go through. */
+export async function referencesOf(study: Study, progress: Progress): Promise<ReferenceTapes> {
+  const { keys, file } = study;
+  const paths = referencePaths(study);
+  const tapes = new Map<string, Tape>();
+  for (const [book, path] of Object.entries(keys.reference))
+    try {
+      tapes.set(
+        book,
+        await withProgress(progress, `reading ${path}`, onShare => openTape(paths[book]!, { book }, onShare)),
+      );
+    } catch (error) {
+      throw new UsageError(`${file}: reference.${book}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  return tapes;
+}
+
+/** Where the recordings of other books lie, absolute, by book. */
+export const referencePaths = ({ keys, file }: Study): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(keys.reference).map(([book, path]) => [book, resolve(dirname(file), path)]));

@@ -1,0 +1,57 @@
+/** What `puntas tune` prints for a person: sentences, and the best trials in a table of 80 columns. */
+import { tuningWords } from '../../index.ts';
+import type { Tuning } from '../../index.ts';
+import { wrapped } from '../../../src/messages/wrapped.ts';
+
+const WIDTH = 80;
+const SHOWN = 10;
+
+/** Ends without a line break. */
+export function describeTuning(tuning: Tuning): string {
+  const [verdict = '', ...rest] = tuningWords(tuning);
+  const refusals = refusedFor(tuning);
+  return [
+    ...wrapped(verdict, WIDTH),
+    ...(tuning.ranking.length === 0 ? [] : ['', ...tableOf(tuning), '']),
+    ...rest.flatMap(paragraph => wrapped(paragraph, WIDTH)),
+    ...refusals.flatMap(line => wrapped(line, WIDTH)),
+  ].join('\n');
+}
+
+/** The reasons of refused trials, most first. */
+function refusedFor({ trials }: Tuning): readonly string[] {
+  const reasons = new Map<string, number>();
+  for (const { state, why } of trials)
+    if (state === 'refused' && why !== null) reasons.set(why, (reasons.get(why) ?? 0) + 1);
+  return [...reasons]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 3)
+    .map(([why, count]) => `Refused ${count}: ${why}.`);
+}
+
+/** A row for each of the best: its number, what it was chosen by, and its parameters as far as there is room. */
+function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): readonly string[] {
+  const shown = objectives.length > 1 ? front : ranking;
+  const rows = shown.slice(0, SHOWN).flatMap(number => trials.filter(trial => trial.number === number));
+  const names = ['net60s', 'fills'].filter(name => !objectives.includes(name));
+  const columns = [
+    { head: 'trial', cells: rows.map(({ number }) => String(number)) },
+    ...[...objectives, ...names].map(name => ({
+      head: name,
+      cells: rows.map(({ measures }) => short(measures?.[name] ?? Number.NaN)),
+    })),
+    ...parameters.map(key => ({
+      head: key.split('.').at(-1) ?? key,
+      cells: rows.map(({ point }) => (point[key] === undefined ? '–' : short(point[key]))),
+    })),
+  ];
+  const widths = columns.map(({ head, cells }) => 2 + Math.max(head.length, ...cells.map(cell => cell.length)));
+  let room = WIDTH;
+  const fitting = columns.filter((_, i) => (room -= widths[i]!) >= 0);
+  const line = (text: (column: (typeof columns)[number]) => string): string =>
+    fitting.map((column, i) => text(column).padStart(widths[i]!)).join('');
+  return [line(({ head }) => head), ...rows.map((_, i) => line(({ cells }) => cells[i] ?? ''))];
+}
+
+const short = (value: number | string | boolean): string =>
+  typeof value === 'number' ? String(Number(value.toPrecision(4))) : String(value);

@@ -1,0 +1,160 @@
+/** Command that compares bots on recordings. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { comparisonPage, withoutCurves } from '../index.ts';
+import { modelsOf } from '../app/backtest/backtest.ts';
+import type { VenueFees } from '../app/backtest/backtest.ts';
+import { compare, TIERS } from '../app/compare/compare.ts';
+import type { TierName } from '../app/compare/compare.ts';
+import { describeComparison } from '../app/backtest/describe.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
+import { pageParts, written } from '../../src/wiring/outFiles.ts';
+import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
+import { tradedTime, venueFees } from './flags.ts';
+import { latenciesOf, latencyText } from '../app/backtest/latencies.ts';
+import { progressBar } from '../../src/cli/terminal/progressBar.ts';
+import { version } from '../../src/cli/terminal/version.ts';
+import { print } from '../../src/cli/terminal/output.ts';
+
+type CompareFlags = {
+  readonly config: readonly string[];
+  readonly tape: readonly string[];
+  readonly fees?: string;
+  readonly venueFees?: VenueFees;
+  readonly models: string;
+  readonly starts: number;
+  readonly anyway: boolean;
+  readonly risk: string;
+  readonly calibrate: number;
+  readonly latencyMs: string;
+  readonly cancelLatencyMs?: string;
+  readonly feedLatencyMs: string;
+  readonly fillLatencyMs?: string;
+  readonly since?: number;
+  readonly until?: number;
+  readonly session?: string;
+  readonly seed: number;
+  readonly threads?: number;
+  readonly out?: string;
+  readonly json: boolean;
+};
+
+/**
+ * Adds `compare`: text, or one object with --json; --out writes the page and its JSON. Rejects with `UsageError` for
+ * flags, configurations and recordings.
+ */
+export function addCompareCommand(program: Command): void {
+  sessionHours(tradedTime(venueFees(program.command('compare'))))
+    .description(
+      'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
+    )
+    .requiredOption('--tape <paths...>', 'recordings, tapes, or folders of them')
+    .addOption(
+      new Option('-c, --config <files...>', 'YAML files to compare, on the recordings of their books').default(
+        [],
+        'none',
+      ),
+    )
+    .option(
+      '--fees <tiers>',
+      "own (the tier that the run's own volume gives, as 30 days of it), best (the highest), entry (the lowest), config (of the configured 30-day volume), separated by commas; without it own,best,entry, and config with -c; plots of one tier show the first",
+    )
+    .option(
+      '--starts <n>',
+      'each run of the first tier so many times, begun evenly over an hour, or over a quarter of the time where that is less; 1: once',
+      startNumber,
+      4,
+    )
+    .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
+    .option(
+      '--risk <sum>',
+      "without -c: what one standard deviation of the price may cost in an hour at full inventory, in each book's minor currency",
+      decimalFlag,
+      '10',
+    )
+    .addOption(
+      new Option(
+        '--calibrate <share>',
+        'without -c: share of each recording that parameters come from, and that is not traded',
+      )
+        .argParser(shareOf)
+        .default(1 / 3, 'a third'),
+    )
+    .option('--anyway', 'without -c: run also what the first part of a recording says not to quote', false)
+    .option('--latency-ms <spec>', 'as of puntas backtest', '25')
+    .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
+    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
+    .option('--fill-latency-ms <spec>', 'time from a fill of ours to our hearing of it; without it that of an answer')
+    .option('--seed <n>', 'seed of latencies that are drawn', seedNumber, 1)
+    .option('--threads <n>', 'runs at once; without it 2', threadNumber)
+    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
+    .option('--json', 'print the numbers as one JSON object, without the curves', false)
+    .action(async (flags: CompareFlags) => {
+      const { config, tape, risk, calibrate, seed, out } = flags;
+      const page = out === undefined ? null : pageNames(out);
+      const comparison = await compare({
+        configs: config,
+        paths: tape,
+        tiers: tiersOf(flags.fees ?? tiersWithout(flags), config.length > 0),
+        ...(flags.venueFees && { venueFees: flags.venueFees }),
+        models: modelsOf(flags.models),
+        starts: flags.starts,
+        anyway: flags.anyway,
+        riskPerHour: risk,
+        calibratedShare: calibrate,
+        latencies: latenciesOf(flags),
+        latencyText: latencyText(flags),
+        time: flags,
+        ...(flags.session !== undefined && { session: flags.session }),
+        seed,
+        threads: flags.threads ?? THREADS,
+        version: version(),
+        progress: progressBar(),
+      });
+      if (page !== null) {
+        written(page.json, () => mkdirSync(dirname(page.json), { recursive: true }));
+        written(page.json, () => writeFileSync(page.json, `${JSON.stringify(comparison)}\n`));
+        written(page.html, () => writeFileSync(page.html, comparisonPage(comparison, pageParts())));
+      }
+      const where = page === null ? '' : `\npage: ${page.html}`;
+      print(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describeComparison(comparison)}${where}`);
+    });
+}
+
+const THREADS = 2;
+
+function pageNames(out: string): { readonly html: string; readonly json: string } {
+  if (!/\.html?$/i.test(out))
+    throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
+  return { html: out, json: out.replace(/\.html?$/i, '.json') };
+}
+
+/** Fees of another exchange have no tiers. */
+function tiersWithout({ config, venueFees }: CompareFlags): string {
+  if (config.length > 0) return 'config';
+  return venueFees === undefined ? 'own,best,entry' : 'entry';
+}
+
+function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
+  return text.split(',').map(name => {
+    const found = TIERS.find(known => known === name);
+    if (!found) throw new UsageError(`--fees: no tier ${JSON.stringify(name)}; there are ${TIERS.join(', ')}`);
+    if (found === 'config' && !hasConfigs)
+      throw new UsageError('--fees config is for configurations: name them with -c');
+    return found;
+  });
+}
+
+function startNumber(text: string): number {
+  if (!/^([1-9]|[1-5]\d|60)$/.test(text)) throw new InvalidArgumentError('expected a whole number from 1 to 60.');
+  return Number(text);
+}
+
+function shareOf(text: string): number {
+  const share = Number(text);
+  if (!(/^0?\.\d+$/.test(text) && share >= 0.05 && share <= 0.9))
+    throw new InvalidArgumentError('expected a share from 0.05 to 0.9.');
+  return share;
+}

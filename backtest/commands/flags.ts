@@ -1,0 +1,96 @@
+/** Values of the flags of research commands: text to a checked number, or one line that says what was expected. */
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import type { QueuePlace } from '../app/queue/queuePlace.ts';
+import type { StoredFiles } from '../app/tapeStore/storedFiles.ts';
+import { recordedTime } from '../../src/cli/terminal/flags.ts';
+import type { Millis } from '../../src/core/index.ts';
+
+/** In bps an hour, from -5000 to 5000; decimals are allowed. */
+export function driftNumber(text: string): number {
+  const n = Number(text);
+  if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(n) <= 5_000))
+    throw new InvalidArgumentError('expected a number of bps from -5000 to 5000.');
+  return n;
+}
+
+const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12 } as const;
+
+/** Bytes of text like 500MB, 20GB or 1TB; above 0. */
+export function sizeFlag(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)(MB|GB|TB)$/.exec(text) ?? [];
+  const bytes = Number(digits) * UNITS[unit as keyof typeof UNITS];
+  if (!(bytes > 0 && bytes <= 1e15)) throw new InvalidArgumentError('expected a size like 500MB, 20GB or 1TB.');
+  return bytes;
+}
+
+const SWEEP_MAX_MS = 60_000;
+const SWEEP_MOST = 12;
+
+/** Up to twelve latencies in ms, each at most a minute, separated by commas; ascending, each once. */
+export function sweepFlag(text: string): readonly number[] {
+  const all = text.split(',').map(one => (/^\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
+  if (!(all.length <= SWEEP_MOST && all.every(ms => ms >= 0 && ms <= SWEEP_MAX_MS)))
+    throw new InvalidArgumentError('expected up to twelve latencies in ms, like 0,25,100, each at most 60000.');
+  return [...new Set(all)].sort((a, b) => a - b);
+}
+
+const FEES_MOST = 8;
+
+/** Up to eight fees in bps, separated by commas; a rebate is below 0. In their order, each once. */
+export function feesFlag(text: string): readonly number[] {
+  const all = text.split(',').map(one => (/^-?\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
+  if (!(all.length <= FEES_MOST && all.every(bps => Math.abs(bps) <= 1_000)))
+    throw new InvalidArgumentError('expected up to eight fees in bps, like 4,10, from -1000 to 1000.');
+  return [...new Set(all)];
+}
+
+/** Maker and taker fee as fractions, like -0.0001,0.0005; below 0 is a rebate. */
+export function venueFeesFlag(text: string): { readonly maker: string; readonly taker: string } {
+  const [, maker, taker] = /^(-?0(?:\.\d{1,8})?),(-?0(?:\.\d{1,8})?)$/.exec(text) ?? [];
+  if (maker === undefined || taker === undefined)
+    throw new InvalidArgumentError('expected a maker and a taker fee as fractions, like -0.0001,0.0005.');
+  return { maker, taker };
+}
+
+/** The fees of another exchange for runs on recordings. */
+export const venueFees = (command: Command): Command =>
+  command.option(
+    '--venue-fees <maker,taker>',
+    'fees of another exchange as fractions, like -0.0001,0.0005; they go before backtest.fees',
+    venueFeesFlag,
+  );
+
+/** Whole ms from 50 to 60000, as `decideEveryMs` has it. */
+export function cadenceFlag(text: string): Millis {
+  const n = Number(text);
+  if (!(/^\d+$/.test(text) && n >= 50 && n <= 60_000))
+    throw new InvalidArgumentError('expected a whole number of ms from 50 to 60000.');
+  return n;
+}
+
+/** When trading of a recording begins and ends. */
+export const tradedTime = (command: Command): Command =>
+  command
+    .option(
+      '--since <time>',
+      'trade from then on, like 2026-11-21 or 2026-11-21T12:00:00Z; what the recording has before builds the book',
+      recordedTime,
+    )
+    .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
+
+/** The flags of both ends of a queue of trials; what they need is loaded only if they are given. `tapes`: of --tapes. Rejects with `UsageError` for what is no address or no place of recordings. */
+export async function queueFlags(
+  address: string,
+  tapes: string | undefined,
+): Promise<{ readonly place: QueuePlace; readonly store: StoredFiles | null }> {
+  const [{ queuePlace }, { openTapeStore }, { readSecretFile }] = await Promise.all([
+    import('../app/queue/queuePlace.ts'),
+    import('../app/tapeStore/tapeStore.ts'),
+    import('../../src/wiring/secretFiles.ts'),
+  ]);
+  return {
+    place: queuePlace(address, process.env, readSecretFile),
+    store: tapes === undefined ? null : openTapeStore(tapes, process.env),
+  };
+}

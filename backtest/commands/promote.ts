@@ -1,0 +1,125 @@
+/** Commands that promote a configuration through replay, paper and minimum size to the live file, and roll it back. */
+import { Argument } from 'commander';
+import type { Command } from 'commander';
+import { promotionJudge } from '../app/promote/checkStage.ts';
+import { progress } from '../../src/app/inspect/explain.ts';
+import { ownName } from '../../src/app/inspect/ledger.ts';
+import { EXIT } from '../../src/messages/exits.ts';
+import { promotionsDir } from '../../src/app/promote/promotionJournal.ts';
+import {
+  approvePromotion,
+  checkPromotion,
+  promoteOptions,
+  promotionBack,
+  startPromotion,
+} from '../../src/app/promote/promote.ts';
+import type { Promoted, PromoteOptions } from '../../src/app/promote/promoteCommand.ts';
+import { previewBack } from '../../src/app/promote/previewBack.ts';
+import { STAGES } from '../../src/app/promote/records.ts';
+import type { Stage } from '../../src/app/promote/records.ts';
+import { showPromotion } from '../../src/app/promote/showPromotion.ts';
+import { promotedJson, promotedText } from '../../src/app/promote/promoteText.ts';
+import { realClock } from '../../src/live/realClock.ts';
+import { threadNumber } from '../../src/cli/terminal/flags.ts';
+import { progressBar } from '../../src/cli/terminal/progressBar.ts';
+import { version } from '../../src/cli/terminal/version.ts';
+import { print as printLine, writeError } from '../../src/cli/terminal/output.ts';
+
+type Flags = {
+  readonly config: string;
+  readonly json: boolean;
+  readonly reason?: string;
+  readonly by?: string;
+  readonly threads?: number;
+  readonly criteria?: string;
+  readonly new?: boolean;
+  readonly anyway?: boolean;
+  readonly preview?: boolean;
+};
+
+/**
+ * Adds `promote`. Exit code 0 if done or shown, 2 if an approval is refused or the bot kept its configuration. Rejects
+ * with `UsageError` for wrong use.
+ */
+export function addPromoteCommand(program: Command): void {
+  const promote = program
+    .command('promote')
+    .description(
+      'take a configuration to real money in steps: replay, paper, smallest size, each against criteria that were set before; alone it shows where that stands',
+    );
+  ofLive(promote).action((flags: Flags) => {
+    const { config: liveFile } = flags;
+    print(showPromotion({ liveFile, dir: promotionsDir(liveFile), clock: realClock() }), flags);
+  });
+
+  verb(promote, 'start <candidate>', 'begin: candidate and criteria are copied, and hold from then on')
+    .option(
+      '--criteria <file>',
+      'YAML of the criteria (docs/promotion.md); without it those of the tuning, and defaults',
+    )
+    .option('--new', 'the live file is not there yet: the promotion makes it', false)
+    .action(async (candidate: string, _: object, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      const { criteria, new: isNew } = flags;
+      await startPromotion(optionsOf(flags, true), { candidate, criteria, isNew });
+    });
+
+  ofThreads(
+    verb(promote, 'check', 'gather the evidence of the stage and hold it against its criteria; writes it down'),
+  ).action(async (_: object, command: Command) => {
+    const flags = command.optsWithGlobals<Flags>();
+    await checkPromotion(optionsOf(flags, false));
+  });
+
+  ofThreads(
+    verb(promote, 'approve', 'check, and go on to the next stage; from paper on the live file changes').addArgument(
+      new Argument('[stage]', 'what is approved; without it the stage that is under way').choices(STAGES),
+    ),
+  )
+    .option('--anyway', 'also where criteria are not met; the journal says so', false)
+    .action(async (stage: Stage | undefined, _: object, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      await approvePromotion(optionsOf(flags, true), flags.anyway === true, stage ?? null);
+    });
+
+  verb(promote, 'back', 'what was in the live file before is put back, and a bot that runs takes it up')
+    .option('--preview', 'only show what would change', false)
+    .action(async (_: object, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      const options = optionsOf(flags, flags.preview !== true);
+      if (flags.preview === true) print(previewBack(options), flags);
+      else await promotionBack(options);
+    });
+}
+
+const ofLive = (command: Command): Command =>
+  command
+    .requiredOption('-c, --config <file>', 'the live file: the YAML that trades, and that a promotion replaces')
+    .option('--json', 'print it as one JSON object (docs/json.md)', false);
+
+/** Options of the live file are inherited from the parent command. */
+const verb = (promote: Command, name: string, description: string): Command =>
+  promote
+    .command(name)
+    .description(description)
+    .option('--reason <text>', 'why, in a few words; kept in the journal of the promotions')
+    .option('--by <name>', 'who says so; without it the name of your login');
+
+const ofThreads = (command: Command): Command => command.option('--threads <n>', 'replays at once', threadNumber, 2);
+
+function optionsOf(flags: Flags, needsReason: boolean): PromoteOptions {
+  const { config, reason = '', by = ownName(), threads = 2 } = flags;
+  const clock = realClock();
+  const onInput = progress(clock, writeError);
+  return promoteOptions({
+    ...{ liveFile: config, reason, by, needsReason, clock, threads, onInput },
+    ...{ version: version(), progress: progressBar(), judge: promotionJudge },
+    onEnd: promoted => print(promoted, flags),
+  });
+}
+
+function print(promoted: Promoted, { config, json }: Flags): void {
+  if (json) printLine(JSON.stringify(promotedJson(promoted, config, promotionsDir(config))));
+  else printLine(promotedText(promoted, config).join('\n'));
+  if (promoted.end === 'refused') process.exitCode = EXIT.misused;
+}

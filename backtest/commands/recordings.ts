@@ -1,0 +1,42 @@
+/** The recordings that a research command works on, by its flags. */
+import type { Config } from '../../src/config.ts';
+import { isStoredTape, openStoredTape } from '../../src/tape/index.ts';
+import type { Tape } from '../../src/tape/index.ts';
+import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
+import type { OpenedTape } from '../app/backtest/market.ts';
+import { readConfig, readShipped, shippedConfig } from '../../src/wiring/configFile.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
+import { bookOf, nameFor, tapeOf, wrongTape } from '../../src/cli/commands/source.ts';
+
+/** As `chosen` for a stored tape, which is opened and not read; null if --tape is none. Throws `UsageError` as `chosen` rejects. */
+export function chosenStored(
+  dir: string | undefined,
+  path: string | undefined,
+  book: string | undefined,
+  session: string | undefined,
+): { config: Config; file: string; tape: OpenedTape } | null {
+  if (dir === undefined || !isStoredTape(dir)) return null;
+  const given = path === undefined ? null : readConfig(path);
+  const name = bookOf(given, book);
+  const options = { ...(name !== undefined && { book: name }), ...(session !== undefined && { session }) };
+  try {
+    const tape = openStoredTape(dir, options);
+    const shipped = nameFor(tape.book);
+    return { config: given ?? readShipped(shipped), file: path ?? shippedConfig(shipped), tape: { tape, options } };
+  } catch (error) {
+    throw error instanceof UsageError ? error : wrongTape(error);
+  }
+}
+
+/** The recordings behind `BOOK=DIR`, by their book. Rejects with `UsageError` on other text, a book given twice, and what cannot be read. */
+export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
+  const tapes = new Map<string, Tape>();
+  for (const text of given) {
+    const [, book, dir] = /^([a-z0-9]{2,12}_[a-z0-9]{2,12})=(.+)$/s.exec(text) ?? [];
+    if (book === undefined || dir === undefined)
+      throw new UsageError(`--reference: expected BOOK=DIR, like btc_usd=tapes/btc_usd, found ${JSON.stringify(text)}`);
+    if (tapes.has(book)) throw new UsageError(`--reference: ${book} is given twice`);
+    tapes.set(book, await tapeOf(dir, book));
+  }
+  return tapes;
+}

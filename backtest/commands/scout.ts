@@ -1,0 +1,154 @@
+/** Command that finds books where quoting pays. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { scoutPage } from '../index.ts';
+import { pageParts, written } from '../../src/wiring/outFiles.ts';
+import { scoutMarket, scoutRecordings } from '../app/scout/scout.ts';
+import type { FeesAsked, Scouted, ScoutCommand } from '../app/scout/scout.ts';
+import { scoutConfig } from '../app/scout/scoutConfig.ts';
+import { describeScouting } from '../app/scout/scoutText.ts';
+import { EXIT } from '../../src/messages/exits.ts';
+import { readConfig, readShipped } from '../../src/wiring/configFile.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
+import { realClock } from '../../src/live/realClock.ts';
+import { durationFlag, seedNumber, sessionHours, speed } from '../../src/cli/terminal/flags.ts';
+import { logger } from '../../src/cli/terminal/logger.ts';
+import { progressBar } from '../../src/cli/terminal/progressBar.ts';
+import { signalsToStop } from '../../src/cli/terminal/signals.ts';
+import { version } from '../../src/cli/terminal/version.ts';
+import { withMarketOf } from '../../src/cli/commands/source.ts';
+import { print } from '../../src/cli/terminal/output.ts';
+
+type ScoutFlags = {
+  readonly config?: string;
+  readonly tape?: readonly string[];
+  readonly session?: string;
+  readonly books?: readonly string[];
+  readonly for: number;
+  readonly fees: FeesAsked;
+  readonly latencyMs: number;
+  readonly speed: number;
+  readonly seed?: number;
+  readonly out?: string;
+  readonly yaml?: string;
+  readonly json: boolean;
+};
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Adds `scout`. Exit code 0 also if nothing pays, or if stopped. Rejects with `UsageError` for flags, configurations,
+ * recordings, and an unreadable exchange.
+ */
+export function addScoutCommand(program: Command): void {
+  sessionHours(program.command('scout'))
+    .description(
+      "look at the public market of every book for a while, and rank the books by what quoting would earn there at this account's fee, or say that nothing pays; needs no key",
+    )
+    .option(
+      '-c, --config <file>',
+      'YAML file with the exchange; without it the embedded one, with a market in ten books',
+    )
+    .option('--books <names>', 'books, separated by commas; without it all', text => text.split(','))
+    .option('--tape <paths...>', 'look at recordings, tapes, or folders of them instead')
+    .addOption(
+      new Option('--for <duration>', 'real time to look, like 10m or 2h; Ctrl-C ends it with what was seen')
+        .argParser(durationFlag)
+        .default(HOUR_MS, '1h'),
+    )
+    .option(
+      '--fees <tier>',
+      'config (of the configured 30-day volume), best, entry, or the maker fee in bps',
+      feesFlag,
+      'config',
+    )
+    .option('--latency-ms <n>', 'time of a request, each way', latencyFlag, 25)
+    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
+    .option('--yaml <file>', 'write a configuration for the best book, if one pays')
+    .option('--json', 'print the numbers as one JSON object', false)
+    .option('--speed <n>', 'run the embedded exchange this many times faster than real time', speed, 1)
+    .option('--seed <n>', 'seed of the embedded exchange and of intervals', seedNumber)
+    .action(async (flags: ScoutFlags) => {
+      const { out, yaml } = flags;
+      if (out !== undefined && !/\.html?$/i.test(out))
+        throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
+      const config = flags.config === undefined ? readShipped('sandbox') : readConfig(flags.config);
+      const signals = signalsToStop('leaving at once; nothing is told of what was seen', EXIT.broken);
+      const scouted = await look(flags, config, signals);
+      const { scouting } = scouted;
+      if (out !== undefined) {
+        const json = out.replace(/\.html?$/i, '.json');
+        written(json, () => mkdirSync(dirname(json), { recursive: true }));
+        written(json, () => writeFileSync(json, `${JSON.stringify(scouting)}\n`));
+        written(out, () => writeFileSync(out, scoutPage(scouting, pageParts())));
+      }
+      const text = yaml === undefined ? null : scoutConfig(scouted, config);
+      if (yaml !== undefined && text !== null) written(yaml, () => writeFileSync(yaml, text));
+      if (flags.json) print(JSON.stringify(scouting));
+      else
+        print(
+          [
+            describeScouting(scouting),
+            ...(out === undefined ? [] : [`page: ${out}`]),
+            ...(yaml === undefined
+              ? []
+              : [text === null ? `${yaml} was not written: nothing pays` : `configuration: ${yaml}`]),
+          ].join('\n'),
+        );
+    });
+}
+
+async function look(
+  flags: ScoutFlags,
+  config: ReturnType<typeof readConfig>,
+  signals: ReturnType<typeof signalsToStop>,
+): Promise<Scouted> {
+  const { books = null, fees, latencyMs, tape, session } = flags;
+  if (session !== undefined && tape === undefined)
+    throw new UsageError('--session is for recordings: name them with --tape');
+  let isStopped = false;
+  const command = (seed: number): ScoutCommand => ({
+    ...{ config, books, fees, latencyMs, seed, version: version(), progress: progressBar() },
+    isStopped: () => isStopped,
+  });
+  if (tape !== undefined) {
+    signals.tell(() => (isStopped = true));
+    return scoutRecordings(
+      command(flags.seed ?? 1),
+      tape.map(path => resolve(path)),
+      session,
+    );
+  }
+  const clock = realClock(flags.speed);
+  const log = logger(config.log.level, []);
+  let scouted: Scouted | null = null;
+  await withMarketOf(config, null, { ...flags, tape: '', allBooks: true }, clock, async (addresses, seed) => {
+    scouted = await scoutMarket(command(seed), {
+      ...{ addresses, clock, forMs: flags.for * flags.speed },
+      log: line => log.debug({}, line),
+      onStarted: stop => {
+        signals.tell(stop);
+        setTimeout(() => stop('the time of --for is over'), flags.for).unref();
+      },
+    });
+  });
+  if (scouted === null) throw new Error('nothing was looked at');
+  return scouted;
+}
+
+function feesFlag(text: string): FeesAsked {
+  if (text === 'config' || text === 'best' || text === 'entry') return text;
+  const fee = Number(text);
+  if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(fee) <= 1_000))
+    throw new InvalidArgumentError('expected config, best, entry, or a maker fee in bps like 4.');
+  return fee;
+}
+
+function latencyFlag(text: string): number {
+  const ms = Number(text);
+  if (!(/^\d+(\.\d+)?$/.test(text) && ms <= 60_000))
+    throw new InvalidArgumentError('expected milliseconds like 25, at most 60000.');
+  return ms;
+}

@@ -1,0 +1,130 @@
+/** Command that searches parameters on recordings and judges the result. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { tuningPage } from '../index.ts';
+import { pageParts, written } from '../../src/wiring/outFiles.ts';
+import { EXIT } from '../../src/messages/exits.ts';
+import type { VenueFees } from '../app/backtest/backtest.ts';
+import { tune } from '../app/tune/tune.ts';
+import type { Tuned } from '../app/tune/tune.ts';
+import { describeTuning } from '../app/tune/tuneText.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
+import { realClock } from '../../src/live/realClock.ts';
+import { threadNumber } from '../../src/cli/terminal/flags.ts';
+import { venueFees } from './flags.ts';
+import { progressBar } from '../../src/cli/terminal/progressBar.ts';
+import { signalsToStop } from '../../src/cli/terminal/signals.ts';
+import { version } from '../../src/cli/terminal/version.ts';
+import { queueFlags } from './flags.ts';
+import { print, printError } from '../../src/cli/terminal/output.ts';
+
+type TuneFlags = {
+  readonly config: string;
+  readonly registry: string;
+  readonly openHoldout: boolean;
+  readonly threads: number;
+  readonly venueFees?: VenueFees;
+  readonly queue?: string;
+  readonly tapes?: string;
+  readonly out?: string;
+  readonly yaml?: string;
+  readonly anyway: boolean;
+  readonly json: boolean;
+};
+
+/**
+ * Adds `tune`. Exit code 0 also if nothing beats not trading. Rejects with `UsageError` for flags, studies and
+ * recordings, and if the holdout rule forbids the study.
+ */
+export function addTuneCommand(program: Command): void {
+  venueFees(program.command('tune'))
+    .description(
+      'look for the parameters of a configuration on recordings, judge what was found out of sample and by the number of all trials ever made on them, and write it as a configuration with its evidence; goes on where it was killed',
+    )
+    .requiredOption('-c, --config <file>', 'YAML file of the study (docs/tuning.md)')
+    .option('--registry <dir>', 'folder of the registry of all trials', 'reports/trials')
+    .option(
+      '--open-holdout',
+      'open the holdout, once: the best configuration is run on it, and nobody tunes on these hours again',
+      false,
+    )
+    .option('--threads <n>', 'runs at once; the results are the same on any number', threadNumber, 2)
+    .option(
+      '--queue <url>',
+      'have workers of other processes and machines run the trials: redis://HOST:6379 or postgres://USER@HOST/DATABASE (docs/tuning.md)',
+    )
+    .option('--tapes <place>', 'with --queue: where workers find the recordings, a shared folder or s3://BUCKET/PREFIX')
+    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
+    .option('--yaml <file>', 'write the best configuration, if it is better than not trading')
+    .option('--anyway', 'with --yaml: write it also where it is not', false)
+    .option('--json', 'print the numbers as one JSON object', false)
+    .action(async (flags: TuneFlags) => {
+      const { out, yaml: file, anyway } = flags;
+      if (out !== undefined && !/\.html?$/i.test(out))
+        throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
+      if (anyway && file === undefined) throw new UsageError('--anyway is for --yaml FILE: name it');
+      const { tuning, yaml } = await tuned(flags);
+      if (out !== undefined) {
+        const json = out.replace(/\.html?$/i, '.json');
+        written(json, () => mkdirSync(dirname(json), { recursive: true }));
+        written(json, () => writeFileSync(json, `${JSON.stringify(tuning)}\n`));
+        written(out, () => writeFileSync(out, tuningPage(tuning, pageParts())));
+      }
+      const text =
+        yaml !== null && file !== undefined && (tuning.verdict.better || anyway) ? yaml(dirname(file)) : null;
+      if (file !== undefined && text !== null) {
+        written(file, () => mkdirSync(dirname(file), { recursive: true }));
+        written(file, () => writeFileSync(file, text));
+      }
+      const lines = [
+        describeTuning(tuning),
+        `registry: ${join(flags.registry, 'trials.jsonl')}`,
+        ...(out === undefined ? [] : [`page: ${out}`]),
+        ...(file === undefined
+          ? []
+          : [text === null ? `${file} was not written: nothing is better than not trading` : `configuration: ${file}`]),
+      ];
+      print(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
+    });
+}
+
+/** Runs the trials in this process, or by the workers of a queue, which is connected before anything is read. */
+async function tuned({
+  config,
+  registry,
+  openHoldout,
+  threads,
+  queue: address,
+  tapes,
+  venueFees: fees,
+}: TuneFlags): Promise<Tuned> {
+  if (tapes !== undefined && address === undefined) throw new UsageError('--tapes is for --queue URL: name it');
+  const clock = realClock();
+  const shared = { version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() };
+  const options = { file: config, registry, openHoldout, threads, ...(fees && { venueFees: fees }), ...shared };
+  if (address === undefined) return tune(options);
+  const [{ openTrialQueue }, { place, store }] = await Promise.all([
+    import('../app/queue/trialsOnQueue.ts'),
+    queueFlags(address, tapes),
+  ]);
+  const stop = new AbortController();
+  signalsToStop('leaving; what waits in the queue is thrown away after a day', EXIT.broken).tell(() => stop.abort());
+  const tell = (line: string): void => printError(line);
+  const queue = await openTrialQueue({ ...shared, place, store, tell, stop: stop.signal });
+  try {
+    return await tune({ ...options, elsewhere: setup => queue.executor(setup) });
+  } finally {
+    await queue.end();
+  }
+}
+
+/** Returns the user for the registry; a process without a user is identified by number. */
+function whoami(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return `user ${process.getuid?.() ?? '?'}@${hostname()}`;
+  }
+}

@@ -1,0 +1,75 @@
+/** Command that runs trials for studies on other machines. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { EXIT } from '../../src/messages/exits.ts';
+import { UsageError } from '../../src/wiring/usageError.ts';
+import { realClock } from '../../src/live/realClock.ts';
+import { durationFlag, threadNumber } from '../../src/cli/terminal/flags.ts';
+import { sizeFlag } from './flags.ts';
+import { logger } from '../../src/cli/terminal/logger.ts';
+import { signalsToStop } from '../../src/cli/terminal/signals.ts';
+import { version } from '../../src/cli/terminal/version.ts';
+import { queueFlags } from './flags.ts';
+
+type WorkerFlags = {
+  readonly queue: string;
+  readonly tapes?: string;
+  readonly cache: string;
+  readonly cacheMax: number;
+  readonly threads: number;
+  readonly grace: number;
+};
+
+/**
+ * Adds `worker`. Exit code 0 if stopped. Rejects with `UsageError` if there is no queue, or if a study requires
+ * something missing.
+ */
+export function addWorkerCommand(program: Command): void {
+  program
+    .command('worker')
+    .description(
+      'run trials of puntas tune --queue on this machine, until stopped; holds no key, and writes nothing but its cache of recordings',
+    )
+    .requiredOption(
+      '--queue <url>',
+      'redis://HOST:6379 or postgres://USER@HOST/DATABASE, as it was said to puntas tune',
+    )
+    .option('--tapes <place>', 'where the recordings are, as it was said to puntas tune')
+    .option('--cache <dir>', 'folder for recordings that were fetched', 'reports/tapes')
+    .addOption(
+      new Option(
+        '--cache-max <size>',
+        'what that folder may hold; beyond it recordings go that were not used for longest',
+      )
+        .argParser(sizeFlag)
+        .default(20e9, '20GB'),
+    )
+    .option('--threads <n>', 'trials at once', threadNumber, 2)
+    .addOption(
+      new Option('--grace <duration>', 'after SIGTERM trials may end for so long; then they are given back')
+        .argParser(durationFlag)
+        .default(20_000, '20s'),
+    )
+    .action(async ({ queue, tapes, cache, cacheMax: cacheBytesMost, threads, grace: graceMs }: WorkerFlags) => {
+      const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
+      if (keys.length > 0)
+        throw new UsageError(
+          `a worker holds no key, and ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment: start it with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
+        );
+      const { place, store } = await queueFlags(queue, tapes);
+      const { password } = new URL(place.url);
+      const log = logger('info', password === '' ? [] : [password, decodeURIComponent(password)]);
+      const stop = new AbortController();
+      signalsToStop('leaving; others take its trials over in a moment', EXIT.broken).tell(() => stop.abort());
+      const { runWorker } = await import('../app/queue/trialWorker.ts');
+      const clock = realClock();
+      // In containers, several workers may be process 1 of equally named hosts.
+      const who = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+      await runWorker({
+        ...{ place, store, cache, cacheBytesMost, threads, graceMs, log, stop: stop.signal },
+        ...{ version: version(), who, now: () => clock.now() },
+      });
+    });
+}

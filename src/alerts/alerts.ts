@@ -1,0 +1,182 @@
+/**
+ * Alerts of one process: checks it twice per second and reports to every channel. Inactive without the section in the
+ * YAML.
+ */
+import { randomBytes } from 'node:crypto';
+import { EVENTS_TOLD } from '../config.ts';
+import type { AlertEvent, Config } from '../config.ts';
+import { textOfError } from '../core/index.ts';
+import type { Clock, Millis, Timer } from '../core/index.ts';
+import type { Log } from '../live/log.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { alertSecrets, channelsOf } from './channels.ts';
+import { Conditions } from './conditions.ts';
+import type { Look } from './conditions.ts';
+import { Outbox } from './outbox.ts';
+import type { AlertChannel, Count } from './outbox.ts';
+
+export type AlertsOptions = {
+  readonly config: Pick<Config, 'alerts' | 'book' | 'instance'>;
+  /** Real time. */
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Texts that no message may show: key and secret of the exchange. */
+  readonly hidden: readonly string[];
+  readonly isPaper?: boolean;
+};
+
+/** Thresholds of slow requests and decisions, whose shares over five minutes are alert conditions. */
+const SLOW_REQUEST_MS = 2_000;
+const SLOW_DECISION_MS = 50;
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Starts the alerts; returns `null` if none are configured.
+ * @throws UsageError if a secret is missing.
+ */
+export function startAlerts(options: AlertsOptions): Alerts | null {
+  const { alerts } = options.config;
+  return alerts ? new Alerts(options, channelsOf(alerts, alertSecrets(alerts), options.hidden)) : null;
+}
+
+export class Alerts {
+  readonly #options: AlertsOptions;
+  readonly #outboxes: readonly Outbox[];
+  readonly #conditions = new Conditions();
+  readonly #requests = { all: 0, failed: 0, slow: 0 };
+  readonly #decisions = { all: 0, slow: 0 };
+  #timer: Timer | null = null;
+  #digestFrom: Millis;
+  #closed = false;
+
+  constructor(options: AlertsOptions, channels: readonly AlertChannel[]) {
+    this.#options = options;
+    const { clock, log, config } = options;
+    const { messagesPer10Min, events: modes } = config.alerts!;
+    this.#digestFrom = clock.now();
+    this.#outboxes = channels.map(
+      channel =>
+        new Outbox({
+          ...{ clock, log, channel, title: titleOf(options), messagesPer10Min, modes },
+          idPrefix: `puntas-${randomBytes(6).toString('hex')}`,
+        }),
+    );
+  }
+
+  /** Reports an event that happens or starts. */
+  raise(event: AlertEvent, text: string, isQuiet = false): void {
+    for (const outbox of this.#outboxes) outbox.raise(event, text, isQuiet);
+  }
+
+  /** Reports the end of a lasting event. */
+  end(event: AlertEvent): void {
+    for (const outbox of this.#outboxes) outbox.end(event);
+  }
+
+  request(ms: Millis, isDone: boolean): void {
+    this.#requests.all++;
+    if (!isDone) this.#requests.failed++;
+    if (ms > SLOW_REQUEST_MS) this.#requests.slow++;
+  }
+
+  decision(ms: Millis): void {
+    this.#decisions.all++;
+    if (ms > SLOW_DECISION_MS) this.#decisions.slow++;
+  }
+
+  /** Starts the checks twice per second, and the daily digest with `dayText`. */
+  watch(now: () => Omit<Look, 'elapsed' | 'requests' | 'decisions'>, dayText: () => string): void {
+    const { clock, log, config } = this.#options;
+    let nextDigest = nextAt(config.alerts!.digestAt, clock.now());
+    const turn = () => {
+      if (this.#closed) return;
+      try {
+        const counts = { requests: { ...this.#requests }, decisions: { ...this.#decisions } };
+        this.#conditions.look({ ...now(), ...counts, elapsed: clock.elapsed() }, this);
+        if (clock.now() >= nextDigest) {
+          nextDigest = nextAt(config.alerts!.digestAt, clock.now());
+          this.#digest(dayText());
+        }
+      } catch (error) {
+        // A failing alert check must not affect the bot.
+        log.error({ error: textOfError(error) }, 'alerts: a look broke; the next is in half a second');
+      }
+      this.#timer = clock.after(LOOK_EVERY_MS, turn);
+    };
+    turn();
+  }
+
+  /** Sends what is pending and the stop summary; waits at most four seconds. */
+  async close(lastWord?: string): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#timer?.stop();
+    for (const outbox of this.#outboxes) {
+      const counts = countsText(outbox.takeCounts());
+      if (lastWord !== undefined) outbox.raise('stopped', `${lastWord}; ${this.#since()}: ${counts}`);
+    }
+    await Promise.all(this.#outboxes.map(outbox => outbox.close()));
+  }
+
+  #digest(dayText: string): void {
+    for (const outbox of this.#outboxes)
+      outbox.raise('digest', `${this.#since()}: ${dayText}; ${countsText(outbox.takeCounts())}`);
+    this.#digestFrom = this.#options.clock.now();
+  }
+
+  #since(): string {
+    return `since ${new Date(this.#digestFrom).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  }
+}
+
+/**
+ * Sends one message on every channel, independently of a running bot.
+ * @throws UsageError if no channel is configured or a secret is missing.
+ */
+export async function testAlerts(
+  config: Pick<Config, 'alerts' | 'book' | 'instance'>,
+  clock: Clock,
+): Promise<readonly { readonly name: string; readonly arrived: boolean; readonly says: string }[]> {
+  const { alerts } = config;
+  if (!alerts) throw new UsageError('alerts: nobody is told; write the section into the YAML (docs/alerts.md)');
+  const entry = {
+    event: 'test',
+    state: 'once',
+    text: 'this is a test: alerts arrive here',
+    at: clock.now(),
+    times: 1,
+  } as const;
+  const id = `puntas-${randomBytes(6).toString('hex')}-1`;
+  const message = { id, at: clock.now(), title: titleOf({ config }), isSilent: false, entries: [entry] };
+  return Promise.all(
+    channelsOf(alerts, alertSecrets(alerts), []).map(async channel => {
+      const began = clock.elapsed();
+      const delivery = await channel.send(message);
+      await channel.close();
+      const ms = Math.round(clock.elapsed() - began);
+      const arrived = delivery.kind === 'delivered';
+      return { name: channel.name, arrived, says: arrived ? `arrived after ${ms} ms` : delivery.why };
+    }),
+  );
+}
+
+/** Returns the title that identifies the bot. */
+const titleOf = ({ config, isPaper = false }: Pick<AlertsOptions, 'config' | 'isPaper'>): string =>
+  `${isPaper ? 'paper: ' : ''}${config.instance} ${config.book}`;
+
+/** Returns the number of occurrences of each event, and of those not delivered. */
+function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
+  const words = EVENTS_TOLD.filter(event => counts.has(event) && event !== 'digest').map(event => {
+    const { happened, dropped } = counts.get(event)!;
+    return `${event} ${happened}${dropped > 0 ? ` (${dropped} not delivered)` : ''}`;
+  });
+  return words.length === 0 ? 'no alert' : words.join(', ');
+}
+
+/** Returns the next occurrence of that time of day (UTC) after `now`; both in ms since 1970. */
+export function nextAt(time: string, now: Millis): Millis {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  const today = Math.floor(now / DAY_MS) * DAY_MS + (hours * 60 + minutes) * 60_000;
+  return today > now ? today : today + DAY_MS;
+}
+const DAY_MS = 86_400_000;

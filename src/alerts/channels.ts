@@ -1,0 +1,193 @@
+/**
+ * Alert channels: a signed webhook and a Telegram chat. Requests are sequential, without redirects, and have one
+ * deadline in total.
+ */
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'undici';
+import { readAlertSecrets } from '../config.ts';
+import type { AlertSecrets, AlertSettings } from '../config.ts';
+import { maskedText, Secret, shownText, textOfError } from '../core/index.ts';
+import type { Millis } from '../core/index.ts';
+import { readSecretFile } from '../wiring/secretFiles.ts';
+import { UsageError } from '../wiring/usageError.ts';
+import { cut, textOf } from './message.ts';
+import type { Message } from './message.ts';
+import type { AlertChannel, SendOutcome } from './outbox.ts';
+
+/** Deadline of a request, so that an alert arrives within five seconds of its cause, of which it may wait two. */
+const DEADLINE_MS = 3_000;
+/** Maximum length of a Telegram message. */
+const TELEGRAM_MAX = 4_096;
+const WEBHOOK_TEXT_MAX = 16_384;
+/** Maximum bytes of an answer, which is only needed for an error reason. */
+const ANSWER_MAX = 4_096;
+const RETRY_AFTER_MAX_S = 600;
+
+/**
+ * Reads the required secrets and removes them from the environment.
+ * @throws UsageError with the missing ones.
+ */
+export function alertSecrets(settings: AlertSettings): AlertSecrets<Secret> {
+  const read = readAlertSecrets(settings, process.env, readSecretFile, text => new Secret(text));
+  if (!read.ok) throw new UsageError(read.errors);
+  for (const name of ['PUNTAS_TELEGRAM_TOKEN', 'PUNTAS_ALERT_WEBHOOK_SECRET', 'PUNTAS_ALERT_WEBHOOK_URL'])
+    delete process.env[name];
+  return read.secrets;
+}
+
+/**
+ * Returns every configured channel. `hidden`: further texts that no message may show; `deadlineMs`: limit for a
+ * complete answer.
+ */
+export function channelsOf(
+  settings: AlertSettings,
+  secrets: AlertSecrets<Secret>,
+  hidden: readonly string[],
+  deadlineMs: Millis = DEADLINE_MS,
+): readonly AlertChannel[] {
+  const { webhook, telegram } = settings;
+  const url = webhook?.url ?? secrets.webhookUrl?.reveal();
+  const all = Object.values(secrets).flatMap(secret => (secret === null ? [] : [secret.reveal()]));
+  const secretTexts = [...hidden, ...all];
+  const mask = (text: string) => maskedText(text, secretTexts);
+  return [
+    ...(url === undefined ? [] : [webhookChannel(url, secrets.webhookSecret, new Way(mask, deadlineMs))]),
+    ...(telegram && secrets.telegramToken
+      ? [telegramChannel(telegram, secrets.telegramToken, new Way(mask, deadlineMs))]
+      : []),
+  ];
+}
+
+type Mask = (text: string) => string;
+
+/**
+ * Returns a channel by Standard Webhooks 1.0: id, time and signature in three headers; type, timestamp and data in the
+ * body.
+ */
+function webhookChannel(url: string, secret: Secret | null, way: Way): AlertChannel {
+  return {
+    // The path of some addresses is a secret.
+    name: `webhook at ${new URL(url).origin}`,
+    close: () => way.close(),
+    send: async message => {
+      const { id, at, title, isSilent, entries } = fit(message, way.mask);
+      const text = textOf({ title, entries }, WEBHOOK_TEXT_MAX);
+      const events = entries.map(entry => ({ ...entry, at: new Date(entry.at).toISOString() }));
+      const data = { title, isSilent, text, events };
+      const body = JSON.stringify({ type: 'puntas.alert', timestamp: new Date(at).toISOString(), data });
+      const time = String(Math.floor(at / 1000));
+      const headers = {
+        'webhook-id': id,
+        'webhook-timestamp': time,
+        ...(secret && { 'webhook-signature': `v1,${signatureOf(secret, `${id}.${time}.${body}`)}` }),
+      };
+      const answer = await way.post(url, headers, body);
+      return 'why' in answer ? { kind: 'later', why: answer.why } : judged(answer, `answers ${answer.status}`);
+    },
+  };
+}
+
+/** Masks secrets before anything is cut, because a partial secret would not be recognized. */
+const fit = (message: Message, mask: Mask): Message => ({
+  ...message,
+  entries: message.entries.map(entry => ({ ...entry, text: mask(shownText(entry.text)) })),
+});
+
+/** Signs a text. A secret with the prefix whsec_ is base64 after it, as in Standard Webhooks. */
+function signatureOf(secret: Secret, text: string): string {
+  const shown = secret.reveal();
+  const key = shown.startsWith('whsec_') ? Buffer.from(shown.slice(6), 'base64') : Buffer.from(shown, 'utf8');
+  return createHmac('sha256', key).update(text).digest('base64');
+}
+
+/** Returns a channel by sendMessage of the Bot API, as plain text: no markup, no link previews. */
+function telegramChannel(
+  { chatId, url }: { readonly chatId: string; readonly url: string },
+  token: Secret,
+  way: Way,
+): AlertChannel {
+  return {
+    name: `telegram chat ${chatId}`,
+    close: () => way.close(),
+    send: async (message: Message) => {
+      const body = JSON.stringify({
+        chat_id: chatId,
+        text: textOf(fit(message, way.mask), TELEGRAM_MAX),
+        disable_notification: message.isSilent,
+        link_preview_options: { is_disabled: true },
+      });
+      const answer = await way.post(`${url}/bot${token.reveal()}/sendMessage`, {}, body);
+      if ('why' in answer) return { kind: 'later', why: answer.why };
+      const { description, parameters } = jsonOf(answer.text);
+      const said = typeof description === 'string' ? `: ${description}` : '';
+      const why = cut(way.mask(shownText(`answers ${answer.status}${said}`)), 300);
+      return judged({ status: answer.status, retryAfter: parameters?.retry_after ?? answer.retryAfter }, why);
+    },
+  };
+}
+
+function jsonOf(text: string): { description?: unknown; parameters?: { retry_after?: unknown } } {
+  try {
+    return (JSON.parse(text) ?? {}) as object;
+  } catch {
+    return {};
+  }
+}
+
+/** Classifies an answer: delivered, to be retried, or permanently refused. */
+function judged({ status, retryAfter }: { status: number; retryAfter: unknown }, why: string): SendOutcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  if (status < 500 && ![408, 425, 429].includes(status)) return { kind: 'refused', why };
+  const seconds = Number(retryAfter);
+  const afterMs = seconds > 0 ? 1000 * Math.min(seconds, RETRY_AFTER_MAX_S) : 0;
+  return { kind: 'later', why, afterMs };
+}
+
+type Answer = { readonly status: number; readonly text: string; readonly retryAfter: unknown };
+
+/** HTTP client of one receiver, with one connection. */
+class Way {
+  readonly mask: Mask;
+  readonly #deadlineMs: Millis;
+  readonly #agent: Agent;
+  readonly #closed = new AbortController();
+
+  constructor(mask: Mask, deadlineMs: Millis) {
+    this.mask = mask;
+    this.#deadlineMs = deadlineMs;
+    this.#agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: deadlineMs } });
+  }
+
+  /** Posts a body. Never rejects. */
+  async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer | { why: string }> {
+    try {
+      const answer = await request(url, {
+        method: 'POST',
+        dispatcher: this.#agent,
+        signal: AbortSignal.any([AbortSignal.timeout(this.#deadlineMs), this.#closed.signal]),
+        headers: { 'content-type': 'application/json', 'user-agent': 'puntas', ...headers },
+        body,
+      });
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > ANSWER_MAX) break;
+        chunks.push(chunk);
+      }
+      const text = Buffer.concat(chunks).toString('utf8');
+      return { status: answer.statusCode, text, retryAfter: answer.headers['retry-after'] };
+    } catch (error) {
+      if (this.#closed.signal.aborted) return { why: 'no answer before the end' };
+      const isLate = error instanceof Error && error.name === 'TimeoutError';
+      return {
+        why: isLate ? `no whole answer within ${this.#deadlineMs} ms` : this.mask(shownText(textOfError(error))),
+      };
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed.abort();
+    return this.#agent.destroy();
+  }
+}

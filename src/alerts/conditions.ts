@@ -1,0 +1,286 @@
+/**
+ * Alert conditions of a running bot: those of config/prometheus/alerts.yml and each regime, checked twice per second.
+ */
+import { textOfMoney } from '../core/index.ts';
+import type { LimitUse, Millis, Snapshot } from '../core/index.ts';
+import type { AlertEvent } from '../config.ts';
+
+/** State of a bot at one point in time. */
+export type Look = {
+  /** Monotonic real time. */
+  readonly elapsed: Millis;
+  readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'whyNot' | 'regime' | 'counts' | 'fills'>;
+  readonly quotesLive: Readonly<Record<'buy' | 'sell', number>>;
+  readonly uses: readonly LimitUse[];
+  /** Command that lifts a halt. */
+  readonly resumeCommand: string;
+  readonly sentinelAgeMs: Millis | null;
+  readonly diskFreeBytes: number | null;
+  readonly journalWritable: boolean;
+  readonly budget: { readonly public: number; readonly private: number };
+  /** Counts since the start. */
+  readonly requests: { readonly all: number; readonly failed: number; readonly slow: number };
+  readonly decisions: { readonly all: number; readonly slow: number };
+};
+
+/** `key` distinguishes causes; the text may contain changing figures. */
+type Cause = { readonly key: string; readonly text: string };
+
+type Condition = {
+  readonly event: AlertEvent;
+  /** Durations after which the event is reported, and reported loudly. */
+  readonly holdMs: Millis;
+  readonly loudMs: Millis;
+  readonly cause: (look: Look, past: Past) => Cause | null;
+};
+
+const MINUTE = 60_000;
+/** Shortest reported pause. */
+const BLINK = 1_000;
+/** Time that a start or a change of runs may take. */
+const START = 30_000;
+const same = (text: string): Cause => ({ key: text, text });
+
+/** Pauses that are separate events. */
+const OWN_PAUSES = ['book stale', 'ledger differs from the balances', 'sentinel is missing', 'halted'];
+
+const pause = (reason: Snapshot['quoting']) => (look: Look) =>
+  look.snapshot.quoting === reason ? same(`not quoting: ${reason}`) : null;
+
+const CONDITIONS: readonly Condition[] = [
+  {
+    ...{ event: 'halted', holdMs: 0, loudMs: 0 },
+    cause: ({ snapshot: { regime }, resumeCommand }) =>
+      regime.halt === null ? null : same(`${regime.halt}; look, then lift it with: ${resumeCommand}`),
+  },
+  { event: 'ledgerDiffers', holdMs: BLINK, loudMs: 15_000, cause: pause('ledger differs from the balances') },
+  {
+    ...{ event: 'sentinelGone', holdMs: BLINK, loudMs: BLINK },
+    cause: look => {
+      if (look.snapshot.quoting === 'sentinel is missing') return same('not quoting: sentinel is missing');
+      const age = look.sentinelAgeMs;
+      return age !== null && age > MINUTE ? same('the sentinel shows no life: nobody cancels when the bot dies') : null;
+    },
+  },
+  {
+    ...{ event: 'diskLow', holdMs: BLINK, loudMs: START },
+    cause: ({ diskFreeBytes: free }) =>
+      free !== null && free < 500e6
+        ? { key: 'low', text: `${Math.round(free / 1e6)} MB left on the disk of the state directory` }
+        : null,
+  },
+  { event: 'bookStale', holdMs: BLINK, loudMs: START, cause: pause('book stale') },
+  {
+    ...{ event: 'ordersUnknown', holdMs: 0, loudMs: 0 },
+    cause: (_, past) => {
+      const unknown = past.rise(5 * MINUTE, 'unknown');
+      const text = `${unknown} orders with an unknown outcome in five minutes`;
+      return unknown > 3 ? { key: 'unknown', text } : null;
+    },
+  },
+  { event: 'notQuoting', holdMs: BLINK, loudMs: 2 * MINUTE, cause: notQuoting },
+  { event: 'notQuoting', holdMs: 2 * BLINK, loudMs: 2 * MINUTE, cause: nothingShown },
+  { event: 'notQuoting', holdMs: START, loudMs: 2 * MINUTE, cause: notBegun },
+  { event: 'reduceOnly', holdMs: 0, loudMs: 0, cause: reducing },
+  {
+    ...{ event: 'wide', holdMs: 0, loudMs: 0 },
+    cause: ({ snapshot: { regime } }) => (regime.wide === null ? null : same(regime.wide.why)),
+  },
+  { event: 'drawdownNear', holdMs: 0, loudMs: 0, cause: near('drawdownMax', 'below its highest profit') },
+  { event: 'dayLossNear', holdMs: 0, loudMs: 0, cause: near('dayLossMax', 'lost since the start of the UTC day') },
+  {
+    ...{ event: 'ordersRefused', holdMs: 0, loudMs: 0 },
+    cause: (_, past) => {
+      const refused = past.rise(5 * MINUTE, 'refused');
+      const placed = past.rise(5 * MINUTE, 'placed');
+      const text = `the exchange refused ${refused} orders in five minutes, and took ${placed}`;
+      return refused > 10 && refused > 0.2 * placed ? { key: 'refused', text } : null;
+    },
+  },
+  {
+    ...{ event: 'oneSided', holdMs: 10 * MINUTE, loudMs: 10 * MINUTE },
+    cause: ({ quotesLive: { buy, sell } }) =>
+      buy > 0 === sell > 0
+        ? null
+        : same(`one side only for ten minutes, now ${buy > 0 ? 'bids' : 'asks'}; why: puntas explain`),
+  },
+  {
+    ...{ event: 'requestsSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
+    cause: share('requests', 'slowRequests', 0.1, 'of the requests take over 2 s'),
+  },
+  {
+    ...{ event: 'requestsFailing', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
+    cause: share('requests', 'failedRequests', 0.2, 'of the requests fail'),
+  },
+  {
+    ...{ event: 'budgetSpent', holdMs: MINUTE, loudMs: MINUTE },
+    cause: ({ budget }) => {
+      const spent = (['public', 'private'] as const).filter(scope => !(budget[scope] > 0));
+      return spent.length === 0 ? null : same(`no ${spent.join(' and no ')} request may be sent`);
+    },
+  },
+  {
+    ...{ event: 'loopSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
+    cause: share('decisions', 'slowDecisions', 0.01, 'of the decisions take over 50 ms'),
+  },
+  {
+    ...{ event: 'noFills', holdMs: 60 * MINUTE, loudMs: 60 * MINUTE },
+    cause: ({ quotesLive: { buy, sell } }, past) =>
+      buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0 ? same('quoting for hours without a fill') : null,
+  },
+];
+
+function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | null {
+  if (!journalWritable) return same('not quoting: the disk does not take the journal');
+  const isOther = quoting === null || quoting === 'not ready' || quoting === 'stopping' || OWN_PAUSES.includes(quoting);
+  return isOther ? null : same(`not quoting: ${quoting}`);
+}
+
+/** Returns a cause if quoting is allowed but neither side is shown. */
+function nothingShown({ snapshot: { quoting, unshown, whyNot } }: Look): Cause | null {
+  if (quoting !== null || unshown.buy === null || unshown.sell === null) return null;
+  const key = `${unshown.buy.reason} ${unshown.sell.reason}`;
+  return { key, text: `nothing is quoted: ${whyNot ?? unshown.buy.reason}` };
+}
+
+/**
+ * Returns a cause if no run is quoting. An ended run stays `stopping` until the next one starts; a start and a stop are
+ * shorter than the hold.
+ */
+function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
+  if (quoting === 'stopping') return same('not quoting: stopping, and no next run has begun; the log says why');
+  return quoting === 'not ready'
+    ? { key: 'not ready', text: `not quoting: not ready (${waitsFor ?? 'for now'})` }
+    : null;
+}
+
+/** Also applies while paused or halted, since it continues afterwards. */
+function reducing({ snapshot: { regime } }: Look): Cause | null {
+  const why = regime.reduce ?? regime.near?.why ?? null;
+  return why === null ? null : same(`only inventory is closed: ${why}`);
+}
+
+function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
+  return ({ uses }) => {
+    const use = uses.find(each => each.limit === limit);
+    if (use === undefined || use.currency === null || !(use.used * 5n > use.max * 4n)) return null;
+    const text = `${textOfMoney(use.used)} ${use.currency} ${words}; at ${textOfMoney(use.max)} (limits.${limit}) it halts`;
+    return { key: limit, text };
+  };
+}
+
+/** Checks a share over five minutes, if there are enough cases. */
+function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
+  return (_, past) => {
+    const [of, some] = [past.rise(5 * MINUTE, all), past.rise(5 * MINUTE, which)];
+    return of >= 20 && some > most * of ? { key: which, text: `${Math.round((100 * some) / of)} % ${words}` } : null;
+  };
+}
+
+/** Counts since the start. */
+type Counts = Readonly<Record<'unknown' | 'refused' | 'placed' | 'fills' | Share[0] | Share[1], number>>;
+type Share = ['requests' | 'decisions', 'failedRequests' | 'slowRequests' | 'slowDecisions'];
+
+const countsOf = ({ snapshot: { counts, fills }, requests, decisions }: Look): Counts => ({
+  unknown: counts.buy.unknown + counts.sell.unknown,
+  refused: counts.buy.refused + counts.sell.refused,
+  placed: counts.buy.placed + counts.sell.placed,
+  fills,
+  requests: requests.all,
+  failedRequests: requests.failed,
+  slowRequests: requests.slow,
+  decisions: decisions.all,
+  slowDecisions: decisions.slow,
+});
+
+/** Counts of the last six hours, for the rise of each. */
+class Past {
+  readonly #kept: { readonly elapsed: Millis; readonly counts: Counts }[] = [];
+  #elapsed: Millis = 0;
+  #now: Counts | null = null;
+
+  see(look: Look): void {
+    this.#elapsed = look.elapsed;
+    this.#now = countsOf(look);
+    if (look.elapsed - (this.#kept.at(-1)?.elapsed ?? -Infinity) < KEEP_EVERY_MS) return;
+    this.#kept.push({ elapsed: look.elapsed, counts: this.#now });
+    if (this.#kept.length > KEEP_MAX) this.#kept.shift();
+  }
+
+  /** Returns the rise in the last `ms`, or since the start if shorter. */
+  rise(ms: Millis, of: keyof Counts): number {
+    let i = this.#kept.length - 1;
+    while (i > 0 && this.#kept[i - 1]!.elapsed >= this.#elapsed - ms) i--;
+    const then = this.#kept[i]?.counts[of] ?? 0;
+    return Math.max(0, (this.#now?.[of] ?? 0) - then);
+  }
+}
+const KEEP_EVERY_MS = 10_000;
+const KEEP_MAX = 6 * 60 * 6 + 1;
+
+type Told = {
+  raise(event: AlertEvent, text: string, isQuiet: boolean): void;
+  end(event: AlertEvent): void;
+};
+
+/** One event without interruption; its condition and cause may change meanwhile. */
+type Held = {
+  readonly since: Millis;
+  condition: Condition;
+  conditionSince: Millis;
+  key: string;
+  keySince: Millis;
+  /** Last reported cause. */
+  told: Cause | null;
+  wasLoud: boolean;
+};
+
+/**
+ * Reports of events: when one has lasted long enough, when it becomes loud, when another cause lasts, and when a
+ * reported event ends.
+ */
+export class Conditions {
+  readonly #past = new Past();
+  readonly #held = new Map<AlertEvent, Held>();
+
+  look(look: Look, to: Told): void {
+    this.#past.see(look);
+    const seen = new Set<AlertEvent>();
+    for (const condition of CONDITIONS) {
+      const cause = seen.has(condition.event) ? null : condition.cause(look, this.#past);
+      if (cause === null) continue;
+      seen.add(condition.event);
+      tell(this.#heldAs(condition, cause.key, look.elapsed), cause, look.elapsed, to);
+    }
+    for (const [event, { told }] of this.#held) {
+      if (seen.has(event)) continue;
+      this.#held.delete(event);
+      if (told !== null) to.end(event);
+    }
+  }
+
+  #heldAs(condition: Condition, key: string, now: Millis): Held {
+    const first = { since: now, condition, conditionSince: now, key, keySince: now, told: null, wasLoud: false };
+    const held = this.#held.get(condition.event) ?? first;
+    if (held.condition !== condition) Object.assign(held, { condition, conditionSince: now });
+    if (held.key !== key) Object.assign(held, { key, keySince: now });
+    this.#held.set(condition.event, held);
+    return held;
+  }
+}
+
+/**
+ * Reports an event if due. Changing causes delay neither the first report nor its loud one, and add no lines. Another
+ * cause is reported when it lasts as long.
+ */
+function tell(held: Held, cause: Cause, now: Millis, to: Told): void {
+  const { event, holdMs, loudMs } = held.condition;
+  const isOther = held.told?.key !== cause.key;
+  const isNews = held.told === null ? now - held.conditionSince >= holdMs : isOther && now - held.keySince >= loudMs;
+  const isLoudNow = !held.wasLoud && now - held.since >= loudMs;
+  if (!isNews && !isLoudNow) return;
+  // Keeps the first text, so that the same cause does not count as another.
+  if (held.told === null || isOther) held.told = cause;
+  held.wasLoud ||= isLoudNow;
+  to.raise(event, held.told.text, !isLoudNow && holdMs < loudMs);
+}

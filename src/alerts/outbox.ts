@@ -1,0 +1,296 @@
+/**
+ * Pending alerts of one channel: grouped, limited in lines per event and in messages per ten minutes, and without loss.
+ *
+ * There is no queue. One record per event holds its last reported state and the number of occurrences since, so that a
+ * flood needs no space. One message is sent at a time. Failed messages are retried with a growing delay; abandoned ones
+ * are logged and counted.
+ */
+import type { Clock, Millis, Timer } from '../core/index.ts';
+import { EVENTS_TOLD, alertKind } from '../config.ts';
+import type { AlertEvent, AlertMode } from '../config.ts';
+import type { Log } from '../live/log.ts';
+import type { Entry, Message } from './message.ts';
+
+/** Outcome of one attempt. `later`: not delivered, to be retried; `afterMs` as the receiver requests. */
+export type SendOutcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'later'; readonly why: string; readonly afterMs?: Millis }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Channel to the operator. */
+export interface AlertChannel {
+  /** Name for display, without secrets. */
+  readonly name: string;
+  /** Never rejects, and ends within its own deadline. */
+  send(message: Message): Promise<SendOutcome>;
+  /** Closes the channel; current and later messages are not delivered. */
+  close(): Promise<void>;
+}
+
+export type OutboxOptions = {
+  /** Real time, even if the bot's clock is accelerated. */
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly channel: AlertChannel;
+  /** Title of every message, which identifies the bot. */
+  readonly title: string;
+  /** Prefix of every message id, unique to this outbox. */
+  readonly idPrefix: string;
+  readonly messagesPer10Min: number;
+  readonly modes: Readonly<Record<AlertEvent, AlertMode>>;
+};
+
+export const WINDOW_MS = 600_000;
+/** Time within which events are grouped. */
+const GROUP_MS = 200;
+/**
+ * Minimum pause between messages. With grouping and checks every half second, a cause is reported within five seconds.
+ */
+export const GAP_MS = 2_000;
+/** Maximum lines of one event per `WINDOW_MS`: started, ended, started again; afterwards only its state. */
+export const LINES_MAX = 3;
+const BACKOFF_MS = { first: 1_000, most: 30_000 };
+/** Time after which an undelivered message is abandoned. */
+const GIVE_UP_MS = 3_600_000;
+const CLOSE_MS = 4_000;
+
+type Known = {
+  isOn: boolean;
+  /** Whether its start was reported and its end was not. */
+  isTold: boolean;
+  /** Whether it was loud since its last report (`isLoud`), and since its start (`wasLoud`). */
+  isLoud: boolean;
+  wasLoud: boolean;
+  text: string;
+  at: Millis;
+  /** Number of occurrences since the last report. */
+  untold: number;
+  pendingSince: Millis;
+  /** Start and end of a lasting event, by the monotonic clock. */
+  beganAt: Millis;
+  endedAt: Millis;
+  readonly toldAt: Millis[];
+};
+
+/** Counts of one event since they were last taken. */
+export type Count = { happened: number; dropped: number };
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #known = new Map<AlertEvent, Known>();
+  readonly #sentAt: Millis[] = [];
+  #counts = new Map<AlertEvent, Count>();
+  #timer: Timer | null = null;
+  #underWay: Promise<void> | null = null;
+  #messages = 0;
+  #closing = false;
+  #stopWaiting: () => void = () => undefined;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reports an event that happens or starts. `isQuiet`: silent even if the event is loud. An equal text of a lasting
+   * event is only reported if it becomes loud.
+   */
+  raise(event: AlertEvent, text: string, isQuiet = false): void {
+    const { clock, modes } = this.#options;
+    const known = this.#of(event);
+    const isMoment = alertKind(event).isMoment === true;
+    const isLoud = modes[event] === 'on' && !isQuiet;
+    const isKnown = !isMoment && known.isOn && known.text === text;
+    if (isKnown && (!isLoud || known.wasLoud)) return;
+    if (!isKnown) this.#count(event).happened++;
+    if (!this.#isPending(known)) known.pendingSince = clock.elapsed();
+    if (!known.isOn) known.beganAt = clock.elapsed();
+    known.wasLoud = isLoud || (known.isOn && known.wasLoud);
+    known.isOn = !isMoment;
+    known.text = text;
+    if (modes[event] === 'off') return;
+    known.isLoud ||= isLoud;
+    known.at = clock.now();
+    if (!isKnown) known.untold++;
+    this.#pump();
+  }
+
+  /** Reports the end of a lasting event. */
+  end(event: AlertEvent): void {
+    const { clock } = this.#options;
+    const known = this.#known.get(event);
+    if (!known?.isOn) return;
+    if (!this.#isPending(known)) known.pendingSince = clock.elapsed();
+    known.isOn = false;
+    known.endedAt = clock.elapsed();
+    known.at = clock.now();
+    this.#pump();
+  }
+
+  /** Returns and resets the counts. */
+  takeCounts(): ReadonlyMap<AlertEvent, Readonly<Count>> {
+    const counts = this.#counts;
+    this.#counts = new Map();
+    return counts;
+  }
+
+  /** Sends what is pending as one message and waits for a bounded time. Logs what was not delivered. */
+  async close(): Promise<void> {
+    const { clock, channel } = this.#options;
+    this.#closing = true;
+    this.#timer?.stop();
+    let deadline: Timer | null = null;
+    const late = new Promise<void>(resolve => (deadline = clock.after(CLOSE_MS, resolve)));
+    const last = (async () => {
+      // A message that waits for a retry is retried now.
+      this.#stopWaiting();
+      await this.#underWay;
+      if (this.#pending().length > 0) this.#send(this.#pending());
+      await this.#underWay;
+    })();
+    await Promise.race([last, late]);
+    (deadline as Timer | null)?.stop();
+    await channel.close();
+    // Anything undelivered fails now and is logged.
+    await last;
+  }
+
+  #of(event: AlertEvent): Known {
+    let known = this.#known.get(event);
+    if (!known) {
+      known = {
+        isOn: false,
+        isTold: false,
+        ...{ isLoud: false, wasLoud: false },
+        ...{ text: '', at: 0, untold: 0, pendingSince: 0, beganAt: 0, endedAt: 0 },
+        toldAt: [],
+      };
+      this.#known.set(event, known);
+    }
+    return known;
+  }
+
+  #count(event: AlertEvent): Count {
+    const count = this.#counts.get(event) ?? { happened: 0, dropped: 0 };
+    this.#counts.set(event, count);
+    return count;
+  }
+
+  /** Returns pending events in the order of their table, most severe first. */
+  #pending(): readonly AlertEvent[] {
+    return EVENTS_TOLD.filter(event => {
+      const known = this.#known.get(event);
+      return known !== undefined && this.#isPending(known);
+    });
+  }
+
+  #isPending({ untold, isLoud, isTold, isOn }: Known): boolean {
+    return untold > 0 || isLoud || (isTold && !isOn);
+  }
+
+  /** Sends what may be sent now, or schedules the next attempt. */
+  #pump(): void {
+    if (this.#underWay !== null || this.#closing) return;
+    this.#timer?.stop();
+    this.#timer = null;
+    const pending = this.#pending();
+    if (pending.length === 0) return;
+    const { clock } = this.#options;
+    const now = clock.elapsed();
+    const at = Math.max(
+      Math.min(...pending.map(event => this.#mayAt(event))),
+      (this.#sentAt.at(-1) ?? -Infinity) + GAP_MS,
+    );
+    if (at > now) this.#timer = clock.after(at - now, () => this.#pump());
+    else this.#send(pending.filter(event => this.#lineAt(event) <= now));
+  }
+
+  /** Returns when this event may cause a message. */
+  #mayAt(event: AlertEvent): Millis {
+    const { messagesPer10Min } = this.#options;
+    const allowed =
+      alertKind(event).isCritical === true ? messagesPer10Min : messagesPer10Min - Math.ceil(messagesPer10Min / 3);
+    const slot = (this.#sentAt.at(-allowed) ?? -Infinity) + WINDOW_MS;
+    return Math.max(slot, this.#lineAt(event), this.#of(event).pendingSince + GROUP_MS);
+  }
+
+  /** Returns when the event may have a line in a message. */
+  #lineAt(event: AlertEvent): Millis {
+    return (this.#of(event).toldAt.at(-LINES_MAX) ?? -Infinity) + WINDOW_MS;
+  }
+
+  #send(events: readonly AlertEvent[]): void {
+    const { clock, idPrefix, title } = this.#options;
+    const now = clock.elapsed();
+    const isSilent = !events.some(event => this.#of(event).isLoud);
+    const entries = events.map(event => this.#take(event, now));
+    this.#sentAt.push(now);
+    if (this.#sentAt.length > this.#options.messagesPer10Min) this.#sentAt.shift();
+    const message: Message = { id: `${idPrefix}-${++this.#messages}`, at: clock.now(), title, isSilent, entries };
+    this.#underWay = this.#deliver(message).then(() => {
+      this.#underWay = null;
+      this.#pump();
+    });
+  }
+
+  #take(event: AlertEvent, now: Millis): Entry {
+    const known = this.#of(event);
+    const { isOn, at, beganAt, endedAt, untold: times } = known;
+    const isMoment = alertKind(event).isMoment === true;
+    // For an event reported before, the duration is the news.
+    const forMs = isOn ? now - beganAt : endedAt - beganAt;
+    const text = isMoment || times > 0 ? known.text : `${known.text}, for ${durationText(forMs)}`;
+    known.untold = 0;
+    known.isTold = isOn;
+    known.isLoud = false;
+    known.toldAt.push(now);
+    if (known.toldAt.length > LINES_MAX) known.toldAt.shift();
+    return { event, state: isMoment ? 'once' : isOn ? 'begins' : 'over', text, at, times };
+  }
+
+  async #deliver(message: Message): Promise<void> {
+    const { channel, clock, log } = this.#options;
+    const began = clock.elapsed();
+    for (let waitMs = BACKOFF_MS.first, tries = 1; ; tries++) {
+      const delivery = await channel.send(message);
+      const ms = Math.round(clock.elapsed() - began);
+      if (delivery.kind === 'delivered') {
+        if (tries > 1) log.warn({ id: message.id, ms }, `alerts: ${channel.name} takes messages again`);
+        return;
+      }
+      const { why } = delivery;
+      if (delivery.kind === 'refused' || ms >= GIVE_UP_MS || this.#closing) return this.#drop(message, why);
+      if (tries === 1) log.warn({ id: message.id, why }, `alerts: ${channel.name}: ${why}; it is tried again`);
+      await this.#wait(Math.max(waitMs, delivery.afterMs ?? 0));
+      waitMs = Math.min(2 * waitMs, BACKOFF_MS.most);
+    }
+  }
+
+  #wait(ms: Millis): Promise<void> {
+    return new Promise(resolve => {
+      const timer = this.#options.clock.after(ms, resolve);
+      this.#stopWaiting = () => {
+        timer.stop();
+        resolve();
+      };
+    });
+  }
+
+  /** Drops a message; its texts are logged and its events counted. */
+  #drop({ id, entries }: Message, why: string): void {
+    const { channel, log } = this.#options;
+    for (const { event, times } of entries) if (event !== 'test') this.#count(event).dropped += times;
+    const lost = entries.map(({ event, times, text }) => ({ event, times, text }));
+    const events = entries.map(({ event }) => event).join(', ');
+    log.error({ id, why, lost }, `alerts: ${events} not delivered to ${channel.name}: ${why}`);
+  }
+}
+
+/** Returns a rounded duration, such as 40 s, 12 min or 5 h. */
+function durationText(ms: Millis): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 120
+    ? `${seconds} s`
+    : seconds < 7_200
+      ? `${Math.round(seconds / 60)} min`
+      : `${Math.round(seconds / 3_600)} h`;
+}

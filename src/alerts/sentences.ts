@@ -1,0 +1,43 @@
+/** Sentences for the operator about a day and about the end of a bot. */
+import { money, textOfMoney } from '../core/index.ts';
+import type { Instrument, Money, Snapshot } from '../core/index.ts';
+import { isAllGone, unverified } from '../live/loop/loopOptions.ts';
+import { profitSentence } from '../messages/shownProfit.ts';
+import type { StopReport } from '../live/loop/loopOptions.ts';
+
+/**
+ * Returns a function for the digest since its last call: profit with its parts, fills, and the share of time with live
+ * quotes since the start.
+ */
+export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
+  let before = first;
+  return (now, { major, minor }) => {
+    const { profit, fills, uptime, inventory, sinceOpening, runProfit } = now;
+    const since = before;
+    before = now;
+    const part = (name: keyof typeof profit) => textOfMoney(less(profit[name], since.profit[name]));
+    const parts = (['spread', 'inventory', 'fees', 'hedging'] as const).map(name => `${name} ${part(name)}`);
+    return [
+      `profit of the day ${part('total')} ${minor} (${parts.join(', ')})`,
+      `profit ${profitSentence(sinceOpening, runProfit, minor)}`,
+      `${fills - since.fills} fills`,
+      `inventory ${textOfMoney(inventory)} ${major} from its target`,
+      `live since the start: bids ${percent(uptime.bid)}, asks ${percent(uptime.ask)}`,
+    ].join('; ');
+  };
+}
+
+/** Returns the summary of a stop, with each order that may still be live. */
+export function lastWordOf(why: string, report: StopReport): string {
+  const { failure, ledgerMatches } = report;
+  return [
+    `stopped (${why})`,
+    ...(failure === null ? [] : [`something broke: ${failure}`]),
+    isAllGone(report) ? 'no order of ours is left' : `not verified to be gone: ${unverified(report).join(', ')}`,
+    ...(ledgerMatches === false ? ['the ledger differs from the balances'] : []),
+    ...(ledgerMatches === null ? ['the ledger was not compared with the balances, which could not be read'] : []),
+  ].join('; ');
+}
+
+const less = (a: Money, b: Money): Money => money(a - b);
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -1,0 +1,100 @@
+/** What a promotion is judged by, as its journal keeps it: the criteria, and the evidence of a replay and of runs. Research gathers the evidence. */
+import type { Millis } from '../../core/index.ts';
+import type { LevelModelName } from '../../fills/index.ts';
+
+type Model = LevelModelName | 'exact';
+
+/** The criteria of a stage that a bot runs. */
+export type RunningCriteria = {
+  readonly hoursLeast: number;
+  readonly fillsLeast: number;
+  readonly uptimeLeast: number;
+  readonly net60sBpsLeast: number | null;
+  readonly haltsMost: number;
+};
+
+/** The criteria of all stages; research reads them from YAML. Paths of recordings are absolute. */
+export type Criteria = {
+  readonly replay: {
+    readonly tapes?: readonly object[] | undefined;
+    readonly reference: Readonly<Record<string, string>>;
+    readonly models: readonly Model[];
+    readonly latenciesMs: readonly (number | string)[];
+    readonly feedLatencyMs: number | string;
+    readonly segments: number;
+    readonly tuned?: boolean | undefined;
+    readonly net60sLeast: number | null;
+    readonly fillsLeast: number;
+    readonly uptimeLeast: number;
+    readonly drawdownMost?: number | undefined;
+    readonly haltsMost: number;
+  };
+  readonly paper: RunningCriteria & { readonly models: readonly Model[] };
+  readonly smallest: RunningCriteria;
+};
+
+/** The result of a candidate on recordings. */
+export type ReplayEvidence = {
+  readonly tapes: readonly {
+    readonly name: string;
+    readonly market: string;
+    readonly digest: string;
+    readonly from: number;
+    readonly to: number;
+  }[];
+  readonly models: readonly Model[];
+  readonly latenciesMs: readonly string[];
+  readonly minor: string;
+  readonly major: string;
+  /** Each the worst of the fill models; see `puntas tune` for their definitions. */
+  readonly measures: {
+    readonly net60s: number;
+    readonly net: number;
+    readonly volume: number;
+    readonly fills: number;
+    readonly uptime: number;
+    readonly drawdown: number;
+    readonly inventoryMost: number;
+    readonly inventoryMean: number;
+    readonly orderToTrade: number;
+    readonly halts: number;
+  };
+  /** 95 % of `net60s`, minor currency; null with fewer than twenty blocks of time. */
+  readonly interval: { readonly low: number; readonly high: number } | null;
+};
+
+/** The result of every run of a stage, each replayed from its recording. */
+export type RunEvidence = {
+  readonly state: string;
+  /** Whether it is one of `puntas run --paper`. */
+  readonly isPaper: boolean;
+  readonly runs: readonly ReplayedRun[];
+  /** Runs since the stage began that had another configuration. */
+  readonly others: number;
+  readonly hours: number;
+  /** Of the bot's orders, and of them those whose 60 s are over. */
+  readonly fills: number;
+  readonly judged: number;
+  readonly volume: number;
+  /** Share of the recorded time with a bid and an ask in the book. */
+  readonly uptime: number;
+  /** In bps of the volume: markout after 60 s less fees. Null with nothing judged. */
+  readonly net60sBps: number | null;
+  readonly interval: { readonly low: number; readonly high: number } | null;
+  readonly halts: readonly { readonly at: Millis; readonly reason: string }[];
+  readonly minor: string | null;
+  /** The fill model of paper; null with real orders. */
+  readonly model: string | null;
+  /** Differences between ledger and exchange at the last comparison, by currency; null where nothing was compared since the stage began. */
+  readonly ledger: { readonly at: Millis; readonly differences: Readonly<Record<string, string>> } | null;
+};
+
+export type ReplayedRun = {
+  readonly run: number;
+  readonly from: Millis;
+  readonly to: Millis;
+  /** Of its recording as it was read. */
+  readonly sha256: string;
+  /** Null when every command came out as it did; else what was different, up to which it counts. */
+  readonly difference: string | null;
+};

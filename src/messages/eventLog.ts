@@ -1,0 +1,123 @@
+/** Log of the bot's events: every fill and every change of state. */
+import { moneyOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
+import type { Amount, EngineNews, Instrument, OrderNews } from '../core/index.ts';
+import type { Log } from '../live/log.ts';
+import { signedCents } from './shownProfit.ts';
+
+/** Writes news as log lines; `resumeCommand` lifts a halt of this bot. */
+export function logEvent(log: Log, instrument: Instrument, news: EngineNews, resumeCommand: string): void {
+  switch (news.kind) {
+    case 'fill': {
+      const { fill, level, gain } = news;
+      const role = fill.maker ? 'maker' : 'taker';
+      const major = textOfMoney(fill.major);
+      log.info(
+        {
+          tid: fill.tid,
+          id: fill.id,
+          // Same names as the columns of `puntas export`.
+          ...{ trade_id: fill.tid, order_id: fill.oid, client_order_id: fill.id },
+          side: fill.side,
+          price: textOfPrice(instrument, fill.price),
+          major,
+          role,
+          fee: textOfMoney(fill.fee),
+          ...(level === null ? {} : { quoteLevel: level }),
+          ...(gain === null ? {} : { profit: textOfMoney(gain) }),
+        },
+        fillText(news, instrument),
+      );
+      return;
+    }
+    case 'quoting':
+      tellQuoting(log, news);
+      return;
+    case 'placing': {
+      const { id, side, price, amount } = news.command;
+      const why = news.level.why.map(step => `${step.name} ${step.ticks.toFixed(2)}`).join(', ');
+      log.debug({ id, why }, `placing ${side} ${amountText(instrument, amount)} at ${textOfPrice(instrument, price)}`);
+      return;
+    }
+    case 'taking': {
+      const { id, side, price, amount } = news.command;
+      const limit = `at ${textOfPrice(instrument, price)} or better`;
+      log.info(
+        { id },
+        `taking: ${side} ${amountText(instrument, amount)} ${limit}, what cannot be had at once is gone`,
+      );
+      return;
+    }
+    case 'canceling':
+      log.debug(
+        { id: news.order.id },
+        `canceling ${news.order.side} at ${textOfPrice(instrument, news.order.price)}: ${news.reason}`,
+      );
+      return;
+    case 'refused':
+      log.warn({ id: news.order.id, code: news.code }, `${news.order.id} was refused (${news.code}): ${news.message}`);
+      return;
+    case 'order':
+      if (news.news.kind === 'ended')
+        log.debug({ id: news.news.order.id }, `${news.news.order.id} ended: ${news.news.ending}`);
+      else
+        log.warn(
+          { id: news.news.order.id, news: news.news.kind },
+          `${news.news.order.id}: ${ORDER_WORDS[news.news.kind]}`,
+        );
+      return;
+    case 'regime': {
+      const { from, to } = news;
+      // A pause and a halt have their own lines.
+      const isTold = [from, to].some(({ regime }) => regime === 'wide' || regime === 'reduce only');
+      if (!isTold || to.regime === 'paused' || to.regime === 'halted') return;
+      const level = to.regime === 'reduce only' ? 'warn' : 'info';
+      log[level](
+        { from: from.regime, to: to.regime, why: to.why },
+        `regime: ${to.regime} (${to.why}), was ${from.regime}`,
+      );
+      return;
+    }
+    case 'halted':
+      log.error({ reason: news.reason }, `halted: ${news.reason}; look, then lift it with: ${resumeCommand}`);
+      return;
+    // A hedge reports its own end.
+    case 'not taken':
+    case 'count':
+      return;
+  }
+}
+
+/** Returns a sentence on a fill: amount, price, level, fee, and its gain against the mid less the fee. */
+export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fill' }>, instrument: Instrument): string {
+  const { side, major, price, maker, fee, feeIn } = fill;
+  const done = side === 'buy' ? 'bought' : 'sold';
+  const at = textOfPrice(instrument, price);
+  const currency = feeIn === 'other' ? '' : ` ${instrument[feeIn]}`;
+  return [
+    `${done} ${textOfMoney(major)} ${instrument.major} at ${at} as ${maker ? 'maker' : 'taker'}`,
+    ...(level === null ? [] : [`level ${level}`]),
+    `fee ${textOfMoney(fee)}${currency}`,
+    ...(gain === null ? [] : [`profit ${signedCents(gain)} ${instrument.minor}`]),
+  ].join(', ');
+}
+
+/** Texts for news about an order, without internal terms. */
+const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>> = {
+  unknown: 'nothing tells yet whether it is in the book: it counts as live until the exchange does',
+  resolved: 'the exchange has told of it, it is in doubt no more',
+  reopened: 'it was taken for ended and the exchange shows it open: it counts as live again',
+  'late fill': 'an execution of it was listed after its end; it is booked',
+  adopted: 'it lives and this run did not place it: it counts, and is canceled',
+  'trades missing': 'the exchange says that more of it was filled than it lists: that stays reserved until it does',
+};
+
+/** Returns an amount without trailing zeros, in the same form for orders and fills. */
+const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
+
+function tellQuoting(log: Log, { reason, why }: Extract<EngineNews, { kind: 'quoting' }>): void {
+  // A stop has its own line.
+  if (reason === 'stopping') return;
+  if (reason !== null) log.warn({ reason }, `not quoting: ${reason}${why === null ? '' : ` (${why})`}`);
+  else if (why !== null) log.warn({ why }, `nothing is quoted: ${why}`);
+  else log.info({}, 'quoting');
+}

@@ -1,0 +1,40 @@
+/** Exit codes of the program, the code of each error, and remedies for the operator. */
+import type { LocalRefusal } from '../core/index.ts';
+import { diskAdvice, diskTroubleOf } from '../live/files/diskTrouble.ts';
+import { CannotStart } from '../live/loop/opening.ts';
+import { filesRemedyOf } from '../wiring/processLimits.ts';
+import { UsageError } from '../wiring/usageError.ts';
+
+/** 0 clean; 1 internal failure; 2 wrong use or configuration; 3 the bot's orders may be left on the exchange. */
+export const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
+
+/** Returns an error as one line for the operator. */
+export function sentenceOf(error: unknown): string {
+  const remedy =
+    error instanceof CannotStart
+      ? (error.remedy ?? localRemedyOf(error.code))
+      : (filesRemedyOf(error) ?? diskRemedy(error));
+  const sentence = error instanceof Error ? error.message : String(error);
+  return remedy === null ? sentence : `${sentence}; ${remedy}`;
+}
+
+/** Returns the exit code of an error: that of a `UsageError`; 2 for a start that the operator must fix; otherwise 1. */
+export function codeOf(error: unknown): number {
+  if (error instanceof UsageError) return error.code;
+  return error instanceof CannotStart && !error.mayPass ? EXIT.misused : EXIT.broken;
+}
+
+/** Adds the remedy for a full or read-only disk, unless the error already has one. */
+function diskRemedy(error: unknown): string | null {
+  if (error instanceof UsageError) return null;
+  const trouble = diskTroubleOf(error);
+  return trouble === null ? null : diskAdvice(trouble, 'the state directory');
+}
+
+const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
+  'not-sent': 'check exchange.restUrl, and that the exchange runs and can be reached from here',
+  budget: 'the request budget was used up: wait a minute, or raise exchange.budgets up to what the exchange allows',
+};
+
+/** Returns the remedy for a local code; `null` for any other code, or if there is none. */
+export const localRemedyOf = (code: string | null): string | null => OF_OURS[code as LocalRefusal] ?? null;

@@ -1,0 +1,64 @@
+/**
+ * Profit since the opening as every surface prints it: one number at one point in time, marked at the mid, with the
+ * run's part.
+ */
+import { money, moneyOf, textOfMoney } from '../core/index.ts';
+import type { Millis, Money, Profit, ProfitSinceOpening } from '../core/index.ts';
+
+/** Sums as exact decimal text in the minor currency; fees paid are negative, and the parts add up to the total. */
+export type PrintedProfitParts = Readonly<Record<'total' | 'spread' | 'inventory' | 'fees' | 'hedging', string>>;
+
+export type PrintedProfit = PrintedProfitParts & {
+  readonly currency: string;
+  /** Time of the opening and of the last event, ISO 8601 in UTC; `null` if an older Puntas did not keep it. */
+  readonly since: string | null;
+  readonly at: string | null;
+  /** Mid price at which inventory is marked; `null` before the first. */
+  readonly mid: string | null;
+  /** Part of the last run; `null` if its recording cannot be read. */
+  readonly run: PrintedProfitParts | null;
+};
+
+/** Returns the printed form. `run`: profit of the run that it includes. */
+export const shownProfit = (of: ProfitSinceOpening, run: Profit | null, minor: string): PrintedProfit => ({
+  ...{ currency: minor, since: timeText(of.since), at: timeText(of.at) },
+  mid: of.twiceMid === null ? null : textOfMoney(midPriceOf(of.twiceMid)),
+  ...partsText(of.profit),
+  run: run && partsText(run),
+});
+
+/** Returns the mid price from twice the mid, rounded down by less than 10^-18. */
+export const midPriceOf = (twiceMid: Money): Money => money(twiceMid / 2n);
+
+/** Returns sums as decimal text. */
+export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): PrintedProfitParts => ({
+  spread: textOfMoney(spread),
+  inventory: textOfMoney(inventory),
+  fees: textOfMoney(fees),
+  hedging: textOfMoney(hedging),
+  total: textOfMoney(total),
+});
+
+/**
+ * Returns a sentence such as `+12.50 mxn since the opening (2026-11-20 14:05 UTC), this run +1.20`, in the same words
+ * everywhere.
+ */
+export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
+  profitSentenceOf(shownProfit(of, run, minor));
+
+/** Like `profitSentence`, from the printed form. */
+export function profitSentenceOf({ since, currency, total, run }: PrintedProfit): string {
+  const from = since === null ? 'the opening' : `the opening (${since.slice(0, 16).replace('T', ' ')} UTC)`;
+  const part = run === null ? '' : `, this run ${signedCents(moneyOf(run.total))}`;
+  return `${signedCents(moneyOf(total))} ${currency} since ${from}${part}`;
+}
+
+/** Returns an exact sum with a sign and two decimals, rounded half away from zero. */
+export function signedCents(sum: Money): string {
+  const size = ((sum < 0n ? -sum : sum) + CENT / 2n) / CENT;
+  const isNegative = sum < 0n && size > 0n;
+  return `${isNegative ? '-' : '+'}${textOfMoney(money(size * CENT), 2)}`;
+}
+
+const CENT = 10n ** 16n;
+const timeText = (at: Millis | null): string | null => (at === null ? null : new Date(at).toISOString());

@@ -1,0 +1,155 @@
+/** Periodic status line of the bot: complete if there is space, one row on a terminal. */
+import { approximately, moneyOfAmount, textOfPrice } from '../core/index.ts';
+import type {
+  Amount,
+  Clock,
+  Instrument,
+  Order,
+  OrderState,
+  Price,
+  Reason,
+  Side,
+  Snapshot,
+  Timer,
+} from '../core/index.ts';
+import { profitSentence, signedCents } from './shownProfit.ts';
+import type { Log } from '../live/log.ts';
+
+const STATUS_EVERY_MS = 10_000;
+const FIRST_LOOK_EVERY_MS = 250;
+
+export type StatusOptions = {
+  readonly log: Log;
+  readonly instrument: () => Instrument;
+  readonly now: () => Snapshot;
+  readonly clock: Clock;
+  readonly speed: number;
+  readonly queueAhead: () => QueueAhead;
+  /** Characters of one row. */
+  readonly room: () => number;
+};
+type QueueAhead = Readonly<Record<Side, Amount | null>>;
+
+/**
+ * Starts the status line: first when both sides are quoted, or after ten seconds of real time; then every ten seconds.
+ */
+export function status({ log, instrument, now, clock, speed, queueAhead, room }: StatusOptions): { stop(): void } {
+  let timer: Timer;
+  let told = false;
+  const every = STATUS_EVERY_MS * speed;
+  const began = clock.elapsed();
+  const tell = () => {
+    const snapshot = now();
+    const [bids, asks] = [shown(snapshot, 'buy').length, shown(snapshot, 'sell').length];
+    if (told || (bids > 0 && asks > 0) || clock.elapsed() - began >= every) {
+      told = true;
+      const { fills, whyNot } = snapshot;
+      log.info(
+        { bids, asks, fills, ...(whyNot !== null && { whyNot }) },
+        statusLine(snapshot, instrument(), queueAhead(), room()),
+      );
+    }
+    timer = clock.after(told ? every : FIRST_LOOK_EVERY_MS * speed, tell);
+  };
+  timer = clock.after(0, tell);
+  return { stop: () => timer.stop() };
+}
+
+/** Returns the most complete form that fits into `room` characters; cuts the shortest form if none fits. */
+export function statusLine(of: Snapshot, instrument: Instrument, ahead: QueueAhead, room: number): string {
+  const forms = [whole(of, instrument, ahead), ...shorter(of, instrument)];
+  return forms.find(form => form.length <= room) ?? `${forms.at(-1)!.slice(0, Math.max(0, room - 1))}…`;
+}
+
+function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string {
+  const { fills, sinceOpening, runProfit } = of;
+  const { major, minor } = instrument;
+  const { profit } = sinceOpening;
+  const side = (name: Side) => shown(of, name).length > 0 || !isEmpty(of, name);
+  const best = (name: Side): string[] =>
+    side(name) ? [sideText(of, instrument, name, levelsText(instrument, ahead))] : [];
+  const quotes =
+    of.quoting !== null
+      ? [notQuoting(of, true)]
+      : [...best('buy'), ...best('sell'), ...(of.whyNot === null ? [] : [of.whyNot])];
+  return [
+    ...quotes,
+    `market ${textOfPrice(instrument, of.bid)} / ${textOfPrice(instrument, of.ask)}`,
+    `${fills} fills, ${major} ${signed(approximately(of.inventory), 4)} from target, ` +
+      `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`})`,
+  ].join(' | ');
+}
+
+/** Returns ever shorter forms; all keep the quotes, or why there are none. */
+function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
+  const { major, minor } = instrument;
+  const fills = `${of.fills} fills`;
+  const held = `${major} ${signed(approximately(of.inventory), 4)}`;
+  const profit = `${minor} ${signedCents(of.sinceOpening.profit.total)}`;
+  const quotes = (levels: (orders: readonly Order[]) => string) => {
+    if (of.quoting !== null) return notQuoting(of, false);
+    const { buy, sell } = of.unshown;
+    if (buy !== null && buy.reason === sell?.reason) return `no bid, no ask: ${buy.reason}`;
+    return `${sideText(of, instrument, 'buy', levels)} | ${sideText(of, instrument, 'sell', levels)}`;
+  };
+  const counted = quotes(orders => ` x${orders.length}`);
+  const bare = quotes(() => '');
+  // Cuts the price rather than the reason for a missing quote.
+  const last = of.quoting === null && of.unshown.buy === null && of.unshown.sell !== null ? turned(bare) : bare;
+  const forms = [
+    [counted, held, profit, fills],
+    [counted, held, profit],
+    [bare, held, profit],
+    [bare, profit],
+    [bare],
+    [last],
+  ];
+  return forms.map(parts => parts.join(' | '));
+}
+
+const turned = (text: string): string => text.split(' | ').reverse().join(' | ');
+
+const notQuoting = ({ quoting, waitsFor }: Snapshot, isWhole: boolean): string =>
+  `not quoting: ${quoting ?? ''}${isWhole && waitsFor !== null ? ` (${waitsFor})` : ''}`;
+
+const isShown = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
+const shown = ({ orders }: Snapshot, side: Side): readonly Order[] =>
+  orders.filter(order => order.side === side && isShown(order));
+/** Whether a side has no order that is live, pending or being replaced. */
+const isEmpty = ({ unshown }: Snapshot, side: Side): boolean => unshown[side] !== null;
+
+/** Reasons why unfinished orders are not quotes now, in the words of `puntas explain`. */
+const NOT_YET: Readonly<Partial<Record<OrderState, Reason>>> = {
+  unknown: 'its order is unknown',
+  canceling: 'its order is being canceled',
+};
+
+function sideText(
+  of: Snapshot,
+  instrument: Instrument,
+  side: Side,
+  levels: (orders: readonly Order[], side: Side) => string,
+): string {
+  const name = side === 'buy' ? 'bid' : 'ask';
+  const orders = shown(of, side);
+  if (orders.length > 0) {
+    const prices = orders.map(order => order.price);
+    const best = (side === 'buy' ? Math.max(...prices) : Math.min(...prices)) as Price;
+    return `${name} ${textOfPrice(instrument, best)}${levels(orders, side)}`;
+  }
+  const empty = of.unshown[side];
+  if (empty !== null) return `no ${name}: ${empty.reason}`;
+  const state = of.orders.find(order => order.side === side)?.state;
+  return `no ${name}: ${(state && NOT_YET[state]) ?? 'its order is on its way'}`;
+}
+
+const levelsText =
+  (instrument: Instrument, ahead: QueueAhead) =>
+  (orders: readonly Order[], side: Side): string => {
+    const lots = ahead[side];
+    const queue =
+      lots === null ? '' : `, ${approximately(moneyOfAmount(instrument, lots)).toFixed(4)} ${instrument.major} ahead`;
+    return ` (${orders.length} level${orders.length === 1 ? '' : 's'}${queue})`;
+  };
+
+const signed = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;

@@ -1,0 +1,29 @@
+/** Everything that other rooms may import of the pages that open from disk. */
+export {
+  durationText,
+  gainText,
+  minuteText,
+  moneyDigits,
+  numberOr,
+  numberText,
+  percent,
+  secondsOr,
+  short,
+  shortOrNull,
+  sumText,
+} from './digits.ts';
+export { html, NO_HTML, textOfHtml } from './html.ts';
+export type { Html } from './html.ts';
+export {
+  folded,
+  pageWith,
+  placesOf,
+  PLOT_ADVICE,
+  rangeOf,
+  section,
+  stacked,
+  table,
+  THEME_BUTTON,
+} from './pageFrame.ts';
+export type { PageParts } from './pageFrame.ts';
+export type { Line, Plot } from './script/plot.ts';

@@ -1,0 +1,346 @@
+/**
+ * Construction of a bot from a checked configuration. The embedded exchange and a remote one differ only by address and
+ * key.
+ */
+import {
+  amountFloor,
+  describeTier,
+  Engine,
+  isDecimalText,
+  money,
+  moneyOf,
+  randomOf,
+  TooLarge,
+  valueFloor,
+  withNextTier,
+  withRfqReference,
+} from '../core/index.ts';
+import type {
+  Clock,
+  ConversionDesk,
+  EngineNews,
+  Instrument,
+  MarketStream,
+  Millis,
+  Observation,
+  PullRules,
+  RegimeRules,
+  RiskLimits,
+  SecretText,
+  StreamTransport,
+  Transport,
+  VenueClient,
+} from '../core/index.ts';
+import { edgeProblem, externalReferenceOf, pathOfText, placeOf } from '../config.ts';
+import type { Config } from '../config.ts';
+import type { HedgeSetup } from '../hedge/index.ts';
+import { durableNonces } from '../live/state/durableNonces.ts';
+import type { Journal } from '../live/state/journal.ts';
+import type { ReferenceOptions } from '../live/market/reference.ts';
+import type { Rules } from '../live/rules.ts';
+import type { RfqReferenceSetup } from '../live/market/rfqReferenceReads.ts';
+import { fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
+import { FeesTooHigh, UsageError } from './usageError.ts';
+import { feedOf } from './feeds.ts';
+import { venueOf } from './venueRegistry.ts';
+
+/** Access to an exchange with an account. */
+export type VenueAccess = {
+  readonly restUrl: string;
+  readonly key: string;
+  readonly secret: SecretText;
+  /** Multiple of real time at which the clocks of the venue and the bot run. */
+  readonly speed: number;
+  /** Start time of an exchange that loses everything at its end; state of an earlier one is not looked up in it. */
+  readonly born?: Millis;
+  /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
+  readonly transport?: Transport;
+  /** Addresses for conversions and for webhook registration, if not `restUrl`. */
+  readonly rfqUrl?: string;
+  readonly webhookUrl?: string;
+  /** Address of the stream; without it, and without a stream transport, books are polled. */
+  readonly streamUrl?: string;
+  readonly streamTransport?: StreamTransport;
+  /** Present only in paper trading: the followed exchange, and the fill model. */
+  readonly paper?: { readonly follows: string; readonly fills: string; outcome(): string };
+};
+
+/**
+ * Minimum deadline of a request, in real time. An accelerated clock also shortens the maximum request delay, within
+ * which a request must time out; still, a busy machine needs time to answer.
+ */
+const DEADLINE_MIN_MS = 500;
+
+/** Returns a client for the venue. With a journal, its nonces continue above those of earlier runs. */
+export function clientOf(
+  config: Config,
+  at: VenueAccess,
+  clock: Clock,
+  seed: number,
+  options: {
+    readonly journal?: Journal;
+    /** Lower bound of every nonce, without a journal. */
+    readonly nonceAbove?: bigint;
+    readonly onRequest?: (seen: Observation) => void;
+  } = {},
+): VenueClient {
+  const { budgets, requestTimeoutMs, authentication } = config.exchange;
+  const { journal, nonceAbove = 0n, onRequest } = options;
+  return venueOf(config).connect({
+    clock,
+    random: randomOf(seed),
+    ...at,
+    deadlineMs: Math.max(Math.min(DEADLINE_MIN_MS, requestTimeoutMs), requestTimeoutMs / at.speed),
+    credentials: {
+      key: at.key,
+      secret: at.secret,
+      authentication,
+      nonceAbove: journal?.nonceMark ?? nonceAbove,
+      ...(journal ? { durable: source => durableNonces(source, journal) } : {}),
+    },
+    budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
+    onRequest,
+  });
+}
+
+/** Returns a client without a key, for market data only. `deadlineMs`: minimum time for a complete answer. */
+export function publicClientOf(
+  config: Pick<Config, 'exchange'>,
+  restUrl: string,
+  clock: Clock,
+  seed: number,
+  options: { readonly deadlineMs?: Millis; readonly onRequest?: (seen: Observation) => void } = {},
+): VenueClient {
+  const { budgets, requestTimeoutMs } = config.exchange;
+  return venueOf(config).connect({
+    clock,
+    random: randomOf(seed),
+    restUrl,
+    deadlineMs: Math.max(requestTimeoutMs, options.deadlineMs ?? 0),
+    budgets: { public: budgets.publicPerMinute, private: budgets.privatePerMinute },
+    onRequest: options.onRequest,
+  });
+}
+
+/** Returns the stream of the configured book; `undefined` if it is disabled or the venue has none. */
+export function marketStreamOf(
+  config: Config,
+  { streamUrl: url, streamTransport: transport }: VenueAccess,
+  clock: Clock,
+  seed: number,
+): MarketStream | undefined {
+  if (!config.exchange.stream) return undefined;
+  const of = { clock, random: randomOf(seed ^ 0x57), book: config.book };
+  const { marketStream } = venueOf(config);
+  if (transport) return marketStream?.({ ...of, transport });
+  return url === undefined ? undefined : marketStream?.({ ...of, url });
+}
+
+/**
+ * Returns the sources of the configured reference price, with a function that closes its feeds; `undefined` if there is
+ * none.
+ */
+export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
+  const elsewhere = externalReferenceOf(config);
+  if (elsewhere === null) return undefined;
+  const { legs, everyMs } = elsewhere;
+  const feeds = new Map([...elsewhere.feeds].map(([book, feed]) => [book, feedOf(feed)]));
+  const close = async (): Promise<void> => {
+    for (const feed of feeds.values()) await feed.close();
+  };
+  return { legs, everyMs, feeds, close };
+}
+
+/**
+ * Returns the engine of one run.
+ * @throws UsageError if the spreads cannot earn the account's fees, or if the book's units cannot represent a price or
+ * amount of the configuration.
+ */
+export function engineOf(
+  config: Config,
+  rules: Rules,
+  run: number,
+  onNews?: (news: EngineNews) => void,
+  isTraced = false,
+): Engine {
+  const small = belowOneLot(config, rules.instrument);
+  if (small !== null) throw new UsageError(small);
+  try {
+    return madeEngine(config, rules, run, onNews, isTraced);
+  } catch (error) {
+    const path = error instanceof TooLarge ? pathOfText(config, error.text) : null;
+    if (!(error instanceof TooLarge) || path === null) throw error;
+    const { text, largest, unit } = error;
+    throw new UsageError(
+      `${placeOf(config, path)}: expected at most ${largest}, the largest number that ${config.book} is counted to in units of ${unit}, found ${text}`,
+    );
+  }
+}
+
+/** Amounts that would round to zero if they were below one lot. */
+const AMOUNTS: readonly (readonly string[])[] = [
+  ['strategy', 'amount'],
+  ['strategy', 'levelAmountStep'],
+  ['strategy', 'optimization', 'depthAmount'],
+  ['limits', 'positionMax'],
+  ['pull', 'print', 'amount'],
+  ['regimes', 'wide', 'depthMin'],
+];
+
+/**
+ * Returns an error line for an amount of the configuration that is positive but below one lot of the book; `null` if
+ * there is none.
+ */
+function belowOneLot(config: Config, instrument: Instrument): string | null {
+  for (const path of AMOUNTS) {
+    const text = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);
+    if (!isDecimalText(text)) continue;
+    const amount = moneyOf(text);
+    if (amount > 0n && amount < instrument.lotMoney)
+      return `${placeOf(config, path)}: expected at least ${instrument.lot}, one lot of ${instrument.symbol}, found ${text}: it would count as none`;
+  }
+  return null;
+}
+
+function madeEngine(
+  config: Config,
+  rules: Rules,
+  run: number,
+  onNews: ((news: EngineNews) => void) | undefined,
+  isTraced: boolean,
+): Engine {
+  const { instrument } = rules;
+  const tooNear = edgeProblem(config, rules.makerRate);
+  if (tooNear !== null) throw new FeesTooHigh(tooNear, rules.tier ? describeTier(rules.tier) : null);
+  const problem = fairValueProblem(config.fairValue, instrument);
+  if (problem !== null) throw new UsageError(problem);
+  const { strategy, timing, inventory, markouts } = config;
+  const kind = kindOf(strategy.name);
+  return new Engine({
+    instrument,
+    strategy: withRfqReference(
+      config.rfqReference,
+      withFairValue(config.fairValue, withNextTier(config.nextTierCounts, kind.make(strategy, instrument)), instrument),
+    ),
+    limits: limitsOf(config, instrument),
+    halts: {
+      ...config.halts,
+      drawdownMax: moneyOf(config.limits.drawdownMax),
+      dayLossMax: moneyOf(config.limits.dayLossMax),
+    },
+    tolerance: kind.tolerance(strategy),
+    instance: config.instance,
+    run,
+    target: inventory.target === undefined ? null : amountFloor(instrument, inventory.target),
+    patience: {
+      requestDelayMaxMs: timing.requestDelayMaxMs,
+      tradeReportDelayMaxMs: timing.tradeReportDelayMaxMs,
+      cancelAgainMs: timing.privatePollMs,
+      decideEveryMs: timing.decideEveryMs,
+      lookEveryMs: Math.min(500, timing.privatePollMs),
+      privateStaleAfterMs: Math.max(10_000, 3 * timing.privatePollMs),
+      listWaitMs: timing.transferListDelayMaxMs,
+    },
+    ...(markouts ? { adverseSelection: markouts } : {}),
+    ...(config.pull ? { pull: pullOf(config.pull, instrument) } : {}),
+    regimes: regimesOf(config, instrument),
+    ...(onNews ? { onNews } : {}),
+    isTraced,
+  });
+}
+
+/** Returns the setup of hedges by conversion; `undefined` if not configured. */
+export function hedgeOf(config: Config, client: VenueClient): HedgeSetup | undefined {
+  const plan = hedgePlanOf(config);
+  return plan && { ...plan, desk: deskOf(client, 'hedge') };
+}
+
+/** Returns the setup of RFQ prices as a reference; `undefined` if not configured. */
+export function rfqReferenceOf({ rfqReference }: Config, client: VenueClient): RfqReferenceSetup | undefined {
+  return (
+    rfqReference && { ...rfqReference, amount: moneyOf(rfqReference.amount), desk: deskOf(client, 'rfqReference') }
+  );
+}
+
+/**
+ * Returns the conversion desk.
+ * @throws UsageError if the exchange has none.
+ */
+function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
+  if (desk) return desk;
+  throw new UsageError(`${key}: nothing can be converted at this exchange; leave the key out`);
+}
+
+/** Bands beyond this number of orders are equivalent. */
+const ORDERS_MAX = 10_000;
+
+/** Returns the hedge setup without a desk. */
+export function hedgePlanOf({ hedge, timing, strategy, limits }: Config): Omit<HedgeSetup, 'desk'> | undefined {
+  if (!hedge) return undefined;
+  const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, ...others } = hedge;
+  const [order, most] = [moneyOf(strategy.amount), moneyOf(limits.positionMax)];
+  const isFollowed = band === undefined && risk !== undefined && flow !== undefined;
+  return {
+    venues,
+    bandModel: isFollowed
+      ? { ...flow, order, ordersMax: Math.min(Number(most / order), ORDERS_MAX), risk: Number.parseFloat(risk) }
+      : undefined,
+    rules: {
+      ...others,
+      band: band === undefined ? most : moneyOf(band),
+      residual: moneyOf(residual ?? '0'),
+      costDayMax: costDayMax === undefined ? undefined : moneyOf(costDayMax),
+    },
+    ...others,
+    quoteLifeMinMs,
+    requestDelayMaxMs: timing.requestDelayMaxMs,
+    tradeReportDelayMaxMs: timing.tradeReportDelayMaxMs,
+  };
+}
+
+function pullOf({ leader, print }: NonNullable<Config['pull']>, instrument: Instrument): PullRules {
+  return {
+    ...(leader ? { leader } : {}),
+    ...(print ? { print: { ...print, lots: amountFloor(instrument, print.amount) } } : {}),
+  };
+}
+
+/** Returns the regime rules; `null` if there are none, as in a recording from before regimes. */
+function regimesOf({ regimes, limits }: Config, instrument: Instrument): RegimeRules | null {
+  if (!regimes) return null;
+  const { leaveShare, calmMs, wide, reduceOnly } = regimes;
+  const { positionShare, drawdownShare } = reduceOnly ?? {};
+  const millionths = BigInt(Math.round((drawdownShare ?? 0) * 1e6));
+  return {
+    leaveShare,
+    calmMs,
+    wide: wide
+      ? {
+          factor: wide.factor,
+          ...(wide.volatilityBps !== undefined && {
+            volatility: { bps: wide.volatilityBps, memoryMs: wide.volatilityMemoryMs },
+          }),
+          ...(wide.marketSpreadBps !== undefined && { marketSpreadBps: wide.marketSpreadBps }),
+          ...(wide.depthMin !== undefined && {
+            thin: { lots: amountFloor(instrument, wide.depthMin), withinBps: wide.depthBps },
+          }),
+        }
+      : null,
+    reduceOnly: reduceOnly
+      ? {
+          ...(positionShare !== undefined && { positionShare }),
+          ...(drawdownShare !== undefined && {
+            drawdown: money((moneyOf(limits.drawdownMax) * millionths) / 1_000_000n),
+          }),
+        }
+      : null,
+  };
+}
+
+const limitsOf = ({ limits, timing }: Config, instrument: Instrument): RiskLimits => ({
+  positionMax: amountFloor(instrument, limits.positionMax),
+  orderValueMax: valueFloor(instrument, limits.orderValueMax),
+  ordersMax: limits.ordersMax,
+  collarBps: limits.collarBps,
+  staleAfterMs: timing.staleAfterMs,
+});

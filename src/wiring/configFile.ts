@@ -1,0 +1,104 @@
+/**
+ * Configuration of a command: located, read and validated. Each error is one line and ends the command with code 2; old
+ * names of keys only cause warnings.
+ */
+import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadConfig, withSource } from '../config.ts';
+import type { Config } from '../config.ts';
+import { UsageError } from './usageError.ts';
+import { VENUES } from './venueRegistry.ts';
+
+/** Returns the path of a shipped configuration, in the source tree or the built one. */
+export function shippedConfig(name: string): string {
+  for (const up of ['../../config/', '../../../config/']) {
+    const path = fileURLToPath(new URL(`${up}${name}.yaml`, import.meta.url));
+    try {
+      readRegularFile(path, TEXT_FILE);
+      return path;
+    } catch {
+      continue;
+    }
+  }
+  throw new UsageError(
+    `no configuration for ${name} comes with Puntas: write one (docs/configuration.md) and name it with -c FILE`,
+  );
+}
+
+/** Returns the validated configuration. Its relative paths count from the folder of the file. */
+export const readConfig = (path: string): Config => readConfigText(path).config;
+
+/** Like `readConfig`, with the file's text; paths of a shipped file that the operator did not name stay as they are. */
+export function readConfigText(path: string, isShipped = false): { readonly config: Config; readonly text: string } {
+  const { config, text } = checked(path);
+  return { config: isShipped ? config : pathsFrom(dirname(resolve(path)), config), text };
+}
+
+/**
+ * Returns a shipped configuration for a command without -c. There is no user's file, so paths count from the working
+ * directory.
+ */
+export const readShipped = (name: string): Config => checked(shippedConfig(name)).config;
+
+function checked(path: string): { readonly config: Config; readonly text: string } {
+  let text: string;
+  try {
+    text = readRegularFile(path, TEXT_FILE);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new UsageError(
+      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a YAML file with -c FILE`,
+    );
+  }
+  const venues = VENUES.map(({ name }) => name);
+  const loaded = loadConfig(text, path, venues);
+  for (const warning of loaded.warnings) warnOnce(warning);
+  if (!loaded.ok) throw new UsageError(loaded.errors);
+  return { config: withSource(loaded.config, path, text), text };
+}
+
+let warn: (line: string) => void = () => undefined;
+const warned = new Set<string>();
+
+/**
+ * Sets the receiver of warnings about configurations, such as old names of keys, one line each; before, they are
+ * dropped.
+ */
+export function warnOfConfigs(to: (line: string) => void): void {
+  warn = to;
+}
+
+/** Some commands read their file twice. */
+function warnOnce(line: string): void {
+  if (!warned.has(line)) warn(line);
+  warned.add(line);
+}
+
+/** Makes every path of a configuration absolute. */
+function pathsFrom(folder: string, config: Config): Config {
+  const { exchange, paper, state, reference, console: page } = config;
+  const at = (path: string) => resolve(folder, path);
+  return {
+    ...config,
+    ...(exchange.kind === 'embedded' &&
+      exchange.market.kind === 'tape' && {
+        exchange: { ...exchange, market: { ...exchange.market, dir: at(exchange.market.dir) } },
+      }),
+    paper: { ...paper, stateDir: at(paper.stateDir) },
+    state: { ...state, dir: at(state.dir) },
+    ...(page && {
+      console: {
+        ...page,
+        ...(page.operatorTokenFile !== undefined && { operatorTokenFile: at(page.operatorTokenFile) }),
+        ...(page.viewerTokenFile !== undefined && { viewerTokenFile: at(page.viewerTokenFile) }),
+      },
+    }),
+    ...(reference && {
+      reference: {
+        ...reference,
+        feeds: reference.feeds.map(feed => (feed.file === undefined ? feed : { ...feed, file: at(feed.file) })),
+      },
+    }),
+  };
+}

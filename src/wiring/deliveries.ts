@@ -1,0 +1,43 @@
+/** Transport of the embedded exchange's webhooks over HTTP, with pooled connections for each callback host. */
+import { httpTransport } from '../exchange/index.ts';
+import type { Transport } from '../core/index.ts';
+import type { DeliveryPort } from '../sandbox/index.ts';
+
+/** Maximum number of connected callback hosts; the least recently used one is dropped. */
+const HOSTS_MAX = 16;
+/** Maximum bytes read of a callback's body; only its status matters. */
+const BODY_MAX = 64 * 1024;
+
+/**
+ * Returns the transport. `post` rejects if there is no complete answer within five seconds (rfq 6), if the answer
+ * exceeds `BODY_MAX` bytes, or if the URL is invalid.
+ */
+export function httpDeliveries(): DeliveryPort & { close(): Promise<void> } {
+  const hosts = new Map<string, Transport>();
+
+  function transportTo(origin: string): Transport {
+    // The exchange has already checked which hosts are allowed.
+    const found =
+      hosts.get(origin) ?? httpTransport({ origin, connections: 8, bodyMax: () => BODY_MAX, plainHttp: true });
+    hosts.delete(origin);
+    hosts.set(origin, found);
+    for (const [oldest, transport] of hosts) {
+      if (hosts.size <= HOSTS_MAX) break;
+      hosts.delete(oldest);
+      void transport.close();
+    }
+    return found;
+  }
+
+  return {
+    post: async (url, headers, body) => {
+      const { origin, pathname, search } = new URL(url);
+      const reply = await transportTo(origin).send({ method: 'POST', target: pathname + search, headers, body });
+      return reply.status;
+    },
+    close: async () => {
+      await Promise.all([...hosts.values()].map(transport => transport.close()));
+      hosts.clear();
+    },
+  };
+}

@@ -1,0 +1,189 @@
+/** Embedded exchange with its market and one funded account, as configured. */
+import { lotOf, moneyOf, pairOf, priceAcross, Secret } from '../core/index.ts';
+import type { Clock, Millis } from '../core/index.ts';
+import { externalReferenceOf } from '../config.ts';
+import type { Config } from '../config.ts';
+import {
+  createVenue,
+  FLOW_PROFILES,
+  seededFlow,
+  serve,
+  linkedMarket,
+  tapeMarket,
+  withOperator,
+} from '../sandbox/index.ts';
+import type { DeliveryPort, EmbeddedExchange, Market } from '../sandbox/index.ts';
+import type { Tape } from '../tape/index.ts';
+import { UsageError } from './usageError.ts';
+import { httpDeliveries } from './deliveries.ts';
+
+export type Embedded = {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly key: string;
+  readonly secret: Secret;
+  readonly seed: number;
+  readonly born: Millis;
+  stop(): Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  /** Recording that serves as the market; `null` for the seeded flow of the configured book. */
+  readonly tape: Tape | null;
+  readonly port: number;
+  /** Setting that the operator changes to use another port. */
+  readonly portFrom: string;
+  /** Overrides the configured seed. */
+  readonly seed?: number;
+  /** Whether every book of the built-in market has a flow, not only the configured one; a recording has one book. */
+  readonly allBooks?: boolean;
+  /** Token that allows the operator's calls. */
+  readonly operatorToken?: string;
+};
+
+/** Embedded exchange in the process, without a socket. */
+export type Box = {
+  readonly exchange: EmbeddedExchange;
+  readonly account: { readonly id: string; readonly key: string; readonly secret: string };
+  readonly seed: number;
+  stop(): void;
+};
+
+/**
+ * Returns the exchange with its market and one funded account.
+ * @throws UsageError for a remote exchange, or for a book without a market.
+ */
+export function openBox(
+  config: Config,
+  clock: Clock,
+  options: Pick<EmbeddedOptions, 'tape' | 'seed' | 'allBooks'> & { readonly deliveries?: DeliveryPort },
+): Box {
+  const { exchange, book } = config;
+  if (exchange.kind !== 'embedded') throw new UsageError('this configuration has a remote exchange');
+  const { tape } = options;
+  const seed = options.seed ?? exchange.seed;
+  const market =
+    tape === null
+      ? flowOf(book, seed)
+      : tapeMarket(tape, { loop: exchange.market.kind === 'tape' ? exchange.market.loop : true });
+  const venue = createVenue({
+    clock,
+    seed,
+    switches: {
+      engineDelayMinMs: Math.min(1, exchange.engineDelayMs),
+      engineDelayMaxMs: exchange.engineDelayMs,
+      // A recording has its own delay.
+      ...(tape !== null && { feedDelayMinMs: 0, feedDelayMaxMs: 0 }),
+    },
+    ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),
+    ...(options.deliveries && { deliveries: options.deliveries }),
+  });
+  const [, group] = pairOf(book);
+  const account = venue.openAccount({ balances: exchange.balances, volume30d: { [group]: exchange.volume30d } });
+  market.start(venue.marketplace(book));
+  const referenceMarkets = startReference(config, venue, seed);
+  const others = tape === null && options.allBooks === true ? startOthers(config, venue, seed) : [];
+  return {
+    exchange: venue,
+    account,
+    seed,
+    stop: () => {
+      for (const other of [...referenceMarkets, ...others]) other.stop();
+      market.stop();
+      venue.close();
+    },
+  };
+}
+
+/**
+ * Serves the exchange only on 127.0.0.1; port 0 selects a free one. Rejects with `UsageError` as `openBox`, and if the
+ * port is taken; nothing is left running then.
+ */
+export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
+  const deliveries = httpDeliveries();
+  const box = openBox(config, clock, { ...options, deliveries });
+  const { exchange, account, seed } = box;
+  const { operatorToken } = options;
+  try {
+    const respond = operatorToken === undefined ? exchange.respond : withOperator(exchange, operatorToken);
+    const server = await serve({ respond, stream: exchange.stream }, { host: '127.0.0.1', port: options.port });
+    return {
+      origin: server.url,
+      key: account.key,
+      secret: new Secret(account.secret),
+      seed,
+      born: clock.now(),
+      stop: async () => {
+        await server.close();
+        box.stop();
+        await deliveries.close();
+      },
+    };
+  } catch (error) {
+    box.stop();
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${why}; choose another port with ${options.portFrom}, 0 takes a free one`);
+  }
+}
+
+/**
+ * Starts markets in the books of the configured reference: the last ones with their own flow, the first so that the
+ * price through all of them equals the traded book's recent price.
+ */
+function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
+  const reference = externalReferenceOf(config);
+  const [first, ...others] = reference?.legs ?? [];
+  if (reference === null || first === undefined) return [];
+  // With feeds, the external price cannot follow the book, so the other books are independent.
+  if (reference.feeds.size > 0) {
+    return reference.read.map((book, i) => {
+      const flow = flowOf(book, seed + 1 + i);
+      flow.start(venue.marketplace(book));
+      return flow;
+    });
+  }
+  const mid = (book: string): number => {
+    const place = venue.marketplace(book);
+    const [bid, ask] = [place.bestBid(), place.bestAsk()];
+    return bid > 0 && ask > 0 ? ((bid + ask) / 2) * Number(place.instrument.tick) : Number.NaN;
+  };
+  const flows = others.map((leg, i): [string, Market] => [leg.book, flowOf(leg.book, seed + 1 + i)]);
+  const price = (): number => {
+    const rest =
+      mid(config.book) /
+      priceAcross(
+        others,
+        others.map(({ book }) => mid(book)),
+      );
+    return (first.divides ? 1 / rest : rest) / Number(venue.marketplace(first.book).instrument.tick);
+  };
+  const markets = [...flows, [first.book, linkedMarket({ price, everyMs: 1_000 })] as const];
+  for (const [book, market] of markets) market.start(venue.marketplace(book));
+  return markets.map(([, market]) => market);
+}
+
+/** Starts flows in the books that have none yet. */
+function startOthers(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
+  const taken = [config.book, ...(externalReferenceOf(config)?.read ?? [])];
+  return Object.keys(FLOW_PROFILES).flatMap((book, i) => {
+    if (taken.includes(book)) return [];
+    const flow = flowOf(book, seed + 101 + i);
+    flow.start(venue.marketplace(book));
+    return [flow];
+  });
+}
+
+function flowOf(book: string, seed: number): Market {
+  const profile = FLOW_PROFILES[book];
+  if (!profile) {
+    throw new UsageError(
+      `the embedded exchange has no market for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}, and --tape DIR brings others`,
+    );
+  }
+  return seededFlow({ seed, profile });
+}
+
+/** Returns the lot of a tape that is finer than its rules, so that its amounts stay exact. */
+function countedIn({ instrument: { lot }, rules }: Tape): { readonly lot?: string } {
+  return moneyOf(lot) < moneyOf(lotOf(rules)) ? { lot } : {};
+}

@@ -1,0 +1,99 @@
+/** Sources of price feeds: a file that is read again after a change, or a web address. */
+import { closeSync, fstatSync } from 'node:fs';
+import { Agent, request } from 'undici';
+import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
+import type { FeedConfig } from '../config.ts';
+import { readingOf } from '../live/market/feed.ts';
+import type { Feed, FeedReading } from '../live/market/feed.ts';
+
+/** Maximum bytes of a feed; a price is short. */
+const BYTES_MAX = 65_536;
+
+const failed = (why: string): FeedReading => ({ kind: 'failed', why });
+
+/**
+ * Returns a feed; `now` in ms since 1970. Throws a RangeError if the configuration has neither url nor file. Errors of
+ * `read` are its result, never a rejection.
+ */
+export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
+  const { url, file } = config;
+  if (url !== undefined) return webFeed(url, config, now);
+  if (file !== undefined) return fileFeed(file, config, now);
+  throw new RangeError('a feed has a url or a file');
+}
+
+/** The age is that of the file's last change, unless the text has a time. */
+function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
+  let known: { readonly mark: string; readonly text: string; readonly changedAt: number } | null = null;
+  const text = (): typeof known | string => {
+    const fd = openRegularFile(path);
+    try {
+      const seen = fstatSync(fd);
+      const mark = `${seen.dev} ${seen.ino} ${seen.size} ${seen.mtimeMs}`;
+      if (known?.mark === mark) return known;
+      const text = readOpenFile(fd, BYTES_MAX);
+      // The file changed during the read; the next read gets it.
+      if (fstatSync(fd).size !== seen.size) return 'it is being written';
+      known = { mark, text, changedAt: seen.mtimeMs };
+      return known;
+    } finally {
+      closeSync(fd);
+    }
+  };
+  return {
+    name: path,
+    close: () => Promise.resolve(),
+    async read() {
+      try {
+        const found = text();
+        if (found === null || typeof found === 'string') return failed(found ?? 'it is empty');
+        return readingOf(found.text, config, now(), found.changedAt);
+      } catch (error) {
+        return failed(causeOf(error));
+      }
+    },
+  };
+}
+
+/** Sends one GET with one total deadline, without redirect or retry; the next reading is the retry. */
+function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
+  const { origin, pathname } = new URL(url);
+  const agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: config.timeoutMs } });
+  return {
+    // A query may contain secrets, which must not be logged.
+    name: `${origin}${pathname}`,
+    close: () => agent.destroy(),
+    async read() {
+      const asked = now();
+      try {
+        const { statusCode, headers, body } = await request(url, {
+          dispatcher: agent,
+          signal: AbortSignal.timeout(config.timeoutMs),
+          headers: { accept: 'application/json, text/plain', 'user-agent': 'puntas' },
+        });
+        const coding = headers['content-encoding'] ?? 'identity';
+        const refusal =
+          statusCode !== 200
+            ? `expected status 200, found ${statusCode}`
+            : coding !== 'identity'
+              ? `its body is in ${String(coding)}, which was not asked for`
+              : null;
+        if (refusal !== null) {
+          // An error of the discarded body must not end the bot.
+          body.on('error', () => undefined).destroy();
+          return failed(refusal);
+        }
+        return readingOf(await readBody(body, BYTES_MAX), config, now(), asked);
+      } catch (error) {
+        const isLate = error instanceof Error && error.name === 'TimeoutError';
+        return failed(isLate ? `no whole answer within ${config.timeoutMs} ms` : causeOf(error));
+      }
+    },
+  };
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? error.message : `${code}${error.message.includes(code) ? '' : ` ${error.message}`}`;
+}

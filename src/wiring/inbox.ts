@@ -1,0 +1,156 @@
+/**
+ * Bot's side of the webhook inbox: starts its thread, and converts deliveries to reads of the account. A delivery
+ * itself changes no number.
+ */
+import { Worker } from 'node:worker_threads';
+import { readWebhookTokens } from '../config.ts';
+import type { Config, WebhookSettings } from '../config.ts';
+import { textOfError } from '../core/index.ts';
+import type { Millis, VenueClient } from '../core/index.ts';
+import type { Log } from '../live/log.ts';
+import { UsageError } from './usageError.ts';
+import { readSecretFile } from './secretFiles.ts';
+import type { FromThread, InboxState, ThreadData, ToThread } from './inboxThread.ts';
+
+export type InboxSide = {
+  readonly url: string;
+  /** State within the last second; `null` before the first. */
+  state(): InboxState | null;
+  close(): Promise<void>;
+};
+
+export type InboxLooks = {
+  /** Called on a delivery about a possible transfer. */
+  readonly moved: () => void;
+  /** Called with the quote id on a delivery about a conversion. */
+  readonly converted?: (quoteId: string) => void;
+};
+
+/**
+ * Returns the secret path from the environment.
+ * @throws UsageError with what is missing.
+ */
+export function webhookTokens(): readonly string[] {
+  const read = readWebhookTokens(process.env, readSecretFile);
+  if (!read.ok) throw new UsageError(read.errors);
+  return read.tokens;
+}
+
+/** Returns the callback address: the configured address with the secret path. */
+export const callbackOf = (base: string, token: string): string => `${base}/hooks/${token}`;
+
+/** Starts the inbox. Rejects with one line if the port is unavailable. */
+export async function startInbox(
+  config: Config,
+  settings: WebhookSettings,
+  client: Pick<VenueClient, 'webhooks'>,
+  log: Log,
+  looks: InboxLooks,
+): Promise<InboxSide> {
+  const venue = config.exchange.kind === 'remote' ? config.exchange.venue : undefined;
+  const workerData: ThreadData = { venue, dir: config.state.dir, settings, tokens: webhookTokens() };
+  const thread = new Worker(new URL('./inboxThread.js', import.meta.url), { workerData });
+  const say = (message: ToThread) => thread.postMessage(message);
+  const hear = inboxHearing(log, looks, () => performance.now());
+  let closing = false;
+  let state: InboxState | null = null;
+  const closed = new Promise<void>(resolve => thread.once('exit', () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    thread.on('error', error => {
+      const problem = `the webhook inbox broke (${textOfError(error)}): deliveries are not received until a restart, balances are polled as ever`;
+      log.error({ error: error instanceof Error ? (error.stack ?? error.message) : textOfError(error) }, problem);
+      state = { ...(state ?? NOTHING), problem };
+      reject(error);
+    });
+    thread.on('message', (news: FromThread) => {
+      if (news.kind === 'listening') resolve(news.url);
+      else if (news.kind === 'cannot listen') reject(new UsageError(news.why));
+      else if (news.kind === 'keys wanted') void fetchKeys(client, log, say);
+      else if (news.kind === 'state') state = news.state;
+      else if (!closing) hear(news);
+    });
+  });
+  log.info({ url }, `webhooks are received at ${url}/hooks/… (the secret path is not shown)`);
+  return {
+    url,
+    state: () => state,
+    close: async () => {
+      closing = true;
+      say({ kind: 'close' });
+      await closed;
+    },
+  };
+}
+
+const NOTHING: InboxState = {
+  counts: { stored: 0, repeated: 0, turnedAway: 0, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 },
+  keptBytes: 0,
+  problem: null,
+};
+
+/**
+ * Maximum log lines about deliveries per second; further ones are only counted, so that a flood does not stop quoting.
+ */
+const LINES_PER_SECOND = 5;
+
+/** Returns a handler that converts news to log lines and reads. `elapsed` in ms. */
+export function inboxHearing(
+  log: Log,
+  { moved, converted }: InboxLooks,
+  elapsed: () => Millis,
+): (news: FromThread) => void {
+  let second = 0;
+  let lines = 0;
+  let unsaid = 0;
+  const mayDescribe = () => {
+    const now = Math.floor(elapsed() / 1_000);
+    if (now !== second) {
+      if (unsaid > 0) log.warn({ unsaid }, `${unsaid} more deliveries came within seconds; each is in the inbox`);
+      [second, lines, unsaid] = [now, 0, 0];
+    }
+    const may = ++lines <= LINES_PER_SECOND;
+    if (!may) unsaid++;
+    return may;
+  };
+  return news => {
+    if (news.kind === 'problem') log.error({}, news.sentence);
+    if (news.kind === 'unreadable' && mayDescribe())
+      log.warn({}, `a delivery cannot be read and was kept as it is: ${news.why}`);
+    if (news.kind !== 'transaction') return;
+    if (mayDescribe()) describe(news, log);
+    contradicted(news, log);
+    moved();
+    if (news.quoteId !== null) converted?.(news.quoteId);
+  };
+}
+
+type Told = Extract<FromThread, { kind: 'transaction' }>;
+
+const describe = ({ id, type, status, refund }: Told, log: Log): void =>
+  log.info(
+    { id, type, status, refund },
+    `told of ${type.toLowerCase().replace('_', ' ')} ${id}: ${status}${refund === null ? '' : `, refund ${refund}`}; looking at the account`,
+  );
+
+function contradicted({ id, contradictions }: Told, log: Log): void {
+  if (contradictions.length > 0)
+    log.error(
+      { id },
+      `the deliveries of ${id} contradict each other: ${contradictions.join('; ')}: look at the account`,
+    );
+}
+
+async function fetchKeys(
+  client: Pick<VenueClient, 'webhooks'>,
+  log: Log,
+  say: (message: ToThread) => void,
+): Promise<void> {
+  const outcome = await client.webhooks?.keys();
+  if (!outcome) return;
+  if (outcome.kind === 'done') say({ kind: 'keys', keys: outcome.value });
+  else
+    log.warn(
+      {},
+      `the keys of webhook signatures cannot be read (${outcome.kind === 'refused' ? outcome.message : outcome.reason}): deliveries are asked to come again`,
+    );
+}

@@ -1,0 +1,78 @@
+/**
+ * Delay of a run's end until Prometheus has scraped its final metrics. Only regular clients are awaited, even if others
+ * read them too.
+ */
+import type { Clock, Millis } from '../core/index.ts';
+
+/** Maximum delay of a stop, in ms of real time. */
+const WAIT_MAX_MS = 15_000;
+/** Share by which intervals between scrapes may differ; less regular reads are manual. */
+const REGULAR_SHARE = 0.5;
+/**
+ * Interval in ms of real time within which scrapes count as one: a suspended process answers all abandoned requests
+ * together.
+ */
+const AT_ONCE_MS = 250;
+
+/** Number of clients kept, by address and program; the least recent one is dropped. */
+const ASKERS_MAX = 16;
+
+export class LastScrape {
+  readonly #clock: Clock;
+  readonly #waitMaxMs: Millis;
+  readonly #atOnceMs: Millis;
+  /** Times of each client's last six scrapes, oldest first. */
+  readonly #askers = new Map<string, readonly Millis[]>();
+  readonly #waiting = new Map<string, () => void>();
+
+  /** `speed`: multiple of real time at which the clock runs. */
+  constructor(clock: Clock, speed: number) {
+    this.#clock = clock;
+    this.#waitMaxMs = WAIT_MAX_MS * speed;
+    this.#atOnceMs = AT_ONCE_MS * speed;
+  }
+
+  /** Records that the metrics were read. */
+  happened(asker: string): void {
+    const times = this.#askers.get(asker) ?? [];
+    this.#askers.delete(asker);
+    const now = this.#clock.elapsed();
+    const isNew = now - (times.at(-1) ?? Number.NEGATIVE_INFINITY) >= this.#atOnceMs;
+    this.#askers.set(asker, isNew ? [...times.slice(-5), now] : times);
+    const [oldest] = this.#askers.keys();
+    if (this.#askers.size > ASKERS_MAX && oldest !== undefined) this.#askers.delete(oldest);
+    this.#waiting.get(asker)?.();
+  }
+
+  /** Returns the maximum time until the next regular scrape; 0 if none is expected. */
+  get expectedWithinMs(): Millis {
+    return Math.max(0, ...[...this.#askers.values()].map(times => this.#expected(times)));
+  }
+
+  /** Resolves when each expected client has scraped again, or is no longer expected. */
+  async next(): Promise<void> {
+    await Promise.all(
+      [...this.#askers].map(async ([asker, times]) => {
+        const ms = this.#expected(times);
+        if (ms === 0) return;
+        await new Promise<void>(resolve => {
+          const timer = this.#clock.after(ms, resolve);
+          this.#waiting.set(asker, () => {
+            timer.stop();
+            resolve();
+          });
+        });
+      }),
+    );
+  }
+
+  /** Computes the time from the usual interval, of which one or two may have been late. */
+  #expected(times: readonly Millis[]): Millis {
+    if (times.length < 3) return 0;
+    const gaps = times.slice(1).map((at, i) => at - times[i]!);
+    const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 1]!;
+    const regular = gaps.filter(gap => Math.abs(gap - usual) <= REGULAR_SHARE * Math.max(gap, usual));
+    const isOver = this.#clock.elapsed() - times.at(-1)! > 2 * usual;
+    return regular.length >= 0.6 * gaps.length && !isOver ? Math.min(1.5 * usual, this.#waitMaxMs) : 0;
+  }
+}

@@ -1,0 +1,105 @@
+/** State of a running bot for the metrics, at the time of the request. */
+import { statfsSync } from 'node:fs';
+import { money, moneyOfAmount } from '../core/index.ts';
+import type { Amount, Clock, Fill, Instrument, Money, Order, Price, Side, Snapshot } from '../core/index.ts';
+import type { Config } from '../config.ts';
+import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
+import type { Session } from '../live/loop/session.ts';
+import type { Metrics, Monitored } from '../monitor/index.ts';
+
+/** Returns the values from the engine's snapshot and its session; the caller adds the rest. */
+export function monitored(
+  snapshot: Snapshot,
+  { rules, loop, engine }: Session,
+  beside: Beside,
+): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop'> {
+  const { instrument } = rules;
+  const bid = best(snapshot.orders, 'buy');
+  const ask = best(snapshot.orders, 'sell');
+  const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isLive(order)).length;
+  const { streamUp, queueAhead } = loop.market.status;
+  const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
+  return {
+    book: snapshot.symbol,
+    majorCurrency: instrument.major,
+    minorCurrency: instrument.minor,
+    quotesLive: { buy: count('buy'), sell: count('sell') },
+    quotePrice: { buy: priceOf(instrument, bid), sell: priceOf(instrument, ask) },
+    mid: midOf(instrument, snapshot.bid, snapshot.ask),
+    position: snapshot.holdings,
+    pnl: snapshot.profit,
+    profitSinceOpening: snapshot.sinceOpening.profit,
+    profitOfRun: snapshot.runProfit,
+    spreadBps: spreadBps(bid, ask),
+    marketSpreadBps: spreadBps(snapshot.bid, snapshot.ask),
+    bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,
+    streamUp,
+    queueAhead: { buy: sum(queueAhead.buy), sell: sum(queueAhead.sell) },
+    notQuoting: [...(snapshot.quoting === null ? [] : [snapshot.quoting]), ...snapshot.silent],
+    decisions: snapshot.decisions,
+    regime: snapshot.regime.regime,
+    regimes: snapshot.regimes,
+    figures: snapshot.figures,
+    markouts: snapshot.markouts,
+    fees: loop.rules,
+    limits: { uses: engine.limitUses(loop.time()), ...beside() },
+  };
+}
+
+/** Returns the amounts exchanged in an execution, by currency. */
+export const volumeOf = ({ major, minor }: Fill, instrument: Instrument): Volume => [
+  { currency: instrument.major, sum: major },
+  { currency: instrument.minor, sum: minor },
+];
+type Volume = Parameters<Metrics['fill']>[1];
+
+/** State of the bot's sentinel and its disk. */
+export type Beside = () => Omit<Monitored['limits'], 'uses'>;
+
+/** Returns a function that reads both from the state directory at each call. */
+export function besideOf(config: () => Config, clock: Clock): Beside {
+  const { dir } = config().state;
+  const watch = new Watch(
+    () => readHeartbeat(dir, 'sentinel'),
+    () => clock.elapsed(),
+  );
+  return () => ({
+    sentinelAgeMs: watch.stillForMs() ?? (config().sentinel.required ? Infinity : null),
+    diskFreeBytes: freeBytes(dir),
+  });
+}
+
+function freeBytes(dir: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns why nothing is quoted, in words; empty if at least one side is, or is about to be. */
+export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapshot): string[] {
+  if (quoting === 'halted' && regime.halt !== null) return [`halted: ${regime.halt}`];
+  if (quoting === 'paused by a person' && regime.pause !== null) return [`${quoting}: ${regime.pause}`];
+  if (quoting !== null) return [waitsFor === null ? quoting : `${quoting} (${waitsFor})`];
+  return unshown.buy === null || unshown.sell === null ? [] : [whyNot ?? 'nothing is shown'];
+}
+
+const isLive = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
+
+/** Returns the price of the best live order of a side, in ticks; 0 if there is none. */
+function best(orders: readonly Order[], side: Side): Price {
+  const prices = orders.filter(order => order.side === side && isLive(order)).map(order => order.price);
+  if (prices.length === 0) return 0 as Price;
+  return (side === 'buy' ? Math.max(...prices) : Math.min(...prices)) as Price;
+}
+
+const priceOf = (instrument: Instrument, ticks: Price): Money | null =>
+  ticks > 0 ? money(BigInt(ticks) * instrument.tickMoney) : null;
+
+const midOf = (instrument: Instrument, bid: Price, ask: Price): Money | null =>
+  bid > 0 && ask > 0 ? money((BigInt(bid + ask) * instrument.tickMoney) / 2n) : null;
+
+const spreadBps = (bid: number, ask: number): number | null =>
+  bid > 0 && ask > 0 ? ((ask - bid) * 20_000) / (ask + bid) : null;

@@ -1,0 +1,26 @@
+/** What the files of a report need: one line when the disk refuses one, and the parts that every page carries along. */
+import { createRequire } from 'node:module';
+import { LARGE_FILE, readRegularFile } from '../guard/index.ts';
+import type { PageParts } from '../pages/index.ts';
+import { UsageError } from './usageError.ts';
+
+/** Throws `UsageError` in one line when a file of the report cannot be written. */
+export function written<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new UsageError(`--out: ${path} cannot be written (${code})`);
+  }
+}
+
+/** The chart library as it was installed, and the page's script as it was built. Throws what reading a missing one throws. */
+export function pageParts(): PageParts {
+  const library = createRequire(import.meta.url);
+  const read = (path: string): string => readRegularFile(path, LARGE_FILE);
+  return {
+    library: read(library.resolve('uplot/dist/uPlot.iife.min.js')),
+    libraryStyle: read(library.resolve('uplot/dist/uPlot.min.css')),
+    script: readRegularFile(new URL('../pages/script/draw.js', import.meta.url), LARGE_FILE),
+  };
+}

@@ -1,0 +1,237 @@
+/**
+ * Paper trading: an embedded exchange in this process whose market follows another exchange, read without a key, with
+ * play money.
+ */
+import { pairOf, randomOf, Secret, sleep, textOfAmount } from '../core/index.ts';
+import type { Amount, AvailableBook, Clock, Instrument, Transport, StreamTransport } from '../core/index.ts';
+import { externalReferenceOf, readsPerMinute } from '../config.ts';
+import type { Config, RemoteSettings } from '../config.ts';
+import { levelModel } from '../fills/index.ts';
+import { Follower } from '../live/market/follower.ts';
+import type { Log } from '../live/log.ts';
+import { CannotStart, readBookRow } from '../live/loop/opening.ts';
+import { createVenue, feesOf, FollowedMarket, inProcessStream, paperWay } from '../sandbox/index.ts';
+import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../sandbox/index.ts';
+import type { VenueAccess } from './bot.ts';
+import { UsageError } from './usageError.ts';
+import { venueOf } from './venueRegistry.ts';
+
+export type PaperOptions = {
+  readonly log: Log;
+  readonly seed: number;
+  /** Transports that replace sockets to the followed exchange. */
+  readonly transports?: { readonly rest: Transport; readonly stream?: StreamTransport };
+  /** Called if an internal invariant is broken. */
+  readonly onBroken: (error: unknown) => void;
+};
+
+export type Paper = {
+  /** Configuration that the bot runs with: the embedded exchange, and a state directory that no live run opens. */
+  readonly config: Config;
+  readonly venue: VenueAccess;
+  readonly exchange: EmbeddedExchange;
+  readonly account: { readonly id: string };
+  readonly follower: Follower;
+  counts(): FollowedCounts;
+  stop(): Promise<void>;
+};
+
+const READY_WITHIN_MS = 15_000;
+const READS_SHARE = 0.9;
+/** Volume above that of every account (public facts 4.1). */
+const NO_BOUND = '9999999999';
+
+/**
+ * Resolves when the followed book is available. Rejects with one line if it cannot be followed, or if the configuration
+ * is incomplete.
+ */
+export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
+  const { book, paper } = config;
+  const [followed, balances] = [followedBy(config), balancesOf(config)];
+  const { log, seed, onBroken } = options;
+  const there = venueOf(config);
+  const client = there.connect({
+    clock,
+    random: randomOf(seed ^ 0x9a),
+    restUrl: there.restUrl(followed.restUrl),
+    transport: options.transports?.rest,
+    deadlineMs: followed.requestTimeoutMs,
+    budgets: { public: followed.budgets.publicPerMinute },
+  });
+  const ends: (() => unknown)[] = [() => client.close()];
+  const stop = async () => {
+    for (const end of ends.reverse()) await end();
+  };
+  try {
+    const row = await readBookRow(client, book);
+    const { group } = feesOf(pairOf(row.book)[1]);
+    const box = boxOf(row, group, config.paper, clock, seed);
+    ends.push(() => box.close());
+    const account = box.openAccount({ balances, volume30d: { [group]: paper.volume30d } });
+    const place = box.marketplace(book);
+    const queues: FollowedQueues = {
+      arrivals: () => follower.queues.arrivals(),
+      lotsUpTo: (side, price, arrival) => follower.queues.lotsUpTo(side, price, arrival),
+    };
+    const market = new FollowedMarket(place, levelModel(paper.fills), paper.fills === 'expected' ? queues : null);
+    const streamWay = streamWayOf(followed, options.transports);
+    const follower: Follower = new Follower({
+      exchange: client,
+      stream: streamWay && there.marketStream?.({ clock, random: randomOf(seed ^ 0x9b), book, ...streamWay }),
+      sink: market,
+      clock,
+      log,
+      instrument: place.instrument,
+      pollMs: config.timing.bookPollMs,
+      readsPerMinute: bookReadsPerMinute(config, followed),
+      onFresh: isFresh => box.venue.set({ streamFrames: isFresh ? 'sent' : 'withheld' }),
+      onBroken,
+    });
+    ends.push(() => follower.stop());
+    follower.start();
+    await arrival(follower, clock, `${followed.restUrl} shows no order book of ${book}`);
+    const venue: VenueAccess = {
+      restUrl: 'http://127.0.0.1/api',
+      key: account.key,
+      secret: new Secret(account.secret),
+      speed: 1,
+      born: clock.now(),
+      transport: paperWay({
+        box,
+        clock,
+        book,
+        latencyMs: paper.latencyMs,
+        isThere: () => follower.isFresh,
+        elsewhere: client,
+      }),
+      streamTransport: inProcessStream(box.stream, clock),
+      paper: {
+        follows: followed.restUrl,
+        fills: paper.fills,
+        outcome: () => outcomeOf(market.counts(), place.instrument),
+      },
+    };
+    return {
+      config: runsWith(config, followed, balances),
+      venue,
+      exchange: box,
+      account,
+      follower,
+      counts: () => market.counts(),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Returns the embedded exchange with the followed book's rules and the configured latency. */
+const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock: Clock, seed: number) =>
+  createVenue({
+    clock,
+    seed,
+    books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
+    // Latency in both directions: market data is older by its way here, and an order must not precede it. Cancels take
+    // as long as orders.
+    switches: {
+      engineDelayMinMs: paper.latencyMs,
+      engineDelayMaxMs: paper.latencyMs,
+      cancelTiming: 'queued',
+      streamFrames: 'withheld',
+    },
+  });
+
+/** Returns the first line for the operator. Throws one line if the configuration does not allow paper trading. */
+export function banner(config: Config): string {
+  const { fills, latencyMs } = config.paper;
+  const { restUrl } = followedBy(config);
+  balancesOf(config);
+  return `PAPER: no order leaves this machine and no key is read; follows ${config.book} at ${restUrl}, fills are ${fills}, ${latencyMs} ms to the exchange and as long back`;
+}
+
+/** Prefix of each line in paper trading. */
+export const PAPER_PREFIX = 'paper: ';
+
+/** Returns a log that marks every line as paper. */
+export const onPaper = (log: Log): Log => ({
+  debug: (known, text) => log.debug(known, `${PAPER_PREFIX}${text}`),
+  info: (known, text) => log.info(known, `${PAPER_PREFIX}${text}`),
+  warn: (known, text) => log.warn(known, `${PAPER_PREFIX}${text}`),
+  error: (known, text) => log.error(known, `${PAPER_PREFIX}${text}`),
+  setLevel: level => log.setLevel?.(level),
+});
+
+/** Returns a summary of the followed market, and of what was filled here. */
+function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Instrument): string {
+  const text = (n: number) => textOfAmount(instrument, n as Amount);
+  return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; ${text(filledLots)} was filled here`;
+}
+
+function followedBy({ exchange }: Config): RemoteSettings {
+  if (exchange.kind === 'remote') return exchange;
+  throw new UsageError('--paper follows another exchange: set exchange.kind: remote and its restUrl');
+}
+
+function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
+  const missing = pairOf(book).filter(currency => paper.balances?.[currency] === undefined);
+  if (paper.balances === undefined || missing.length > 0) {
+    throw new UsageError(
+      `paper.balances: expected what to begin with of ${missing.join(' and ')}, like  paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
+    );
+  }
+  return paper.balances;
+}
+
+function tiersOf(
+  { book, tiers, flatRate }: AvailableBook,
+  fallback: Config['paper']['fees'],
+): { volume: string; maker: string; taker: string }[] {
+  if (tiers.length > 0) return [...tiers];
+  const rates = flatRate ?? fallback;
+  if (!rates)
+    throw new UsageError(`paper.fees: the followed exchange lists no fees for ${book}; say maker and taker here`);
+  return [{ volume: NO_BOUND, ...rates }];
+}
+
+/** Returns the configuration of a run on an embedded exchange, which ends with it. */
+const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<Record<string, string>>): Config => ({
+  ...config,
+  exchange: {
+    kind: 'embedded',
+    seed: 1,
+    engineDelayMs: config.paper.latencyMs,
+    market: { kind: 'flow' },
+    balances: { ...balances },
+    volume30d: config.paper.volume30d,
+    port: 0,
+    budgets: followed.budgets,
+    requestTimeoutMs: followed.requestTimeoutMs,
+    stream: followed.stream,
+    authentication: followed.authentication,
+  },
+  state: { ...config.state, dir: config.paper.stateDir },
+  // Webhooks report transfers, which a paper account does not have.
+  webhooks: undefined,
+});
+
+function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: PaperOptions['transports']) {
+  if (transports) return transports.stream && { transport: transports.stream };
+  return stream && url !== undefined ? { url } : undefined;
+}
+
+/**
+ * Returns the rate of complete book reads: a share of the budget left by the strategy's other books, at least one every
+ * ten seconds.
+ */
+function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
+  return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));
+}
+
+async function arrival(follower: Follower, clock: Clock, why: string): Promise<void> {
+  const until = clock.elapsed() + READY_WITHIN_MS;
+  while (!follower.isFresh) {
+    if (clock.elapsed() >= until) throw new CannotStart(`${why} within ${READY_WITHIN_MS / 1000} s`, null, true);
+    await sleep(clock, 50);
+  }
+}

@@ -1,0 +1,56 @@
+/** Minimum process limits: open files and memory. Below them, Node ends midway with pages of its own output. */
+import { getHeapStatistics } from 'node:v8';
+// Not imported by the index: with few files, the other modules of the folder cannot be loaded.
+import { readRegularFile, SMALL_FILE } from '../guard/files.ts';
+
+/** Minimum open files: the program's own files are read many at a time, before sockets, recordings and threads. */
+export const OPEN_FILES_MIN = 256;
+/**
+ * Minimum heap. Node uses 112 MB with `--max-old-space-size=64`, and 144 MB with 96; a container with 256 MB has 130
+ * MB.
+ */
+export const HEAP_MIN_MB = 120;
+
+/** Commands that read little or cancel orders, and start with less memory. */
+const SMALL = ['status', 'pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume', 'sentinel', 'alert', 'help'];
+
+/** Limits of this process; `Infinity` if they cannot be read. */
+export type ProcessLimits = { readonly openFiles: number; readonly heapMb: number };
+
+/** Reads the limits of this process; open files only on Linux. */
+export const ownLimits = (): ProcessLimits => ({
+  openFiles: openFilesIn(limitsText()),
+  heapMb: getHeapStatistics().heap_size_limit / 1_048_576,
+});
+
+/** Returns the soft limit in the text of `/proc/self/limits`. */
+export function openFilesIn(text: string): number {
+  const found = /^Max open files\s+(\d+)\s/m.exec(text)?.[1];
+  return found === undefined ? Infinity : Number(found);
+}
+
+/** Returns why the command cannot run within the limits, with the remedy, in one line; `null` if it can. */
+export function smallLimitOf(
+  command: string | undefined,
+  { openFiles, heapMb }: ProcessLimits = ownLimits(),
+): string | null {
+  if (!(openFiles >= OPEN_FILES_MIN))
+    return `this process may have ${openFiles} files open, and Puntas needs ${OPEN_FILES_MIN}: ${MORE_FILES}`;
+  if ((command !== undefined && SMALL.includes(command)) || heapMb >= HEAP_MIN_MB) return null;
+  return `Node may use ${Math.floor(heapMb)} MB of memory here, and Puntas needs ${HEAP_MIN_MB}: take --max-old-space-size away from NODE_OPTIONS and the command line, or make it 256 or more; give a container 512 MB`;
+}
+
+const MORE_FILES =
+  'raise it with ulimit -n 1024 in the same shell (systemd: LimitNOFILE=1024; Docker: --ulimit nofile=1024)';
+
+/** Returns the remedy for an error about too many open files; `null` for any other. */
+export const filesRemedyOf = (error: unknown): string | null =>
+  ['EMFILE', 'ENFILE'].includes(String((error as NodeJS.ErrnoException | null)?.code)) ? MORE_FILES : null;
+
+function limitsText(): string {
+  try {
+    return readRegularFile('/proc/self/limits', SMALL_FILE);
+  } catch {
+    return '';
+  }
+}

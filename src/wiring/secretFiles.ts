@@ -1,0 +1,30 @@
+/** Key files, read only if no other user could have read or written them. */
+import { closeSync, fstatSync, realpathSync } from 'node:fs';
+import { openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
+
+/** Mount point of container secrets: owned by root, mode 0444, on a file system private to the container. */
+const MOUNTED = /^(\/var)?\/run\/secrets\//;
+
+/**
+ * Returns the text of a key file. Throws one line with the remedy if it is not owned by this user or root, if it is
+ * open to others, or if it is not a regular file of at most 64 kB.
+ */
+export function readSecretFile(path: string): string {
+  const fd = openRegularFile(path);
+  try {
+    // Checks the opened file, because the name may refer to another one by now.
+    const seen = fstatSync(fd);
+    const user = process.geteuid?.();
+    if (user !== undefined) {
+      const mode = (seen.mode & 0o777).toString(8).padStart(4, '0');
+      if (seen.uid !== user && seen.uid !== 0)
+        throw new Error(`it belongs to user ${seen.uid}, this process is user ${user}: chown ${user} ${path}`);
+      const open = MOUNTED.test(realpathSync(path)) && seen.uid === 0 ? seen.mode & 0o022 : seen.mode & 0o077;
+      if (open !== 0)
+        throw new Error(`it is open to others (mode ${mode}): chmod 600 ${path}, and think of the key as known`);
+    }
+    return readOpenFile(fd, SMALL_FILE);
+  } finally {
+    closeSync(fd);
+  }
+}

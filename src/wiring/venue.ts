@@ -1,0 +1,140 @@
+/** Exchange and key of a command, set up and cleaned up uniformly. */
+import { readSecrets } from '../config.ts';
+import type { Config, RemoteSettings } from '../config.ts';
+import { Secret } from '../core/index.ts';
+import type { Clock } from '../core/index.ts';
+import type { Log } from '../live/log.ts';
+import type { Tape } from '../tape/index.ts';
+import type { VenueAccess } from './bot.ts';
+import { FeesTooHigh, UsageError } from './usageError.ts';
+import type { Embedded } from './embedded.ts';
+import { refuseOpenInspector, refuseUncheckedCertificates } from './safeProcess.ts';
+import { readSecretFile } from './secretFiles.ts';
+import { venueNamed, venueOf } from './venueRegistry.ts';
+
+export type VenueChoice = {
+  /** Multiple of real time at which the embedded exchange runs; 1 for any other. */
+  readonly speed: number;
+  /** Seed of the embedded exchange or of paper; if absent, the configured or a random one. */
+  readonly seed?: number;
+  readonly paper?: boolean;
+  /** Opens a log of that level that masks the secrets. */
+  openLog(level: string, secrets: readonly string[]): Log;
+};
+
+/** Work on a venue, with the configuration that it runs with; in paper trading, this differs from the given one. */
+type VenueWork<T> = (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<T>;
+
+/**
+ * Starts the embedded exchange if configured, passes on address and key, and cleans up; resolves to the result of
+ * `work`. Rejects with `UsageError` if there is no key.
+ */
+export async function withVenue<T>(
+  config: Config,
+  tape: Tape | null,
+  options: VenueChoice,
+  clock: Clock,
+  work: VenueWork<T>,
+): Promise<T> {
+  if (options.paper) return withPaper(config, options, clock, work);
+  let embedded: Embedded | null = null;
+  try {
+    let venue: VenueAccess;
+    if (config.exchange.kind === 'embedded') {
+      const { startEmbedded } = await import('./embedded.ts');
+      embedded = await startEmbedded(config, clock, {
+        tape,
+        port: config.exchange.port,
+        portFrom: 'exchange.port',
+        ...(options.seed === undefined ? {} : { seed: options.seed }),
+      });
+      const { origin, key, secret, born } = embedded;
+      const streamUrl = origin.replace(/^http/, 'ws');
+      venue = { restUrl: `${origin}/api`, streamUrl, key, secret, speed: options.speed, born };
+    } else venue = remoteAccess(config.exchange);
+    const log = options.openLog(config.log.level, [venue.secret.reveal(), venue.key]);
+    if (embedded) log.info({ url: embedded.origin }, `embedded exchange at ${embedded.origin}`);
+    const seed = embedded?.seed ?? Math.floor(Math.random() * 2 ** 31);
+    return await work(venue, log, seed, config);
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+/** Like `withVenue`, for paper trading with its own configuration. */
+async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, work: VenueWork<T>): Promise<T> {
+  const { banner, onPaper, openPaper } = await import('./paper.ts');
+  const plain = options.openLog(config.log.level, []);
+  plain.warn({}, banner(config));
+  const log = onPaper(plain);
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const onBroken = (error: unknown) =>
+    queueMicrotask(() => {
+      throw error;
+    });
+  const paper = await openPaper(config, clock, { log, seed, onBroken });
+  try {
+    return await work(paper.venue, log, seed, paper.config);
+  } catch (error) {
+    if (!(error instanceof FeesTooHigh)) throw error;
+    throw new UsageError([
+      error.message,
+      `these are the fees of an account that has traded ${config.paper.volume30d} in 30 days (paper.volume30d), as a new one with money would pay them${error.tier === null ? '' : `: ${error.tier}`}`,
+      'to go on, widen the spread as said; or see how it does in another tier, with a higher paper.volume30d in the YAML (docs/paper.md)',
+    ]);
+  } finally {
+    await paper.stop();
+  }
+}
+
+/** Like `withVenue`, for market data only, without a key. */
+export async function withMarket(
+  config: Config,
+  tape: Tape | null,
+  { seed, allBooks = false }: { readonly seed?: number; readonly allBooks?: boolean },
+  clock: Clock,
+  work: (addresses: { readonly restUrl: string; readonly streamUrl?: string }, seed: number) => Promise<void>,
+): Promise<void> {
+  const { exchange } = config;
+  if (exchange.kind === 'remote') {
+    const { restUrl, streamUrl } = exchange;
+    const addresses = { restUrl: venueOf(config).restUrl(restUrl), ...(streamUrl === undefined ? {} : { streamUrl }) };
+    return work(addresses, Math.floor(Math.random() * 2 ** 31));
+  }
+  const { startEmbedded } = await import('./embedded.ts');
+  const embedded = await startEmbedded(config, clock, {
+    tape,
+    port: exchange.port,
+    portFrom: 'exchange.port',
+    allBooks,
+    ...(seed === undefined ? {} : { seed }),
+  });
+  try {
+    const { origin } = embedded;
+    await work({ restUrl: `${origin}/api`, streamUrl: origin.replace(/^http/, 'ws') }, embedded.seed);
+  } finally {
+    await embedded.stop();
+  }
+}
+
+/** Like `remoteVenue`, with every configured address. */
+export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
+  ...remoteVenue(exchange),
+  ...(exchange.streamUrl !== undefined && { streamUrl: exchange.streamUrl }),
+  ...(exchange.rfqUrl !== undefined && { rfqUrl: exchange.rfqUrl }),
+  ...(exchange.webhookUrl !== undefined && { webhookUrl: exchange.webhookUrl }),
+});
+
+/**
+ * Returns the configured exchange with the key from the environment.
+ * @throws UsageError if the key is missing, or readable by others.
+ */
+export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {
+  refuseUncheckedCertificates(process.env);
+  refuseOpenInspector();
+  const read = readSecrets(process.env, readSecretFile, text => new Secret(text));
+  if (!read.ok) throw new UsageError(read.errors);
+  for (const name of ['PUNTAS_API_KEY', 'PUNTAS_API_SECRET']) delete process.env[name];
+  const { apiKey: key, apiSecret: secret } = read.secrets;
+  return { restUrl: venueNamed(venue).restUrl(restUrl), key, secret, speed: 1 };
+}

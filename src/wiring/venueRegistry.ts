@@ -1,0 +1,23 @@
+/** Registry of venues, one line per exchange. Nothing else here or in the command line names one. */
+import type { ExchangeVenue } from '../core/index.ts';
+import type { Config } from '../config.ts';
+import { bitso } from '../exchange/index.ts';
+import { UsageError } from './usageError.ts';
+
+/** Known venues; the first is the default. */
+export const VENUES: ExchangeVenue[] = [bitso];
+
+/**
+ * Returns the venue of that name; without a name the first, whose protocol the embedded exchange supports too.
+ * @throws UsageError for an unknown name.
+ */
+export function venueNamed(name: string | undefined): ExchangeVenue {
+  const venue = name === undefined ? VENUES[0] : VENUES.find(each => each.name === name);
+  if (venue) return venue;
+  const names = VENUES.map(each => each.name).join(', ');
+  throw new UsageError(`exchange.venue: expected one of ${names}, found ${JSON.stringify(name)}`);
+}
+
+/** Returns the venue of a configuration. */
+export const venueOf = ({ exchange }: Pick<Config, 'exchange'>): ExchangeVenue =>
+  venueNamed(exchange.kind === 'remote' ? exchange.venue : undefined);

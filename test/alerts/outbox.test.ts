@@ -1,0 +1,247 @@
+/** What is told, when: laws of the outbox over random floods, on a virtual clock and a channel that fails at random. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { GAP_MS, LINES_MAX, Outbox, WINDOW_MS } from '../../src/alerts/outbox.ts';
+import type { SendOutcome } from '../../src/alerts/outbox.ts';
+import { cut, textOf } from '../../src/alerts/message.ts';
+import type { Entry, Message } from '../../src/alerts/message.ts';
+import { EVENTS_TOLD, alertKind } from '../../src/config.ts';
+import type { AlertEvent, AlertMode } from '../../src/config.ts';
+import { sleep, VirtualClock } from '../../src/core/index.ts';
+import { memoryLog } from '../memoryLog.ts';
+
+const MODES = Object.fromEntries(EVENTS_TOLD.map(event => [event, 'on'])) as Record<AlertEvent, AlertMode>;
+
+function rig(messagesPer10Min: number, answer: () => SendOutcome, modes = MODES, answerMs = 50) {
+  const clock = new VirtualClock();
+  const { log, lines } = memoryLog();
+  const begun: { at: number; message: Message }[] = [];
+  const delivered: { at: number; message: Message }[] = [];
+  let close: () => void = () => undefined;
+  const closed = new Promise<'closed'>(resolve => (close = () => resolve('closed')));
+  const channel = {
+    name: 'a test',
+    close: async () => close(),
+    send: async (message: Message) => {
+      if (begun.at(-1)?.message !== message) begun.push({ at: clock.elapsed(), message });
+      if ((await Promise.race([closed, sleep(clock, answerMs)])) === 'closed')
+        return { kind: 'later' as const, why: 'closed' };
+      const what = answer();
+      if (what.kind === 'delivered') delivered.push({ at: clock.elapsed(), message });
+      return what;
+    },
+  };
+  const outbox = new Outbox({ clock, log, channel, title: 'mm1 btc_mxn', idPrefix: 'x', messagesPer10Min, modes });
+  return { clock, outbox, begun, delivered, lines };
+}
+
+const arrives = (): SendOutcome => ({ kind: 'delivered' });
+const happenings = fc.array(
+  fc.record({
+    // Some come again and again.
+    event: fc.oneof(
+      fc.constantFrom('halted' as const, 'bookStale' as const, 'fill' as const),
+      fc.constantFrom(...EVENTS_TOLD),
+    ),
+    what: fc.constantFrom('raise', 'raise', 'quiet', 'end'),
+    text: fc.constantFrom('a', 'b', 'c'),
+    // Bursts, seconds, and minutes apart.
+    afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 1, max: 60_000 })),
+  }),
+  { minLength: 1, maxLength: 250, size: 'max' },
+);
+
+test('a flood: few messages by rule, three lines of an event, no happening lost, and the last word on each is how it stands', async () => {
+  const fails = fc.array(fc.constantFrom<SendOutcome['kind']>('delivered', 'delivered', 'later', 'refused'), {
+    maxLength: 30,
+  });
+  await fc.assert(
+    fc.asyncProperty(happenings, fails, fc.integer({ min: 3, max: 15 }), async (flood, outcomes, most) => {
+      const left = [...outcomes];
+      const { clock, outbox, begun, delivered } = rig(most, () => {
+        const kind = left.shift() ?? 'delivered';
+        return kind === 'delivered' ? { kind } : { kind, why: 'a test' };
+      });
+      const isOn = new Map<AlertEvent, boolean>();
+      for (const { event, what, text, afterMs } of flood) {
+        await clock.advance(afterMs);
+        if (what === 'end') outbox.end(event);
+        else outbox.raise(event, text, what === 'quiet');
+        isOn.set(event, what !== 'end' && alertKind(event).isMoment !== true);
+      }
+      await clock.advance(6 * 3_600_000);
+
+      for (const { message } of begun) expect(message.entries).not.toEqual([]);
+      for (const { at } of begun)
+        expect(begun.filter(other => other.at > at - WINDOW_MS && other.at <= at).length).toBeLessThanOrEqual(most);
+      for (const [i, { at }] of begun.slice(1).entries()) expect(at - begun[i]!.at).toBeGreaterThanOrEqual(GAP_MS);
+      const linesOf = (event: AlertEvent) =>
+        begun.filter(({ message }) => message.entries.some(e => e.event === event));
+      const counts = outbox.takeCounts();
+      for (const event of EVENTS_TOLD) {
+        const lines = linesOf(event);
+        for (const { at } of lines)
+          expect(lines.filter(other => other.at > at - WINDOW_MS && other.at <= at).length).toBeLessThanOrEqual(
+            LINES_MAX,
+          );
+        const told = delivered.flatMap(({ message }) => message.entries.filter(entry => entry.event === event));
+        const times = told.reduce((sum, entry) => sum + entry.times, 0);
+        const { happened, dropped } = counts.get(event) ?? { happened: 0, dropped: 0 };
+        expect(times + dropped).toBe(happened);
+        const last = lines.at(-1)?.message.entries.find(entry => entry.event === event);
+        if (last && last.state !== 'once') expect(last.state).toBe(isOn.get(event) === true ? 'begins' : 'over');
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a critical event is told within five seconds in any flood of others, while it has lines and messages left', async () => {
+  const others = EVENTS_TOLD.filter(event => alertKind(event).isCritical !== true);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.constantFrom(...others), fc.integer({ min: 0, max: 20_000 })), {
+        maxLength: 150,
+        size: 'max',
+      }),
+      fc.integer({ min: 3, max: 15 }),
+      async (flood, most) => {
+        const { clock, outbox, delivered } = rig(most, arrives, MODES, 500);
+        for (const [i, [event, afterMs]] of flood.entries()) {
+          await clock.advance(afterMs);
+          outbox.raise(event, `${i}`);
+        }
+        const at = clock.elapsed();
+        outbox.raise('halted', 'drawdown');
+        await clock.advance(5_000);
+        const told = delivered.find(({ message }) => message.entries.some(({ event }) => event === 'halted'));
+        expect((told?.at ?? Infinity) - at).toBeLessThan(5_000);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+describe('one event', () => {
+  test('that flaps is told as it begins, ends and begins; then once more, as it stands, when there is room', async () => {
+    const { clock, outbox, delivered } = rig(12, arrives);
+    for (let i = 0; i < 20; i++) {
+      outbox.raise('bookStale', 'book stale');
+      await clock.advance(10_000);
+      outbox.end('bookStale');
+      await clock.advance(10_000);
+    }
+    await clock.advance(WINDOW_MS);
+    const told = delivered.flatMap(({ message }) => message.entries);
+    expect(told.map(({ state, times }) => [state, times])).toEqual([
+      ['begins', 1],
+      ['over', 0],
+      ['begins', 1],
+      ['over', 18],
+    ]);
+  });
+
+  test('is silent or off as it is configured; a silent one becomes loud when it is raised again aloud', async () => {
+    const { clock, outbox, delivered } = rig(12, arrives, { ...MODES, wide: 'silent', fill: 'off' });
+    outbox.raise('fill', 'bought');
+    outbox.raise('wide', 'the book is thin');
+    await clock.advance(5_000);
+    outbox.raise('bookStale', 'book stale', true);
+    await clock.advance(5_000);
+    outbox.raise('bookStale', 'book stale', true);
+    outbox.raise('bookStale', 'book stale');
+    outbox.raise('bookStale', 'book stale');
+    await clock.advance(5_000);
+    expect(
+      delivered.map(({ message }) => [message.entries.map(e => `${e.event} ${e.times}`).join(), message.isSilent]),
+    ).toEqual([
+      ['wide 1', true],
+      ['bookStale 1', true],
+      ['bookStale 0', false],
+    ]);
+    expect(outbox.takeCounts().get('fill')).toEqual({ happened: 1, dropped: 0 });
+  });
+});
+
+describe('what does not arrive', () => {
+  test('is tried again, later each time, under the same id; what happens meanwhile waits for it', async () => {
+    let isUp = false;
+    const tries: string[] = [];
+    const { clock, outbox, delivered, lines } = rig(12, () =>
+      isUp ? { kind: 'delivered' } : { kind: 'later', why: 'ECONNREFUSED' },
+    );
+    outbox.raise('halted', 'drawdown');
+    await clock.advance(120_000);
+    outbox.raise('reduceOnly', 'a person');
+    isUp = true;
+    await clock.advance(60_000);
+    tries.push(...delivered.map(({ message }) => message.id));
+    expect(tries).toEqual(['x-1', 'x-2']);
+    expect(lines.map(({ text }) => text)).toEqual([
+      'alerts: a test: ECONNREFUSED; it is tried again',
+      'alerts: a test takes messages again',
+    ]);
+  });
+
+  test('after an hour, or refused, it is given up: in the log with its text, and in the counts', async () => {
+    const { clock, outbox, lines } = rig(12, () => ({ kind: 'later', why: 'answers 500' }));
+    outbox.raise('halted', 'drawdown');
+    await clock.advance(2 * 3_600_000);
+    expect(lines.at(-1)).toMatchObject({
+      level: 'error',
+      known: { lost: [{ event: 'halted', times: 1, text: 'drawdown' }] },
+      text: 'alerts: halted not delivered to a test: answers 500',
+    });
+    expect(outbox.takeCounts().get('halted')).toEqual({ happened: 1, dropped: 1 });
+  });
+
+  test('a stop sends what is left at once, and waits no longer than four seconds for a channel that hangs', async () => {
+    const quick = rig(3, arrives);
+    for (const text of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      quick.outbox.raise('halted', text);
+      await quick.clock.advance(3_000);
+    }
+    quick.outbox.raise('stopped', 'stopped');
+    const ended = quick.outbox.close();
+    await quick.clock.advance(100);
+    await ended;
+    expect(quick.delivered.at(-1)?.message.entries.map(({ event, times }) => [event, times])).toEqual([
+      ['halted', 3],
+      ['stopped', 1],
+    ]);
+    const slow = rig(3, arrives, MODES, 1e9);
+    slow.outbox.raise('halted', 'a');
+    await slow.clock.advance(1_000);
+    slow.outbox.raise('stopped', 'b');
+    let isClosed = false;
+    void slow.outbox.close().then(() => (isClosed = true));
+    await slow.clock.advance(4_000);
+    expect(isClosed).toBe(true);
+    expect(slow.lines.map(({ text }) => text)).toEqual([
+      'alerts: halted not delivered to a test: closed',
+      'alerts: stopped not delivered to a test: closed',
+    ]);
+  });
+});
+
+test('a text fits, has a line for every event, and no half of a character', () => {
+  const of = (...units: string[]) => fc.string({ unit: fc.constantFrom(...units), maxLength: 3_000, size: 'max' });
+  const text = fc.oneof(of('a', ' ', 'é', '😀'), of('é', '😀', '𝔘'));
+  const texts = fc.array(text, { minLength: 1, maxLength: EVENTS_TOLD.length, size: 'max' });
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 2_000, max: 5_000 }), (all, max) => {
+      const entries = all.map((text, i): Entry => ({ event: EVENTS_TOLD[i]!, state: 'once', text, at: 0, times: 1 }));
+      const text = textOf({ title: 'mm1 btc_mxn', entries }, max);
+      expect(text.length).toBeLessThanOrEqual(max);
+      expect(text).not.toMatch(/\p{Surrogate}/u);
+      expect(text.split('\n').length).toBe(1 + all.length);
+      for (const { event } of entries) expect(text).toContain(` ${event}: `);
+      // Nothing is cut where there is room.
+      const whole = `mm1 btc_mxn\n${entries.map(e => `00:00:00 ${e.event}: ${e.text}`).join('\n')}`;
+      if (whole.length <= max) expect(text).toBe(whole);
+      else expect(text.length).toBeGreaterThan(0.7 * max);
+    }),
+    { numRuns: 100, endOnFailure: true },
+  );
+  expect(cut('one two three', 9)).toBe('one two…');
+});

@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { configAt, settingsOf } from '../../../../backtest/app/tune/parameters.ts';
+import { readStudy, studyDigest } from '../../../../backtest/app/tune/study.ts';
+import { shippedConfig } from '../../../../src/wiring/configFile.ts';
+import { folder, studyFile } from './studies.ts';
+
+const dir = folder();
+
+/** The lines that a study is refused with, without the file's name. */
+function refused(text: string): string[] {
+  const file = join(dir, 'wrong.yaml');
+  writeFileSync(file, text.replaceAll('SANDBOX', shippedConfig('sandbox')));
+  try {
+    readStudy(file);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split('\n').map(line => line.replace(`${file}:`, ''));
+  }
+}
+
+const HEAD = 'config: SANDBOX\ntapes: [{ name: a, flow: { seconds: 600, seed: 1 } }]\nsearch: { trials: 4 }\n';
+const withParameters = (yaml: string): string => `${HEAD}parameters:\n${yaml}\n`;
+
+describe('a study', () => {
+  test('is read with its defaults and the order in which conditions come first', () => {
+    const study = readStudy(
+      studyFile(dir, {
+        parameters: {
+          'strategy.levelSpacingBps': { log: [2, 20], when: { 'strategy.levels': [2, 3] } },
+          'strategy.levels': { integer: [1, 3] },
+        },
+      }),
+    );
+    expect(study.space.map(({ key }) => key)).toEqual(['strategy.levels', 'strategy.levelSpacingBps']);
+    expect(study.keys.objectives).toEqual(['net60s']);
+    expect(study.keys.holdout).toEqual({ lastShare: 0.25 });
+  });
+
+  test.each([
+    [withParameters('  strategy.levels: { integer: [1, 3] }\nspeeds: 3'), [/^6:1 speeds: unknown key/]],
+    [
+      'config: SANDBOX\ntapes: []\nsearch: { trials: 4 }\nparameters: { a: { choice: [1] } }',
+      [/^2:1 tapes: expected at least 1 entries/],
+    ],
+    [
+      withParameters('  strategy.halfSpredBps: { linear: [1, 2] }'),
+      ['5:3 parameters.strategy.halfSpredBps: unknown key; did you mean halfSpreadBps?'],
+    ],
+    [
+      withParameters('  strategy.halfSpreadBps: { linear: [-4, 20] }'),
+      [
+        /^5:\d+ parameters\.strategy\.halfSpreadBps\.linear: the configuration refuses -4: expected (at least|more than) 0/,
+      ],
+    ],
+    [
+      withParameters('  strategy.halfSpreadBps: { linear: [9, 4] }'),
+      [/^5:3 parameters\.strategy\.halfSpreadBps: low 9 and high 4; expected two numbers/],
+    ],
+    [
+      withParameters('  strategy.halfSpreadBps: { linear: [4, 9], log: [1, 2] }'),
+      [/expected exactly one of linear, log, integer, choice/],
+    ],
+    [
+      withParameters('  strategy.reference: { choice: [mid, middle] }'),
+      [/^5:\d+ parameters\.strategy\.reference\.choice\.1: the configuration refuses "middle": expected one of/],
+    ],
+    [
+      withParameters('  strategy.halfSpreadBps: { linear: [4, 9], when: { strategy.levels: 2 } }'),
+      [/only when strategy\.levels has a value; expected a parameter/],
+    ],
+    [
+      withParameters('  strategy.levels: { integer: [1, 3] }\nobjectives: [profit]'),
+      [/objectives\.0: expected one of net60s, net/],
+    ],
+    [
+      withParameters('  strategy.levels: { integer: [1, 3] }\nconstraints: { fils: { min: 3 } }'),
+      [/constraints\.fils/],
+    ],
+    [
+      withParameters('  strategy.levels: { integer: [1, 3] }\nconstraints: { fills: {} }'),
+      [/constraints\.fills: expected min:, max: or both/],
+    ],
+    [
+      withParameters('  strategy.levels: { integer: [1, 3] }\nholdout: { tapes: [b] }'),
+      [/holdout\.tapes\.0: no tape has the name b; names are: a/],
+    ],
+    [withParameters('  strategy.levels: { integer: [1, 3] }\nholdout: { tapes: [a] }'), [/every tape is held out/]],
+    [withParameters('  strategy.levels: { integer: [1, 3]'), [/not valid YAML/]],
+  ])('%# is told in one clear line with its place', (text, lines) => {
+    const found = refused(text);
+    expect(found).toHaveLength(lines.length);
+    for (const [i, line] of lines.entries())
+      if (typeof line === 'string') expect(found[i]).toBe(line);
+      else expect(found[i]).toMatch(line);
+  });
+
+  test('has one digest for any number of trials, and another for anything that changes a result', () => {
+    const digest = (other: object) => studyDigest(readStudy(studyFile(dir, other)), '1', ['tape']);
+    const search = { algorithm: 'sobol', seed: 1, trials: 4, batch: 2 };
+    expect(digest({ search: { ...search, trials: 40 } })).toBe(digest({}));
+    const others = [
+      { search: { ...search, seed: 2 } },
+      { segments: 3 },
+      { models: ['pessimistic'] },
+      { latenciesMs: [50] },
+    ];
+    expect(new Set([{}, ...others].map(digest)).size).toBe(5);
+  });
+});
+
+describe('a point', () => {
+  const parameters = {
+    'strategy.amount': { log: [0.001, 0.01] as [number, number] },
+    'strategy.halfSpreadBps': { linear: [4, 40] as [number, number] },
+  };
+
+  test('becomes text where the configuration wants decimal text, with four digits', () => {
+    const study = readStudy(studyFile(dir, { parameters }));
+    const point = { 'strategy.amount': 0.00123456, 'strategy.halfSpreadBps': 16.123456 };
+    expect(settingsOf(point, study.keys.parameters, study.base)).toEqual([
+      ['strategy.amount', '0.001235'],
+      ['strategy.halfSpreadBps', 16.12],
+    ]);
+    const config = configAt(point, study.keys.parameters, study.base);
+    expect(config).toMatchObject({ strategy: { amount: '0.001235', halfSpreadBps: 16.12, levels: 3 } });
+  });
+
+  test('that no configuration can have is told by its reason', () => {
+    const study = readStudy(studyFile(dir, { parameters: { 'limits.ordersMax': { integer: [1, 12] } } }));
+    expect(configAt({ 'limits.ordersMax': 1 }, study.keys.parameters, study.base)).toMatch(/ordersMax/);
+  });
+
+  test('may choose whole parts of the configuration by name, and keys that only one of them has', () => {
+    const strategy = {
+      narrow: { name: 'ladder', reference: 'mid', halfSpreadBps: 12, levels: 1, amount: '0.002', minEdgeBps: 1 },
+      wide: {
+        name: 'ladder',
+        reference: 'mid',
+        halfSpreadBps: 30,
+        levels: 3,
+        levelSpacingBps: 5,
+        amount: '0.002',
+        minEdgeBps: 1,
+      },
+    };
+    const study = readStudy(
+      studyFile(dir, {
+        parameters: {
+          'strategy.levelSpacingBps': { linear: [2, 9], when: { strategy: 'wide' } },
+          strategy: { choice: strategy },
+        },
+      }),
+    );
+    const config = configAt({ strategy: 'wide', 'strategy.levelSpacingBps': 7 }, study.keys.parameters, study.base);
+    expect(config).toMatchObject({ strategy: { halfSpreadBps: 30, levels: 3, levelSpacingBps: 7 } });
+  });
+});
