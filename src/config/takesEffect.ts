@@ -1,6 +1,6 @@
 /**
- * When a running bot applies a changed key: marked in the schema, on a key or a parent. Without a mark, it needs a
- * restart.
+ * Time at which a running bot applies a changed key: marked in the schema, on a key or a parent. Without a mark, it
+ * needs a restart.
  */
 import { z } from 'zod';
 

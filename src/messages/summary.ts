@@ -27,7 +27,7 @@ export type Summary = {
   readonly openOrdersLeft: number | null;
   /** `null` if the balances could not be read. */
   readonly ledgerMatches: boolean | null;
-  /** Why trading is halted; absent if it is not. */
+  /** Reason why trading is halted; absent if it is not. */
   readonly halted?: string;
   /** Present only in paper trading. */
   readonly paper?: { readonly follows: string; readonly fills: string };

@@ -127,8 +127,8 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
 }
 
 /**
- * Starts markets in the books of the configured reference: the last ones with their own flow, the first so that the
- * price through all of them equals the traded book's recent price.
+ * Starts markets in the books of the configured reference. The last ones have their own flow. The first one follows, so
+ * that the price through all of them equals the traded book's recent price.
  */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
   const reference = externalReferenceOf(config);

@@ -3,8 +3,8 @@ import { url as inspectorUrl } from 'node:inspector';
 import { UsageError } from './usageError.ts';
 
 /**
- * Rejects an environment in which Node accepts any certificate, so that a man in the middle could read the key and
- * impersonate the exchange.
+ * Rejects an environment in which Node accepts any certificate: an attacker between the two could read the key and
+ * impersonate the exchange. 
  * @throws UsageError in that case.
  */
 export function refuseUncheckedCertificates(environment: Readonly<Record<string, string | undefined>>): void {

@@ -6,8 +6,8 @@ import { openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
 const MOUNTED = /^(\/var)?\/run\/secrets\//;
 
 /**
- * Returns the text of a key file. Throws one line with the remedy if it is not owned by this user or root, if it is
- * open to others, or if it is not a regular file of at most 64 kB.
+ * Returns the text of a key file. Throws one line with the remedy if the file belongs to another user than this one or
+ * root, is open to others, or is not a regular file of at most 64 kB.
  */
 export function readSecretFile(path: string): string {
   const fd = openRegularFile(path);

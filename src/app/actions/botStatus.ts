@@ -29,7 +29,7 @@ export type BotStatus = {
   readonly bot: BotLife;
   /** Known open orders, and the time of that knowledge. */
   readonly openOrders: OpenOrders;
-  /** Why the state's disk accepts no writes; `null` if it does, or if unknown. */
+  /** Problem of the state's disk that prevents writes; `null` if there is none, or if unknown. */
   readonly disk: DiskTrouble | null;
   /** Active stops; empty if there are none. */
   readonly heldBy: readonly HeldBy[];
@@ -58,7 +58,7 @@ export type RunStatus = {
   readonly book: string;
   readonly instance: string;
   readonly regime: { readonly regime: string; readonly since: Millis | null; readonly why: string };
-  /** Why nothing, or one side, is not quoted; `null` if both sides are. */
+  /** Reason why nothing, or one side, is not quoted; `null` if both sides are. */
   readonly whyNot: string | null;
   /** Live quotes, best first; `null` if unknown because the bot has no heartbeat. */
   readonly bids: readonly StatusQuote[] | null;

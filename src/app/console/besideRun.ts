@@ -27,7 +27,7 @@ export class BesideRun {
   readonly #told: () => readonly ShownEvent[];
   ledger: LedgerFile | null = null;
   budgets: ShownBudgets | null = null;
-  /** Why the last read of the ledger failed; `null` if it did not. */
+  /** Error of the last read of the ledger; `null` if it succeeded. */
   trouble: string | null = null;
 
   /** `told`: further events, in any order. */

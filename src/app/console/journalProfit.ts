@@ -1,4 +1,4 @@
-/** Profit by UTC hour and day for the console. */
+/** Profit by UTC hour and day for the page of the console process. */
 import { approximately } from '../../core/index.ts';
 import type { LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import type { ShownHour } from '../../console/index.ts';

@@ -11,7 +11,7 @@ import type { RunReplay } from './runReplay.ts';
 
 /** Interval between reads of the recording, in ms of real time; the bot writes it once per second. */
 const LOOK_EVERY_MS = 500;
-/** Maximum time for which a replay may block this process at once. */
+/** Maximum time for which one slice of a replay may block this process. */
 const SLICE_MS = 25;
 
 export class LiveRun {
@@ -23,7 +23,7 @@ export class LiveRun {
   #isBehind = true;
   #seenAt = -1;
   #grewAt: Millis | null = null;
-  /** Why the last read of the directory failed. */
+  /** Error of the last read of the directory; `null` if it succeeded. */
   trouble: string | null = null;
 
   constructor(dir: string, clock: Clock) {

@@ -4,7 +4,7 @@ import type { ConsoleHistory, ConsoleView } from '../../console/index.ts';
 import { chainOf, RunChain } from './runChain.ts';
 import { RunReplay } from './runReplay.ts';
 
-/** Maximum time for which a replay may block the process at once, in ms. */
+/** Maximum time for which one slice of a replay may block the process, in ms. */
 const SLICE_MS = 25;
 /** Maximum number of waiting requests; further ones are rejected. */
 const WAITING_MAX = 8;

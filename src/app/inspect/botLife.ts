@@ -23,7 +23,7 @@ export type HeldBy = {
   readonly what: 'halt' | 'pause' | 'hold' | 'reduce' | 'flatten';
   readonly reason: string;
   readonly at: Millis;
-  /** Source: the bot itself, its sentinel, or a person. */
+  /** Source: the bot itself, its sentinel, or the operator (`person`). */
   readonly by: string;
   /** Name of the operator; `null` if not given. */
   readonly who: string | null;

@@ -17,7 +17,9 @@ import { previewNow } from './previewNow.ts';
 export type CheckResult = {
   /** Lines for stdout. */
   readonly text: string;
-  /** Why nothing could be quoted until the operator changes something, in one line; `null` if something could. */
+  /**
+   * Reason why nothing could be quoted until the operator changes something, in one line; `null` if something could.
+   */
   readonly problem: string | null;
 };
 

@@ -42,7 +42,7 @@ export type Explanation = {
   readonly regime: RegimeChange;
   /** Last changes, oldest first; the last one is the current regime. */
   readonly changes: readonly RegimeChange[];
-  /** Why nothing could be quoted; `null` if it could. */
+  /** Reason why nothing could be quoted; `null` if it could. */
   readonly refusal: string | null;
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
   readonly fair: { readonly ticks: number; readonly steps: readonly Step[] } | null;
@@ -56,7 +56,7 @@ export type Explanation = {
   readonly levels: readonly ExplainedLevel[];
   /** Last hedges, oldest first, as of that time. */
   readonly hedges: readonly HedgeRow[];
-  /** How this Puntas differs from the one that ran; `null` if every command up to there is equal. */
+  /** First difference between this Puntas and the one that ran; `null` if every command up to there is equal. */
   readonly difference: string | null;
   /**
    * Note on the requested time: the bot was not running, the recording has a gap, or the engine failed with an error.

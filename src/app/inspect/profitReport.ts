@@ -19,7 +19,7 @@ export type ProfitDay = EarnedSums & {
   readonly cash: Money;
   /** All bookings of the day by currency, including those outside the profit. */
   readonly booked: ReadonlyMap<string, Causes>;
-  /** Why the day is incomplete; `null` for a complete day. */
+  /** Reason why the day is incomplete; `null` for a complete day. */
   readonly cut: 'begins' | 'older entries are one sum' | 'so far' | null;
 };
 

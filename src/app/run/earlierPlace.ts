@@ -14,9 +14,9 @@ import type { StateLook } from '../../live/state/stateLook.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
- * Rejects if the former location has a state of this bot that must be moved or settled first: a ledger that the new
- * location lacks, a halt, or orders that may live. `file` is the YAML, `cwd` the working directory.
- * @throws UsageError in that case.
+ * Rejects with `UsageError` if the former location has a state of this bot that must be moved or settled first.
+ * Examples are a ledger that the new location lacks, a halt, and orders that may live. `file` is the YAML, `cwd` the
+ * working directory.
  */
 export async function heedEarlierPlace(
   config: Config,

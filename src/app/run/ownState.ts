@@ -89,18 +89,21 @@ export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess
 
 type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 
-/** The number of the account, for which the state may then be opened. Rejects in one line when the key is not known to be of the same account. */
+/**
+ * Returns the account number for which the state may then be opened. Rejects with one line if the key is not proven to
+ * be of the same account.
+ */
 async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
   if (!exchange.account) throw new UsageError(other.message);
   const clientId = answered('read account_status', await exchange.account.id());
-  // What the state knows is compared where it is opened.
+  // A number known to the state is compared when it is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
   throw new UsageError(
     `${other.message.split(', and ')[0]}, and nothing in it shows that this key (of account ${clientId}) is of the same account: start once with the old key if it still works; else look at the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
   );
 }
 
-/** By the newest own trade, or an order that lives; a state with neither has nothing that another account could be harmed by. */
+/** Checks the newest own trade, or a live order. A state with neither cannot harm another account. */
 async function isKnownBy(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<boolean> {
   if (tid === null && orders.length === 0) return true;
   if (tid !== null) {

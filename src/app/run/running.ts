@@ -140,10 +140,7 @@ export class Running {
     return rolling;
   }
 
-  /**
-   * Returns the parts of a run that depend on its configuration.
-   * @throws UsageError if it requires something that is not available.
-   */
+  /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if one is unavailable. */
   #setupOf(config: Config) {
     const { clock } = this.#options;
     const client = this.#client;
@@ -249,10 +246,7 @@ export class Running {
     return scrapes;
   }
 
-  /**
-   * Quotes until it is stopped, then cancels and verifies. `onStarted`: from then on, an earlier run's orders are
-   * handled.
-   */
+  /** Quotes until stopped, then cancels and verifies. `onStarted`: this run now handles an earlier run's orders. */
   async trade(rolling: Rolling, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
     const { venue, clock, log } = this.#options;
     const { instrument, tier } = rolling.session.rules;
@@ -371,10 +365,7 @@ export class Running {
   }
 }
 
-/**
- * Returns a check whether the sentinel of a state directory had a heartbeat within the last minute; it has a minute to
- * start.
- */
+/** Returns a check for a sentinel's heartbeat within the last minute; it has a minute to start. */
 function sentinelIn(dir: string, clock: Clock): () => boolean {
   const watch = new Watch(
     () => readHeartbeat(dir, 'sentinel'),

@@ -57,7 +57,7 @@ const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirnam
 
 const WRITE_BY_OTHERS = 0o022;
 
-/** The folder itself may be reached by a link, because whoever starts the bot names it. Its files must not be links. */
+/** The folder itself may be a link, because the operator names it. Its files must not be links. */
 function flawOf(path: string, isFolder: boolean, user: number): string | null {
   const seen = isFolder ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
   // Deleted in the meantime.
