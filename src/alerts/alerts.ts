@@ -106,7 +106,7 @@ export class Alerts {
     turn();
   }
 
-  /** Sends what is pending and the stop summary; waits at most four seconds. */
+  /** Sends pending alerts and the stop summary; waits at most four seconds. */
   async close(lastWord?: string): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

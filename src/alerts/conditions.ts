@@ -35,7 +35,7 @@ type Condition = {
 };
 
 const MINUTE = 60_000;
-/** Shortest reported pause. */
+/** Minimum length of a reported pause. */
 const BLINK = 1_000;
 /** Time that a start or a change of runs may take. */
 const START = 30_000;
@@ -154,7 +154,7 @@ function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
     : null;
 }
 
-/** Also applies while paused or halted, since it continues afterwards. */
+/** Also applies while paused or halted, because reduce-only continues afterwards. */
 function reducing({ snapshot: { regime } }: Look): Cause | null {
   const why = regime.reduce ?? regime.near?.why ?? null;
   return why === null ? null : same(`only inventory is closed: ${why}`);

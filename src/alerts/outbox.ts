@@ -47,7 +47,10 @@ const GROUP_MS = 200;
  * Minimum pause between messages. With grouping and checks every half second, a cause is reported within five seconds.
  */
 export const GAP_MS = 2_000;
-/** Maximum lines of one event per `WINDOW_MS`: started, ended, started again; afterwards only its state. */
+/**
+ * Maximum lines of one event per `WINDOW_MS`, enough for start, end and restart. Further changes wait and are reported
+ * as one state.
+ */
 export const LINES_MAX = 3;
 const BACKOFF_MS = { first: 1_000, most: 30_000 };
 /** Time after which an undelivered message is abandoned. */
@@ -133,7 +136,7 @@ export class Outbox {
     return counts;
   }
 
-  /** Sends what is pending as one message and waits for a bounded time. Logs what was not delivered. */
+  /** Sends pending alerts as one message and waits for a bounded time. Logs undelivered ones. */
   async close(): Promise<void> {
     const { clock, channel } = this.#options;
     this.#closing = true;

@@ -1,9 +1,9 @@
-/** Configuration problems as lines for the operator: the place, the expected value, the found one. */
+/** Configuration problems as lines for the operator, with the place, the expected and the found value. */
 import type { z } from 'zod';
 import { nowCalled, oldKeysIn } from './renamedKeys.ts';
 import { keysOf, pathsOfKey, schemaAt, unwrap } from './shape.ts';
 
-/** A single problem. `aboutKey`: the key itself is wrong, not its value. */
+/** Problem of a configuration. `aboutKey`: the key itself is wrong, not its value. */
 export type Problem = {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -14,7 +14,10 @@ export type Problem = {
 
 type Issue = z.core.$ZodIssue;
 
-/** Maximum number of unknown keys of one section reported singly with a suggestion, because the search takes time. */
+/**
+ * Maximum number of unknown keys of one section that are reported singly, each with a suggestion, because the search
+ * takes time.
+ */
 const UNKNOWN_KEYS_TOLD = 50;
 
 /**

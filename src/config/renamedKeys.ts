@@ -52,13 +52,13 @@ export function withCurrentKeys(given: unknown): {
   return { value, taken, twice };
 }
 
-/** Whether the strategy has the key; otherwise its old name stays an unknown key. */
+/** Whether the strategy has the key; if not, the old name stays an unknown key. */
 function isKnownThere({ now }: RenamedKey, { name }: Section): boolean {
   if (now[0] !== 'strategy' || typeof name !== 'string' || !Object.hasOwn(strategies, name)) return true;
   return Object.hasOwn(strategies[name as keyof typeof strategies].parameters.shape, now[1]!);
 }
 
-/** Returns the path in the file of a current path. */
+/** Returns the path that the file uses for a current path. */
 export function asWritten(path: Path, taken: readonly RenamedKey[]): Path {
   const under = taken.find(({ now }) => now.every((step, i) => step === path[i]));
   return under === undefined ? path : [...under.old, ...path.slice(under.old.length)];

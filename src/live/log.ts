@@ -1,6 +1,6 @@
 /**
- * Subset of pino that the layers use: fields first, then the sentence. Methods, because pino's need their logger as
- * `this`: a detached one (`const write = log.warn`) throws, and the linter reports it.
+ * Subset of pino that the layers use: fields first, then the sentence. Declared as methods, because pino's functions
+ * need their logger as `this`. A detached one (`const write = log.warn`) throws, and the linter reports it.
  */
 export interface Log {
   debug(known: object, sentence: string): void;

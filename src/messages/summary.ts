@@ -20,7 +20,7 @@ export type Summary = {
    * parts add up to the total.
    */
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
-  /** Share of the time with at least one live quote, since quoting was first possible. */
+  /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
   /** Orders that may be open; `null` if none is known and the open orders could not be read. */

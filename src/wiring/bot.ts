@@ -66,8 +66,8 @@ export type VenueAccess = {
 };
 
 /**
- * Minimum deadline of a request, in real time. An accelerated clock also shortens the maximum request delay, within
- * which a request must time out; still, a busy machine needs time to answer.
+ * Minimum deadline of a request, in real time. On an accelerated clock, deadlines shrink with the maximum request
+ * delay, but a busy machine must still be able to answer.
  */
 const DEADLINE_MIN_MS = 500;
 
@@ -271,7 +271,7 @@ function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
   throw new UsageError(`${key}: nothing can be converted at this exchange; leave the key out`);
 }
 
-/** Bands beyond this number of orders are equivalent. */
+/** Maximum band, in orders; larger bands have the same effect. */
 const ORDERS_MAX = 10_000;
 
 /** Returns the hedge setup without a desk. */

@@ -1,4 +1,4 @@
-/** Minimum process limits: open files and memory. Below them, Node ends midway with pages of its own output. */
+/** Minimum process limits: open files and memory. Below them, Node fails midway and prints pages of its own. */
 import { getHeapStatistics } from 'node:v8';
 // Not imported by the index: with few files, the other modules of the folder cannot be loaded.
 import { readRegularFile, SMALL_FILE } from '../guard/files.ts';

@@ -4,7 +4,7 @@ import { UsageError } from './usageError.ts';
 
 /**
  * Rejects an environment in which Node accepts any certificate: an attacker between the two could read the key and
- * impersonate the exchange. 
+ * impersonate the exchange.
  * @throws UsageError in that case.
  */
 export function refuseUncheckedCertificates(environment: Readonly<Record<string, string | undefined>>): void {

@@ -6,8 +6,8 @@ import { openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
 const MOUNTED = /^(\/var)?\/run\/secrets\//;
 
 /**
- * Returns the text of a key file. Throws one line with the remedy if the file belongs to another user than this one or
- * root, is open to others, or is not a regular file of at most 64 kB.
+ * Returns the text of a key file of at most 64 kB. Throws one line with the remedy if the file is not regular, is open
+ * to others, or belongs to neither this user nor root.
  */
 export function readSecretFile(path: string): string {
   const fd = openRegularFile(path);

@@ -18,7 +18,7 @@ export type VenueChoice = {
   /** Seed of the embedded exchange or of paper; if absent, the configured or a random one. */
   readonly seed?: number;
   readonly paper?: boolean;
-  /** Opens a log of that level that masks the secrets. */
+  /** Opens a log of the given level with the secrets masked. */
   openLog(level: string, secrets: readonly string[]): Log;
 };
 

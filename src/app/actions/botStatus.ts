@@ -1,6 +1,6 @@
 /**
- * `puntas status`: life, quotes, holdings, profit, use of each limit, and active stops of a bot, only from its state
- * directory.
+ * `puntas status`: process state, quotes, holdings, profit, use of each limit, and active stops of a bot. Reads only
+ * its state directory.
  */
 import { existsSync } from 'node:fs';
 import { pairOf, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';

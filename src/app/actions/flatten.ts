@@ -54,7 +54,7 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (lastConfigOf(dir).hedge === undefined) throw new UsageError(NO_HEDGER);
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
-  // First reduce-only, so that the hedger does not close what quotes open.
+  // Sets reduce-only first, so that the hedger does not close what quotes open.
   latch.setReduce?.({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
   // An identical request continues the earlier one: its costs count, even if the earlier command was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);

@@ -73,7 +73,7 @@ function quotesThen(
   const { engine, seen, rules } = moment;
   const at = seen.at ?? now;
   const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];
-  // Copies, because the engine changes its own.
+  // Copied, because the engine changes its order objects.
   const liveOrders = engine.liveOrders.map(order => ({ ...order }));
   const event = eventOf(ask, dir, at, now);
   const commands = event === null ? [] : engine.step(event);

@@ -38,7 +38,7 @@ export function resumeOnce(
   return resume(bot, reason, at, by);
 }
 
-/** Must be called once the action is in the journal. */
+/** Forgets the started resume. Must be called when the action is in the journal. */
 export const resumed = ({ stateDir }: WhichBot): void => rmSync(join(stateDir, FILE), { force: true });
 
 function startedIn(dir: string): Started | null {

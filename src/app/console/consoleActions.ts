@@ -47,7 +47,7 @@ export function consoleActions(
       };
     },
     cost: (by, onShare) => {
-      // A cost preview needs no bound and no reason, as with the command.
+      // The preview ignores the bound and the reason, as in the command.
       const ask = { id: randomUUID(), action: 'flatten', reason: 'what would it cost', by, via: 'console' } as const;
       return previewed({ ...ask, costMax: '1' }, onShare);
     },

@@ -182,7 +182,7 @@ const ledgerOf = ({ causes, checked }: LedgerFile): ShownLedger => ({
     }),
 });
 
-/** Returns the bot's state for a past view, without life data. */
+/** Returns the bot's state for a past view, without heartbeat times and stops. */
 export const botOfPast = (state: ShownBot['state']): ShownBot => ({
   state,
   beatAgo: null,

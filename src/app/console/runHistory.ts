@@ -56,7 +56,7 @@ export class RunHistory {
   constructor(instrument: Instrument, run: number, startedAt: Millis) {
     this.instrument = instrument;
     this.#run = run;
-    // News of the first input belongs to the start of the run.
+    // Events of the first input get the start time of the run.
     this.#at = startedAt;
     const tell =
       (level: ShownEvent['level']) =>
@@ -77,7 +77,8 @@ export class RunHistory {
 
   /** Continues the charts, fills, events and counts of an earlier run. */
   follow(earlier: RunHistory): void {
-    // If the clock was set back, the line must not run back.
+    // Keeps only earlier points before the start of this run, so that a clock set back does not draw a line back in
+    // time.
     const before = ([at = 0]: readonly number[]): boolean => at < (this.#startedAt ?? Infinity);
     this.#recent = [...earlier.#recent.filter(before), ...this.#recent].slice(-RECENT_MAX);
     this.#wholeStep = Math.max(this.#wholeStep, earlier.#wholeStep);

@@ -119,7 +119,7 @@ const bidOrAsk = (side: Side): string => (side === 'buy' ? 'bid' : 'ask');
 const costOf = (i: Instrument, { side, price, amount }: NormalizedLevel): Money =>
   side === 'sell' ? moneyOfAmount(i, amount) : moneyOfValue(i, valueOf(price, amount));
 
-/** Returns the fee tier, and what two first levels earn after two fees. */
+/** Returns the fee tier, and the spread of the first levels compared with two maker fees. */
 export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }: PreviewNow): readonly Finding[] {
   const place = tier === null || tier === undefined ? `maker fee ${percent(makerRate)}` : describeTier(tier);
   const found = [pass('fee tier', place)];

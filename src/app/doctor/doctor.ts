@@ -30,7 +30,7 @@ export type DoctorOptions = {
   readonly clock: Clock;
   readonly seed: number;
   readonly version: string;
-  /** Opens a log of that level that masks the secrets. */
+  /** Opens a log of the given level with the secrets masked. */
   readonly openLog: (level: string, secrets: readonly string[]) => Log;
   /** Called with each finding as soon as it is known. */
   readonly tell: (found: Finding) => void;

@@ -21,13 +21,13 @@ const CHECK = 'order';
 
 /** Distance from the mid: ten percent, where no one trades and exchanges accept orders. */
 const FAR_BPS = 1_000;
-/** Margin above the minimum value (its reciprocal), for a market that moves before the order arrives. */
+/** Divisor of the minimum value; the quotient is a margin for a market that moves before the order arrives. */
 const ROOM_SHARE = 20n;
 /** Collar margin, because the market may move between decision and gate. */
 const COLLAR_ROOM_BPS = 200;
 /** Time after which no order will be placed any more; a start only takes seconds. */
 const NONE_AFTER_MS = 30_000;
-/** Time beyond one read of open orders, so that the read shows the order. */
+/** Time added to the interval of open-order reads, so that a read shows the order. */
 const LIES_MORE_MS = 500;
 
 export type TrialPlan = {
@@ -182,7 +182,7 @@ class TrialWatch {
   }
 
   #counted(event: Extract<EngineNews, { kind: 'count' }>['event']): void {
-    // Orders of an earlier run are canceled before.
+    // Counts before the order belong to an earlier run's orders.
     if (this.#order === null) return;
     if (event === 'placed') {
       // Also applies to an order with an unknown outcome that was then found.

@@ -34,7 +34,7 @@ export type HeldBy = {
 /** Time without a heartbeat after which the bot counts as silent; a running bot writes one every two seconds. */
 const SILENT_MS = 15_000;
 
-/** Returns the bot's life, only from the state directory. `now`: wall time. */
+/** Returns the state of the bot's process, only from the state directory. `now`: wall time. */
 export function lifeOf(dir: string, now: Millis): BotLife {
   const record = readHeartbeat(dir, 'bot');
   if (record === null) return { state: 'never ran', since: null, beatAgo: null };

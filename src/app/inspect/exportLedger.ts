@@ -68,7 +68,7 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
 
 function fillsOf(file: LedgerFile, entries: readonly LedgerEntry[], book: string | undefined) {
   const own = file.book ?? book;
-  // Without a book, there are no trades whose book only their currencies could show.
+  // If no book is known, the ledger has no trade whose book must be inferred from its currencies.
   const [major, minor] = own === undefined ? ['', ''] : pairOf(own);
   return entries
     .flatMap(entry => bookedFill(entry, { book: own ?? '', major, minor }) ?? [])

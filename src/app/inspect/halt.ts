@@ -120,7 +120,7 @@ export async function cancelOwn(
         ],
         code: EXIT.clean,
       };
-    // With a truncated list, each known order was looked up; `left` has those that remain.
+    // If the list is truncated, each known order was looked up; `left` has those that remain.
     const ids = left ?? (isCut ? [] : known);
     return {
       lines: [
@@ -147,9 +147,9 @@ const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === 'refused' && outcome.meaning === 'nonce';
 
 /**
- * Opens a client with the bot's key in a second process. Its nonces derive from the clock, as the bot's do, so that
- * both processes' requests stay acceptable to an exchange that requires rising nonces. If they are rejected because the
- * bot's nonces are ahead of the clock, they continue above every nonce that the bot may have used.
+ * Opens a client with the bot's key in a second process. Its nonces derive from the clock, as the bot's do. So both
+ * processes' requests stay acceptable to an exchange that requires rising nonces. If the bot's nonces are ahead of the
+ * clock and these are rejected, they continue above every nonce that the bot may have used.
  */
 async function besideTheBot(
   config: Config,

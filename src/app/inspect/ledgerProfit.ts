@@ -16,7 +16,10 @@ export type BookedTrade = {
   readonly book: string | null;
   /** Text as the exchange sent it. */
   readonly price: string | null;
-  /** `null` if an older Puntas kept none; order id and level also if the order is not the bot's. */
+  /**
+   * Role, client order id and quote level of the fill. Each is `null` if an older Puntas did not keep it; the last two
+   * also if the order is not the bot's.
+   */
   readonly role: 'maker' | 'taker' | null;
   readonly clientOrderId: string | null;
   readonly level: string | null;
@@ -65,8 +68,8 @@ export function inTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] 
 }
 
 /**
- * Whether an entry belongs to the book. Trades in another book do not; conversions and rebates do if a currency of the
- * book moved.
+ * Whether an entry belongs to the book. A trade in another book does not; a conversion or a rebate does if it moved a
+ * currency of the book.
  */
 export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames): boolean {
   if (isBeginning(entry)) return false;

@@ -33,7 +33,7 @@ export type ProfitReport = BookNames & {
   /** Every UTC day from the first to the last, including days without a fill. */
   readonly days: readonly ProfitDay[];
   readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
-  /** Ledger items outside the profit, with their number of entries. */
+  /** Kinds of ledger entries outside the profit, with their numbers. */
   readonly leftOut: readonly { readonly what: string; readonly count: number }[];
   /** Profit since the opening at the last recorded moment, and its run's part; `null` if none was kept. */
   readonly profit: ProfitNow | null;

@@ -25,7 +25,7 @@ export type BesideOptions = {
 const AGAIN_MS = { first: 1_000, most: 60_000 };
 /** Lifetime after which a death does not count as early. */
 const LIVED_MS = 60_000;
-/** Time for an orderly end. */
+/** Time for the child to end after a stop request. */
 const ENDS_WITHIN_MS = 5_000;
 
 /** Variables for programs, folders, language and time; none can be a secret. */
@@ -91,7 +91,7 @@ export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
 }
 
 function begun({ name, args, environment, log }: BesideOptions): ChildProcess {
-  // The child ends with the channel, so also if this process is killed.
+  // The child ends when the channel closes, also if this process is killed.
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
     env: harmless(environment),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,6 +1,6 @@
 /**
- * Check for a state of this bot at its former location, when relative paths counted from the working directory; the bot
- * must not trade while ignoring it.
+ * Check for a state of this bot where older versions kept it, relative to the working directory. The bot must not start
+ * without it unnoticed.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';

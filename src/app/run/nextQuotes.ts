@@ -10,8 +10,8 @@ import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 
 /**
- * Returns the likely first decision of a next run. It lacks what only time provides: other traders' trades, RFQ prices,
- * volatility. `reference`: reference price. Throws as `engineOf`.
+ * Returns the likely first decision of a next run. It lacks data that only time provides: other traders' trades, RFQ
+ * prices, volatility. `reference`: reference price. Throws as `engineOf`.
  */
 export function nextPreview(
   config: Config,
@@ -47,8 +47,8 @@ export function nextPreview(
 }
 
 /**
- * Returns why nothing could be quoted until the operator acts, if something can be quoted now, or why trading would
- * halt immediately; in one line. `null` otherwise.
+ * Returns, in one line, why trading would halt immediately, or why nothing could be quoted until the operator acts.
+ * `null` if neither holds, or if nothing can be quoted now either.
  */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
   if (next.halt !== null && running.haltedBecause === null) return `it would halt at once: ${next.halt}`;

@@ -64,7 +64,7 @@ function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   }
 }
 
-/** Throws the error as one that the operator must fix in the configuration. */
+/** Throws the error as a `UsageError`, because the operator must fix the configuration. */
 export function misplaced(error: unknown, cause: unknown = error): never {
   const wrong = new UsageError(error instanceof Error ? error.message : String(error));
   wrong.cause = cause;

@@ -171,7 +171,7 @@ export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: re
 export const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
   `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
 
-/** Returns the given configuration with the values of flags and paper for the parts that no reload changes. */
+/** Returns the given configuration, with flags and paper settings kept for the parts that no reload changes. */
 const withOwn = (given: Config, { book, instance, exchange, paper, metrics, state, webhooks }: Config): Config => ({
   ...given,
   ...{ book, instance, exchange, paper, metrics, state, webhooks },

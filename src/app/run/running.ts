@@ -48,7 +48,7 @@ export type RunResult = {
 /** Cleanup functions, called in reverse order. */
 export type Ends = (() => unknown)[];
 
-/** A reading that lags or is empty differs seconds later. */
+/** A lagging or empty reading differs from the next one seconds later. */
 const OPENING_APART_MS = 2_000;
 /** A short constant text, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
@@ -273,7 +273,7 @@ export class Running {
     const report = await rolling.stop();
     if (isAllGone(report)) {
       this.#heartbeat.beat('stopped');
-      // A failed run ends without a request.
+      // A failed run ends without a stop request.
       this.#isStoppedCleanly = report.failure === null;
       this.#page?.forget();
     }

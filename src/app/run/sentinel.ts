@@ -65,7 +65,7 @@ export async function sentinel(
 function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
   let isGone = false;
   return seen => {
-    // Loud if the bot is gone and cannot report.
+    // Loud only if the bot is gone and cannot report.
     if (seen.kind === 'verified') return alerts.raise(seen.isHalt ? 'halted' : 'notQuoting', seen.sentence, !isGone);
     const { gone, isLatched } = seen;
     if (gone !== null && !isGone) alerts.raise('down', `${gone}; its orders may be live until that is verified`);

@@ -1,7 +1,4 @@
-/**
- * Report of orders that may live, by the state, if a start fails before it opens that state; with the command to cancel
- * them.
- */
+/** Report of orders that may live if a start fails before it opens its state, with the command to cancel them. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

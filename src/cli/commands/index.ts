@@ -1,5 +1,6 @@
 /**
- * Lazy loading of commands: only the file of the requested command is loaded, in a third of the time; all for the list.
+ * Lazy loading of commands: only the file of the requested command is loaded, in a third of the time. The list needs
+ * all of them.
  */
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';

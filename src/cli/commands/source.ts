@@ -53,7 +53,7 @@ export function bookOf(given: Config | null, asked: string | undefined): string 
   return given?.book ?? asked;
 }
 
-/** Returns the shipped configuration for a book; the standard one has a book of its own. */
+/** Returns the name of the shipped configuration for a book; `sandbox` has a book of its own. */
 export const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
 /** Reads one book of a recording. Every error rejects as `UsageError`; if there are several books, it names --book. */

@@ -51,7 +51,7 @@ export function durationFlag(text: string): number {
 /** Point in the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
 export type Moment = (now: Millis, speed?: number) => Millis;
 
-/** Parses ISO 8601 (UTC without a zone) or a time ago; the result is in ms since 1970. */
+/** Parses ISO 8601 (UTC without a zone) or an age like 5m; the result returns ms since 1970. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
@@ -97,7 +97,7 @@ export const several = (text: string, before: readonly string[]): readonly strin
 export const tapeBook = (command: Command): Command =>
   command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
 
-/** Parses trading hours to their standard text. */
+/** Parses trading hours and returns their normalized text. */
 function sessionFlag(text: string): string {
   try {
     return sessionOf(text).text;

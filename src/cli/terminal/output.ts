@@ -44,7 +44,7 @@ export type TerminalSize = { readonly isTTY?: boolean; readonly columns?: number
 
 /** Returns whether standard output is a terminal, and its width. */
 export const outputTerminal = (): TerminalSize => process.stdout;
-/** Returns the same for standard error. */
+/** Returns whether standard error is a terminal, and its width. */
 export const errorTerminal = (): TerminalSize => process.stderr;
 
 /** Returns standard error as a stream, for libraries that prompt and draw on a terminal. Its errors are ignored. */

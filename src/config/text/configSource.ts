@@ -3,7 +3,7 @@ import type { Config } from '../schema.ts';
 import { readYaml } from './yamlText.ts';
 import { asWritten, withCurrentKeys } from '../renamedKeys.ts';
 
-/** Copies of a configuration keep a symbol, but no text of it shows one. */
+/** Copies of a configuration keep a symbol, but its texts do not show one. */
 const SOURCE = Symbol('file of the configuration');
 
 type Source = { readonly path: string; readonly text: string };

@@ -37,16 +37,19 @@ export type BalanceReadsOptions = {
   readonly persist: () => boolean;
 };
 
-/** Pause between reads of the lists while nothing differs: transfers that cancel out show in no balance. */
-const LOOK_ANYWAY_MS = 600_000;
 /**
- * The same pause while new lines may still refer to amounts already in the ledger, and after a failed read of the
- * lists.
+ * Pause between reads of the lists while nothing differs. They are read anyway, because transfers that cancel each
+ * other out change no balance.
  */
+const LOOK_ANYWAY_MS = 600_000;
+/** Pause while new lines may still refer to amounts already in the ledger, and after a failed read of the lists. */
 const LOOK_AGAIN_MS = 60_000;
-/** Pause while something differs. A halted bot compares every two seconds and must not use up its requests. */
+/**
+ * Pause between reads of the lists while something differs. A halted bot compares every two seconds and must not use up
+ * its requests.
+ */
 const LOOK_EVERY_MS = 5_000;
-/** Pause while quotes are still live: a list that is slightly late must not cancel them. */
+/** Pause between reads of the lists while quotes are live: a list that is slightly late must not cancel them. */
 const LOOK_SOON_MS = 1_500;
 /** Time without usable balances after which the bot is reduce-only. */
 const UNREAD_AFTER_MS = 60_000;
@@ -61,11 +64,14 @@ export class BalanceReads {
   /** Next read of the lists while nothing differs, and time of the last read because of a difference. */
   #lookAt: Millis = -Infinity;
   #lookedAt: Millis = -Infinity;
-  /** Last reading of the lists, kept until later balances are compared: a read may fail, or trades may come between. */
+  /**
+   * Last reading of the lists, kept until the next balances are compared. In between, a read may fail or the bot may
+   * trade.
+   */
   #shown: FoundTransfers | null = null;
   /**
-   * Until then a line may refer to an amount in the opening balances or booked by a resume. The lists must be read
-   * while nothing differs.
+   * Time until which a line may refer to an amount in the opening balances, or booked by a resume. Until then, the
+   * lists must be read while nothing differs.
    */
   #linesMayComeUntil: Millis;
   /** Whether the balances differed and nothing was booked since. */
@@ -200,7 +206,7 @@ export class BalanceReads {
   async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.run.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
-    // A continued ledger is compared first: the lists can wait for the quotes.
+    // A restored ledger is compared first, because quotes wait for that comparison and the lists can be read later.
     if (this.#transfers.known !== null && !this.#o.engine.account.isReconciled) return null;
     const found = await this.#look();
     const isSoon = found === null || now < this.#linesMayComeUntil;
@@ -219,8 +225,7 @@ export class BalanceReads {
       return;
     }
     const now = this.#o.run.clock.elapsed();
-    // During a conversion, its amounts could be mistaken for a listed transfer whose effect was offset by an unlisted
-    // one.
+    // During a conversion, its amounts could be mistaken for a listed transfer that an unlisted one has offset.
     const everyMs = this.#o.engine.account.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
     if (this.#o.engine.account.isConverting || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;

@@ -35,7 +35,10 @@ const BURST = 30;
 const REFILL_MS: Millis = 1_000;
 /** Requests reserved for placements and for mandatory reads. */
 const BUDGET_RESERVE = 60;
-/** Number of reads for a trade that the stream named, with doubling pauses: the stream may be ahead of the records. */
+/**
+ * Number of attempts to read a trade that the stream named, with doubling pauses. The stream may be ahead of the
+ * records.
+ */
 const TRIES = 5;
 const RETRY_MS = 30;
 const BALANCES_EVERY_MS = 5_000;
@@ -65,7 +68,7 @@ export class EventDrivenReads {
     if (seen.kind === 'gone') {
       if (this.#gone.size < GONE_MAX) this.#gone.add(seen.oid);
     } else if (seen.kind === 'moved') {
-      // A flood of transfer news triggers a read every few seconds at most; the poll finds the rest.
+      // At most one read every few seconds, even in a flood of transfer news; the poll finds the rest.
       const now = this.#options.clock.elapsed();
       if (now - this.#balancesAt < BALANCES_EVERY_MS) return;
       this.#balancesAt = now;

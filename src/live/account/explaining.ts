@@ -8,9 +8,9 @@ const CHOICES_MAX = 10;
 
 /**
  * Returns the transfers to book, from those not yet in a ledger. `differences`: reported minus ledger, by currency.
- * `isEarly` marks transfers listed while nothing differed; the balances may or may not include them. They are booked
- * only if they close the difference of their currency exactly. The others are booked if their currency differs at all;
- * the rest of the difference is not listed yet.
+ * `isEarly` marks transfers that were listed while nothing differed. These are booked only if they close the difference
+ * of their currency exactly, because the balances may already include them. The others are booked if their currency
+ * differs at all; the rest of the difference is not listed yet.
  */
 export function explaining(
   transfers: readonly ListedTransfer[],

@@ -108,10 +108,10 @@ export class Reads {
     for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
     this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
-    // An incomplete read shows late records only up to its last trade, and perhaps only one of that trade's two
-    // records.
+    // An incomplete read proves nothing about late records after its last trade, and that trade may have a second
+    // record.
     const end = complete ? null : BigInt(trades[trades.length - 1]?.tid ?? 0);
-    // Counted from the start of the read: a late record may have been written behind a page already passed.
+    // Counted from the start of the read: a late record may have appeared on a page that was already read.
     const isOpen = ({ tid, at }: { readonly tid: string; readonly at: Millis }): boolean =>
       startedAt - at < this.#overlapMs || (end !== null && BigInt(tid) >= end);
     const open = this.#recent.findIndex(isOpen);
@@ -148,8 +148,8 @@ export class Reads {
   }
 
   /**
-   * Reads every trade of the account after the marker, page by page, and sorts them oldest first. One read at a time:
-   * each continues where the previous one ended.
+   * Reads every trade of the account after the marker, page by page, and sorts them oldest first. Runs one read at a
+   * time, because each continues where the previous one ended.
    */
   trades(): Promise<EventOf<'trades'> | Failed> {
     const turn = this.#tradesTurn.then(() => this.#tradesNow());

@@ -52,8 +52,8 @@ export class TransferReads {
   }
 
   /**
-   * Reads the lists. Before the first comparison, every id on the newest pages is new and counts as no transfer. Once
-   * the ledger equals balances read afterwards, these ids may be passed to `take`.
+   * Reads the lists. Until the first comparison, every id on the newest pages is new but counts as no transfer. If the
+   * ledger then equals balances read afterwards, pass these ids to `take`.
    */
   async look(): Promise<FoundTransfers | Failed> {
     const transfers: ListedTransfer[] = [];
@@ -77,8 +77,9 @@ export class TransferReads {
   }
 
   /**
-   * Records that the ledger equals balances read after this look. Lines listed for longer than `aheadMaxMs` are in
-   * those balances; newer ones may be ahead. The first look learns the lines from before the ledger.
+   * Records that the ledger equals balances read after this reading of the lists. Lines listed for longer than
+   * `aheadMaxMs` are in those balances; newer ones may be ahead. The first reading learns the lines from before the
+   * ledger.
    */
   seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
@@ -125,7 +126,8 @@ export class TransferReads {
       const rows = unreadableOf(outcome);
       const own = rows.find(row => isAboutCurrency(row, this.#currencies) !== 'no');
       if (own) return failedBy(list.name, own);
-      // Trades fill the list of fees and carry their own fees. Only rebates are searched for, among the newest lines.
+      // The list of fees contains those of trades, which are booked with the trades. Only rebates are searched for,
+      // among the newest lines.
       all.push(...(list.of === 'fees' ? outcome.value.filter(isGain) : outcome.value));
       marker = outcome.value[outcome.value.length - 1]?.id;
       const meets = outcome.value.some(({ id }) => this.#known?.has(`${list.name} ${id}`) ?? true);

@@ -29,7 +29,7 @@ export const KNOWN_SENDERS: DeliveryLimits = {
   all: { burst: 64_000_000, perSecond: 8_000_000 },
 };
 
-/** Storage of a delivery besides its body: its row, its digest and their indexes. */
+/** Bytes stored per delivery besides its body: row, digest and their indexes. */
 export const ROW_BYTES = 512;
 
 /**

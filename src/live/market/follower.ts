@@ -162,7 +162,7 @@ export class Follower {
       onCurrent: (was, polledAt) => {
         if (this.#feed.show()) sink.flush();
         this.#freshAt = Math.max(this.#freshAt, polledAt ?? clock.elapsed());
-        // Executions since the answer to a poll are not yet known; the stream reports in order.
+        // After a poll, executions since its answer may be unknown; the stream reports them in order.
         if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);
         if (was !== 'stream') log.info({ sequence }, 'the followed market comes from the stream');

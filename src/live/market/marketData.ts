@@ -114,7 +114,7 @@ export class MarketData {
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;
     const { engine } = this.#options;
-    // Its trades may have been reported before its oid was known.
+    // Trades of the order may have been reported before its oid was known.
     if (event.kind === 'placed' && engine.liveOrders.some(({ id, takes }) => takes === true && id === event.id))
       this.#prompt.seen({ kind: 'traded', tid: null });
     let changed = false;

@@ -34,8 +34,8 @@ export class RfqReferenceReads {
   }
 
   /**
-   * Reads once, if the reference is used: for a thin book, or for inventory whose skew it bounds. The reading is as old
-   * as its first request.
+   * Reads both quotes once, if they are needed: for a thin book, or for inventory whose skew they bound. The reading is
+   * as old as its first request.
    */
   async read(): Promise<void> {
     const { engine, amount, instrument } = this.#o;

@@ -23,7 +23,7 @@ export type Flatten = {
 export interface FlattenFile {
   /** Returns the request, or `null` if there is none. An unreadable request spends nothing. */
   read(): Flatten | null;
-  /** Durable on return. */
+  /** Stores the request, durable on return. */
   set(flatten: Omit<Flatten, 'costMax'> & { readonly costMax: string }): void;
   /**
    * Ends the request and logs the reason with the lifted halts. Returns `false` if the disk refuses it; the caller must

@@ -39,8 +39,8 @@ export interface Latch {
   /** Sets reduce-only, like `set`. */
   setReduce?(reduce: Halt): void;
   /**
-   * Lifts only the bot's own reduce-only and logs the reason. Returns `false` if the disk does not accept it; the
-   * caller must retry.
+   * Lifts only reduce-only, on the bot's behalf, and logs the reason. Returns `false` if the disk does not accept it;
+   * the caller must retry.
    */
   liftReduce?(reason: string, at: Millis): boolean;
   /**
@@ -85,7 +85,7 @@ const LIFTED_FILE = 'resumed.jsonl';
 /** Becomes the latch if the disk has no space for a new file: a rename needs none. */
 const RESERVE_FILE = 'HALTED.reserve';
 const RESERVED = 'the disk was full when trading was halted: the log has the reason';
-/** Reserved size: overwriting it with any reason needs no space. */
+/** Size of the reserve file; a halt written over it needs no further space. */
 const RESERVE_BYTES = 4_096;
 /** Exists from the lifting of a halt until a bot has applied it. */
 const TAKE_UP_FILE = 'RESUMED';

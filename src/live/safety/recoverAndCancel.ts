@@ -71,7 +71,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     () => passed() < requestDelayMaxMs,
   );
   const ids = left === null ? null : left.map(({ id }) => id);
-  // With a truncated list, the orders seen before were looked up one by one.
+  // If the list was truncated, the orders seen before were looked up one by one.
   const notGone = ids?.length ?? (isCut ? 0 : seen.size);
   return { left: ids, canceled: seen.size - notGone, isCut };
 }

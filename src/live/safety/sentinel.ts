@@ -198,8 +198,8 @@ class Sentinel {
   }
 
   /**
-   * Holds the bot, since the exchange answers the sentinel and not the bot. If the disk refuses the hold, returns the
-   * reason, so that it still takes effect.
+   * Holds the bot's quotes, because the exchange answers the sentinel and not the bot. If the disk refuses the hold,
+   * returns the reason, and the caller acts on it anyway.
    */
   #hold(): string | null {
     const { clock, latch, watch } = this.#options;
@@ -255,7 +255,7 @@ class Sentinel {
     log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
     if (this.#owed !== null)
       log.error({}, 'sentinel: the halt cannot be written, it is tried again; a restarted bot would trade');
-    // Only while there is a reason: a bot that was resumed in the meantime quotes.
+    // Stops when the reason ends, because a resumed bot quotes again.
     const left = await cancelAllAndVerify(
       { ...this.#options, connectivity: this.#connectivity },
       () => !signal.aborted && this.#look() !== null,

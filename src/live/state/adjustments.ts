@@ -23,7 +23,7 @@ export type Adjustment = {
 export interface AdjustmentBox {
   /** Readable bookings, oldest first. `onUnreadable` receives the names of the others. */
   waiting(onUnreadable?: (name: string) => void): readonly Adjustment[];
-  /** Durable on return. */
+  /** Stores a booking, durable on return. */
   put(adjustment: Adjustment): void;
   /** Deletes a booking that is durable in the ledger. */
   done(id: string): void;

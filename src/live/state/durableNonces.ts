@@ -5,14 +5,14 @@ import type { Journal } from './journal.ts';
 /** Nonces per millisecond: a 19-digit nonce is epoch milliseconds followed by six digits. */
 const PER_MS = 1_000_000n;
 /**
- * Size of a block, and the rest at which the next one is reserved. The rest suffices for any time with a full disk.
- * About one write per minute.
+ * Size of a block, and the remainder at which the next one is reserved. The remainder lasts for any time with a full
+ * disk. About one write per minute.
  */
 const BLOCK = 70_000n * PER_MS;
 const SPARE = 10_000n * PER_MS;
 /**
- * Block size while the nonces are ahead of the clock, after an earlier run's block. With complete blocks, quick
- * restarts would run away from the clock.
+ * Reserved size while the nonces are ahead of the clock, after an earlier run's block. With complete blocks, quick
+ * restarts would move the nonces ever further ahead.
  */
 const FEW = PER_MS;
 

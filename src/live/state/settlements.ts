@@ -26,7 +26,7 @@ export type Settlement = {
 export interface SettlementBox {
   /** Readable settlements. `onUnreadable` receives the names of the others. */
   waiting(onUnreadable?: (name: string) => void): readonly Settlement[];
-  /** Durable on return. */
+  /** Stores a settlement, durable on return. */
   put(settlement: Settlement): void;
   /** Deletes a settlement that is durable in the ledger. */
   done(id: string): void;
