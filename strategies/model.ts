@@ -277,3 +277,6 @@ function figuresOf(
         ]),
   ];
 }
+
+/** (1/gamma) ln(1 + gamma/k): what the trade-off of edge and arrivals alone asks for, on each side. */
+export const arrivalEdge = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);

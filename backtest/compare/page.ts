@@ -70,9 +70,9 @@ function matrix(comparison: Comparison): Html {
           ? html`<td>–</td>
               <td>–</td>
               <td>–</td>`
-          : html`<td>${signed(all.net, 2)}${range(all.netInterval, '')}</td>
-              <td>${signed(all.after60, 2)}${range(all.after60Interval, '')}</td>
-              <td>${all.inRisk === null ? '–' : signed(all.inRisk, 2)}</td>`;
+          : html`<td>${signedGrouped(all.net, 2)}${range(all.netInterval, '')}</td>
+              <td>${signedGrouped(all.after60, 2)}${range(all.after60Interval, '')}</td>
+              <td>${all.inRisk === null ? '–' : signedGrouped(all.inRisk, 2)}</td>`;
       return html`<tr>
         <th>${bot}</th>
         <th>${tier}</th>
@@ -169,9 +169,9 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
       html`${main.net60s === null ? '–' : gainText(main.net60s.total, minor)}${range(main.net60s?.interval ?? null, minor)}`,
       againstText(run.againstFirst, minor),
       startsText(run, minor),
-      html`${plain(Number(main.pnl.total), moneyDigits(minor))}${span(run.models, minor)}`,
+      html`${groupedNumber(Number(main.pnl.total), moneyDigits(minor))}${span(run.models, minor)}`,
       ...[pnl.spread, pnl.inventory, pnl.fees].map(text => gainText(text, minor)),
-      profitBps === null ? '–' : signed(profitBps, 2),
+      profitBps === null ? '–' : signedGrouped(profitBps, 2),
       html`${numberText(fills)}${spanOf(
         run.models.map(model => model.fills),
         0,
@@ -179,11 +179,11 @@ function tapeTable({ runs, minor }: ComparedTape): Html {
       html`${numberText(Math.round(Number(volume.minor)))}${run.pace === null ? NO_HTML : html`<br /><span class="soft">${numberText(run.pace.makerBps)} bps</span>`}`,
       markout(main, 1),
       markout(main, 60),
-      html`${percent(uptime.both)}${spanOf(
+      html`${wholePercent(uptime.both)}${spanOf(
         run.models.map(model => 100 * model.uptime.both),
         0,
       )}`,
-      run.positionMax === null ? '–' : percent(main.positionMean / run.positionMax),
+      run.positionMax === null ? '–' : wholePercent(main.positionMean / run.positionMax),
       sumText(drawdown.most, minor),
       String(requests.mostPerMinute),
     ];
@@ -410,7 +410,7 @@ const range = (of: Interval | null, currency: string): Html =>
   of === null
     ? NO_HTML
     : html`<br /><span class="soft"
-          >${[of.low, of.high].map(end => (currency === '' ? signed(end, 2) : gainText(end, currency))).join(' … ')}</span
+          >${[of.low, of.high].map(end => (currency === '' ? signedGrouped(end, 2) : gainText(end, currency))).join(' … ')}</span
         >`;
 
 const againstText = (of: ComparedRun['againstFirst'], minor: string): Html | string =>
@@ -425,7 +425,7 @@ function startsText({ staggered }: ComparedRun, minor: string): string {
 /** From the lowest to the highest, where they differ. */
 function spanOf(values: readonly number[], decimals: number): Html {
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const texts = [low, high].map(value => plain(value, decimals));
+  const texts = [low, high].map(value => groupedNumber(value, decimals));
   return values.length < 2 || texts[0] === texts[1]
     ? NO_HTML
     : html`<br /><span class="soft">${texts.join(' … ')}</span>`;
@@ -434,13 +434,13 @@ function spanOf(values: readonly number[], decimals: number): Html {
 function markout({ markouts: { seconds, bps, errorBps } }: ComparedModel, after: number): string {
   const i = seconds.indexOf(after);
   const [mean, error] = [bps[i] ?? null, errorBps[i] ?? null];
-  return mean === null ? '–' : `${signed(mean, 1)}${error === null ? '' : ` ± ${plain(error, 1)}`}`;
+  return mean === null ? '–' : `${signedGrouped(mean, 1)}${error === null ? '' : ` ± ${groupedNumber(error, 1)}`}`;
 }
 
-const plain = (x: number, decimals: number): string =>
+const groupedNumber = (x: number, decimals: number): string =>
   (Math.abs(x) < 0.5 / 10 ** decimals ? 0 : x)
     .toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
     .replace('-', '−');
-const signed = (x: number, decimals: number): string =>
-  x >= 0.5 / 10 ** decimals ? `+${plain(x, decimals)}` : plain(x, decimals);
-const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+const signedGrouped = (x: number, decimals: number): string =>
+  x >= 0.5 / 10 ** decimals ? `+${groupedNumber(x, decimals)}` : groupedNumber(x, decimals);
+const wholePercent = (share: number): string => `${(share * 100).toFixed(0)} %`;

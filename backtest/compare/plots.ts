@@ -202,7 +202,7 @@ function dots({ id, tape, label, bots, groups, value, range }: Dots): Plot | nul
   });
   const known = lines.flatMap(({ values, spans }) => [...values, ...(spans ?? []).flatMap(span => span ?? [])]);
   return {
-    ...plain(id, tape, label),
+    ...emptyPlot(id, tape, label),
     x: placesOf(bots, groups.length),
     y: { label, range: range ?? rangeOf([...known, 0]) },
     lines,
@@ -224,7 +224,7 @@ function parts(tape: ComparedTape, i: number, bots: readonly string[], tier: str
     ),
   }));
   return {
-    ...plain(`parts-${i}`, tape, tape.minor),
+    ...emptyPlot(`parts-${i}`, tape, tape.minor),
     x: placesOf(bots, names.length),
     y: { label: tape.minor, range: rangeOf([...lines.flatMap(({ values }) => values), 0]) },
     lines,
@@ -254,7 +254,7 @@ function curves(
     values: profit.map((_, at) => values(run, model)[at] ?? null),
   }));
   return {
-    ...plain(`${id}-${i}`, tape, label),
+    ...emptyPlot(`${id}-${i}`, tape, label),
     x: { kind: 'time', values: profit.map((_, at) => fromMs + at * everyMs), label: '' },
     y: { label, range: rangeOf([...lines.flatMap(line => line.values), 0]) },
     lines,
@@ -277,7 +277,7 @@ function markouts(tape: ComparedTape, i: number, bots: readonly string[], tier: 
     dots: true,
   }));
   return {
-    ...plain(`markouts-${i}`, tape, 'bps'),
+    ...emptyPlot(`markouts-${i}`, tape, 'bps'),
     x: { kind: 'names', values: seconds.map((_, at) => at), names: seconds.map(secondsText), label: 'after the fill' },
     y: { label: 'bps', range: rangeOf([...lines.flatMap(({ values }) => values), fee, 0]) },
     lines: [...lines, { label: 'fee', colour: 'fees', style: 'dashed', values: seconds.map(() => fee) }],
@@ -302,7 +302,7 @@ function placesOf(names: readonly string[], beside: number): Plot['x'] {
   return { kind: 'names', values, names: names.map(shortened), label: 'bot' };
 }
 
-const plain = (id: string, tape: ComparedTape, label: string): Omit<Plot, 'x' | 'lines'> => ({
+const emptyPlot = (id: string, tape: ComparedTape, label: string): Omit<Plot, 'x' | 'lines'> => ({
   id,
   title: tape.name,
   y: { label, range: null },

@@ -28,14 +28,14 @@ export function remarksOf(models: readonly ComparedModel[], flaws: readonly Data
 function unquoted({ uptime, missing, seconds }: ComparedModel, flaws: readonly DataFlaw[]): string[] {
   if (uptime.both >= QUOTED_LEAST) return [];
   const reasons = missing.slice(0, REASONS_SHOWN).map(({ reason, bidSeconds: bid, askSeconds: ask }) => {
-    const of = (side: number): string => percent(side / seconds);
+    const of = (side: number): string => roughPercent(side / seconds);
     return `${reason} (no bid ${of(bid)}, no ask ${of(ask)} of the time)`;
   });
   const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`;
   const crossed = missing[0]?.reason === 'book crossed';
   const found = crossed ? flaws.filter(({ what }) => /^(locked|crossed) books$/.test(what)) : [];
   const data = found.map(({ what, count }) => `; the recording itself has ${count.toLocaleString('en-US')} ${what}`);
-  return [`both sides quoted ${percent(uptime.both)} of the time${why}${data.join('')}`];
+  return [`both sides quoted ${roughPercent(uptime.both)} of the time${why}${data.join('')}`];
 }
 
 function outOfBudget({ requests, orders }: ComparedModel): string[] {
@@ -44,7 +44,7 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
   const all = overBudget + orders.placed;
   const locked = lockedOut > 0 ? `, ${lockedOut.toLocaleString('en-US')} met a lock-out of the exchange` : '';
   return [
-    `${overBudget.toLocaleString('en-US')} requests (${percent(overBudget / all)}) found no place in the budget of ${allowedPerMinute} a minute${locked}`,
+    `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) found no place in the budget of ${allowedPerMinute} a minute${locked}`,
   ];
 }
 
@@ -55,4 +55,4 @@ function fewFills({ fills, spreadBps }: ComparedModel): string[] {
   return [ours === null ? how : `${how} (bid and ask ${ours.toPrecision(3)} bps apart)`];
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+const roughPercent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;

@@ -165,17 +165,6 @@ const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many 
 /** What the facts that follow in the hash are of. */
 const HASHED = { order: 0, fill: 1, hedge: 2 } as const;
 
-/** Without a hedger. */
-export function runReplay(options: ReplayOptions): ReplayResult {
-  if (options.hedge) throw new TypeError('a replay with a hedger waits for it: runHedgedReplay');
-  return new TapeReplay(options, new ReplayMarket(options.rows)).run();
-}
-
-/** With or without one. */
-export async function runHedgedReplay(options: ReplayOptions): Promise<ReplayResult> {
-  return new TapeReplay(options, new ReplayMarket(options.rows)).runHedged();
-}
-
 type Placed = {
   readonly id: string;
   readonly oid: string;

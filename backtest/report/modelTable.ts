@@ -81,7 +81,7 @@ const tradeRows = ({ major, minor }: BacktestReport): readonly Row[] => [
   },
   { name: 'orders placed', of: ({ orders }) => numberText(orders.placed) },
   { name: 'order-to-trade ratio', of: ({ orderToTrade }) => numberOr(orderToTrade, 1) },
-  { name: 'orders with a fill', of: ({ levels }) => share(sum(levels, 'touched'), sum(levels, 'orders')) },
+  { name: 'orders with a fill', of: ({ levels }) => share(levelSum(levels, 'touched'), levelSum(levels, 'orders')) },
   {
     name: 'time in the queue, median / 90 %',
     of: ({ waits }) => `${secondsOr(waits.medianSeconds)} / ${secondsOr(waits.p90Seconds)}`,
@@ -114,7 +114,7 @@ const QUOTE_ROWS: readonly Row[] = [
   { name: 'halted', of: ({ haltedBecause }) => haltedBecause ?? 'no' },
 ];
 
-const sum = (levels: readonly LevelReport[], key: 'touched' | 'orders'): number =>
+const levelSum = (levels: readonly LevelReport[], key: 'touched' | 'orders'): number =>
   levels.reduce((total, level) => total + level[key], 0);
 const share = (part: number, all: number): string => (all > 0 ? percent(part / all) : '–');
 

@@ -29,14 +29,14 @@ export const partsOf = ({ spread, inventory, fees, hedging, total }: Profit): Pa
 });
 
 const DAY_MS = 86_400_000;
-const dayOf = ({ from }: Hour): number => Math.floor(from / DAY_MS);
+const hourDay = ({ from }: Hour): number => Math.floor(from / DAY_MS);
 
 /** Hours of one day of UTC together. */
 export function daysOf(hours: readonly Hour[]): readonly Hour[] {
   const days: Hour[] = [];
   for (const hour of hours) {
     const last = days.at(-1);
-    if (last === undefined || dayOf(last) !== dayOf(hour)) days.push(hour);
+    if (last === undefined || hourDay(last) !== hourDay(hour)) days.push(hour);
     else
       days[days.length - 1] = {
         from: last.from,

@@ -70,14 +70,15 @@ function result(report: BacktestReport, main: ReplayReport): string {
   if (report.models.length > 1 && report.models.every(({ fills }) => fills === 0))
     return `${started} traded nothing under any model.`;
   const beside = others.map(
-    model => `under ${nameOf(model)} it ${isSame(model, main) ? 'did the same, fill for fill' : outcome(model)}`,
+    model =>
+      `under ${modelText(model)} it ${haveSameFills(model, main) ? 'did the same, fill for fill' : outcome(model)}`,
   );
-  return `${started} ${outcome(main)} under ${nameOf(main)}${beside.length > 0 ? `; ${beside.join(', and ')}` : ''}.`;
+  return `${started} ${outcome(main)} under ${modelText(main)}${beside.length > 0 ? `; ${beside.join(', and ')}` : ''}.`;
 }
 
-const nameOf = ({ model }: ReplayReport): string =>
+const modelText = ({ model }: ReplayReport): string =>
   model === 'optimistic' ? 'the optimistic model (every touch fills whole)' : `the ${model} model`;
-const isSame = (a: ReplayReport, b: ReplayReport): boolean => a.fills > 0 && a.hash === b.hash;
+const haveSameFills = (a: ReplayReport, b: ReplayReport): boolean => a.fills > 0 && a.hash === b.hash;
 
 function judgement({ models, minor }: BacktestReport, main: ReplayReport): string[] {
   if (models.every(({ fills }) => fills === 0)) return ['Nothing can be said about its profit.'];
@@ -169,7 +170,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const gapSeconds = secondsOf(tape.gaps.filter(gap => !isClosed(gap)));
   const closed = tape.gaps.filter(isClosed);
   const pessimistic = models.find(({ model }) => model === 'pessimistic');
-  const same = pessimistic !== undefined && main.model === 'expected' && isSame(pessimistic, main);
+  const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
   return [
     ...(main.fills > 0 && main.fills < FEW_FILLS ? [`With ${main.fills} fills little can be concluded.`] : []),
     ...(isSilent(main) ? [] : silence(main)),
@@ -208,8 +209,8 @@ function silence({ uptime, missing }: ReplayReport): string[] {
   );
   const why =
     bid && ask && bid.reason === ask.reason
-      ? ` What kept both out for longest: ${textOf(bid)}.`
-      : `${bid ? ` What kept the bid out for longest: ${textOf(bid)}.` : ''}${ask ? ` What kept the ask out for longest: ${textOf(ask)}.` : ''}`;
+      ? ` What kept both out for longest: ${longestText(bid)}.`
+      : `${bid ? ` What kept the bid out for longest: ${longestText(bid)}.` : ''}${ask ? ` What kept the ask out for longest: ${longestText(ask)}.` : ''}`;
   return [`It had a bid in the market for ${whole(uptime.bid)} of the time and an ask for ${whole(uptime.ask)}.${why}`];
 }
 
@@ -223,7 +224,7 @@ export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): 
   return first === undefined || of === 0 ? null : { reason: first.reason, seconds: secondsOf(first), of };
 }
 
-const textOf = ({ reason, seconds, of }: Longest): string =>
+const longestText = ({ reason, seconds, of }: Longest): string =>
   `${reason} (${durationText(seconds)} of ${durationText(of)})`;
 
 /** Without its sign, in the digits of the currency. */

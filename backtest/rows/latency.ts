@@ -87,12 +87,6 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   };
 }
 
-/** At least `least` ms each way, `mean` ms on average; seeded, so that a run can be repeated. Throws a RangeError unless 0 <= least <= mean. */
-export function exponentialLatency(least: number, mean: number, random: Random): Latency {
-  const draw = travel({ kind: 'exponential', least, mean }, random);
-  return latencyOf(draw, draw);
-}
-
 /** One travel for each direction; a cancel takes that of a placement unless it has its own. */
 export const latencyOf = (there: Travel, back: Travel, cancel: Travel = there): Latency => ({ there, back, cancel });
 

@@ -1,7 +1,7 @@
 /** Rows that slide past a replay: only those between the slower of its two views and a little beyond its time are in memory. */
 import { KIND, SIDE } from '../../src/tape/index.ts';
-import type { Columns, StoredTape } from '../../src/tape/index.ts';
-import { FLAG, windowOfRange } from './rows.ts';
+import type { Columns } from '../../src/tape/index.ts';
+import { FLAG } from './rows.ts';
 import type { MarketRows, RowsOut } from './rows.ts';
 
 type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
@@ -163,25 +163,4 @@ function emptyColumns(room: number): Pick<MarketRows, 'length' | 'at' | 'local' 
     lots: new Float64Array(room),
     flags: new Uint8Array(room),
   };
-}
-
-/** A stored tape of level changes and trades with their sides, in microseconds, decoded ahead. Throws where the tape tells anything else. */
-export function windowOfTape(tape: StoredTape): RowWindow {
-  const { prices, traded, kinds, dir } = tape;
-  if (prices === null || [...kinds].some(kind => kind !== KIND.level && kind !== KIND.trade)) {
-    throw new Error(`${dir}: has more than level changes and trades`);
-  }
-  const chunks = tape.chunksAhead({ micros: true });
-  return new RowWindow(windowOfRange(prices, traded), window => {
-    const { done, value } = chunks.next();
-    if (done) return false;
-    const { columns, instrument } = value;
-    if (instrument.tick !== tape.instrument.tick) throw new Error(`${dir}: the tick changed`);
-    if (columns.kind.includes(KIND.trade) && columns.side.includes(SIDE.unknown)) {
-      throw new Error(`${dir}: has trades without a side`);
-    }
-    window.reserve(columns.length);
-    window.append(columns);
-    return true;
-  });
 }

@@ -111,7 +111,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
       left: left && { value: left.value, low: left.low, high: left.high },
     };
   });
-  const at = distanceOf(verdict);
+  const at = verdictDistance(verdict);
   const { columns } = tape;
   const [from, to] = [columns.at[0] ?? 0, columns.at[columns.length - 1] ?? 0];
   const wide = wideHoursOf(tape);
@@ -128,7 +128,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
 }
 
 /** Where it would quote, or where it came nearest to it; null where nothing could be judged. */
-export const distanceOf = (verdict: QuoteVerdict): number | null =>
+export const verdictDistance = (verdict: QuoteVerdict): number | null =>
   verdict.quote ? verdict.distanceBps : verdict.bestDistanceBps;
 
 function reachedTier(
@@ -168,7 +168,7 @@ const netOf = ({ verdict }: ScoutedBook): number => verdict.netPerHour?.value ??
 
 /** How many bps the fee is too high for this book; for what cannot be judged more than for any other. */
 function short({ verdict, feeBps, curve }: ScoutedBook): number {
-  const left = curve.find(({ distanceBps }) => distanceBps === distanceOf(verdict))?.left;
+  const left = curve.find(({ distanceBps }) => distanceBps === verdictDistance(verdict))?.left;
   return left ? feeBps - left.value : 1e9;
 }
 

@@ -1,7 +1,7 @@
 /** What a look at several books says in plain sentences, and its numbers as short text. */
-import { durationText, gainText, sumText } from '../../src/pages/index.ts';
+import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
-import { distanceOf } from './scouting.ts';
+import { verdictDistance } from './scouting.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 
 /** Three digits, with k, M or G; a dash for what is not known. */
@@ -51,8 +51,6 @@ export function scoutWords(scouting: Scouting): readonly string[] {
   ];
 }
 
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-
 function pays(scouting: Scouting, best: ScoutedBook): string {
   const { books, currency } = scouting;
   const { verdict, name, capital, feeBps } = best;
@@ -62,11 +60,11 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `${paying(scouting).length} of ${count(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the middle at a fee of ${bpsText(feeBps)}: ${value} ${shown} an hour (95 %: ${low} to ${high})${need}.`;
+  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the middle at a fee of ${bpsText(feeBps)}: ${value} ${shown} an hour (95 %: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {
-  const judged = books.filter(({ verdict }) => distanceOf(verdict) !== null);
+  const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
   const start = `Nothing here pays: at these fees no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns more than its fills lose, beyond chance.`;
   const [nearest] = judged;
   if (nearest === undefined) return `${start} In none was enough traded to judge it: look for longer.`;

@@ -10,7 +10,7 @@ import { maskedText, Secret, shownText, textOfError } from '../core/index.ts';
 import type { Millis } from '../core/index.ts';
 import { readSecretFile } from '../wiring/secretFiles.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { cut, textOf } from './message.ts';
+import { cut, messageText } from './message.ts';
 import type { Message } from './message.ts';
 import type { AlertChannel, SendOutcome } from './outbox.ts';
 
@@ -71,7 +71,7 @@ function webhookChannel(url: string, secret: Secret | null, way: Way): AlertChan
     close: () => way.close(),
     send: async message => {
       const { id, at, title, isSilent, entries } = fit(message, way.mask);
-      const text = textOf({ title, entries }, WEBHOOK_TEXT_MAX);
+      const text = messageText({ title, entries }, WEBHOOK_TEXT_MAX);
       const events = entries.map(entry => ({ ...entry, at: new Date(entry.at).toISOString() }));
       const data = { title, isSilent, text, events };
       const body = JSON.stringify({ type: 'puntas.alert', timestamp: new Date(at).toISOString(), data });
@@ -112,13 +112,13 @@ function telegramChannel(
     send: async (message: Message) => {
       const body = JSON.stringify({
         chat_id: chatId,
-        text: textOf(fit(message, way.mask), TELEGRAM_MAX),
+        text: messageText(fit(message, way.mask), TELEGRAM_MAX),
         disable_notification: message.isSilent,
         link_preview_options: { is_disabled: true },
       });
       const answer = await way.post(`${url}/bot${token.reveal()}/sendMessage`, {}, body);
       if ('why' in answer) return { kind: 'later', why: answer.why };
-      const { description, parameters } = jsonOf(answer.text);
+      const { description, parameters } = replyJson(answer.text);
       const said = typeof description === 'string' ? `: ${description}` : '';
       const why = cut(way.mask(shownText(`answers ${answer.status}${said}`)), 300);
       return judged({ status: answer.status, retryAfter: parameters?.retry_after ?? answer.retryAfter }, why);
@@ -126,7 +126,7 @@ function telegramChannel(
   };
 }
 
-function jsonOf(text: string): { description?: unknown; parameters?: { retry_after?: unknown } } {
+function replyJson(text: string): { description?: unknown; parameters?: { retry_after?: unknown } } {
   try {
     return (JSON.parse(text) ?? {}) as object;
   } catch {

@@ -39,27 +39,29 @@ const MINUTE = 60_000;
 const BLINK = 1_000;
 /** Time that a start or a change of runs may take. */
 const START = 30_000;
-const same = (text: string): Cause => ({ key: text, text });
+const causeOfText = (text: string): Cause => ({ key: text, text });
 
 /** Pauses that are separate events. */
 const OWN_PAUSES = ['book stale', 'ledger differs from the balances', 'sentinel is missing', 'halted'];
 
 const pause = (reason: Snapshot['quoting']) => (look: Look) =>
-  look.snapshot.quoting === reason ? same(`not quoting: ${reason}`) : null;
+  look.snapshot.quoting === reason ? causeOfText(`not quoting: ${reason}`) : null;
 
 const CONDITIONS: readonly Condition[] = [
   {
     ...{ event: 'halted', holdMs: 0, loudMs: 0 },
     cause: ({ snapshot: { regime }, resumeCommand }) =>
-      regime.halt === null ? null : same(`${regime.halt}; look, then lift it with: ${resumeCommand}`),
+      regime.halt === null ? null : causeOfText(`${regime.halt}; look, then lift it with: ${resumeCommand}`),
   },
   { event: 'ledgerDiffers', holdMs: BLINK, loudMs: 15_000, cause: pause('ledger differs from the balances') },
   {
     ...{ event: 'sentinelGone', holdMs: BLINK, loudMs: BLINK },
     cause: look => {
-      if (look.snapshot.quoting === 'sentinel is missing') return same('not quoting: sentinel is missing');
+      if (look.snapshot.quoting === 'sentinel is missing') return causeOfText('not quoting: sentinel is missing');
       const age = look.sentinelAgeMs;
-      return age !== null && age > MINUTE ? same('the sentinel shows no life: nobody cancels when the bot dies') : null;
+      return age !== null && age > MINUTE
+        ? causeOfText('the sentinel shows no life: nobody cancels when the bot dies')
+        : null;
     },
   },
   {
@@ -84,7 +86,7 @@ const CONDITIONS: readonly Condition[] = [
   { event: 'reduceOnly', holdMs: 0, loudMs: 0, cause: reducing },
   {
     ...{ event: 'wide', holdMs: 0, loudMs: 0 },
-    cause: ({ snapshot: { regime } }) => (regime.wide === null ? null : same(regime.wide.why)),
+    cause: ({ snapshot: { regime } }) => (regime.wide === null ? null : causeOfText(regime.wide.why)),
   },
   { event: 'drawdownNear', holdMs: 0, loudMs: 0, cause: near('drawdownMax', 'below its highest profit') },
   { event: 'dayLossNear', holdMs: 0, loudMs: 0, cause: near('dayLossMax', 'lost since the start of the UTC day') },
@@ -102,7 +104,7 @@ const CONDITIONS: readonly Condition[] = [
     cause: ({ quotesLive: { buy, sell } }) =>
       buy > 0 === sell > 0
         ? null
-        : same(`one side only for ten minutes, now ${buy > 0 ? 'bids' : 'asks'}; why: puntas explain`),
+        : causeOfText(`one side only for ten minutes, now ${buy > 0 ? 'bids' : 'asks'}; why: puntas explain`),
   },
   {
     ...{ event: 'requestsSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
@@ -116,7 +118,7 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'budgetSpent', holdMs: MINUTE, loudMs: MINUTE },
     cause: ({ budget }) => {
       const spent = (['public', 'private'] as const).filter(scope => !(budget[scope] > 0));
-      return spent.length === 0 ? null : same(`no ${spent.join(' and no ')} request may be sent`);
+      return spent.length === 0 ? null : causeOfText(`no ${spent.join(' and no ')} request may be sent`);
     },
   },
   {
@@ -126,14 +128,14 @@ const CONDITIONS: readonly Condition[] = [
   {
     ...{ event: 'noFills', holdMs: 60 * MINUTE, loudMs: 60 * MINUTE },
     cause: ({ quotesLive: { buy, sell } }, past) =>
-      buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0 ? same('quoting for hours without a fill') : null,
+      buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0 ? causeOfText('quoting for hours without a fill') : null,
   },
 ];
 
 function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | null {
-  if (!journalWritable) return same('not quoting: the disk does not take the journal');
+  if (!journalWritable) return causeOfText('not quoting: the disk does not take the journal');
   const isOther = quoting === null || quoting === 'not ready' || quoting === 'stopping' || OWN_PAUSES.includes(quoting);
-  return isOther ? null : same(`not quoting: ${quoting}`);
+  return isOther ? null : causeOfText(`not quoting: ${quoting}`);
 }
 
 /** Returns a cause if quoting is allowed but neither side is shown. */
@@ -148,7 +150,7 @@ function nothingShown({ snapshot: { quoting, unshown, whyNot } }: Look): Cause |
  * shorter than the hold.
  */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
-  if (quoting === 'stopping') return same('not quoting: stopping, and no next run has begun; the log says why');
+  if (quoting === 'stopping') return causeOfText('not quoting: stopping, and no next run has begun; the log says why');
   return quoting === 'not ready'
     ? { key: 'not ready', text: `not quoting: not ready (${waitsFor ?? 'for now'})` }
     : null;
@@ -157,7 +159,7 @@ function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
 /** Also applies while paused or halted, because reduce-only continues afterwards. */
 function reducing({ snapshot: { regime } }: Look): Cause | null {
   const why = regime.reduce ?? regime.near?.why ?? null;
-  return why === null ? null : same(`only inventory is closed: ${why}`);
+  return why === null ? null : causeOfText(`only inventory is closed: ${why}`);
 }
 
 function near(limit: LimitUse['limit'], words: string): Condition['cause'] {

@@ -30,7 +30,7 @@ export type Message = {
  * Returns a message as text of at most `max` UTF-16 units. Every entry is included; long ones are cut evenly, if
  * possible at a word.
  */
-export function textOf({ title, entries }: Pick<Message, 'title' | 'entries'>, max: number): string {
+export function messageText({ title, entries }: Pick<Message, 'title' | 'entries'>, max: number): string {
   const lines = entries.map(lineOf);
   const room = max - cut(title, 200).length - lines.length;
   return [cut(title, 200), ...fitted(lines, room)].join('\n');

@@ -1,6 +1,5 @@
 /**
  * Pending alerts of one channel: grouped, limited in lines per event and in messages per ten minutes, and without loss.
- *
  * There is no queue. One record per event holds its last reported state and the number of occurrences since, so that a
  * flood needs no space. One message is sent at a time. Failed messages are retried with a growing delay; abandoned ones
  * are logged and counted.
@@ -241,7 +240,7 @@ export class Outbox {
     const isMoment = alertKind(event).isMoment === true;
     // For an event reported before, the duration is the news.
     const forMs = isOn ? now - beganAt : endedAt - beganAt;
-    const text = isMoment || times > 0 ? known.text : `${known.text}, for ${durationText(forMs)}`;
+    const text = isMoment || times > 0 ? known.text : `${known.text}, for ${ageText(forMs)}`;
     known.untold = 0;
     known.isTold = isOn;
     known.isLoud = false;
@@ -289,7 +288,7 @@ export class Outbox {
 }
 
 /** Returns a rounded duration, such as 40 s, 12 min or 5 h. */
-function durationText(ms: Millis): string {
+function ageText(ms: Millis): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 120
     ? `${seconds} s`

@@ -22,7 +22,7 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
       `profit ${profitSentence(sinceOpening, runProfit, minor)}`,
       `${fills - since.fills} fills`,
       `inventory ${textOfMoney(inventory)} ${major} from its target`,
-      `live since the start: bids ${percent(uptime.bid)}, asks ${percent(uptime.ask)}`,
+      `live since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`,
     ].join('; ');
   };
 }
@@ -40,4 +40,4 @@ export function lastWordOf(why: string, report: StopReport): string {
 }
 
 const less = (a: Money, b: Money): Money => money(a - b);
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+const sharePercent = (share: number): string => `${(100 * share).toFixed(1)} %`;

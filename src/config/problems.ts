@@ -42,7 +42,9 @@ export function problemsOf(
   if (issue.code === 'invalid_key') {
     return [{ path: issue.path, message: issue.issues[0]?.message ?? issue.message, aboutKey: true }];
   }
-  return [{ path: issue.path, message: `${expectation(issue, found)}, found ${shown(found)}${advice(issue, found)}` }];
+  return [
+    { path: issue.path, message: `${expectation(issue, found)}, found ${shownSource(found)}${advice(issue, found)}` },
+  ];
 }
 
 function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$ZodType, value: unknown): Problem {
@@ -176,7 +178,7 @@ const unitOf = (origin: string): string => (origin === 'string' ? ' characters' 
 const isNumber = (source: string): boolean => /^[-+]?(\.?\d|\.inf|\.nan)/i.test(source);
 
 /** Returns the found text, shortened; text that could be a key or a secret is not repeated. */
-function shown(source: string): string {
+function shownSource(source: string): string {
   if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${source.length} characters`;
   return source.length > 60 ? `${source.slice(0, 57)}...` : source;
 }
@@ -188,8 +190,8 @@ function nearest(word: string, known: readonly string[]): string | null {
   let bestDistance = Math.max(2, Math.floor(short.length / 3)) + 1;
   for (const candidate of known) {
     const distance = Math.min(
-      editDistance(plain(short), plain(candidate)),
-      editDistance(sorted(short), sorted(candidate)),
+      editDistance(comparableKey(short), comparableKey(candidate)),
+      editDistance(wordKey(short), wordKey(candidate)),
     );
     if (distance < bestDistance) {
       best = candidate;
@@ -200,10 +202,10 @@ function nearest(word: string, known: readonly string[]): string | null {
 }
 
 /** Treats max_order_value and maxOrderValue as equal. */
-const plain = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
+const comparableKey = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
 
 /** Treats max_order_value and orderValueMax as equal. */
-const sorted = (word: string): string =>
+const wordKey = (word: string): string =>
   word
     .split(/[-_]|(?=[A-Z])/)
     .map(part => part.toLowerCase().replace(/s$/, ''))

@@ -360,8 +360,6 @@ export const configSchema = z
 
 /** Checked configuration with defaults. */
 export type Config = z.infer<typeof configSchema>;
-export type EmbeddedSettings = z.infer<typeof embedded>;
+
 export type RemoteSettings = z.infer<typeof remote>;
 export type WebhookSettings = NonNullable<Config['webhooks']>;
-export type Limits = z.infer<typeof limits>;
-export type Timing = z.infer<typeof timing>;

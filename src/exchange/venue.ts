@@ -1,6 +1,6 @@
 /** Bitso as a venue: the value in the registry of venues. */
-import { describeRow } from '../core/index.ts';
-import type { Connection, Outcome, ExchangeVenue, VenueClient } from '../core/index.ts';
+import { describeRow, mapOutcome } from '../core/index.ts';
+import type { Connection, ExchangeVenue, VenueClient } from '../core/index.ts';
 import { exchangeClient } from './client.ts';
 import type { Client } from './client.ts';
 import { conversionDesk } from './rest/desk.ts';
@@ -57,20 +57,17 @@ export const venueClient = (client: Client): VenueClient => ({
   desk: conversionDesk(client),
   moneyLists: client,
   account: {
-    id: async () => map(await client.accountStatus(), ({ clientId }) => clientId),
+    id: async () => mapOutcome(await client.accountStatus(), ({ clientId }) => clientId),
     hasTrade: async tid => {
       const outcome = await client.userTradesByTid([tid]);
       const [unreadable] = outcome.kind === 'done' ? (outcome.unreadable ?? []) : [];
-      const has = map(outcome, trades => trades.some(trade => trade.tid === tid));
+      const has = mapOutcome(outcome, trades => trades.some(trade => trade.tid === tid));
       if (unreadable === undefined || (has.kind === 'done' && has.value)) return has;
       return { kind: 'unknown', reason: `user_trades: ${describeRow(unreadable)}` };
     },
   },
   webhooks: {
     keys: client.webhookKeys,
-    register: async url => map(await client.registerWebhook(url), ({ webhooks }) => webhooks),
+    register: async url => mapOutcome(await client.registerWebhook(url), ({ webhooks }) => webhooks),
   },
 });
-
-const map = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
-  outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;

@@ -23,5 +23,3 @@ export async function withProgress<T>(
     progress.end();
   }
 }
-
-export const NO_PROGRESS: Progress = { begin: () => undefined, at: () => undefined, end: () => undefined };

@@ -40,6 +40,6 @@ export const LIMITS = [
 ];
 
 const ofUses = ({ limits: { uses } }: Monitored, valueOf: (use: LimitUse) => LimitUse['max']) =>
-  uses.map(use => [{ limit: use.limit, currency: use.currency }, shown(valueOf(use))] as const);
+  uses.map(use => [{ limit: use.limit, currency: use.currency }, asNumber(valueOf(use))] as const);
 
-const shown = (value: LimitUse['max']): number => (typeof value === 'bigint' ? approximately(value) : value);
+const asNumber = (value: LimitUse['max']): number => (typeof value === 'bigint' ? approximately(value) : value);

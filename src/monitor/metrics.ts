@@ -27,7 +27,7 @@ const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
   ).map(([action, reason]) => ({ side, action, reason, count: 0 })),
 );
 
-const sumOf = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
+const moneyNumber = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
 const currencyOf = ({ minorCurrency: currency }: Monitored) => ({ currency });
 
 const QUOTING = [
@@ -110,13 +110,13 @@ const QUOTING = [
     name: 'puntas_quote_price',
     help: 'Price of our best live order; absent on a side without one.',
     labels: ['book', 'currency', 'side'],
-    read: now => SIDES.map(side => [{ ...currencyOf(now), side }, sumOf(now.quotePrice[side])]),
+    read: now => SIDES.map(side => [{ ...currencyOf(now), side }, moneyNumber(now.quotePrice[side])]),
   }),
   gauge({
     name: 'puntas_mid',
     help: 'Middle of the market without our orders; absent while the book is not two-sided.',
     labels: ['book', 'currency'],
-    read: now => [[currencyOf(now), sumOf(now.mid)]],
+    read: now => [[currencyOf(now), moneyNumber(now.mid)]],
   }),
   gauge({
     name: 'puntas_pnl',
@@ -165,7 +165,7 @@ const QUOTING = [
     name: 'puntas_queue_ahead',
     help: "Amount of others' orders that are filled before our best order of the side, in units of the major currency; absent while that is not known.",
     labels: ['book', 'side'],
-    read: now => SIDES.map(side => [{ side }, sumOf(now.queueAhead[side])]),
+    read: now => SIDES.map(side => [{ side }, moneyNumber(now.queueAhead[side])]),
   }),
   histogram({
     name: 'puntas_request_seconds',

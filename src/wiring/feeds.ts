@@ -49,7 +49,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
         if (found === null || typeof found === 'string') return failed(found ?? 'it is empty');
         return readingOf(found.text, config, now(), found.changedAt);
       } catch (error) {
-        return failed(causeOf(error));
+        return failed(failureText(error));
       }
     },
   };
@@ -86,13 +86,13 @@ function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
         return readingOf(await readBody(body, BYTES_MAX), config, now(), asked);
       } catch (error) {
         const isLate = error instanceof Error && error.name === 'TimeoutError';
-        return failed(isLate ? `no whole answer within ${config.timeoutMs} ms` : causeOf(error));
+        return failed(isLate ? `no whole answer within ${config.timeoutMs} ms` : failureText(error));
       }
     },
   };
 }
 
-function causeOf(error: unknown): string {
+function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined ? error.message : `${code}${error.message.includes(code) ? '' : ` ${error.message}`}`;

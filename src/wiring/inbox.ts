@@ -117,7 +117,7 @@ export function inboxHearing(
     if (news.kind === 'unreadable' && mayDescribe())
       log.warn({}, `a delivery cannot be read and was kept as it is: ${news.why}`);
     if (news.kind !== 'transaction') return;
-    if (mayDescribe()) describe(news, log);
+    if (mayDescribe()) logTransaction(news, log);
     contradicted(news, log);
     moved();
     if (news.quoteId !== null) converted?.(news.quoteId);
@@ -126,7 +126,7 @@ export function inboxHearing(
 
 type Told = Extract<FromThread, { kind: 'transaction' }>;
 
-const describe = ({ id, type, status, refund }: Told, log: Log): void =>
+const logTransaction = ({ id, type, status, refund }: Told, log: Log): void =>
   log.info(
     { id, type, status, refund },
     `told of ${type.toLowerCase().replace('_', ' ')} ${id}: ${status}${refund === null ? '' : `, refund ${refund}`}; looking at the account`,

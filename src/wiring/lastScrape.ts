@@ -44,11 +44,6 @@ export class LastScrape {
     this.#waiting.get(asker)?.();
   }
 
-  /** Returns the maximum time until the next regular scrape; 0 if none is expected. */
-  get expectedWithinMs(): Millis {
-    return Math.max(0, ...[...this.#askers.values()].map(times => this.#expected(times)));
-  }
-
   /** Resolves when each expected client has scraped again, or is no longer expected. */
   async next(): Promise<void> {
     await Promise.all(

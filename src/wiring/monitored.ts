@@ -1,6 +1,6 @@
 /** State of a running bot for the metrics, at the time of the request. */
 import { statfsSync } from 'node:fs';
-import { money, moneyOfAmount } from '../core/index.ts';
+import { isInBook, money, moneyOfAmount } from '../core/index.ts';
 import type { Amount, Clock, Fill, Instrument, Money, Order, Price, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
@@ -16,7 +16,7 @@ export function monitored(
   const { instrument } = rules;
   const bid = best(snapshot.orders, 'buy');
   const ask = best(snapshot.orders, 'sell');
-  const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isLive(order)).length;
+  const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isInBook(order)).length;
   const { streamUp, queueAhead } = loop.market.status;
   const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
   return {
@@ -25,7 +25,7 @@ export function monitored(
     minorCurrency: instrument.minor,
     quotesLive: { buy: count('buy'), sell: count('sell') },
     quotePrice: { buy: priceOf(instrument, bid), sell: priceOf(instrument, ask) },
-    mid: midOf(instrument, snapshot.bid, snapshot.ask),
+    mid: midMoney(instrument, snapshot.bid, snapshot.ask),
     position: snapshot.holdings,
     pnl: snapshot.profit,
     profitSinceOpening: snapshot.sinceOpening.profit,
@@ -86,11 +86,9 @@ export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapsho
   return unshown.buy === null || unshown.sell === null ? [] : [whyNot ?? 'nothing is shown'];
 }
 
-const isLive = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
-
 /** Returns the price of the best live order of a side, in ticks; 0 if there is none. */
 function best(orders: readonly Order[], side: Side): Price {
-  const prices = orders.filter(order => order.side === side && isLive(order)).map(order => order.price);
+  const prices = orders.filter(order => order.side === side && isInBook(order)).map(order => order.price);
   if (prices.length === 0) return 0 as Price;
   return (side === 'buy' ? Math.max(...prices) : Math.min(...prices)) as Price;
 }
@@ -98,7 +96,7 @@ function best(orders: readonly Order[], side: Side): Price {
 const priceOf = (instrument: Instrument, ticks: Price): Money | null =>
   ticks > 0 ? money(BigInt(ticks) * instrument.tickMoney) : null;
 
-const midOf = (instrument: Instrument, bid: Price, ask: Price): Money | null =>
+const midMoney = (instrument: Instrument, bid: Price, ask: Price): Money | null =>
   bid > 0 && ask > 0 ? money((BigInt(bid + ask) * instrument.tickMoney) / 2n) : null;
 
 const spreadBps = (bid: number, ask: number): number | null =>

@@ -22,7 +22,7 @@ export function readYamlFile<Schema extends z.ZodType>(
   schema: Schema,
   { what, like, advice }: { readonly what: string; readonly like: string; readonly advice: string },
 ): YamlFile<z.infer<Schema>> {
-  const text = textOf(path, advice);
+  const text = readYamlText(path, advice);
   if (text.length > YAML_LENGTH_MAX)
     throw new UsageError(`${path}: larger than ${YAML_LENGTH_MAX} characters, this is no ${what}`);
   const read = readYaml(text, path, like);
@@ -42,7 +42,7 @@ export function readYamlFile<Schema extends z.ZodType>(
   return tell(parsed.error.issues.flatMap(issue => problemsOf(issue, schema, read.value, at => read.source(at))));
 }
 
-function textOf(path: string, advice: string): string {
+function readYamlText(path: string, advice: string): string {
   try {
     return readRegularFile(path, TEXT_FILE);
   } catch (error) {

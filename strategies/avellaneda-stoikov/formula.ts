@@ -3,9 +3,6 @@
  * unit and any time unit, the same everywhere; `q` in orders.
  */
 
-/** (1/gamma) ln(1 + gamma/k): what the trade-off of edge and arrivals alone asks for, on each side. */
-export const edge = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);
-
 /**
  * Finite horizon, with `left` of it to go: the reservation price lies q gamma sigma^2 left below the fair value, and the spread is
  * gamma sigma^2 left + (2/gamma) ln(1 + gamma/k).

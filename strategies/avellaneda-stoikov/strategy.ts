@@ -7,8 +7,9 @@ import type { ModelInput, Solution } from '../model.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
 import { ADVERSE, clamp } from '../quoteLevels.ts';
 import { among } from '../tuning.ts';
-import { edge, finite, infinite } from './formula.ts';
+import { finite, infinite } from './formula.ts';
 import { avellanedaStoikovLimitProblems, avellanedaStoikovParameters } from './parameters.ts';
+import { arrivalEdge } from '../model.ts';
 
 export const avellanedaStoikov = defineStrategy({
   name: 'avellaneda-stoikov',
@@ -55,7 +56,7 @@ const withoutEnd = (input: ModelInput): Solution => {
 function around({ k, adverse, fee, curve }: ModelInput, gamma: number, asked: Solution['distance']): Solution {
   if (curve !== null) return solutionAlong(curve, gamma, asked);
   const parts = [
-    { name: 'edge', distance: edge(gamma, k) },
+    { name: 'edge', distance: arrivalEdge(gamma, k) },
     // As in GLFT: half of the move on each side.
     { name: ADVERSE, distance: adverse / 2 },
     { name: 'maker fee', distance: fee },

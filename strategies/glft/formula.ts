@@ -2,6 +2,7 @@
  * Optimal quotes of Gueant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk", Math. Financ. Econ. 7(4), 2013: the closed
  * form far from the horizon, and the exact one under a hard cap. Pure numbers; any price unit and any time unit, the same everywhere.
  */
+import { arrivalEdge } from '../model.ts';
 
 /** Of one order's worth of inventory. */
 export type FlowModel = {
@@ -30,7 +31,6 @@ export type Distance = {
   readonly inventory: number;
 };
 
-const edgeOf = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);
 /** ln of (1 + gamma/k)^(1 + k/gamma): 1 in the limit of no aversion. */
 const logPower = (gamma: number, k: number): number => (gamma === 0 ? 1 : (1 + k / gamma) * Math.log1p(gamma / k));
 
@@ -44,7 +44,7 @@ export function shiftPerOrder(m: FlowModel, gamma: number): number {
 /** The closed form: no horizon, no cap. `q` in orders, positive when long. */
 export function closedForm(m: FlowModel, gamma: number, q: number): { readonly bid: Distance; readonly ask: Distance } {
   const r = shiftPerOrder(m, gamma);
-  const edge = edgeOf(gamma, m.k);
+  const edge = arrivalEdge(gamma, m.k);
   const towards = m.drift === 0 ? 0 : (m.drift / (gamma * m.sigma * m.sigma)) * r;
   const inventory = towards - q * r;
   const rest = { edge, adverse: m.adverse / 2, fee: m.fee, risk: r / 2 };
@@ -74,7 +74,7 @@ export function exactDistances(
     (_, i) => alpha * (i - cap) * (i - cap) - m.k * m.drift * (i - cap),
   );
   const logs = groundState(diagonal, eta);
-  const base = edgeOf(gamma, m.k) + m.adverse / 2 + m.fee;
+  const base = arrivalEdge(gamma, m.k) + m.adverse / 2 + m.fee;
   const bids = new Float64Array(n).fill(Infinity);
   const asks = new Float64Array(n).fill(Infinity);
   for (let i = 0; i + 1 < n; i++) {

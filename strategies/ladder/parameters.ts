@@ -152,8 +152,8 @@ export function ladderEdgeProblem(p: LadderParameters, makerRate: number): strin
   const neededBps = feesBps + p.minEdgeBps;
   if (micro(bidBps + askBps) >= micro(neededBps)) return null;
   return (
-    `the spread of ${plain(bidBps + askBps)} bps (bid ${plain(bidBps)} + ask ${plain(askBps)}) is below both maker fees of ` +
-    `${plain(feesBps)} bps plus minEdgeBps ${plain(p.minEdgeBps)}: widen it to at least ${plain(neededBps)} bps`
+    `the spread of ${microText(bidBps + askBps)} bps (bid ${microText(bidBps)} + ask ${microText(askBps)}) is below both maker fees of ` +
+    `${microText(feesBps)} bps plus minEdgeBps ${microText(p.minEdgeBps)}: widen it to at least ${microText(neededBps)} bps`
   );
 }
 
@@ -190,7 +190,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (!(furthest <= limits.collarBps)) {
     problems.push({
       key: 'levelSpacingBps',
-      message: `the last level can lie ${plain(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'middle'}, beyond limits.collarBps ${plain(limits.collarBps)}`,
+      message: `the last level can lie ${microText(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'middle'}, beyond limits.collarBps ${microText(limits.collarBps)}`,
     });
   }
   return problems;
@@ -198,4 +198,4 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
 
 /** bps as whole millionths, so that 10.1 + 10.1 is 20.2. */
 const micro = (x: number): number => Math.round(x * 1e6);
-const plain = (x: number): string => String(micro(x) / 1e6);
+const microText = (x: number): string => String(micro(x) / 1e6);

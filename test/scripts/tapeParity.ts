@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { fillModel, FLAG, latencyOf, requestsTook, rowsOfTape, runReplay, travel } from '../../backtest/index.ts';
+import { fillModel, FLAG, latencyOf, requestsTook, rowsOfTape, travel } from '../../backtest/index.ts';
 import type { FillRow, OrderRow } from '../../backtest/index.ts';
 import { run } from '../../src/app/run/run.ts';
 import { engineOf } from '../../src/wiring/bot.ts';
@@ -18,6 +18,7 @@ import { answeredRequests } from '../../src/live/replay/answeredRequests.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { feesOf, serve } from '../../src/sandbox/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
+import { runReplay } from '../backtest/runReplay.ts';
 
 type Flags = { readonly config: string; readonly tape: string; readonly speed: number; readonly seconds: number };
 /** `at`: ms since the tape's first row of the book, when the exchange executed it. */

@@ -8,6 +8,7 @@ import type { Latch } from '../../src/live/safety/latch.ts';
 import { openRolling } from '../../src/live/loop/rolling.ts';
 import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.ts';
 import { isSuccess } from './world/wire.ts';
+import { OPEN_LATCH } from '../live/openLatch.ts';
 
 export type SoakOptions = {
   readonly days: number;
@@ -110,9 +111,8 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
     ...{ restUrl: 'http://127.0.0.1/api', key: account.key, secret: new Secret(account.secret), speed: 1, transport },
   };
   let broken: string | null = null;
-  const quiet = () => undefined;
   const latch: Latch = {
-    ...{ read: () => null, readHold: () => null, setHold: quiet, liftHold: quiet, lift: quiet },
+    ...OPEN_LATCH,
     set: ({ reason }) => void (broken = reason),
   };
   const silent = { debug() {}, info() {}, warn() {}, error() {} };

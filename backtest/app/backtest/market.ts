@@ -29,7 +29,7 @@ export function marketOf(
 ): RecordedMarket {
   const stored = 'options' in given ? given : null;
   const { instrument, source } = stored?.tape ?? (given as Tape);
-  return told(() => {
+  return asUsageError(() => {
     if (stored !== null && how.from !== 'orders' && stored.tape.kinds.has(KIND.level)) {
       const { dir, from, to, rows: count } = stored.tape;
       const rows: RowSource = { kind: 'stored', dir, options: stored.options, count };
@@ -117,7 +117,7 @@ export function digestOfTape({ columns }: Tape): string {
 }
 
 /** What a tape cannot give is a person's to change. */
-function told<T>(work: () => T): T {
+function asUsageError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -39,19 +39,19 @@ export async function findTapes(
     for (const place of placesIn(path)) {
       try {
         for (const book of await booksIn(place)) {
-          const given = await withProgress(progress, `reading ${nameOf(place)}`, onShare =>
+          const given = await withProgress(progress, `reading ${pathName(place)}`, onShare =>
             opened(place, book, session, onShare),
           );
           const why = lacks(given);
-          const full = `${nameOf(place)} ${book ?? ''}`.trim();
-          const short = shortName(originOf(given) ?? nameOf(place), book ?? '');
+          const full = `${pathName(place)} ${book ?? ''}`.trim();
+          const short = shortName(originOf(given) ?? pathName(place), book ?? '');
           const name = [short, full, `${place} ${book ?? ''}`].find(one => !found.some(other => other.name === one));
           if (why !== null) leftOut.push({ path: full, why });
           else found.push({ name: name ?? full, path: place, given });
         }
       } catch (error) {
         const told = error instanceof Error ? error.message : String(error);
-        leftOut.push({ path: nameOf(place), why: firstClause(told, place) });
+        leftOut.push({ path: pathName(place), why: firstClause(told, place) });
       }
     }
   }
@@ -115,8 +115,11 @@ const shortName = (name: string, book: string): string => {
 /** Of a stored tape the file or folder that it was imported from, without the endings of its name. */
 const originOf = (given: Tape | OpenedTape): string | null =>
   'options' in given && given.tape.source.includes('/')
-    ? nameOf(given.tape.source).replace(/(?:\.(?:csv|log|jsonl?|ndjson|parquet|np[yz]))?(?:\.(?:gz|zst|lz4|zip))?$/, '')
+    ? pathName(given.tape.source).replace(
+        /(?:\.(?:csv|log|jsonl?|ndjson|parquet|np[yz]))?(?:\.(?:gz|zst|lz4|zip))?$/,
+        '',
+      )
     : null;
-const nameOf = (path: string): string => basename(path) || path;
+const pathName = (path: string): string => basename(path) || path;
 /** Without the path before it and what would be right after it: the page has a line for it. */
 const firstClause = (text: string, path: string): string => text.replace(`${path}: `, '').split(';')[0] ?? text;

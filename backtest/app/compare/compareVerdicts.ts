@@ -1,5 +1,5 @@
 /** Whether a recording's first part says to quote at a fee, at which distance, and what became of that in the rest. */
-import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../index.ts';
+import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel, verdictDistance } from '../../index.ts';
 import type { ComparedVerdict, DistanceProfile, MarketProfile, QuoteVerdict } from '../../index.ts';
 import { randomOf } from '../../../src/core/index.ts';
 import type { Random } from '../../../src/core/index.ts';
@@ -45,10 +45,10 @@ export class Verdicts {
   /** At each of these fees, and what quoting at the distance that was found best would have brought after the first part. */
   judged(feesBps: readonly number[]): readonly ComparedVerdict[] {
     const found = feesBps.map(feeBps => ({ feeBps, verdict: this.at(feeBps).verdict }));
-    const distances = [...new Set(found.flatMap(({ verdict }) => distanceOf(verdict) ?? []))];
+    const distances = [...new Set(found.flatMap(({ verdict }) => verdictDistance(verdict) ?? []))];
     const rest = distances.length === 0 ? null : this.#restAt(distances);
     return found.map(({ feeBps, verdict }): ComparedVerdict => {
-      const distance = distanceOf(verdict);
+      const distance = verdictDistance(verdict);
       const after = rest !== null && distance !== null ? this.#netAt(rest, distance, feeBps) : null;
       const [from, to] = verdict.distanceInterval ?? [null, null];
       return {
@@ -93,9 +93,6 @@ export class Verdicts {
 
   #random = (): Random => randomOf(this.#terms.seed);
 }
-
-const distanceOf = (verdict: QuoteVerdict): number | null =>
-  verdict.quote ? verdict.distanceBps : verdict.bestDistanceBps;
 
 /** Why nothing is quoted, as a sentence; null where something is. */
 export function declines({ verdict }: QuoteAdvice, feeBps: number): string | null {

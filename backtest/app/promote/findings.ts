@@ -79,7 +79,12 @@ function replayed(
       : [finding('hours', 'none that it was tuned on', isNew ? 'none' : seen.join(', '), isNew)]),
     ...(net60sLeast === null ? [] : [replayedNet(net60sLeast, replay)]),
     finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
-    finding('uptime', `at least ${percent(uptimeLeast)} with both quotes`, percent(uptime), uptime >= uptimeLeast),
+    finding(
+      'uptime',
+      `at least ${partPercent(uptimeLeast)} with both quotes`,
+      partPercent(uptime),
+      uptime >= uptimeLeast,
+    ),
     ...(drawdownMost === undefined
       ? []
       : [
@@ -129,8 +134,8 @@ export function tradedFindings(
     finding('fills', `at least ${fillsLeast}`, String(fills), fills >= fillsLeast || 'not yet'),
     finding(
       'uptime',
-      `at least ${percent(uptimeLeast)} with both quotes`,
-      begun ? percent(uptime) : 'nothing ran',
+      `at least ${partPercent(uptimeLeast)} with both quotes`,
+      begun ? partPercent(uptime) : 'nothing ran',
       (begun && uptime >= uptimeLeast) || (begun && hours >= hoursLeast ? false : 'not yet'),
     ),
     ...(criteria.net60sBpsLeast === null ? [] : earningFindings(criteria.net60sBpsLeast, traded, before)),
@@ -211,7 +216,7 @@ const haltsText = (halts: RunEvidence['halts']): string =>
   halts.length === 0 ? '0' : `${halts.length}, the last: ${halts.at(-1)!.reason}`;
 const spanText = ({ low, high }: { readonly low: number; readonly high: number }): string =>
   `${digits(low)} to ${digits(high)}`;
-const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
+const partPercent = (part: number): string => `${(100 * part).toFixed(1)} %`;
 
 /** Four of them. */
 function digits(x: number): string {

@@ -10,7 +10,7 @@ export type StudyHours = {
   readonly heldOut: readonly MarketHours[];
 };
 
-const told = ({ by, at, study }: { readonly by: string; readonly at: string; readonly study: string }): string =>
+const openingText = ({ by, at, study }: { readonly by: string; readonly at: string; readonly study: string }): string =>
   `by ${by} at ${at} (study ${study.slice(0, 12)})`;
 const spanText = (hours: readonly MarketHours[]): string =>
   hours
@@ -31,7 +31,7 @@ export function mayTune(records: readonly RegistryRecord[], of: StudyHours): voi
   );
   if (opened !== undefined)
     throw new UsageError(
-      `a holdout with hours of this study was opened ${told(opened)}: ${spanText(opened.tapes)}; whoever has seen it cannot tune without it in mind: record other hours`,
+      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; whoever has seen it cannot tune without it in mind: record other hours`,
     );
   unseen(records, of);
 }
@@ -45,7 +45,7 @@ export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, befo
   );
   if (opened !== undefined)
     throw new UsageError(
-      `the holdout was opened ${told(opened)}, and is opened once: ${spanText(opened.tapes)}; what it said is in the registry`,
+      `the holdout was opened ${openingText(opened)}, and is opened once: ${spanText(opened.tapes)}; what it said is in the registry`,
     );
   unseen(earlier, of);
 }
@@ -57,7 +57,7 @@ function unseen(records: readonly RegistryRecord[], { heldOut }: StudyHours): vo
   );
   if (seen !== undefined)
     throw new UsageError(
-      `hours that this study holds out were tuned on ${told(seen)}: ${spanText(heldOut)}; a holdout must be of hours that no trial has seen`,
+      `hours that this study holds out were tuned on ${openingText(seen)}: ${spanText(heldOut)}; a holdout must be of hours that no trial has seen`,
     );
 }
 

@@ -38,11 +38,11 @@ function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): re
     { head: 'trial', cells: rows.map(({ number }) => String(number)) },
     ...[...objectives, ...names].map(name => ({
       head: name,
-      cells: rows.map(({ measures }) => short(measures?.[name] ?? Number.NaN)),
+      cells: rows.map(({ measures }) => fourDigits(measures?.[name] ?? Number.NaN)),
     })),
     ...parameters.map(key => ({
       head: key.split('.').at(-1) ?? key,
-      cells: rows.map(({ point }) => (point[key] === undefined ? '–' : short(point[key]))),
+      cells: rows.map(({ point }) => (point[key] === undefined ? '–' : fourDigits(point[key]))),
     })),
   ];
   const widths = columns.map(({ head, cells }) => 2 + Math.max(head.length, ...cells.map(cell => cell.length)));
@@ -53,5 +53,5 @@ function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): re
   return [line(({ head }) => head), ...rows.map((_, i) => line(({ cells }) => cells[i] ?? ''))];
 }
 
-const short = (value: number | string | boolean): string =>
+const fourDigits = (value: number | string | boolean): string =>
   typeof value === 'number' ? String(Number(value.toPrecision(4))) : String(value);

@@ -64,7 +64,7 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
     strict: whole.below / whole.combinations,
     inclusive: (whole.below + whole.atMedian) / whole.combinations,
     // A block that was drawn twice stays on one side: halves that share it would agree by that alone.
-    interval: blockBootstrap(cut, drawn => shareOf(tallyOf(joined(drawn), measure)), { random, samples }),
+    interval: blockBootstrap(cut, drawn => shareOf(tallyOf(joinedBlocks(drawn), measure)), { random, samples }),
     logits: whole.logits,
     lossProbability: whole.losses / whole.combinations,
     inSample: whole.inSample,
@@ -92,7 +92,7 @@ function blocksOf(results: Results, spans: number, blocks: number): readonly Blo
 }
 
 /** The same blocks, each once, as heavy as it was drawn often. */
-function joined(drawn: readonly Block[]): readonly Block[] {
+function joinedBlocks(drawn: readonly Block[]): readonly Block[] {
   const times = new Map<Block, number>();
   for (const block of drawn) times.set(block, (times.get(block) ?? 0) + 1);
   return [...times].map(([{ count, sums, squares }, k]) => ({

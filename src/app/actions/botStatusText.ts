@@ -15,37 +15,39 @@ export function botStatusText(of: BotStatus, where: string): string {
   const name = run === null ? where : `${run.instance} on ${run.book}`;
   return [
     ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
-    ...(run === null ? [] : row('regime', regimeText(run, heldBy))),
-    ...(heldBy.length === 0 ? row('held by', 'nobody') : heldBy.flatMap(held => row('held by', heldText(held)))),
+    ...(run === null ? [] : statusRow('regime', regimeText(run, heldBy))),
+    ...(heldBy.length === 0
+      ? statusRow('held by', 'nobody')
+      : heldBy.flatMap(held => statusRow('held by', heldText(held)))),
     ...(run === null ? [] : runRows(run)),
     ...(disk === null
       ? []
-      : row('disk', `the disk of the state takes nothing (${disk}): figures and signs of life may be old`)),
-    ...(profit === null ? [] : row('profit', profitText(profit))),
-    ...row('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
-    ...(note === null ? [] : row('note', note)),
+      : statusRow('disk', `the disk of the state takes nothing (${disk}): figures and signs of life may be old`)),
+    ...(profit === null ? [] : statusRow('profit', profitText(profit))),
+    ...statusRow('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
+    ...(note === null ? [] : statusRow('note', note)),
   ].join('\n');
 }
 
 function runRows(run: RunStatus): readonly string[] {
   const { market, inventory, holdings, fills } = run;
   const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
-  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${plain(sum)} ${currency}`);
+  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${shortDecimal(sum)} ${currency}`);
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
   return [
-    ...row('quotes', `${bothText(run)}${why}`),
-    ...row('market', `bid ${plain(market.bid ?? 'none')}, ask ${plain(market.ask ?? 'none')}`),
-    ...row(
+    ...statusRow('quotes', `${bothText(run)}${why}`),
+    ...statusRow('market', `bid ${shortDecimal(market.bid ?? 'none')}, ask ${shortDecimal(market.ask ?? 'none')}`),
+    ...statusRow(
       'inventory',
-      `${plain(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
+      `${shortDecimal(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
     ),
-    ...row('limits', limitsText(run.limits)),
-    ...row('fills', `${fills} in this run`),
+    ...statusRow('limits', limitsText(run.limits)),
+    ...statusRow('fills', `${fills} in this run`),
   ];
 }
 
 /** Wraps the text at words, indented after its name. */
-function row(name: string, text: string): readonly string[] {
+function statusRow(name: string, text: string): readonly string[] {
   return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
 }
 
@@ -92,7 +94,7 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
   const [best] = quotes;
   if (best === undefined) return `no ${word}`;
   const many = quotes.length === 1 ? `1 ${word}` : `${quotes.length} ${word}s, best`;
-  return `${many} ${plain(best.amount)} at ${plain(best.price)}`;
+  return `${many} ${shortDecimal(best.amount)} at ${shortDecimal(best.price)}`;
 };
 
 /** Lists the limits, most used first. */
@@ -119,9 +121,6 @@ function ago(ms: Millis): string {
   if (s < 7_200) return `${Math.floor(s / 60)} min`;
   return `${Math.floor(s / 3_600)} h ${Math.floor((s % 3_600) / 60)} min`;
 }
-
-/** Returns decimal text without trailing zeros. */
-const plain = (text: string): string => shortDecimal(text);
 
 /** Returns the same sentence as report, ledger and console, with its parts. */
 const profitText = (profit: NonNullable<BotStatus['profit']>): string =>

@@ -1,10 +1,10 @@
 /** Execution of the operator's actions, with their result and journal entry. */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
-import { cancelsIn } from '../../live/state/cancels.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import type { ReloadAnswer } from '../../live/state/reloads.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { RequestBox } from '../../live/mailbox/mailbox.ts';
 import { askReload } from '../inspect/askReload.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { latchHalt } from '../inspect/halt.ts';
@@ -47,7 +47,7 @@ export async function carryOutReload(
   bot: WhichBot,
   ask: ReloadActionAsk,
   clock: Clock,
-): Promise<Omit<ReloadAnswer, 'id'> & { readonly digest: string }> {
+): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly digest: string }> {
   const checked = checkedAsk(ask, clock.now());
   const { by, id, reason, digest } = checked;
   const file = { config: fileOf(bot), state: stateDirOf(bot), digest };
@@ -97,15 +97,15 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
 /** Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns what is in effect. */
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
   const latch = latchIn(bot.stateDir);
-  const before = latch.readPause?.() ?? null;
+  const before = latch.readPause();
   const end = untilMs === undefined ? null : endOfPause(bot, untilMs, at);
-  latch.setPause?.({ reason, at, by: 'person', who: by, until: end?.at ?? null });
+  latch.setPause({ reason, at, by: 'person', who: by, until: end?.at ?? null });
   const until = end === null ? '' : `until ${end.text}, or `;
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
       ? 'paused: within seconds the bot cancels its orders and quotes nothing'
       : 'paused: no bot runs there; from its start it quotes nothing';
-  const [halt, reducing] = [latch.read(), latch.readReduce?.() ?? null];
+  const [halt, reducing] = [latch.read(), latch.readReduce()];
   return [
     `${held}, ${until}until you end that with: ${ownCommand('resume', bot)}`,
     ...(before === null ? [] : [`the pause before is replaced: ${before.reason}`]),
@@ -141,7 +141,7 @@ async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock
   const dir = bot.stateDir;
   const request = { id, at: clock.now(), by, reason };
   const unheard = `What an ended bot left is taken out by: ${ownCommand('halt --cancel', bot)}`;
-  const { end, lines } = await askBot(dir, cancelsIn(dir), request, clock, unheard);
+  const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
   const more = `${ownCommand('halt --cancel', bot)} takes them out with the bot's own key, and halts`;
   return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };
 }

@@ -55,10 +55,10 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
   // Sets reduce-only first, so that the hedger does not close what quotes open.
-  latch.setReduce?.({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
+  latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
   // An identical request continues the earlier one: its costs count, even if the earlier command was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
-  if (!isSame) file.set({ id, at, by, reason, costMax });
+  if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;
   return [
     `${life === 'runs' ? 'the hedger closes everything from now on' : 'no bot runs there; from its start the hedger closes everything'}, for at most ${textOfMoney(moneyOf(costMax))} in all; quotes only close inventory until: ${ownCommand('resume', bot)}`,

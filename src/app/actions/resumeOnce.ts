@@ -2,21 +2,14 @@
  * Idempotent resume: if it is killed and repeated, it lifts no more than one resume. After a pause it must not also
  * lift the halt.
  */
-import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
-import { writeDurably } from '../../live/files/durableFiles.ts';
-import { isTrusted } from '../../live/files/stateDir.ts';
+import { Mailbox } from '../../live/mailbox/mailbox.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
-import { latchIn, PAUSE_FILE } from '../../live/safety/latch.ts';
+import { forgetEndedPause, latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { resume } from '../inspect/stateCommands.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-
-type Started = { readonly by: string; readonly reason: string; readonly isPause: boolean };
-
-const FILE = 'resuming.json';
 
 /**
  * Lifts what `resume` lifts and describes it. Repeated after a kill, the same command ends only the pause that it had
@@ -28,26 +21,17 @@ export function resumeOnce(
   at: Millis,
 ): string {
   const { stateDir: dir } = bot;
-  const left = startedIn(dir);
+  const box = new Mailbox(dir, 'resuming');
+  const left = box.message();
   const isPause = existsSync(dir) && pauseAt(latchIn(dir), botClockIn(dir).at(at)) !== null;
   if (left?.isPause === true && left.by === by && left.reason === reason && !isPause) {
-    rmSync(join(dir, `${PAUSE_FILE}.over`), { force: true });
+    forgetEndedPause(dir);
     return 'the pause is over: the same command had ended it before it was ended early; nothing more is lifted';
   }
-  if (existsSync(dir)) writeDurably(join(dir, FILE), JSON.stringify({ by, reason, isPause }));
+  if (existsSync(dir)) box.put({ by, reason, isPause });
   return resume(bot, reason, at, by);
 }
 
 /** Forgets the started resume. Must be called when the action is in the journal. */
-export const resumed = ({ stateDir }: WhichBot): void => rmSync(join(stateDir, FILE), { force: true });
-
-function startedIn(dir: string): Started | null {
-  const file = join(dir, FILE);
-  if (!isTrusted(file)) return null;
-  try {
-    const { by, reason, isPause } = (JSON.parse(readRegularFile(file, SMALL_FILE)) ?? {}) as Partial<Started>;
-    return typeof by === 'string' && typeof reason === 'string' ? { by, reason, isPause: isPause === true } : null;
-  } catch {
-    return null;
-  }
-}
+export const resumed = ({ stateDir }: WhichBot): void =>
+  rmSync(new Mailbox(stateDir, 'resuming').path(), { force: true });

@@ -58,7 +58,7 @@ export class BesideRun {
         [
           [WORDS.halt, latch.read()],
           [WORDS.hold, latch.readHold()],
-          [WORDS.reduce, latch.readReduce?.() ?? null],
+          [WORDS.reduce, latch.readReduce()],
         ] as const
       ).flatMap(([what, halt]) => (halt === null ? [] : [{ ...halt, what }])),
       ...liftedIn(dir).flatMap(({ lifted }) =>

@@ -5,6 +5,7 @@
 import {
   amount,
   approximately,
+  bidOrAsk,
   moneyOfAmount,
   price,
   remaining,
@@ -80,7 +81,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
     profit: shownProfit(snapshot.sinceOpening, snapshot.runProfit, instrument.minor),
     fills: { count: snapshot.fills, last: history.fills(FILLS), markouts: history.markouts },
     uptime: snapshot.uptime,
-    counts: (['buy', 'sell'] as const).map(side => ({ side: nameOf(side), counts: snapshot.counts[side] })),
+    counts: (['buy', 'sell'] as const).map(side => ({ side: bidOrAsk(side), counts: snapshot.counts[side] })),
     ledger: ledger === null || kind === 'past' ? null : ledgerOf(ledger),
     hours: hours.slice(-HOURS),
     days: days.slice(-HOURS),
@@ -103,7 +104,6 @@ const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Mil
     .sort((a, b) => b.at - a.at)
     .slice(0, EVENTS);
 
-const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
 const mayShow = ({ state }: Order): boolean => state !== 'closed-unsettled' && state !== 'done';
 
 /** Returns the best prices of others and all prices of the bot, best first. */
@@ -145,7 +145,7 @@ function ordersOf({ history }: Replayable, { orders }: Snapshot, at: Millis): re
       const ahead = history.ahead(order);
       return {
         id: order.id,
-        side: nameOf(order.side),
+        side: bidOrAsk(order.side),
         price: textOfPrice(instrument, order.price),
         amount: text(order.amount),
         filled: text(order.filled),

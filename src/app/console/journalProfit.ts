@@ -37,13 +37,13 @@ const rowsOf = (of: ReadonlyMap<Millis, EarnedSums>): readonly ShownHour[] =>
   [...of].map(([from, { fills, volume, trading, fees, hedging, spread, inventoryGain }]) => ({
     from,
     fills,
-    volume: rounded(volume),
-    trading: rounded(trading),
-    fees: rounded(fees),
-    hedging: rounded(hedging),
-    net: rounded((trading + fees + hedging) as Money),
-    spread: spread === null ? null : rounded(spread),
-    inventory: inventoryGain === null ? null : rounded(inventoryGain),
+    volume: twoDecimals(volume),
+    trading: twoDecimals(trading),
+    fees: twoDecimals(fees),
+    hedging: twoDecimals(hedging),
+    net: twoDecimals((trading + fees + hedging) as Money),
+    spread: spread === null ? null : twoDecimals(spread),
+    inventory: inventoryGain === null ? null : twoDecimals(inventoryGain),
   }));
 
-const rounded = (sum: Money): string => approximately(sum).toFixed(2);
+const twoDecimals = (sum: Money): string => approximately(sum).toFixed(2);

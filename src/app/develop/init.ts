@@ -183,7 +183,7 @@ async function asked(
   if (short !== null) say(short);
   for (const question of limitQuestions(market, levels, amount)) await answered(question, options, answers);
   await answered(targetQuestion(market), options, answers);
-  const text = textOf(answers, exchange, market, facts, clock.now());
+  const text = configText(answers, exchange, market, facts, clock.now());
   const loaded = loadConfig(text, file);
   if (!loaded.ok) throw new UsageError(loaded.errors);
   const config = { ...loaded.config, state: { dir: resolve(dirname(resolve(file)), loaded.config.state.dir) } };
@@ -207,13 +207,13 @@ async function readMarket(
 ): Promise<MarketRead> {
   if ('limits' in venue) {
     const rules = entryRules(await readBookRow(venue, base.book));
-    return { rules, mid: await midOf(venue, rules), balances: null };
+    return { rules, mid: await readMid(venue, rules), balances: null };
   }
   const client = clientOf(base, venue, clock, seed);
   try {
     const rules = await readRules(client, base.book);
     const { balances } = await readOpening(client, () => clock.now());
-    return { rules, mid: await midOf(client, rules), balances };
+    return { rules, mid: await readMid(client, rules), balances };
   } finally {
     await client.close();
   }
@@ -226,7 +226,7 @@ function entryRules(row: AvailableBook): Rules {
   return { instrument: instrumentOf(row), makerRate: rateCeil(rates.maker), takerRate: rateCeil(rates.taker) };
 }
 
-async function midOf(exchange: Exchange, { instrument }: Rules): Promise<Price> {
+async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price> {
   const book = await exchange.orderBook(instrument.symbol);
   const [bid, ask] = book.kind === 'done' ? [book.value.bids[0], book.value.asks[0]] : [];
   if (!bid || !ask) throw new UsageError(`${instrument.symbol} shows no two sides now: ask again later`, 1);
@@ -252,7 +252,7 @@ function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
 
 const COMMENT_WIDTH = 96;
 
-function textOf(
+function configText(
   answers: Answers,
   exchange: object,
   { rules: { instrument: i }, mid }: MarketRead,

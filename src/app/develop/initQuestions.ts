@@ -148,7 +148,7 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
   return {
     name: 'amount',
     text: `amount of one order, in ${i.major}`,
-    proposal: amountText(i, isShare ? share : LEAST_TIMES * BigInt(least)),
+    proposal: lotsText(i, isShare ? share : LEAST_TIMES * BigInt(least)),
     why: isShare
       ? 'a hundredth of the smaller of both balances'
       : `${LEAST_TIMES} times the least order${balances === null ? '; without a key nobody knows what you hold' : ''}`,
@@ -156,7 +156,7 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
       notAmount(answer) ??
       (moneyOf(answer) >= moneyOfAmount(i, least as Amount)
         ? null
-        : `the book takes no order below ${amountText(i, BigInt(least))} ${i.major}`),
+        : `the book takes no order below ${lotsText(i, BigInt(least))} ${i.major}`),
   };
 }
 
@@ -222,7 +222,7 @@ function smallerSide(i: Instrument, mid: Price, balances: readonly Balance[]): b
   return bought < held ? bought : held;
 }
 
-const amountText = (i: Instrument, lots: bigint): string => textOfMoney((twoDigits(lots) * i.lotMoney) as Money);
+const lotsText = (i: Instrument, lots: bigint): string => textOfMoney((twoDigits(lots) * i.lotMoney) as Money);
 
 /** Rounds up to two digits, enough for a proposal. */
 export function twoDigits(n: bigint): bigint {

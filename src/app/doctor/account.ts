@@ -6,6 +6,7 @@ import {
   moneyOfAmount,
   moneyOfValue,
   needsPerson,
+  ratePercent,
   textOfMoney,
   textOfPrice,
   valueOf,
@@ -121,7 +122,7 @@ const costOf = (i: Instrument, { side, price, amount }: NormalizedLevel): Money 
 
 /** Returns the fee tier, and the spread of the first levels compared with two maker fees. */
 export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }: PreviewNow): readonly Finding[] {
-  const place = tier === null || tier === undefined ? `maker fee ${percent(makerRate)}` : describeTier(tier);
+  const place = tier === null || tier === undefined ? `maker fee ${ratePercent(makerRate)}` : describeTier(tier);
   const found = [pass('fee tier', place)];
   const prices = (side: Side) =>
     preview.levels.filter(({ level }) => level.side === side).map(({ level }) => level.price);
@@ -144,8 +145,6 @@ export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] 
   ...(tier === null ? [] : [pass('fee tier', tier)]),
   fail('spread', message, 'widen it in the YAML, or trade at a better tier'),
 ];
-
-const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
 
 /** Minimum rate per minute at which a bot must be able to move all its quotes. */
 const MOVES_MIN = 6;

@@ -1,17 +1,17 @@
 /** Doctor checks of the machine, without the exchange: state and disk, sentinel, ports. */
 import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { sleep } from '../../core/index.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
-import { heedStateDir } from '../../live/files/stateDir.ts';
+import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
 import { isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
 import type { HeartbeatRecord, Whose } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import { nameOf } from '../../live/state/owner.ts';
+import { ownerText } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
@@ -30,7 +30,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   if (!existsSync(dir))
     return [pass(check, `${dir} is not there yet: the first start makes it, for this user alone (mode 700)`)];
   try {
-    heedStateDir(dir);
+    assertStateDirTrusted(dir);
   } catch (error) {
     return [brokenOff(check, error, 'then ask again')];
   }
@@ -41,9 +41,9 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   const owner = found?.owner ?? null;
   if (owner !== null && owner.venue !== null && config.exchange.kind === 'remote') {
     const ours = { ...config, key: '', venue: venueOf(config).restUrl(config.exchange.restUrl) };
-    if (nameOf(owner) !== nameOf(ours))
+    if (ownerText(owner) !== ownerText(ours))
       return [
-        fail(check, `${dir} belongs to ${nameOf(owner)}`, `give ${config.instance} a state.dir of its own`),
+        fail(check, `${dir} belongs to ${ownerText(owner)}`, `give ${config.instance} a state.dir of its own`),
         ...stops(dir, which),
       ];
   }
@@ -75,7 +75,7 @@ function secrecyFinding(dir: string, more: string): Finding {
 /** Returns why a start would quote nothing, or would be reduce-only. */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
-  const stop = latch.read() ?? latch.readHold() ?? latch.readReduce?.() ?? null;
+  const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
   if (stop === null) return [];
   return [
     fail('halt', `stopped by ${stop.by}: ${stop.reason}`, `look, then lift it with: ${ownCommand('resume', which)}`),
@@ -102,7 +102,7 @@ const ROOM_MB = 200;
 
 /** Checks the disk space, and how long an order waits for the disk. */
 export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<Clock, 'elapsed'>): readonly Finding[] {
-  const dir = nearest(resolve(state.dir));
+  const dir = nearestFolder(resolve(state.dir));
   let times: readonly number[];
   try {
     times = [...syncTimes(dir, SYNCS, () => clock.elapsed())].sort((a, b) => a - b);
@@ -136,7 +136,6 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
 }
 
 const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
-const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
 
 /** Time within which a sentinel writes a heartbeat; normally once per second. */
 const BEATS_WITHIN_MS = 3_000;

@@ -1,8 +1,8 @@
 /** `puntas reload`: checks the file, writes a request into the bot's state directory, and waits for the answer. */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
-import { reloadsIn } from '../../live/state/reloads.ts';
-import type { ReloadAnswer } from '../../live/state/reloads.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { askBot } from './askBot.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
 import { digestOf } from '../run/reloading.ts';
@@ -30,7 +30,7 @@ export type ReloadCommand = {
 export async function askReload(
   command: ReloadCommand,
   clock: Clock,
-): Promise<ReloadAnswer & { readonly digest: string }> {
+): Promise<MailMessage<'reloadAnswer'> & { readonly digest: string }> {
   const { config: file, preview: isPreview, reason, by, id } = command;
   const { config, text } = readConfigText(file);
   const dir = command.state ?? (command.paper ? config.paper.stateDir : config.state.dir);
@@ -41,10 +41,11 @@ export async function askReload(
       `${file}: changed since the preview: expected the SHA-256 ${expected}, found ${digest}; nothing was asked of the bot: look at what it says now, with puntas reload --preview`,
     );
   const request = { id, at: clock.now(), by, reason, digest, isPreview };
-  const answer = await askBot(dir, reloadsIn(dir), request, clock, 'One that is started reads the file anyway');
+  const box = new ReloadBox(dir);
+  const answer = await askBot(dir, box, request, clock, 'One that is started reads the file anyway');
   quietly(() => {
-    if (answer.end === 'shown') reloadsIn(dir).remember({ by, at: clock.now(), digest });
-    else if (answer.end !== 'kept') reloadsIn(dir).remember(null);
+    if (answer.end === 'shown') box.remember({ by, at: clock.now(), digest });
+    else if (answer.end !== 'kept') box.remember(null);
   });
   return { ...answer, digest };
 }
@@ -54,7 +55,7 @@ const PREVIEW_COUNTS_MS = 3_600_000;
 
 /** Returns the SHA-256 of this operator's last preview that was not applied; `undefined` if there is none. */
 function lastPreviewed(dir: string, by: string, now: Millis): string | undefined {
-  const preview = existsSync(dir) ? reloadsIn(dir).previewed() : null;
+  const preview = existsSync(dir) ? new ReloadBox(dir).previewed() : null;
   const counts = preview !== null && preview.by === by && Math.abs(now - preview.at) < PREVIEW_COUNTS_MS;
   return counts ? preview.digest : undefined;
 }

@@ -50,7 +50,7 @@ export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
     ['halt', latch.read()],
     ['pause', pauseAt(latch, botClockIn(dir).at(now))],
     ['hold', latch.readHold()],
-    ['reduce', latch.readReduce?.() ?? null],
+    ['reduce', latch.readReduce()],
     ['flatten', personOf(flattenIn(dir).read())],
   ] as const;
   return found.flatMap(([what, held]) => {

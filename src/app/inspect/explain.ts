@@ -3,7 +3,7 @@
  * affect a running bot.
  */
 import { existsSync } from 'node:fs';
-import { textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import { bidOrAsk, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type {
   Amount,
   Clock,
@@ -16,7 +16,6 @@ import type {
   Level,
   Millis,
   RegimeState,
-  Side,
   Snapshot,
   Step,
 } from '../../core/index.ts';
@@ -29,6 +28,7 @@ import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { timeText } from '../../messages/timeText.ts';
 
 /** Explanation as `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {
@@ -324,7 +324,7 @@ function levelOf(
   const lots = (amount: Amount) => textOfAmount(instrument, amount);
   const now = order && snapshot.orders.find(({ id }) => id === order.id);
   return {
-    side: nameOf(side),
+    side: bidOrAsk(side),
     level: index === null ? null : index + 1,
     decision: action,
     reason,
@@ -341,10 +341,3 @@ function levelOf(
     },
   };
 }
-
-const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
-/**
- * Returns ISO 8601 in UTC, to the millisecond. Throws a RangeError for a time that is not finite, such as the `since`
- * of the first regime.
- */
-export const timeText = (at: Millis): string => new Date(at).toISOString();

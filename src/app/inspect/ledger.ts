@@ -5,8 +5,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CAUSES, causesFrom, causesOf, money, moneyOf, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
 import type { Cause, Causes, Clock, LedgerEntry, Millis, Money } from '../../core/index.ts';
-import { adjustmentsIn } from '../../live/state/adjustments.ts';
-import type { Adjustment } from '../../live/state/adjustments.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
@@ -20,6 +20,7 @@ import { lastMoment, profitAt } from './profitNow.ts';
 import type { ProfitNow } from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
+import { timeText } from '../../messages/timeText.ts';
 
 export type LedgerAsk = {
   readonly currency?: string;
@@ -45,7 +46,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
   const shown = file.entries.filter(({ at }) => at >= since);
   const [first] = file.entries;
   if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
-    throw new UsageError(`--since: what came until ${timeOf(first.at)} is kept as one sum; expected a later time`);
+    throw new UsageError(`--since: what came until ${timeText(first.at)} is kept as one sum; expected a later time`);
   const all = rowsOf(file, shown);
   const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
   if (rows.length === 0)
@@ -62,12 +63,13 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     return ask.form === 'csv' ? [csvHead(ENTRY_COLUMNS), ...lines] : lines;
   }
   if (ask.form === 'csv') return csvOf(rows);
-  const waiting = adjustmentsIn(dir).waiting();
+  const waiting = new NumberedMailbox(dir, 'adjust').waiting();
   const profit = profitAt(lastMoment(dir), file);
-  if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length, profit))];
+  if (ask.form === 'json')
+    return [JSON.stringify(ledgerJson(dir, file, rows, mine.length, ask, waiting.length, profit))];
   const from = since === -Infinity ? (first?.at ?? null) : since;
   return [
-    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeOf(from)}`}${file.checked ? `; compared with the exchange at ${timeOf(file.checked.at)}` : '; not compared with the exchange yet'}`,
+    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeText(from)}`}${file.checked ? `; compared with the exchange at ${timeText(file.checked.at)}` : '; not compared with the exchange yet'}`,
     ...table(rows),
     ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
     ...waiting.map(
@@ -98,14 +100,14 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   if (!/^[a-z0-9]{1,20}$/.test(currency))
     throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
   const amount = amountOf(ask.amount);
-  const box = adjustmentsIn(dir);
+  const box = new NumberedMailbox(dir, 'adjust');
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
   // The bot removes the file only after the booking is durable in the ledger, so one of the two has it.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
-    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeOf(earlier.at)}; to book it again, give another --reason`;
+    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book it again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
   return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
 }
@@ -113,7 +115,7 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
 /** Returns the ledger entry of an operator's booking; `undefined` if it was never booked. */
 const bookedIn = (
   file: LedgerFile | null,
-  { currency, amount, reason, by }: Pick<Adjustment, 'currency' | 'amount' | 'reason' | 'by'>,
+  { currency, amount, reason, by }: Pick<MailMessage<'adjust'>, 'currency' | 'amount' | 'reason' | 'by'>,
 ): LedgerEntry | undefined =>
   file?.entries.find(
     ({ source, why, changes }) =>
@@ -193,7 +195,7 @@ const csvOf = (rows: readonly Row[]): string[] => [
 ];
 const textOrEmpty = (sum: Money | null): string => (sum === null ? '' : textOfMoney(sum));
 
-function jsonOf(
+function ledgerJson(
   dir: string,
   { checked, book }: LedgerFile,
   rows: readonly Row[],
@@ -204,8 +206,8 @@ function jsonOf(
 ) {
   return {
     state: dir,
-    since: since === undefined ? null : timeOf(since),
-    comparedAt: checked === null ? null : timeOf(checked.at),
+    since: since === undefined ? null : timeText(since),
+    comparedAt: checked === null ? null : timeText(checked.at),
     entries,
     waiting,
     profit: profit && shownProfit(profit.sinceOpening, profit.run, minorOf({ book })),
@@ -233,9 +235,9 @@ function linesOfEntry(entry: LedgerEntry, { form, currency }: LedgerAsk): string
     amount: textOfMoney(amount),
   }));
   const price = bookedTrade(entry)?.price ?? null;
-  if (form === 'json') return [JSON.stringify({ at: timeOf(at), source, price, why, changes: texts })];
+  if (form === 'json') return [JSON.stringify({ at: timeText(at), source, price, why, changes: texts })];
   const list = texts.map(change => `${change.cause} ${change.amount} ${change.currency}`).join(', ');
-  return [`${timeOf(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
+  return [`${timeText(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
 }
 
 function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
@@ -245,5 +247,3 @@ function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
 
 /** Returns the minor currency of the bot's book; empty if its state does not name the book. */
 const minorOf = ({ book }: Pick<LedgerFile, 'book'>): string => (book === null ? '' : pairOf(book)[1]);
-
-const timeOf = (at: Millis): string => new Date(at).toISOString();

@@ -77,7 +77,7 @@ export async function previewNow(
       if (event?.kind === 'feed failed') throw new UsageError(`the feed ${event.name} tells no price: ${event.why}`, 1);
       if (event !== null) engine.step(event);
     }
-    const reducing = latchIn(config.state.dir).readReduce?.() ?? null;
+    const reducing = latchIn(config.state.dir).readReduce();
     if (reducing !== null) engine.step({ kind: 'reduce', at: time(), reason: reducing.reason });
     const at = time();
     return {

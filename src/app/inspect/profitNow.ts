@@ -1,8 +1,7 @@
 /** Profit of a bot at the last point in time on disk: its last recording replayed, or else its last checkpoint. */
 import { existsSync } from 'node:fs';
-import type { Clock, Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
+import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
-import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { replayedMoment } from './explain.ts';
@@ -38,9 +37,4 @@ export function profitAt(
   const { sinceOpening, runProfit } = moment.engine.snapshot(moment.seen.at ?? moment.startedAt);
   if (sinceOpening.at === null || sinceOpening.at < (kept?.at ?? -Infinity)) return checkpoint;
   return { sinceOpening, run: runProfit };
-}
-
-/** Reads both of a state directory. Rejects if the state file cannot be trusted. */
-export async function profitNow(dir: string, clock: Clock, onInput?: (at: Millis) => void): Promise<ProfitNow | null> {
-  return profitAt(lastMoment(dir, onInput), await ledgerFileIn(dir, clock));
 }

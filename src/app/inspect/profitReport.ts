@@ -9,6 +9,7 @@ import { partsText, profitSentence, shownProfit } from '../../messages/shownProf
 import { bookedTrade, inTime, isBeginning, isOfBook, earnedBy, profitBy } from './ledgerProfit.ts';
 import type { BookNames, EarnedSums } from './ledgerProfit.ts';
 import type { ProfitNow } from './profitNow.ts';
+import { timeText } from '../../messages/timeText.ts';
 
 export type ProfitDay = EarnedSums & {
   /** Start of the day, UTC. */
@@ -62,7 +63,7 @@ export function profitReport(
   const [major, minor] = pairOf(name);
   const names = { book: name, major, minor };
   const moments = [...file.hours, ...(current === null ? [] : [current.sinceOpening])];
-  const all = daysOf({ entries, names, moments }, at, isBroughtForward(first));
+  const all = profitDays({ entries, names, moments }, at, isBroughtForward(first));
   const { from = -Infinity, to = Infinity } = asked;
   const days = all.filter(day => day.from >= from && day.from <= to);
   if (days.length === 0)
@@ -74,14 +75,14 @@ export function profitReport(
     ...{ ...names, at, days, knownFrom: first.at, isFolded: isBroughtForward(first), profit: current },
     total: {
       fills: days.reduce((sum, { fills }) => sum + fills, 0),
-      ...{ volume: sumOf(days, 'volume'), trading: sumOf(days, 'trading'), fees: sumOf(days, 'fees') },
-      ...{ hedging: sumOf(days, 'hedging'), net: sumOf(days, 'net') },
+      ...{ volume: partSum(days, 'volume'), trading: partSum(days, 'trading'), fees: partSum(days, 'fees') },
+      ...{ hedging: partSum(days, 'hedging'), net: partSum(days, 'net') },
     },
     leftOut: leftOutOf(shown, names),
   };
 }
 
-const sumOf = (days: readonly ProfitDay[], part: 'volume' | 'trading' | 'fees' | 'hedging' | 'net'): Money =>
+const partSum = (days: readonly ProfitDay[], part: 'volume' | 'trading' | 'fees' | 'hedging' | 'net'): Money =>
   money(days.reduce((sum, day) => sum + day[part], 0n));
 
 type DaySources = {
@@ -91,19 +92,19 @@ type DaySources = {
 };
 
 /** Days from the first recorded day end are marked at the mid; earlier ones, of an older Puntas, at the last fill. */
-function daysOf({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
+function profitDays({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
   const sums = earnedBy('day', profitBy('day', entries, names, Infinity), moments, Infinity);
   const byDay = new Map<Millis, LedgerEntry[]>();
   for (const entry of entries) {
-    const from = dayOf(entry.at);
+    const from = dayStart(entry.at);
     const own = byDay.get(from);
     if (own === undefined) byDay.set(from, [entry]);
     else own.push(entry);
   }
   const days: ProfitDay[] = [];
   const held = new Map<string, bigint>();
-  const first = dayOf(entries[0]!.at);
-  const today = dayOf(at);
+  const first = dayStart(entries[0]!.at);
+  const today = dayStart(at);
   let mark: EarnedSums['mark'] = null;
   let marked: EarnedSums['marked'] = null;
   for (let from = first; from <= today; from += DAY_MS) {
@@ -122,7 +123,7 @@ function daysOf({ entries, names, moments }: DaySources, at: Millis, isFolded: b
 }
 
 const DAY_MS = 86_400_000;
-const dayOf = (at: Millis): Millis => Math.floor(at / DAY_MS) * DAY_MS;
+const dayStart = (at: Millis): Millis => Math.floor(at / DAY_MS) * DAY_MS;
 const ZERO = money(0n);
 const NOTHING = {
   ...{ fills: 0, volume: ZERO, trading: ZERO, fees: ZERO, hedging: ZERO },
@@ -183,7 +184,7 @@ const causesText = (causes: Causes) =>
 
 /** Returns a UTC day such as `2026-11-23`. */
 export const dayText = (at: Millis): string => timeText(at).slice(0, 10);
-const timeText = (at: Millis): string => new Date(at).toISOString();
+
 const secondOf = (at: Millis): string => `${timeText(at).slice(0, 19).replace('T', ' ')} UTC`;
 /** Returns a UTC minute such as `2026-11-23 14:05`. */
 export const minuteOf = (at: Millis): string => timeText(at).slice(0, 16).replace('T', ' ');
@@ -244,26 +245,26 @@ function byFillsNote(days: readonly ProfitDay[]): string {
 
 /** Drops decimals until the table fits. */
 function fitted(report: ProfitReport): readonly string[] {
-  for (let decimals = decimalsOf(report.total.volume); ; decimals--) {
+  for (let decimals = volumeDecimals(report.total.volume); ; decimals--) {
     const rows = tableOf(report, decimals);
     if (decimals <= 0 || rows.every(row => row.length <= WIDTH)) return rows;
   }
 }
 
 /** A book in money gets two decimals; one in coins, with small sums, eight. */
-const decimalsOf = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
+const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 
 function tableOf({ days, total, major }: ProfitReport, decimals: number): readonly string[] {
   const hasHedging = days.some(({ hedging }) => hedging !== 0n);
-  const sum = (of: Money) => rounded(of, decimals);
+  const sum = (of: Money) => roundedMoney(of, decimals);
   const row = (name: string, { fills, volume, trading, fees, hedging, net }: ProfitReport['total'], held: string) => [
-    ...[name, String(fills), rounded(volume, decimals > 2 ? decimals - 2 : 0), sum(trading), sum(fees)],
+    ...[name, String(fills), roundedMoney(volume, decimals > 2 ? decimals - 2 : 0), sum(trading), sum(fees)],
     ...(hasHedging ? [sum(hedging)] : []),
     ...[sum(net), held],
   ];
   const rows = [
     ['day', 'fills', 'volume', 'trading', 'fees', ...(hasHedging ? ['hedging'] : []), 'net', major],
-    ...days.map(day => row(dayText(day.from), day, rounded(day.inventory, 6))),
+    ...days.map(day => row(dayText(day.from), day, roundedMoney(day.inventory, 6))),
     row('total', total, ''),
   ];
   const widths = rows[0]!.map((_, i) => Math.max(...rows.map(cells => cells[i]!.length)));
@@ -276,7 +277,7 @@ function tableOf({ days, total, major }: ProfitReport, decimals: number): readon
 }
 
 /** Rounds exactly to that many places, half away from zero. */
-function rounded(sum: Money, decimals: number): string {
+function roundedMoney(sum: Money, decimals: number): string {
   const unit = 10n ** BigInt(18 - decimals);
   const size = ((sum < 0n ? -sum : sum) + unit / 2n) / unit;
   return textOfMoney(money((sum < 0n ? -size : size) * unit), decimals);

@@ -8,14 +8,14 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
-import { settlementsIn } from '../../live/state/settlements.ts';
-import type { Settlement } from '../../live/state/settlements.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { hedgesIn, linesOf } from './hedges.ts';
 import type { ToldHedge } from './hedges.ts';
 
-export type SettleAsk = Pick<Settlement, 'id' | 'as' | 'reason' | 'by'>;
+export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'>;
 type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };
 
 /**
@@ -37,7 +37,7 @@ export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Pr
       ...lines,
       `the balances say the contrary of ${ask.as}, to the last digit: nothing was settled; a running bot takes it from them`,
     ]);
-  settlementsIn(dir).put({ ...ask, reason, by, at: clock.now() });
+  new NumberedMailbox(dir, 'settle').put({ ...ask, reason, by, at: clock.now() });
   return [
     ...lines,
     `left for the bot: ${ask.id} settled as ${ask.as} by ${by}; a running bot takes it up within seconds, another one at its next start, before it quotes`,
@@ -109,13 +109,13 @@ function legLines(
     seen === null ? 'never read' : textOfMoney(seen.totals.get(currency) ?? money(0n));
   const rest = unexplained(file, after, currency);
   return [
-    `${currency}: the exchange had ${total(before)} before${timeOf(before)} and has ${total(after)}${timeOf(after)}`,
+    `${currency}: the exchange had ${total(before)} before${seenAtText(before)} and has ${total(after)}${seenAtText(after)}`,
     ...bookedSince(file.entries, acceptedAt, currency).map(line => `  booked since: ${line}`),
     `  beyond the ledger: ${rest === null ? 'not known' : textOfMoney(rest)}; carried out it would be ${textOfMoney(executed)}, not carried out 0`,
   ];
 }
 
-const timeOf = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
+const seenAtText = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
 const ENTRIES_SHOWN = 20;
 
 /** Sums up fills; lists transfers and the operator's bookings one by one. */

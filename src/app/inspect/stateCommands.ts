@@ -65,13 +65,13 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
   if (!existsSync(dir))
     throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
   const latch = latchIn(dir);
-  const before = latch.readReduce?.() ?? null;
+  const before = latch.readReduce();
   const lift = ownCommand('resume', which);
   if (before !== null)
     throw new UsageError(
       `${dir}: nothing to do, inventory is only closed there already: ${before.reason}; lift it with: ${lift}`,
     );
-  latch.setReduce?.({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
+  latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   return `a running bot closes inventory only within seconds, until you lift that with: ${lift}${latch.read() === null ? '' : '; trading is halted there: nothing is quoted at all'}`;
 }
 
@@ -84,14 +84,14 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   const { configFile, stateDir: dir } = which;
   const reason = checkedReason(said, { what: 'what you found' });
   const latch = latchIn(dir);
-  const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
+  const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   const lifted = halt ?? hold ?? reducing;
-  const pause = latch.readPause?.() ?? null;
+  const pause = latch.readPause();
   const named = who === undefined ? {} : { who };
   const isPaused = pauseAt(latch, botClockIn(dir).at(at)) !== null;
-  if (pause !== null && !isPaused) latch.endPause?.(pause, { reason, at, by: 'person', ...named });
+  if (pause !== null && !isPaused) latch.endPause(pause, { reason, at, by: 'person', ...named });
   if (pause !== null && isPaused) {
-    if (latch.endPause?.(pause, { reason, at, by: 'person', ...named }) !== true)
+    if (latch.endPause(pause, { reason, at, by: 'person', ...named }) !== true)
       throw new UsageError(`${dir}: the pause could not be ended: another command changed it, or the disk is full`, 1);
     const over = `the pause is over: ${pause.reason}`;
     if (lifted === null) return `${over}; a running bot quotes within seconds`;

@@ -3,13 +3,17 @@ import type { Clock } from '../../core/index.ts';
 import type { Rolling } from '../../live/loop/rolling.ts';
 import type { Log } from '../../live/log.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
-import type { CancelAnswer, CancelBox, CancelRequest } from '../../live/state/cancels.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import type { Requests } from '../../live/mailbox/mailbox.ts';
 import { sentenceOf } from '../../messages/exits.ts';
+
+type CancelRequest = MailMessage<'cancel'>;
+type CancelAnswer = MailMessage<'cancelAnswer'>;
 
 export type CancelHost = {
   readonly clock: Clock;
   readonly log: Log;
-  readonly box: CancelBox;
+  readonly box: Requests<'cancel', 'cancelAnswer'>;
   readonly book: string;
   readonly instance: string;
   readonly rolling: Pick<Rolling, 'beginAnew' | 'session'>;
@@ -29,7 +33,7 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   let first: CancelRequest | null = null;
   const take = (): CancelRequest | null => {
     try {
-      const asked = box.waiting();
+      const asked = box.waiting(sentence => log.warn({}, sentence));
       if (asked !== null) box.take();
       return asked;
     } catch (error) {

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { Log } from '../../live/log.ts';
-import { nameOf } from '../../live/state/owner.ts';
+import { ownerText } from '../../live/state/owner.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import type { StateLook } from '../../live/state/stateLook.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -44,7 +44,7 @@ export async function heedEarlierPlace(
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
   throw new UsageError(
-    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${nameOf(found.owner!)} lies at ${earlier}, where the working directory put it, with ${what}: ${isKept ? `look at it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
+    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${ownerText(found.owner!)} lies at ${earlier}, where the working directory put it, with ${what}: ${isKept ? `look at it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
   );
 }
 

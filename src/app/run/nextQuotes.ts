@@ -2,7 +2,7 @@
  * Quotes that a configuration would place instead of the current one: a separate engine with the running engine's data,
  * which places nothing.
  */
-import { needsPerson, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import { isInBook, needsPerson, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
@@ -67,7 +67,7 @@ export function quotesBeside(
   const text = (row: Row | undefined) =>
     row === undefined ? '-' : `${textOfAmount(instrument, row.amount)} at ${textOfPrice(instrument, row.price)}`;
   const rows = (side: Side): readonly (readonly [string, string, string])[] => {
-    const now = sorted(side, running.liveOrders.filter(order => order.side === side && isShown(order)).map(leftOf));
+    const now = sorted(side, running.liveOrders.filter(order => order.side === side && isInBook(order)).map(leftOf));
     const placed = next.levels.filter(({ level, verdict }) => level.side === side && verdict === 'would be placed');
     const then =
       next.refusal === null
@@ -92,5 +92,5 @@ export function quotesBeside(
 
 const sorted = (side: Side, rows: readonly Row[]): readonly Row[] =>
   rows.toSorted((a, b) => (side === 'buy' ? b.price - a.price : a.price - b.price));
-const isShown = ({ state }: Order): boolean => state === 'open' || state === 'partially filled';
+
 const leftOf = ({ price, amount, filled }: Order): Row => ({ price, amount: (amount - filled) as Amount });

@@ -11,7 +11,8 @@ import type { Reloaded } from '../../live/loop/rolling.ts';
 import type { Log } from '../../live/log.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
-import type { ReloadAnswer, ReloadBox, ReloadRequest } from '../../live/state/reloads.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import type { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { referenceOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
@@ -46,7 +47,7 @@ export type ReloadHost = {
 };
 
 /** Reload request; those of SIGHUP have no id and no digest. */
-export type ReloadAsk = Omit<ReloadRequest, 'at'>;
+export type ReloadAsk = Omit<MailMessage<'reload'>, 'at'>;
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -68,7 +69,7 @@ export class Reloading {
     const look = (): void => {
       if (isOver) return;
       quietly(log, () => {
-        const asked = box.waiting();
+        const asked = box.waiting(sentence => log.warn({}, sentence));
         if (asked === null) return;
         box.take();
         this.ask(asked);
@@ -104,7 +105,9 @@ export class Reloading {
     });
   }
 
-  async #carryOut(asked: ReloadAsk): Promise<Omit<ReloadAnswer, 'id'> & { readonly changes: readonly ConfigChange[] }> {
+  async #carryOut(
+    asked: ReloadAsk,
+  ): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly changes: readonly ConfigChange[] }> {
     const { source, config, take } = this.#host;
     const { config: given, text } = source.read();
     if (asked.digest !== null && asked.digest !== digestOf(text))

@@ -2,11 +2,8 @@
 import type { Config } from '../../config.ts';
 import { describeTier } from '../../core/index.ts';
 import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
-import { adjustmentsIn } from '../../live/state/adjustments.ts';
-import { settlementsIn } from '../../live/state/settlements.ts';
+import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
 import type { Journal } from '../../live/state/journal.ts';
-import { cancelsIn } from '../../live/state/cancels.ts';
-import { reloadsIn } from '../../live/state/reloads.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -84,7 +81,7 @@ export class Running {
     this.#journal = journal;
     ends.push(() => this.#journal.close());
     this.#latch = latchIn(config.state.dir);
-    this.#latch.reserve?.();
+    this.#latch.reserve();
     this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock, venue.speed);
     this.#client = clientOf(config, venue, clock, seed, {
       journal,
@@ -121,8 +118,8 @@ export class Running {
       state: {
         journal: this.#journal,
         latch: this.#latch,
-        adjustments: adjustmentsIn(config.state.dir),
-        settlements: settlementsIn(config.state.dir),
+        adjustments: new NumberedMailbox(config.state.dir, 'adjust'),
+        settlements: new NumberedMailbox(config.state.dir, 'settle'),
         flatten: flattenIn(config.state.dir),
       },
       onNews: (news, { instrument }) => {
@@ -173,7 +170,7 @@ export class Running {
     const reloading = new Reloading({
       ...{ clock, log, source },
       client: this.#client,
-      box: reloadsIn(this.#config.state.dir),
+      box: new ReloadBox(this.#config.state.dir),
       // In paper trading, the followed market keeps the poll interval of the start.
       onlyAtStart: venue.paper === undefined ? [] : ['timing.bookPollMs'],
       engine: () => rolling.session.engine,
@@ -199,7 +196,7 @@ export class Running {
   #cancels(rolling: Rolling): void {
     const { clock, log } = this.#options;
     const { book, instance, state } = this.#config;
-    const box = cancelsIn(state.dir);
+    const box = new RequestBox(state.dir, 'cancel', 'cancelAnswer');
     const canceling = startCanceling({ clock, log, box, book, instance, rolling });
     this.#ends.push(() => canceling.stop());
   }

@@ -42,19 +42,21 @@ function describeStored(tape: StoredTape): string {
   return [
     `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes a row`,
     `  lots of ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
-    ...rules.map(({ at, rules }) => `  rules from ${timeOf(at)}: ${JSON.stringify(rules)}`),
+    ...rules.map(({ at, rules }) => `  rules from ${timeOrNever(at)}: ${JSON.stringify(rules)}`),
     ...days.map(
       ({ day, rows, bytes, from, to, closed }) =>
-        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOf(from)} to ${timeOf(to)}${closed ? '' : ', not closed'}`,
+        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOrNever(from)} to ${timeOrNever(to)}${closed ? '' : ', not closed'}`,
     ),
-    ...gaps.map(({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOf(from)}: ${why}`),
+    ...gaps.map(
+      ({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOrNever(from)}: ${why}`,
+    ),
     ...flaws.map(({ what, count, done }) => `  ${what}: ${count} (${done})`),
     `  hash ${tape.hash()}`,
   ].join('\n');
 }
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
-const timeOf = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
+const timeOrNever = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
 
 /** Writes the rows to a file; resolves to a line with their number. */
 export const exportStored = (

@@ -13,7 +13,7 @@ import { hedges } from '../../app/inspect/hedges.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { hedgeEvidence, settleHedge } from '../../app/inspect/settleHedge.ts';
 import type { SettleAsk } from '../../app/inspect/settleHedge.ts';
-import { SETTLED_AS } from '../../live/state/settlements.ts';
+import { SETTLED_AS } from '../../live/mailbox/kinds.ts';
 import { replay } from '../../app/inspect/stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';

@@ -84,7 +84,7 @@ function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
   } finally {
     store.close();
   }
-  const rows = [...states.values()].map(state => (asJson ? jsonOf(state) : lineOf(state)));
+  const rows = [...states.values()].map(state => (asJson ? transactionJson(state) : lineOf(state)));
   return asJson || unread === 0 ? rows : [...rows, `${unread} deliveries are no transactions that can be read`];
 }
 
@@ -101,7 +101,7 @@ function lineOf(state: TransactionState): string {
   ].join('  ');
 }
 
-function jsonOf(state: TransactionState): string {
+function transactionJson(state: TransactionState): string {
   const { id, kinds, status, fields, refund } = state;
   const steps =
     refund && [...refund.steps].map(([step, { status: at, id: leg }]) => ({ step, status: at.value, id: leg?.value }));

@@ -4,7 +4,7 @@
  */
 import { sleep, textOfMoney } from '../../core/index.ts';
 import type { Engine, Millis, MoneyLists } from '../../core/index.ts';
-import type { AdjustmentBox } from '../state/adjustments.ts';
+import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import { explaining } from './explaining.ts';
 import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
@@ -18,7 +18,7 @@ import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts
 export type Explanations = {
   /** If absent, only the operator's bookings explain a difference. */
   readonly lists?: MoneyLists | undefined;
-  readonly adjustments?: AdjustmentBox | undefined;
+  readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Transfers that an earlier run knew. */
   readonly known: readonly string[] | null;
   /** Maximum time by which a list may be ahead of the balances. */
@@ -175,14 +175,7 @@ export class BalanceReads {
     const { adjustments } = explained;
     const { log } = this.#o.run;
     if (!adjustments) return;
-    const waiting = adjustments.waiting(name =>
-      connectivity.say(
-        name,
-        { name },
-        `${name} in the state directory cannot be read: nothing of it is booked`,
-        'error',
-      ),
-    );
+    const waiting = adjustments.waiting(sentence => connectivity.say(sentence, {}, sentence, 'error'));
     if (waiting.length === 0) return;
     for (const { id, at, currency, amount, reason, by } of waiting) {
       if (this.#taken.has(id)) continue;
@@ -282,12 +275,12 @@ export class BalanceReads {
     step({ kind: 'transfer', at: time(), ...transfer });
     log[cause === 'withdrawals' ? 'warn' : 'info'](
       { source, cause, currency, amount: textOfMoney(amount), why },
-      told(transfer),
+      bookingText(transfer),
     );
   }
 }
 
-const told = ({ cause, currency, amount, why }: Booking): string =>
+const bookingText = ({ cause, currency, amount, why }: Booking): string =>
   `booked under ${cause}: ${textOfMoney(amount)} ${currency} (${why})${cause === 'fees' ? '' : '; it is no profit'}`;
 
 function cancelsOut(transfers: readonly ListedTransfer[]): boolean {

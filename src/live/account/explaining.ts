@@ -23,14 +23,15 @@ export function explaining(
     const late = all.filter(each => !isEarly(each));
     const difference = differences.get(currency) ?? money(0n);
     const choices = [late, ...(difference === 0n ? [] : [all, ...choicesOf(all)])];
-    const exact = choices.find(choice => sumOf(choice) === difference);
+    const exact = choices.find(choice => transferred(choice) === difference);
     // If a currency does not differ, its balance already includes the transfers or will include them later.
     for (const each of exact ?? (difference === 0n ? [] : late)) chosen.add(each);
   }
   return transfers.filter(each => chosen.has(each));
 }
 
-const sumOf = (transfers: readonly ListedTransfer[]): bigint => transfers.reduce((sum, { amount }) => sum + amount, 0n);
+const transferred = (transfers: readonly ListedTransfer[]): bigint =>
+  transfers.reduce((sum, { amount }) => sum + amount, 0n);
 
 /** Returns every non-empty combination, smaller ones first. */
 function choicesOf(all: readonly ListedTransfer[]): readonly (readonly ListedTransfer[])[] {

@@ -140,7 +140,7 @@ export class TransferReads {
 const isGain = ({ updates }: MoneyMoved): boolean => updates.every(({ amount }) => amount > 0n);
 
 /** A negative deposit was taken back; a positive withdrawal was returned. */
-function causeOf({ of }: MoneyList, amount: Money): ListedTransfer['cause'] {
+function transferCause({ of }: MoneyList, amount: Money): ListedTransfer['cause'] {
   if (of === 'fees') return 'fees';
   if (of === 'deposits') return amount > 0n ? 'deposits' : 'refunds';
   return amount < 0n ? 'withdrawals' : 'refunds';
@@ -154,7 +154,7 @@ function transfersOf(list: MoneyList, { id, createdAt, updates, ref }: MoneyMove
     .map(([currency, sum]) => ({
       id: line,
       source: `${list.name} ${id}${sums.size > 1 ? ` ${currency}` : ''}`,
-      cause: causeOf(list, money(sum)),
+      cause: transferCause(list, money(sum)),
       currency,
       amount: money(sum),
       occurredAt: createdAt,

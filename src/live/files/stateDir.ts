@@ -1,5 +1,6 @@
 /** Folder of the state: private to its owner, and rejected if it belongs to another user or is open to others. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
@@ -9,21 +10,21 @@ import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
  */
 export function claimStateDir(dir: string): void {
   make(dir);
-  heedStateDir(dir);
+  assertStateDirTrusted(dir);
 }
 
 /** Throws one line if an existing folder cannot be trusted. */
-export function heedStateDir(dir: string): void {
-  heedFolder(dir, 'the state directory');
+export function assertStateDirTrusted(dir: string): void {
+  assertFolderTrusted(dir, 'the state directory');
 }
 
 /** Like `heedStateDir`, for another folder that decides what is traded; `what` names it. */
-export function heedFolder(dir: string, what: string): void {
-  const user = process.geteuid?.();
-  // A system without such users has no such modes either.
-  if (user === undefined) return;
+export function assertFolderTrusted(dir: string, what: string): void {
   for (const name of ['', ...readdirSync(dir)]) {
-    const flaw = flawOf(join(dir, name), name === '', user);
+    const path = join(dir, name);
+    // The folder itself may be reached by a link: whoever starts the program says where it is. What is in it may not be one.
+    const seen = name === '' ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
+    const flaw = seen === undefined ? null : ownershipFlaw(seen, path);
     if (flaw !== null)
       throw new Error(
         `${flaw} (${what} must be ours alone, or somebody else could ${what === 'the state directory' ? 'lift a halt or change the ledger' : 'change what is traded'})`,
@@ -31,37 +32,29 @@ export function heedFolder(dir: string, what: string): void {
   }
 }
 
-/**
- * Whether a file left by another process is safe to read: not a link, owned by this user, and writable only by it.
- * `false` if it does not exist.
- */
-export function isTrusted(file: string): boolean {
-  const user = process.geteuid?.();
-  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false;
-  return user === undefined || flawOf(file, false, user) === null;
-}
-
 function make(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
     // With `recursive`, a read-only disk is only reported as a missing folder.
-    const trouble = diskTroubleOf(error) ?? tryDisk(nearest(resolve(dir)));
+    const trouble = diskTroubleOf(error) ?? tryDisk(nearestFolder(resolve(dir)));
     const why = error instanceof Error ? error.message : String(error);
-    const advice = trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearest(resolve(dir)));
+    const advice =
+      trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearestFolder(resolve(dir)));
     throw new Error(`the state directory ${dir} cannot be made (${why}): ${advice}`);
   }
 }
 
-const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
+/** Returns a folder, or the nearestFolder one above it that is there. */
+export const nearestFolder = (dir: string): string => (existsSync(dir) ? dir : nearestFolder(dirname(dir)));
 
 const WRITE_BY_OTHERS = 0o022;
 
-/** The folder itself may be a link, because the operator names it. Its files must not be links. */
-function flawOf(path: string, isFolder: boolean, user: number): string | null {
-  const seen = isFolder ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
-  // Deleted in the meantime.
-  if (seen === undefined) return null;
+/** Returns why a file could be another user's: a link, of another user, or open to be written; `null` if it is this user's alone. */
+export function ownershipFlaw(seen: Stats, path: string): string | null {
+  const user = process.geteuid?.();
+  // A system without such users has no such modes either.
+  if (user === undefined) return null;
   if (seen.isSymbolicLink()) return `${path} is a link, expected a file of ours: look who made it, then rm ${path}`;
   if (seen.uid !== user)
     return `${path} belongs to user ${seen.uid}, this process is user ${user}: run it as that user, or look at it and chown ${user} ${path}`;

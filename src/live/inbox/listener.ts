@@ -81,7 +81,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
 }
 
 function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, counts: InboxCounts, rates: Rates): void {
-  const digests = options.tokens.map(digestOf);
+  const digests = options.tokens.map(digestBytes);
   const allowed = allowListOf(options.sources);
   const turnAway = (reply: FastifyReply) => {
     counts.turnedAway++;
@@ -94,7 +94,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
   const isWelcome = (request: FastifyRequest): boolean => {
     const { token = '' } = request.params as { token?: string };
     // Every digest is compared, so that timing reveals nothing.
-    const matches = digests.map(digest => timingSafeEqual(digest, digestOf(token)));
+    const matches = digests.map(digest => timingSafeEqual(digest, digestBytes(token)));
     return matches.includes(true) && (allowed === null || allowed(request.ip));
   };
   server.post(
@@ -136,7 +136,7 @@ const answer = (reply: FastifyReply, code: number, text: string): FastifyReply =
 
 const comeAgain = (reply: FastifyReply): FastifyReply => answer(reply.header('retry-after', '5'), 503, 'come again');
 
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digestBytes = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const first = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : header?.[0];

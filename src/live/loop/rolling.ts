@@ -2,7 +2,7 @@
  * One run after the other in one process: when a run is long enough, or the next one is to be configured otherwise, it ends as a stop would, and the
  * next begins as a restart would, with a number, an engine and a recording of its own. Every recording can be replayed from its beginning.
  */
-import { sleep } from '../../core/index.ts';
+import { sleep, textOfError } from '../../core/index.ts';
 import type { MarketStream, Millis, Order } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { ExchangeSide, StopReport } from './loopOptions.ts';
@@ -177,7 +177,7 @@ export class Rolling {
       makeEngine(rules, () => undefined, this.#journal.run + 1);
       return null;
     } catch (error) {
-      return textOf(error);
+      return textOfError(error);
     }
   }
 
@@ -275,7 +275,7 @@ export class Rolling {
         this.#options = options;
         return asked;
       } catch (error) {
-        const why = textOf(error);
+        const why = textOfError(error);
         // What was read before may be why.
         rules = null;
         if (asked !== null && asked.next !== null) {
@@ -293,8 +293,6 @@ export class Rolling {
     return null;
   }
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The next run finds it at the exchange, or its end. One that never arrived, or went without a word, it would have to wait for once more. */
 const isFound = ({ state, ending }: Order): boolean =>

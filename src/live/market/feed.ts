@@ -35,26 +35,26 @@ const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 export function readingOf(text: string, format: FeedFormat, now: Millis, at: Millis): FeedReading {
   if (format.price.length === 0) {
     const plain = text.trim();
-    if (!PLAIN.test(plain)) return failed(`expected one plain number, found ${shown(plain)}`);
+    if (!PLAIN.test(plain)) return failed(`expected one plain number, found ${shownValue(plain)}`);
     return aged(Number(plain), now, at);
   }
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return failed(`expected JSON, found ${shown(text.trim())}`);
+    return failed(`expected JSON, found ${shownValue(text.trim())}`);
   }
   let sum = 0;
   for (const pointer of format.price) {
     const found = numberOf(valueAt(json, pointer));
     if (!(found > 0 && found < Infinity))
-      return failed(`expected a price above zero at ${pointer}, found ${shown(valueAt(json, pointer))}`);
+      return failed(`expected a price above zero at ${pointer}, found ${shownValue(valueAt(json, pointer))}`);
     sum += found;
   }
   if (format.time === undefined) return aged(sum / format.price.length, now, at);
-  const time = timeOf(valueAt(json, format.time));
+  const time = epochMsOf(valueAt(json, format.time));
   if (Number.isNaN(time))
-    return failed(`expected a time at ${format.time}, found ${shown(valueAt(json, format.time))}`);
+    return failed(`expected a time at ${format.time}, found ${shownValue(valueAt(json, format.time))}`);
   return aged(sum / format.price.length, now, time);
 }
 
@@ -82,7 +82,7 @@ const numberOf = (value: unknown): number =>
  * Parses a time. The magnitude of a number shows its unit, from seconds to nanoseconds since 1970. Text without a time
  * zone is rejected as ambiguous.
  */
-function timeOf(value: unknown): Millis {
+function epochMsOf(value: unknown): Millis {
   const number = numberOf(value);
   if (number > 0) {
     for (const [below, factor] of UNITS) if (number < below) return number * factor;
@@ -101,7 +101,7 @@ const UNITS = [
 ] as const;
 
 /** Returns the found value, shortened to one line. */
-function shown(value: unknown): string {
+function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return 'keys or a list';
   const text = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : 'no number';

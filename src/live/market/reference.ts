@@ -44,14 +44,14 @@ export async function readReference(
     }
     const outcome = await exchange.orderBook(book, true);
     if (outcome.kind !== 'done') return outcome;
-    prices.push(midOf(outcome.value));
+    prices.push(snapshotMid(outcome.value));
   }
   const price = priceAcross(legs, prices) / Number(instrument().tick);
   return price > 0 && price < Infinity ? { kind: 'reference', at: time(), startedAt, price } : null;
 }
 
 /** Model value, so a float. */
-const midOf = ({ bids, asks }: BookSnapshot): number =>
+const snapshotMid = ({ bids, asks }: BookSnapshot): number =>
   (Number(bids[0]?.price ?? Number.NaN) + Number(asks[0]?.price ?? Number.NaN)) / 2;
 
 /** Minimum pause between equal log lines. */

@@ -40,7 +40,7 @@ export type RunRecorder = {
 };
 
 const NAME = /^run-(\d{1,15})\.rec$/;
-const nameOf = (run: number): string => `run-${run}.rec`;
+const recordingName = (run: number): string => `run-${run}.rec`;
 
 /** Length and checksum before each piece. */
 const HEAD_BYTES = 8;
@@ -69,7 +69,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
   let runs = older.length;
   for (const one of older) {
     if (bytes <= maxBytes && runs <= maxRuns) return;
-    rmSync(join(dir, nameOf(one.run)), { force: true });
+    rmSync(join(dir, recordingName(one.run)), { force: true });
     bytes -= one.bytes;
     runs--;
   }
@@ -78,7 +78,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
 /** Starts the recording of a run. Throws if the disk does not accept it. */
 export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const file = openSync(join(dir, nameOf(of.run)), 'wx', 0o600);
+  const file = openSync(join(dir, recordingName(of.run)), 'wx', 0o600);
   let bytes = 0;
   let closed = false;
   let window: Buffer = Buffer.alloc(0);
@@ -104,7 +104,7 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
     syncFolder(dir);
   } catch (error) {
     closeSync(file);
-    rmSync(join(dir, nameOf(of.run)), { force: true });
+    rmSync(join(dir, recordingName(of.run)), { force: true });
     throw error;
   }
   return {
@@ -129,7 +129,7 @@ export function readRecording(
   dir: string,
   run: number,
 ): { readonly of: RecordedRun; readonly lines: Iterable<string> } | null {
-  const lines = linesOf(join(dir, nameOf(run)), run);
+  const lines = linesOf(join(dir, recordingName(run)), run);
   const first = lines.next();
   return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
 }
@@ -165,7 +165,7 @@ function* linesOf(path: string, run: number): Generator<string, undefined> {
  * file.
  */
 export const followRecording = (dir: string, run: number): RecordingPieces =>
-  new RecordingPieces(join(dir, nameOf(run)), run);
+  new RecordingPieces(join(dir, recordingName(run)), run);
 
 /** Pieces of a recording in order, also of one that is still being written. */
 export class RecordingPieces {

@@ -121,9 +121,9 @@ export class Replaying {
   }
 
   #compared(recorded: Answer): string | null {
-    return textOf(this.#given) === textOf(recorded)
+    return answerText(this.#given) === answerText(recorded)
       ? null
-      : `after ${this.#last} (input ${this.#inputs}) the engine now ${textOf(this.#given)}, recorded was that it ${textOf(recorded)}`;
+      : `after ${this.#last} (input ${this.#inputs}) the engine now ${answerText(this.#given)}, recorded was that it ${answerText(recorded)}`;
   }
 
   #result(difference: string | null, gap = false): Replayed {
@@ -151,7 +151,7 @@ function translated(line: RecordingLine, meaningOf: (code: string) => Meaning | 
   return meaning === undefined ? line : { ...line, event: { ...event, outcome: { ...outcome, meaning } } };
 }
 
-const textOf = (answer: Answer): string =>
+const answerText = (answer: Answer): string =>
   answer.kind === 'broke'
     ? `broke: ${answer.message}`
     : `gives ${answer.commands.length === 0 ? 'nothing' : JSON.stringify(answer.commands)}`;

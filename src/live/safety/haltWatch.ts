@@ -32,6 +32,6 @@ export function watchHalt(
 ): void {
   const halt = takeUpHalt(engine, latch, at, step);
   if (halt !== null || engine.haltedBecause === null || broken) return;
-  latch.takeLifted?.();
+  latch.takeLifted();
   step({ kind: 'resume', at });
 }

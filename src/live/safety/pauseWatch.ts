@@ -10,7 +10,7 @@ type Step = (event: EngineEvent) => void;
 
 /** Returns the pause in effect at that time, or `null`. */
 export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | null {
-  const pause = latch.readPause?.() ?? null;
+  const pause = latch.readPause();
   return pause === null || isOver(pause, at) ? null : pause;
 }
 
@@ -25,11 +25,11 @@ export function watchPause(
   step: Step,
   log: Log,
 ): void {
-  const pause = latch.readPause?.() ?? null;
+  const pause = latch.readPause();
   if (pause !== null && isOver(pause, at)) {
     const words = `the pause is over, its time came at ${new Date(pause.until!).toISOString()}`;
     // If another pause has just replaced it, the next call handles that one.
-    if (latch.endPause?.(pause, { reason: 'its time came', at, by: 'bot' })) log.info({}, `${words}: ${pause.reason}`);
+    if (latch.endPause(pause, { reason: 'its time came', at, by: 'bot' })) log.info({}, `${words}: ${pause.reason}`);
   }
   const holds = pauseAt(latch, at);
   const reason = holds && pauseText(holds);

@@ -10,8 +10,8 @@ type Step = (event: EngineEvent) => void;
 
 /** Applies, before the first decision, what the operator lifted while the bot was down, and what the last run left. */
 export function takeUpReduce(latch: Latch, at: Millis, step: Step): void {
-  if (latch.takeLifted?.()) step({ kind: 'resume', at });
-  const reduce = latch.readReduce?.() ?? null;
+  if (latch.takeLifted()) step({ kind: 'resume', at });
+  const reduce = latch.readReduce();
   if (reduce !== null) step({ kind: 'reduce', at, reason: reduce.reason });
 }
 
@@ -22,13 +22,13 @@ export function watchReduce(
   at: Millis,
   step: Step,
 ): void {
-  const reduce = latch.readReduce?.() ?? null;
+  const reduce = latch.readReduce();
   if (reduce?.reason === RESUMED_BEYOND && reason === RESUMED_BEYOND && isWithinLimit) {
-    if (latch.liftReduce?.('inventory is within its limit again', at)) step({ kind: 'reduced', at });
+    if (latch.liftReduce('inventory is within its limit again', at)) step({ kind: 'reduced', at });
     return;
   }
   if (reduce !== null && reason === null) step({ kind: 'reduce', at, reason: reduce.reason });
   if (reduce !== null || reason === null) return;
-  if (latch.takeLifted?.()) step({ kind: 'resume', at });
-  else latch.setReduce?.({ reason, at, by: 'bot' });
+  if (latch.takeLifted()) step({ kind: 'resume', at });
+  else latch.setReduce({ reason, at, by: 'bot' });
 }

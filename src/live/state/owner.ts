@@ -56,16 +56,16 @@ export function takeOwnership(
 ): string {
   const before = ownerIn(db);
   const isBound = before !== null && before.venue !== null;
-  if (isBound && nameOf(before) !== nameOf(owner)) throw new NotOurs(refusal(dir, before, owner));
+  if (isBound && ownerText(before) !== ownerText(owner)) throw new NotOurs(refusal(dir, before, owner));
   if (isBound && client !== null && (before.client ?? client) !== client)
     throw new NotOurs(
-      `the state directory ${dir} belongs to account ${before.client} of ${nameOf(before)}, this key is of account ${client}: give every account its own state.dir`,
+      `the state directory ${dir} belongs to account ${before.client} of ${ownerText(before)}, this key is of account ${client}: give every account its own state.dir`,
     );
   // Rows keep their name, which derives from the first key.
   const name = isBound ? (lastAccountIn(db) ?? account) : account;
   if (isBound && before.key !== owner.key && client === null)
     throw new OtherKey(
-      `the state directory ${dir} belongs to ${nameOf(before)} with another API key, and the exchange was not asked whose this one is`,
+      `the state directory ${dir} belongs to ${ownerText(before)} with another API key, and the exchange was not asked whose this one is`,
       evidenceIn(db, name, before.client ?? null),
     );
   const known = client ?? (isBound ? before.client : undefined);
@@ -108,8 +108,8 @@ export function ownerIn(db: Database.Database): Owner | null {
 }
 
 const refusal = (dir: string, before: Owner, now: Owner): string =>
-  `the state directory ${dir} belongs to ${nameOf(before)}, this bot is ${nameOf(now)}: give every bot its own state.dir`;
+  `the state directory ${dir} belongs to ${ownerText(before)}, this bot is ${ownerText(now)}: give every bot its own state.dir`;
 
 /** Returns the bot's name for messages. */
-export const nameOf = ({ venue, book, instance }: Owner): string =>
+export const ownerText = ({ venue, book, instance }: Owner): string =>
   `${instance} on ${book} at ${venue ?? 'an embedded exchange'}`;

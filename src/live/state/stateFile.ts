@@ -3,7 +3,7 @@
  */
 import { dirname } from 'node:path';
 import Database from 'libsql';
-import { CAUSES } from '../../core/index.ts';
+import { CAUSES, textOfError } from '../../core/index.ts';
 import { diskAdvice, diskTroubleOf, tryDisk } from '../files/diskTrouble.ts';
 import { writeEntries } from './entries.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
@@ -71,9 +71,7 @@ export const unusable = (file: string, error: unknown): DamagedState =>
   error instanceof DamagedState
     ? error
     : (troubleWith(file, error) ??
-      new DamagedState(`the state file ${file} cannot be used: ${messageOf(error)}`, ADVICE(dirname(file))));
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+      new DamagedState(`the state file ${file} cannot be used: ${textOfError(error)}`, ADVICE(dirname(file))));
 
 const ADVICE = (dir: string): string =>
   `look at the account, move ${dir} away and keep it, then start again: the balances of that moment become the new ledger`;
@@ -83,13 +81,13 @@ function troubleWith(file: string, error: unknown): DamagedState | null {
   if (file === ':memory:') return null;
   const dir = dirname(file);
   const isVague = /SQLITE_(IOERR|CANTOPEN)|disk I\/O|unable to open/i.test(
-    `${(error as NodeJS.ErrnoException).code ?? ''} ${messageOf(error)}`,
+    `${(error as NodeJS.ErrnoException).code ?? ''} ${textOfError(error)}`,
   );
   const trouble = diskTroubleOf(error) ?? (isVague ? tryDisk(dir) : null);
   return trouble === null
     ? null
     : new DamagedState(
-        `the state directory ${dir} takes nothing: ${trouble === 'no room' ? 'its disk is full' : 'it is read-only'} (${messageOf(error)})`,
+        `the state directory ${dir} takes nothing: ${trouble === 'no room' ? 'its disk is full' : 'it is read-only'} (${textOfError(error)})`,
         diskAdvice(trouble, dir),
       );
 }

@@ -33,7 +33,7 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
       .prepare('SELECT id, side, price, amount FROM intents WHERE ending IS NULL ORDER BY at, id')
       .all() as LiveOrder[],
   }));
-  return found && { ...found, halt: latch.read() ?? latch.readReduce?.() ?? null };
+  return found && { ...found, halt: latch.read() ?? latch.readReduce() };
 }
 
 /**

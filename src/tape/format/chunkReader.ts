@@ -1,6 +1,7 @@
 /** Reads the rows of scanned days into columns that the caller gives, block after block; begins in the middle with a snapshot of the book. */
 import { instrumentOf } from '../../core/index.ts';
 import type { BookRules, Instrument, Millis } from '../../core/index.ts';
+import { COLUMN_NAMES } from '../model/columns.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { FrameFile, REMEDY } from './frames.ts';
 import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder } from './rowsCodec.ts';
@@ -196,8 +197,6 @@ function copy(from: Columns, to: ColumnBuffers, length: number): void {
 function rest(columns: Columns, from: number): Columns {
   return firstRows(columns, columns.length - from, from);
 }
-
-const COLUMN_NAMES = ['kind', 'side', 'at', 'local', 'price', 'amount', 'id'] as const;
 
 /** Puts rules and instrument to rows. What it returns throws a RangeError on an index that none of the days has. */
 export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rules: number) => TapeChunk {

@@ -32,7 +32,7 @@ export function packNumbers(values: Float64Array, length: number): PackedNumbers
   if (low === high) return { coding: CODING.same, base: first, scale: 1, planes: [] };
   // Above these a difference or its zigzag is not an exact number any more.
   const candidates: PackedNumbers[] = [];
-  if (high - low <= Number.MAX_SAFE_INTEGER) candidates.push(plain(values, length, low, high));
+  if (high - low <= Number.MAX_SAFE_INTEGER) candidates.push(packedByScale(values, length, low, high));
   if (stepMax < 2 ** 51) candidates.push(steps(values, length));
   if (candidates.length === 0) return doubles(values, length);
   return candidates.reduce((best, one) => (costOf(one) < costOf(best) ? one : best));
@@ -40,7 +40,7 @@ export function packNumbers(values: Float64Array, length: number): PackedNumbers
 
 const costOf = ({ planes }: PackedNumbers): number => planes.reduce((sum, { cost }) => sum + cost, 0);
 
-function plain(values: Float64Array, length: number, low: number, high: number): PackedNumbers {
+function packedByScale(values: Float64Array, length: number, low: number, high: number): PackedNumbers {
   let scale = 0;
   for (let i = 0; i < length && scale !== 1; i++) scale = greatestDivisor(values[i]! - low, scale);
   const units = new Float64Array(length);

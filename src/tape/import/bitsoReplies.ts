@@ -147,7 +147,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
     if (reply.kind === 'other') findings.found('replies without a market in them', 'left out', rows.place);
     if (reply.kind !== 'book' || (reply.book !== null && reply.book !== instrument.symbol)) return;
     const { bids, asks, sequence, updated_at } = reply.value;
-    const at = timeOf(updated_at);
+    const at = isoTimeOf(updated_at);
     const step = sequence === undefined ? null : BigInt(sequence);
     if (step !== null && step <= before.sequence) {
       const what =
@@ -195,7 +195,7 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
         rows.place,
       );
     for (const { created_at, price, amount, maker_side, tid } of fresh) {
-      const at = timeOf(created_at);
+      const at = isoTimeOf(created_at);
       // The taker is the other side.
       const side: SideCode | null = maker_side === 'buy' ? SIDE.sell : maker_side === 'sell' ? SIDE.buy : null;
       if (side === null) throw new RangeError(`expected maker_side buy or sell, found ${shown(String(maker_side))}`);
@@ -211,7 +211,7 @@ function receivedIn(line: string): Received {
   if (typeof outer !== 'object' || outer === null) throw new RangeError('expected a JSON object');
   const { at, url, path, body } = outer;
   if (body === undefined) return { reply: replyOf(outer, null), local: null, pages: false };
-  const local = typeof at === 'number' ? at : typeof at === 'string' ? timeOf(at) : null;
+  const local = typeof at === 'number' ? at : typeof at === 'string' ? isoTimeOf(at) : null;
   if (at !== undefined && !(local !== null && Number.isFinite(local)))
     throw new RangeError(`expected "at" in milliseconds or as ISO time, found ${shown(JSON.stringify(at))}`);
   const asked = typeof url === 'string' ? url : typeof path === 'string' ? path : '';
@@ -256,7 +256,7 @@ function rulesOf(row: Rules): BookRules | null {
 }
 
 /** `+0000` and `+00:00`, with or without a fraction of a second (public facts 3). */
-function timeOf(text: string): Millis {
+function isoTimeOf(text: string): Millis {
   const at = Date.parse(text);
   if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(at))
     throw new RangeError(`expected an ISO 8601 time, found ${shown(String(text))}`);

@@ -62,8 +62,8 @@ export async function hftbacktestGrid(files: readonly string[], onBytes: (count:
       for (let at = 0; at + RECORD_BYTES <= records.length; at += RECORD_BYTES) {
         const [px, qty] = [records.readDoubleLE(at + 24), records.readDoubleLE(at + 32)];
         if (records[at] === EVENT.clear || !(px > 0 && px < 1e15 && qty >= 0 && qty < 1e15)) continue;
-        finder.price(textOf(px));
-        finder.amount(textOf(qty));
+        finder.price(decimalOfDouble(px));
+        finder.amount(decimalOfDouble(qty));
       }
     }
   }
@@ -85,7 +85,7 @@ export async function tellsOrders(files: readonly string[]): Promise<boolean> {
 }
 
 /** The decimal that a double was made from: what comes after 13 digits is noise. */
-const textOf = (double: number): string => String(Number(double.toPrecision(13)));
+const decimalOfDouble = (double: number): string => String(Number(double.toPrecision(13)));
 
 async function* events(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { findings } = reading;

@@ -164,8 +164,8 @@ function updates(files: readonly string[], own: Own, reading: ImportReading): As
       throw new RangeError(`expected is_snapshot true or false, found ${shown(isSnapshot ?? '')}`);
     const code = side === 'bid' ? SIDE.buy : side === 'ask' ? SIDE.sell : null;
     if (code === null) throw new RangeError(`expected side bid or ask, found ${shown(side ?? '')}`);
-    const ticks = ticksOf(instrument, plain(price!));
-    const lots = lotsOf(instrument, plain(size!));
+    const ticks = ticksOf(instrument, plainNumber(price!));
+    const lots = lotsOf(instrument, plainNumber(size!));
     if (isSnapshot === 'false' && !begun) {
       findings.found('updates before the first snapshot', 'left out', rows.place);
       return;
@@ -213,7 +213,13 @@ function snapshots(files: readonly string[], own: Own, reading: ImportReading): 
     const put = (side: SideCode, from: number) => {
       for (let i = from; i < cells.length; i += 4) {
         if (cells[i] === '') continue;
-        rows.level(at, local, side, ticksOf(instrument, plain(cells[i]!)), lotsOf(instrument, plain(cells[i + 1]!)));
+        rows.level(
+          at,
+          local,
+          side,
+          ticksOf(instrument, plainNumber(cells[i]!)),
+          lotsOf(instrument, plainNumber(cells[i + 1]!)),
+        );
       }
     };
     put(SIDE.sell, 4);
@@ -240,7 +246,8 @@ function quotes(files: readonly string[], own: Own, reading: ImportReading): Asy
     const [at, local] = timesOf(cells);
     rows.clear(at, local);
     const put = (side: SideCode, price: string, size: string) => {
-      if (price !== '') rows.level(at, local, side, ticksOf(instrument, plain(price)), lotsOf(instrument, plain(size)));
+      if (price !== '')
+        rows.level(at, local, side, ticksOf(instrument, plainNumber(price)), lotsOf(instrument, plainNumber(size)));
     };
     put(SIDE.buy, bid!, bidAmount!);
     put(SIDE.sell, ask!, askAmount!);
@@ -267,8 +274,8 @@ function tradeRows(files: readonly string[], own: Own, reading: ImportReading): 
       at,
       local,
       side === 'buy' ? SIDE.buy : side === 'sell' ? SIDE.sell : SIDE.unknown,
-      ticksOf(instrument, plain(price!)),
-      lotsOf(instrument, plain(size!)),
+      ticksOf(instrument, plainNumber(price!)),
+      lotsOf(instrument, plainNumber(size!)),
       Number.isSafeInteger(numericId) && numericId > 0 ? numericId : 0,
     );
   });
@@ -293,4 +300,4 @@ function micros(text: string | undefined): number {
   return Number(text) / 1000;
 }
 
-const plain = (text: string): string => plainText(text, () => undefined);
+const plainNumber = (text: string): string => plainText(text, () => undefined);

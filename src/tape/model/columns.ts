@@ -27,3 +27,5 @@ export type Columns = {
   /** Order id of per-order rows, trade id of trades; 0 when there is none. */
   readonly id: Float64Array;
 };
+
+export const COLUMN_NAMES = ['kind', 'side', 'at', 'local', 'price', 'amount', 'id'] as const;

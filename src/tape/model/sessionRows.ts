@@ -1,5 +1,6 @@
 /** The rows of a recording inside a session. The book is empty when the market closes, and is told whole when it opens. */
 import type { Millis } from '../../core/index.ts';
+import { COLUMN_NAMES } from './columns.ts';
 import { closedWhy, openHours } from './session.ts';
 import type { MarketSession } from './session.ts';
 import { TapeBuilder } from './tape.ts';
@@ -83,7 +84,7 @@ export function* rowsInSession(session: SessionRows, columns: Columns, rowsMax: 
     [piece, length] = [columnsFor(rowsMax), 0];
   };
   const put = (from: Columns, row: number): void => {
-    for (const name of NAMES) piece[name][length] = from[name][row]!;
+    for (const name of COLUMN_NAMES) piece[name][length] = from[name][row]!;
     length++;
   };
   for (let row = 0; row < columns.length; row++) {
@@ -98,8 +99,6 @@ export function* rowsInSession(session: SessionRows, columns: Columns, rowsMax: 
   }
   if (length > 0) yield { ...piece, length };
 }
-
-const NAMES = ['kind', 'side', 'at', 'local', 'price', 'amount', 'id'] as const;
 
 const columnsFor = (length: number): Columns => {
   const numbers = () => new Float64Array(length);

@@ -123,33 +123,3 @@ export class TapeBuilder extends RowSink {
     this.#id = numbers(this.#id);
   }
 }
-
-/** Two time-ordered recordings of one market as one; at equal times all rows of `first` come before those of `second`. */
-export function mergeColumns(first: Columns, second: Columns): Columns {
-  const length = first.length + second.length;
-  const merged = {
-    length,
-    kind: new Uint8Array(length),
-    side: new Uint8Array(length),
-    at: new Float64Array(length),
-    local: new Float64Array(length),
-    price: new Float64Array(length),
-    amount: new Float64Array(length),
-    id: new Float64Array(length),
-  };
-  let i = 0;
-  let j = 0;
-  for (let n = 0; n < length; n++) {
-    const takeFirst = j >= second.length || (i < first.length && first.at[i]! <= second.at[j]!);
-    const from = takeFirst ? first : second;
-    const k = takeFirst ? i++ : j++;
-    merged.kind[n] = from.kind[k]!;
-    merged.side[n] = from.side[k]!;
-    merged.at[n] = from.at[k]!;
-    merged.local[n] = from.local[k]!;
-    merged.price[n] = from.price[k]!;
-    merged.amount[n] = from.amount[k]!;
-    merged.id[n] = from.id[k]!;
-  }
-  return merged;
-}

@@ -33,8 +33,8 @@ export class TradeRecord {
   }
 
   take(trade: PublicTrade | StreamTrade): void {
-    const price = whole(() => priceExact(this.#instrument, trade.price));
-    const lots = whole(() => amountFloor(this.#instrument, trade.amount));
+    const price = countOrNull(() => priceExact(this.#instrument, trade.price));
+    const lots = countOrNull(() => amountFloor(this.#instrument, trade.amount));
     const id = Number(trade.tid);
     if (price === null || lots === null || !Number.isSafeInteger(id)) {
       this.#offGrid++;
@@ -45,7 +45,7 @@ export class TradeRecord {
   }
 }
 
-function whole(count: () => number | null): number | null {
+function countOrNull(count: () => number | null): number | null {
   try {
     return count();
   } catch (error) {

@@ -15,7 +15,7 @@ import { openRolling } from '../../../src/live/loop/rolling.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn, stubbornLatch } from '../../../src/live/safety/latch.ts';
-import { cancelsIn } from '../../../src/live/state/cancels.ts';
+import { RequestBox } from '../../../src/live/mailbox/mailbox.ts';
 import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
@@ -153,7 +153,7 @@ export class WatchedBot {
         if (!life.isAlive) return;
         rolling.start(() => life.kill('it broke'));
         startCanceling({
-          ...{ clock, log, box: cancelsIn(this.dir), rolling },
+          ...{ clock, log, box: new RequestBox(this.dir, 'cancel', 'cancelAnswer'), rolling },
           ...{ book: config.book, instance: config.instance },
         });
       },

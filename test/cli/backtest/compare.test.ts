@@ -8,7 +8,6 @@ import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
 import { latenciesOf } from '../../../backtest/app/backtest/latencies.ts';
 import { Verdicts } from '../../../backtest/app/compare/compareVerdicts.ts';
 import { findTapes, firstPart } from '../../../backtest/app/compare/compareTapes.ts';
-import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';
@@ -16,6 +15,7 @@ import { COMPARED, tapeFigures } from '../../scripts/comparisonFigures.ts';
 import type { ComparisonFigures, TapeFigures } from '../../scripts/comparisonFigures.ts';
 import { Bench, complaints, printed, ran } from '../program.ts';
 import type { Ended } from '../program.ts';
+import { NO_PROGRESS } from '../../app/noProgress.ts';
 
 const bench = new Bench();
 const flow = recordFlow('btc_mxn', 3, 480);

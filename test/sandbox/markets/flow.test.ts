@@ -5,9 +5,9 @@ import type { Clock, Side } from '../../../src/core/index.ts';
 import { seededFlow } from '../../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../../src/sandbox/markets/flowProfile.ts';
 import { EfficientPrice } from '../../../src/sandbox/markets/flowValue.ts';
-import { statisticsOf } from '../../../src/tape/index.ts';
 import { flowRules, recordMarket } from './recordMarket.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';
+import { statisticsOf } from '../../tape/statistics.ts';
 
 const PROFILE = FLOW_PROFILES['btc_mxn']!;
 const RULES = flowRules('btc_mxn', '10');

@@ -24,7 +24,7 @@ import type { Journal } from '../../../src/live/state/journal.ts';
 import type { FlattenFile } from '../../../src/live/safety/flatten.ts';
 import { stubbornLatch } from '../../../src/live/safety/latch.ts';
 import type { Latch } from '../../../src/live/safety/latch.ts';
-import type { CancelBox } from '../../../src/live/state/cancels.ts';
+import type { Requests } from '../../../src/live/mailbox/mailbox.ts';
 import { refusedChanges } from '../../../src/app/run/reloading.ts';
 import { configChanges, loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
@@ -51,7 +51,7 @@ export type Seams = {
   readonly latch?: (latch: Latch) => Latch;
   /** Where persons act: called once in each life. */
   readonly flatten?: (file: FlattenFile) => FlattenFile;
-  readonly cancels?: (box: CancelBox) => CancelBox;
+  readonly cancels?: (box: Requests<'cancel', 'cancelAnswer'>) => Requests<'cancel', 'cancelAnswer'>;
   readonly stop?: (rolling: Rolling) => Promise<StopReport>;
   readonly sentinel?: SentinelSeams;
   /** Of the life that runs. */

@@ -219,7 +219,7 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
     }
   };
   const batches = (file: string) =>
-    table.sort === undefined ? timed(file) : sorted(timed(file), table.sort * 1_000, reading.findings, file);
+    table.sort === undefined ? timed(file) : sortedByTime(timed(file), table.sort * 1_000, reading.findings, file);
   const chunks = rowsOf<Item>(
     files,
     reading,
@@ -263,7 +263,7 @@ type Item = { readonly row: readonly string[]; readonly line: number } & (
 );
 
 /** In order of time, as long as no row comes more than `window` ms late. Holds what came in that time. */
-async function* sorted(
+async function* sortedByTime(
   batches: AsyncIterable<readonly Item[]>,
   window: Millis,
   findings: Findings,

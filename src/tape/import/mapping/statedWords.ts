@@ -34,13 +34,13 @@ export class StatedWords {
 
   /** A row of the files, whether it is of the table or not. */
   row(cells: Cells): void {
-    for (const [column, counts] of this.#all) count(counts, cells(column));
+    for (const [column, counts] of this.#all) countWord(counts, cells(column));
   }
 
   /** A row of the table. */
   ownRow(cells: Cells): void {
     this.#rows++;
-    for (const [column, counts] of this.#own) count(counts, cells(column));
+    for (const [column, counts] of this.#own) countWord(counts, cells(column));
     for (const column of this.#empty.keys()) if (cells(column) !== '') this.#empty.delete(column);
   }
 
@@ -125,7 +125,7 @@ export class StatedWords {
   }
 }
 
-function count(counts: Map<string, number>, word: string): void {
+function countWord(counts: Map<string, number>, word: string): void {
   const before = counts.get(word);
   if (before !== undefined) counts.set(word, before + 1);
   else if (counts.size < WORDS_MAX) counts.set(word, 1);

@@ -109,6 +109,6 @@ function placesOf(columns: readonly string[], header: readonly string[]): readon
 const NAMES_SHOWN = 50;
 const someOf = (names: readonly string[]): string =>
   names.length <= NAMES_SHOWN
-    ? names.map(short).join(', ')
-    : `${names.slice(0, NAMES_SHOWN).map(short).join(', ')} and ${names.length - NAMES_SHOWN} more`;
-const short = (name: string): string => (name.length > 80 ? `${name.slice(0, 80)}…` : name);
+    ? names.map(cutName).join(', ')
+    : `${names.slice(0, NAMES_SHOWN).map(cutName).join(', ')} and ${names.length - NAMES_SHOWN} more`;
+const cutName = (name: string): string => (name.length > 80 ? `${name.slice(0, 80)}…` : name);

@@ -43,7 +43,7 @@ export async function* unpackedBytes(path: string, onBytes: (count: number) => v
   let told = 0;
   let unpacked = 0;
   try {
-    for await (const piece of joined(pieces)) {
+    for await (const piece of joinedPieces(pieces)) {
       onBytes(file.bytesRead - told);
       told = file.bytesRead;
       checkUnpacked((unpacked += piece.length), file.bytesRead);
@@ -57,7 +57,7 @@ export async function* unpackedBytes(path: string, onBytes: (count: number) => v
 const PIECE_MIN = 64 * 1024;
 
 /** Small pieces as larger ones: readers search each piece together with the unfinished line before it. */
-async function* joined(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* joinedPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
@@ -140,7 +140,7 @@ const isTable = (name: string): boolean =>
 async function* zipped(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   const { entry, stream } = await openEntry(path, isTable);
   const share = entry.uncompressedSize === 0 ? 0 : entry.compressedSize / entry.uncompressedSize;
-  for await (const piece of joined(stream as AsyncIterable<Buffer>)) {
+  for await (const piece of joinedPieces(stream as AsyncIterable<Buffer>)) {
     onBytes(piece.length * share);
     yield piece;
   }

@@ -163,7 +163,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
       throw new RangeError(
         `expected a time in text with a zone, found ${shown(text)}; the mapping may say its \`zone\``,
       );
-    const midnight = day ?? dayOf(groups, date?.order ?? order, text);
+    const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
     // The clock is looked up for whole ms, which keeps what is below them exact.
     const whole = Math.floor(micros / 1_000);
@@ -209,7 +209,7 @@ function matched(text: string, forms: readonly Form[], before: Form | null): rea
 }
 
 /** Midnight as local time, in ms. */
-function dayOf({ y, m, d, a, b, month }: Fields, order: DayOrder | undefined, text: string): Millis {
+function dayFrom({ y, m, d, a, b, month }: Fields, order: DayOrder | undefined, text: string): Millis {
   let [monthNumber, day] = [
     month === undefined ? Number(m) : (MONTH_NAMES.get(month.toLowerCase()) ?? Number.NaN),
     Number(d),

@@ -4,8 +4,8 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { amount, price } from '../../src/core/index.ts';
 import { SIDE } from '../../src/tape/index.ts';
 import type { TapeWriter } from '../../src/tape/index.ts';
-import { FLAG, windowOf } from './rows.ts';
-import type { MarketRows } from './rows.ts';
+import { FLAG, windowOf } from '../../backtest/rows/rows.ts';
+import type { MarketRows } from '../../backtest/rows/rows.ts';
 
 const RECORD = 24;
 const CHUNK = 32_768;

@@ -1,8 +1,8 @@
 /** What kind of market a tape shows: spread, depth, trades, bursts, volatility and what prices do after trades. For people, never for money. */
-import { RecordedBook } from '../model/recordedBook.ts';
-import type { RecordedSide } from '../model/recordedBook.ts';
-import { KIND, SIDE } from '../model/tape.ts';
-import type { Tape } from '../model/tape.ts';
+import { RecordedBook } from '../../src/tape/model/recordedBook.ts';
+import type { RecordedSide } from '../../src/tape/model/recordedBook.ts';
+import { KIND, SIDE } from '../../src/tape/model/tape.ts';
+import type { Tape } from '../../src/tape/model/tape.ts';
 
 /** Prices are compared in bps of the mid, amounts are in the major currency. What a tape cannot tell is NaN. */
 export type TapeStatistics = {
