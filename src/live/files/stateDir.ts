@@ -22,7 +22,7 @@ export function assertStateDirTrusted(dir: string): void {
 export function assertFolderTrusted(dir: string, what: string): void {
   for (const name of ['', ...readdirSync(dir)]) {
     const path = join(dir, name);
-    // The folder itself may be reached by a link: whoever starts the program says where it is. What is in it may not be one.
+    // The folder itself may be a link, because the operator names it. Its files must not be links.
     const seen = name === '' ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
     const flaw = seen === undefined ? null : ownershipFlaw(seen, path);
     if (flaw !== null)
@@ -45,12 +45,15 @@ function make(dir: string): void {
   }
 }
 
-/** Returns a folder, or the nearestFolder one above it that is there. */
+/** Returns the folder if it exists, or else the nearest parent that does. */
 export const nearestFolder = (dir: string): string => (existsSync(dir) ? dir : nearestFolder(dirname(dir)));
 
 const WRITE_BY_OTHERS = 0o022;
 
-/** Returns why a file could be another user's: a link, of another user, or open to be written; `null` if it is this user's alone. */
+/**
+ * Returns why a file is not trusted: it is a link, belongs to another user, or is writable by others. `null` if it is
+ * trusted.
+ */
 export function ownershipFlaw(seen: Stats, path: string): string | null {
   const user = process.geteuid?.();
   // A system without such users has no such modes either.

@@ -77,7 +77,10 @@ function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
   return text + ' '.repeat(RESERVE_BYTES - Buffer.byteLength(text));
 }
 
-/** Message of a latch. A file that is refused counts too: as a halt, pause or hold of the bot with `unread` for the rest of it. */
+/**
+ * Returns the message of a latch. A refused file counts as a halt, pause or hold by the bot, with its other fields from
+ * `unread`.
+ */
 function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null, unread: U): M | (Halt & U) | null {
   if (found?.refused === undefined) return found?.message ?? null;
   const { path, why, fault } = found.refused;
@@ -85,7 +88,7 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
   return { reason: `the latch ${path} ${is}`, at: 0, by: 'bot', ...unread };
 }
 
-/** Nobody knows for which bot a hold was that cannot be read: only a person lifts it. */
+/** An unreadable hold does not identify its bot, so only the operator can lift it. */
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
 
@@ -117,7 +120,7 @@ function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): b
 
 const overPauseFile = (box: Mailbox<'pause'>): string => `${box.path()}.over`;
 
-/** Removes what a kill left of a pause that was being ended. */
+/** Removes the file that a process killed while ending a pause left behind. */
 export const forgetEndedPause = (dir: string): void =>
   rmSync(overPauseFile(new Mailbox(dir, 'pause')), { force: true });
 

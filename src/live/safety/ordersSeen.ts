@@ -1,4 +1,4 @@
-/** Open orders of the bot as other processes have seen them: evidence of what a bot that is down has left. */
+/** Open orders of the bot as other processes saw them: evidence of what a bot that is down has left. */
 import type { MailMessage } from '../mailbox/kinds.ts';
 import { Mailbox } from '../mailbox/mailbox.ts';
 
@@ -13,5 +13,5 @@ export function noteOrdersSeen(dir: string, seen: OrdersSeen): void {
   }
 }
 
-/** Returns what was seen last; `null` if nothing was, or if another user could have written it. */
+/** Returns the last observation; `null` if there is none, or if another user could have written it. */
 export const ordersSeenIn = (dir: string): OrdersSeen | null => new Mailbox(dir, 'ordersSeen').message();

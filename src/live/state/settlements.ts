@@ -1,9 +1,12 @@
-/** Ends hedges that an operator has settled because nobody can look them up. */
+/** Settlement of hedges by the operator, for outcomes that cannot be looked up. */
 import type { Hedger } from '../../hedge/index.ts';
 import type { Log } from '../log.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 
-/** To be called every now and then. A hedge that is being looked up waits for the next call. */
+/**
+ * Ends the hedges that the operator has settled. Must be called periodically; a hedge that is being looked up waits for
+ * the next call.
+ */
 export function takeUpSettlements(
   box: NumberedMailbox<'settle'> | undefined,
   hedger: Hedger | null,
