@@ -4,20 +4,21 @@ import { isInBook, money, moneyOfAmount } from '../core/index.ts';
 import type { Amount, Clock, Fill, Instrument, Money, Order, Price, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
-import type { Session } from '../live/loop/session.ts';
+import type { Run } from '../live/loop/run.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
-/** Returns the values from the engine's snapshot and its session; the caller adds the rest. */
+/** Returns the values from the engine's snapshot and its run; the caller adds the rest. */
 export function monitored(
   snapshot: Snapshot,
-  { rules, loop, engine }: Session,
+  run: Run,
   beside: Beside,
 ): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop'> {
+  const { engine, rules } = run;
   const { instrument } = rules;
   const bid = best(snapshot.orders, 'buy');
   const ask = best(snapshot.orders, 'sell');
   const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isInBook(order)).length;
-  const { streamUp, queueAhead } = loop.market.status;
+  const { streamUp, queueAhead } = run.market.status;
   const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
   return {
     book: snapshot.symbol,
@@ -41,8 +42,8 @@ export function monitored(
     regimes: snapshot.regimes,
     figures: snapshot.figures,
     markouts: snapshot.markouts,
-    fees: loop.rules,
-    limits: { uses: engine.limitUses(loop.time()), ...beside() },
+    fees: rules,
+    limits: { uses: engine.limitUses(run.time()), ...beside() },
   };
 }
 

@@ -75,6 +75,7 @@ export const SECTIONS: readonly Section[] = [
       page('The map', 'src/README.md'),
       page('Architecture', 'docs/development/architecture.md'),
       page('Where is what', 'docs/development/where-is-what.md'),
+      page('One event and one order', 'docs/development/one-order.md'),
       page('Decisions', 'docs/adr/README.md'),
       page('Sources', 'docs/sources/README.md'),
     ],

@@ -9,7 +9,7 @@ import { loneOrder } from '../../../strategies/index.ts';
 import type { Config } from '../../config.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
 import { cancelCommand } from '../run/whatLives.ts';
-import { run } from '../run/run.ts';
+import { BotProcess } from '../run/botProcess.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -85,7 +85,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
   const liesMs = config.timing.privatePollMs + LIES_MORE_MS;
   const watch = new TrialWatch(clock, liesMs, config.exchange.requestTimeoutMs + liesMs);
   try {
-    const ended = await run({
+    const ended = await BotProcess.run({
       ...options,
       config: trialConfig(config, plan),
       configFile: which.configFile,

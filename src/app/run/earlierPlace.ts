@@ -18,7 +18,7 @@ import { UsageError } from '../../wiring/usageError.ts';
  * Examples are a ledger that the new location lacks, a halt, and orders that may live. `file` is the YAML, `cwd` the
  * working directory.
  */
-export async function heedEarlierPlace(
+export async function assertNoEarlierState(
   config: Config,
   file: string,
   cwd: string,

@@ -7,7 +7,7 @@ import { configChanges } from '../../config.ts';
 import type { Config, ConfigChange } from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
 import { readRules } from '../../live/loop/opening.ts';
-import type { Reloaded } from '../../live/loop/rolling.ts';
+import type { Reloaded } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';

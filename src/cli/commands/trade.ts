@@ -6,7 +6,7 @@ import { realClock } from '../../live/realClock.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
+import { assertNoEarlierState } from '../../app/run/earlierPlace.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
@@ -81,7 +81,7 @@ function addRun(program: Command): void {
         const { config: given, tape, file } = await chosen(options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
-        const { run } = await import('../../app/run/run.ts');
+        const { BotProcess } = await import('../../app/run/botProcess.ts');
         await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
           const config = {
             ...shaped,
@@ -89,11 +89,11 @@ function addRun(program: Command): void {
             ...(options.metricsPort === undefined ? {} : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
           };
           if (options.config !== undefined && options.state === undefined)
-            await heedEarlierPlace(shaped, file, process.cwd(), clock, log);
+            await assertNoEarlierState(shaped, file, process.cwd(), clock, log);
           // Without -c, the state is in the working directory, and no file names it.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
-          const ended = await run({
+          const ended = await BotProcess.run({
             config,
             configFile,
             venue,

@@ -204,7 +204,7 @@ describe('a request that a kill interrupts', () => {
     const canceling = startCanceling({
       ...{ clock: at, log: memoryLog().log, book: 'btc_mxn', instance: 'demo' },
       box: new RequestBox(dir, 'cancel', 'cancelAnswer'),
-      rolling: { session, beginAnew } as unknown as CancelHost['rolling'],
+      rotation: { session, beginAnew } as unknown as CancelHost['rotation'],
     });
     return { executed: () => executed, stop: () => canceling.stop() };
   }

@@ -1,16 +1,17 @@
-/** Run with an open state: its parts, their connections, start and end. */
+/** The process of `puntas run`: opens the state, trades until it is stopped, cancels all orders and returns the result. */
 import type { Config } from '../../config.ts';
 import { describeTier } from '../../core/index.ts';
 import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
-import type { Journal } from '../../live/state/journal.ts';
+import { DamagedState } from '../../live/state/journal.ts';
+import type { Journal, Leftovers } from '../../live/state/journal.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Latch } from '../../live/safety/latch.ts';
-import { openRolling } from '../../live/loop/rolling.ts';
-import type { Reloaded, Rolling, RunSetup } from '../../live/loop/rolling.ts';
-import type { Session } from '../../live/loop/session.ts';
+import { RecordingRotation } from '../../live/loop/recordingRotation.ts';
+import type { Reloaded, RunSetup } from '../../live/loop/recordingRotation.ts';
+import type { Run } from '../../live/loop/run.ts';
 import { keptPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
 import type { KeptPage, Metrics } from '../../monitor/index.ts';
 import { startAlerts } from '../../alerts/alerts.ts';
@@ -29,11 +30,13 @@ import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
 import { summaryOf } from '../../messages/summary.ts';
 import type { Summary } from '../../messages/summary.ts';
+import { keepBeside } from './besideProcess.ts';
 import { startCanceling } from './canceling.ts';
 import { Reloading } from './reloading.ts';
-import { journalLimits, misplaced, ownerOf } from './ownState.ts';
+import { journalLimits, misplaced, openOwnState, ownerOf } from './ownState.ts';
 import type { RunOptions } from './runOptions.ts';
 import { RunTotals } from './runTotals.ts';
+import { giveUp, giveUpOn } from './startupCleanup.ts';
 
 export type RunResult = {
   readonly summary: Summary;
@@ -42,16 +45,15 @@ export type RunResult = {
   readonly failure: string | null;
 };
 
-/** Cleanup functions, called in reverse order. */
-export type Ends = (() => unknown)[];
+/** Calls that release what the process opened; the last is called first. */
+type Ends = (() => unknown)[];
 
 /** A lagging or empty reading differs from the next one seconds later. */
 const OPENING_APART_MS = 2_000;
 /** A short constant text, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
 
-/** `ends` receives the cleanup of everything started, also if the start fails. */
-export class Running {
+export class BotProcess {
   readonly #options: RunOptions;
   readonly #ends: Ends;
   readonly #resumeCommand: string;
@@ -72,7 +74,31 @@ export class Running {
   #config: Config;
   #reference: ReturnType<typeof referenceOf>;
 
-  constructor(options: RunOptions, journal: Journal, ends: Ends) {
+  /** Runs a bot from start to clean end. Rejects with one line for the operator if it cannot start. */
+  static async run(options: RunOptions): Promise<RunResult> {
+    const ends: Ends = [];
+    /** Orders of an earlier run that may be live, until this run handles them. */
+    let leftovers: Leftovers['orders'] = [];
+    try {
+      const journal = await openOwnState(options);
+      options.onOpened?.();
+      ends.push(startConsole(options));
+      if (journal instanceof DamagedState) return await giveUpOn(journal, options);
+      leftovers = journal.leftovers.orders;
+      const bot = new BotProcess(options, journal, ends);
+      const rotation = await bot.#open();
+      const scrapes = await bot.#serve(rotation);
+      return await bot.#trade(rotation, scrapes, () => (leftovers = []));
+    } catch (error) {
+      if (leftovers.length === 0) throw error;
+      return await giveUp(error, leftovers, options);
+    } finally {
+      for (const end of ends.reverse()) await end();
+    }
+  }
+
+  /** `ends` receives all that must be released, also if the start fails. */
+  private constructor(options: RunOptions, journal: Journal, ends: Ends) {
     const { config, venue, clock, seed } = options;
     this.#options = options;
     this.#config = config;
@@ -95,15 +121,15 @@ export class Running {
     this.#runSince = clock.elapsed();
   }
 
-  /** Reads the exchange and restores what an earlier run left. Nothing is quoted before `trade`. */
-  async open(): Promise<Rolling> {
+  /** Reads the exchange and restores what an earlier run left. Nothing is quoted before `#trade`. */
+  async #open(): Promise<RecordingRotation> {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
     this.#startAlerts();
     const first = this.#setupOf(config);
     this.#reference = first.beside?.reference;
     this.#ends.push(() => this.#reference?.close());
-    const rolling = await openRolling({
+    const rotation = await RecordingRotation.open({
       bot: { book: config.book, instance: config.instance, resumeCommand: this.#resumeCommand },
       clock,
       log,
@@ -134,7 +160,7 @@ export class Running {
       const id = await client.account?.id();
       if (id?.kind === 'done') this.#journal.ownedBy(id.value);
     }
-    return rolling;
+    return rotation;
   }
 
   /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if one is unavailable. */
@@ -148,7 +174,7 @@ export class Running {
       timing: config.timing,
       roll: {
         ...journalLimits(config),
-        onRolled: (ended: Session, next: Journal) => this.#rolled(ended, next),
+        onRolled: (ended: Run, next: Journal) => this.#rolled(ended, next),
       },
       makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
       watchers: {
@@ -164,7 +190,7 @@ export class Running {
   }
 
   /** Starts handling reload requests; `null` if there is no configuration file. */
-  #reloads(rolling: Rolling): Reloading | null {
+  #reloads(rotation: RecordingRotation): Reloading | null {
     const { clock, log, source, venue } = this.#options;
     if (source === undefined) return null;
     const reloading = new Reloading({
@@ -173,12 +199,12 @@ export class Running {
       box: new ReloadBox(this.#config.state.dir),
       // In paper trading, the followed market keeps the poll interval of the start.
       onlyAtStart: venue.paper === undefined ? [] : ['timing.bookPollMs'],
-      engine: () => rolling.session.engine,
-      time: () => rolling.session.loop.time(),
+      engine: () => rotation.run.engine,
+      time: () => rotation.run.time(),
       config: () => this.#config,
       take: async (config, hasRun) => {
         const end = hasRun
-          ? await this.#rollTo(rolling, config)
+          ? await this.#rollTo(rotation, config)
           : ({ kind: 'taken', run: this.#journal.run, ms: 0, left: [] } as const);
         if (end.kind === 'taken') {
           this.#config = config;
@@ -193,17 +219,17 @@ export class Running {
   }
 
   /** Starts handling requests to cancel every order and start again. */
-  #cancels(rolling: Rolling): void {
+  #cancels(rotation: RecordingRotation): void {
     const { clock, log } = this.#options;
     const { book, instance, state } = this.#config;
     const box = new RequestBox(state.dir, 'cancel', 'cancelAnswer');
-    const canceling = startCanceling({ clock, log, box, book, instance, rolling });
+    const canceling = startCanceling({ clock, log, box, book, instance, rotation });
     this.#ends.push(() => canceling.stop());
   }
 
-  async #rollTo(rolling: Rolling, config: Config): Promise<Reloaded> {
+  async #rollTo(rotation: RecordingRotation, config: Config): Promise<Reloaded> {
     const next = this.#setupOf(config);
-    const end = await rolling.reload(next);
+    const end = await rotation.reload(next);
     const { reference } = next.beside;
     await (end.kind === 'taken' ? this.#reference : reference)?.close();
     if (end.kind === 'taken') this.#reference = reference;
@@ -211,7 +237,7 @@ export class Running {
   }
 
   /** Starts serving metrics and probes. */
-  async serve(rolling: Rolling): Promise<LastScrape> {
+  async #serve(rotation: RecordingRotation): Promise<LastScrape> {
     const { config, venue, clock, log } = this.#options;
     const beside = besideOf(() => this.#config, clock);
     const scrapes = new LastScrape(clock, venue.speed);
@@ -219,7 +245,7 @@ export class Running {
     const eventLoop = watchEventLoop(wall);
     this.#ends.push(() => eventLoop.close());
     const shown = metrics(config.book, this.#options.version, () => ({
-      ...monitored(this.#snapshot(rolling.session), rolling.session, beside),
+      ...monitored(this.#snapshot(rotation.run), rotation.run, beside),
       budget: this.#client.budget(),
       isPaper: venue.paper !== undefined,
       isStoppedCleanly: this.#isStoppedCleanly,
@@ -235,7 +261,7 @@ export class Running {
       port: config.metrics.port,
       allowedHosts: config.metrics.allowedHosts,
       onScrape: asker => scrapes.happened(asker),
-      notReady: () => notReady(this.#snapshot(rolling.session)).concat(this.#journal.isWritable() ? [] : [DISK_FULL]),
+      notReady: () => notReady(this.#snapshot(rotation.run)).concat(this.#journal.isWritable() ? [] : [DISK_FULL]),
       warnings: () => [this.#inbox?.state()?.problem ?? []].flat(),
     }).catch(misplaced);
     this.#ends.push(() => monitor.close());
@@ -244,30 +270,30 @@ export class Running {
   }
 
   /** Quotes until stopped, then cancels and verifies. `onStarted`: this run now handles an earlier run's orders. */
-  async trade(rolling: Rolling, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
+  async #trade(rotation: RecordingRotation, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
     const { venue, clock, log } = this.#options;
-    const { instrument, tier } = rolling.session.rules;
+    const { instrument, tier } = rotation.run.rules;
     this.#sayAssumptions();
     if (tier) log.info({}, describeTier(tier));
     const started = clock.elapsed();
-    this.#showStatus(rolling);
-    await this.#takeDeliveries(rolling);
+    this.#showStatus(rotation);
+    await this.#takeDeliveries(rotation);
     let stop: (why: string) => void = () => undefined;
     const stopped = new Promise<string>(resolve => (stop = resolve));
-    rolling.start(() => stop('something broke'));
+    rotation.start(() => stop('something broke'));
     onStarted();
-    this.#watchForAlerts(rolling);
-    const reloading = this.#reloads(rolling);
-    this.#cancels(rolling);
+    this.#watchForAlerts(rotation);
+    const reloading = this.#reloads(rotation);
+    this.#cancels(rotation);
     const hangup = { id: 'SIGHUP', by: 'SIGHUP', reason: '', digest: null, isPreview: false };
     this.#options.onStarted(
       stop,
-      error => rolling.session.loop.broke(error),
+      error => rotation.run.reportFailure(error),
       () => reloading?.ask(hangup),
     );
     const why = await stopped;
     log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
-    const report = await rolling.stop();
+    const report = await rotation.stop();
     if (isAllGone(report)) {
       this.#heartbeat.beat('stopped');
       // A failed run ends without a stop request.
@@ -278,25 +304,25 @@ export class Running {
     // Otherwise Prometheus would only see a failed scrape, as after a crash.
     if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
-    const summary = summaryOf(instrument, this.#snapshot(rolling.session), report, {
+    const summary = summaryOf(instrument, this.#snapshot(rotation.run), report, {
       seconds,
       requests: this.#requests,
-      halted: rolling.session.engine.haltedBecause,
+      halted: rotation.run.engine.haltedBecause,
       paper: venue.paper,
     });
     const { left, unread, failure } = report;
     return { summary, left, ...(unread === undefined ? {} : { unread }), failure };
   }
 
-  #rolled({ engine, loop }: Session, next: Journal): void {
+  #rolled(run: Run, next: Journal): void {
     const { clock } = this.#options;
     this.#journal = next;
-    this.#runTotals.add(engine.snapshot(loop.time()), clock.elapsed() - this.#runSince);
+    this.#runTotals.add(run.engine.snapshot(run.time()), clock.elapsed() - this.#runSince);
     this.#runSince = clock.elapsed();
   }
 
-  #snapshot({ engine, loop }: Session): Snapshot {
-    return this.#runTotals.with(engine.snapshot(loop.time()), this.#options.clock.elapsed() - this.#runSince);
+  #snapshot(run: Run): Snapshot {
+    return this.#runTotals.with(run.engine.snapshot(run.time()), this.#options.clock.elapsed() - this.#runSince);
   }
 
   #sayAssumptions(): void {
@@ -316,47 +342,47 @@ export class Running {
     this.#ends.push(() => this.#alerts?.close('it could not go on: the log says why'));
   }
 
-  #watchForAlerts(rolling: Rolling): void {
+  #watchForAlerts(rotation: RecordingRotation): void {
     const { clock, version } = this.#options;
     if (this.#alerts === null) return;
     this.#alerts.raise('started', `Puntas ${version} was started`);
     const beside = besideOf(() => this.#config, clock);
-    const dayText = dayTexts(this.#snapshot(rolling.session));
+    const dayText = dayTexts(this.#snapshot(rotation.run));
     this.#alerts.watch(
       () => {
-        const snapshot = this.#snapshot(rolling.session);
-        const { quotesLive, limits } = monitored(snapshot, rolling.session, beside);
+        const snapshot = this.#snapshot(rotation.run);
+        const { quotesLive, limits } = monitored(snapshot, rotation.run, beside);
         const journalWritable = this.#journal.isWritable();
         const resumeCommand = this.#resumeCommand;
         return { snapshot, quotesLive, ...limits, journalWritable, resumeCommand, budget: this.#client.budget() };
       },
-      () => dayText(this.#snapshot(rolling.session), rolling.session.rules.instrument),
+      () => dayText(this.#snapshot(rotation.run), rotation.run.rules.instrument),
     );
   }
 
   /** Starts the status line. */
-  #showStatus(rolling: Rolling): void {
+  #showStatus(rotation: RecordingRotation): void {
     const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
     const line = status({
       log,
       // A change of the tick starts a run with another grid.
-      instrument: () => rolling.session.rules.instrument,
-      now: () => this.#snapshot(rolling.session),
+      instrument: () => rotation.run.rules.instrument,
+      now: () => this.#snapshot(rotation.run),
       clock,
       speed: venue.speed,
-      queueAhead: () => rolling.session.loop.market.status.queueAhead,
+      queueAhead: () => rotation.run.market.status.queueAhead,
       room: () => rowRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
     });
     this.#ends.push(() => line.stop());
   }
 
   /** Starts the webhook inbox, if configured. */
-  async #takeDeliveries(rolling: Rolling): Promise<void> {
+  async #takeDeliveries(rotation: RecordingRotation): Promise<void> {
     const { config, log } = this.#options;
     if (!config.webhooks) return;
     this.#inbox = await startInbox(config, config.webhooks, this.#client, log, {
-      moved: () => rolling.session.loop.market.moved(),
-      converted: () => rolling.session.loop.converted(),
+      moved: () => rotation.run.market.moved(),
+      converted: () => rotation.run.checkConversions(),
     });
     this.#ends.push(() => this.#inbox?.close());
   }
@@ -375,3 +401,10 @@ function sentinelIn(dir: string, clock: Clock): () => boolean {
 }
 
 const SENTINEL_STILL_MAX_MS = 60_000;
+
+/** Starts the console if one is configured. Returns the call that stops it. */
+function startConsole({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {
+  if (config.console?.besideRun !== true || args === undefined) return async () => undefined;
+  const beside = keepBeside({ name: 'console', args, environment: process.env, clock: realClock(), log });
+  return () => beside.stop();
+}

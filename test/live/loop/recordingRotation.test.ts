@@ -5,8 +5,8 @@ import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { clientOf, engineOf, marketStreamOf } from '../../../src/wiring/bot.ts';
 import { randomOf, Secret, settle } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
-import { openRolling } from '../../../src/live/loop/rolling.ts';
-import type { Reloaded, Rolling, RunSetup } from '../../../src/live/loop/rolling.ts';
+import { RecordingRotation } from '../../../src/live/loop/recordingRotation.ts';
+import type { Reloaded, RunSetup } from '../../../src/live/loop/recordingRotation.ts';
 import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
@@ -149,7 +149,7 @@ async function runsOf(world: World, makeEngine: Made, onArrival: (request: WireR
     },
     makeEngine,
   };
-  const opening = openRolling({
+  const opening = RecordingRotation.open({
     ...{ clock, log, ...setup, state: { journal, latch: latchIn(stateDir) } },
     bot: { book: config.book, instance: 'demo', resumeCommand: '' },
     venue: {
@@ -158,16 +158,16 @@ async function runsOf(world: World, makeEngine: Made, onArrival: (request: WireR
     },
   });
   await clock.advance(SECOND);
-  const rolling = await opening;
-  rolling.start(() => undefined);
+  const rotation = await opening;
+  rotation.start(() => undefined);
   const stop = async () => {
-    let report = null as Awaited<ReturnType<Rolling['stop']>> | null;
-    void rolling.stop().then(told => (report = told));
+    let report = null as Awaited<ReturnType<RecordingRotation['stop']>> | null;
+    void rotation.stop().then(told => (report = told));
     for (await settle(); report === null; await clock.advance(100));
     expect(report).toMatchObject({ left: [], ledgerMatches: true, failure: null });
     world.end();
   };
-  return { rolling, setups, setup, lines, stop };
+  return { rotation, setups, setup, lines, stop };
 }
 
 test('a run goes on quoting while the next one, of the same configuration, could not begin', async () => {
@@ -178,20 +178,20 @@ test('a run goes on quoting while the next one, of the same configuration, could
     return engineOf(world.config, rules, run, onNews);
   });
   refusal = 'its spread cannot pay the fees any more';
-  const { session } = runs.rolling;
+  const { run: first } = runs.rotation;
   await world.clock.advance(15 * SECOND);
   for (let s = 0; s < 60; s++) {
     await world.clock.advance(SECOND);
     expect(oursIn(world).length, `after ${s} s`).toBeGreaterThan(0);
   }
-  expect(runs.rolling.session).toBe(session);
+  expect(runs.rotation.run).toBe(first);
   // Once, not at each look.
   expect(runs.lines.filter(({ level }) => level === 'error').map(({ text }) => text)).toEqual([
     'the next run could not begin, so this one goes on: its spread cannot pay the fees any more',
   ]);
   refusal = null;
   await world.clock.advance(10 * SECOND);
-  expect(runs.rolling.session).not.toBe(session);
+  expect(runs.rotation.run).not.toBe(first);
   await runs.stop();
 });
 
@@ -211,7 +211,7 @@ test('a configuration that comes while the next run is opened is told to be take
   while (!runs.lines.some(({ text }) => text.includes('cannot begin yet'))) await world.clock.advance(50);
   isBroken = false;
   onArrival = ({ target }) => {
-    if (target.includes('available_books')) told ??= runs.rolling.reload({ ...runs.setup, setup: 'next' });
+    if (target.includes('available_books')) told ??= runs.rotation.reload({ ...runs.setup, setup: 'next' });
   };
   let end = null as Reloaded | null;
   while (told === null) await world.clock.advance(50);

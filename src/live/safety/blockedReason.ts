@@ -7,7 +7,7 @@ import { pauseAt } from './pauseWatch.ts';
  * Returns why an order must not be sent, as text for the log, or `null` if nothing blocks it. A stop, halt or pause,
  * also one just latched by another process (`latched`), also blocks orders that were queued earlier.
  */
-export function obstacleTo(
+export function blockedReason(
   isStopping: boolean,
   { haltedBecause, pausedBecause, isOutdated }: Pick<Engine, 'haltedBecause' | 'pausedBecause' | 'isOutdated'>,
   latched: Halt | null,

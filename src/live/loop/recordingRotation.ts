@@ -1,6 +1,6 @@
 /**
- * One run after the other in one process: when a run is long enough, or the next one is to be configured otherwise, it ends as a stop would, and the
- * next begins as a restart would, with a number, an engine and a recording of its own. Every recording can be replayed from its beginning.
+ * Rotation of runs in one process. A run ends as a stop would when its recording is long enough or the configuration changes. The next starts as a
+ * restart would, with its own number, engine and recording, so every recording can be replayed from its start.
  */
 import { sleep, textOfError } from '../../core/index.ts';
 import type { MarketStream, Millis, Order } from '../../core/index.ts';
@@ -8,122 +8,135 @@ import type { Journal } from '../state/journal.ts';
 import type { ExchangeSide, StopReport } from './loopOptions.ts';
 import { readRules } from './opening.ts';
 import type { Rules } from '../rules.ts';
-import { openSession } from './session.ts';
-import type { Session, SessionOptions } from './session.ts';
+import { Run } from './run.ts';
+import type { RunOpening } from './run.ts';
 
-export type RollingOptions = Omit<SessionOptions, 'rules' | 'venue'> & {
+export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
   readonly venue: Omit<ExchangeSide, 'stream'> & {
-    /** Every run has a stream of its own. */
+    /** Makes the stream of one run. */
     readonly newStream?: () => MarketStream | undefined;
   };
   readonly roll: {
     readonly afterMs: Millis;
-    /** Of a recording; twice this, and a run ends also when it is no good moment. */
+    /** Size of a recording after which the run ends. At twice this size, it ends even if orders are unknown. */
     readonly bytes: number;
-    /** What the recordings of earlier runs may take; absent: as the journal was opened. */
+    /** Maximum size of the recordings of earlier runs; default: as the journal was opened. */
     readonly recordings?: number;
-    /** Called between two runs, with the one that has ended and the journal of the next. */
-    readonly onRolled?: (ended: Session, journal: Journal) => void;
+    /** Called between two runs, with the ended run and the journal of the next. */
+    readonly onRolled?: (ended: Run, journal: Journal) => void;
   };
 };
 
-/** All of a run that its configuration makes; `setup` is that, as text. */
+/** Parts of a run that depend on its configuration; `setup` is the configuration as text. */
 export type RunSetup = { readonly setup: string } & Pick<
-  RollingOptions,
+  RotationOptions,
   'beside' | 'timing' | 'watchers' | 'makeEngine' | 'roll'
 >;
 
-/** What became of a new configuration. `kept`: the run that was, or one like it, goes on, and why. */
+/** Result of a change of runs. `kept`: the old configuration continues, with the reason. */
 export type Reloaded =
   | {
       readonly kind: 'taken';
       readonly run: number;
       readonly ms: Millis;
-      /** Origin ids of the run before that could not be verified to be gone: the next one looks for them. */
+      /** Origin ids of the previous run that were not verified to be gone; the next run looks them up. */
       readonly left: readonly string[];
       /** As in `StopReport`. */
       readonly unread?: string;
     }
   | { readonly kind: 'kept'; readonly why: string };
 
-/** `next` null: a run like the one that goes on, at once, whatever is unknown. */
+/** Request for a change of runs. `next` null: same configuration, immediately, even if orders are unknown. */
 type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
 
 const LOOK_EVERY_MS = 5_000;
-/** While a new configuration waits for a good moment. */
+/** Check interval while a new configuration waits until no order is unknown. */
 const ASKED_LOOK_EVERY_MS = 250;
-/** Longer than any order stays unknown by the defaults; what is not calm by then needs a person. */
+/** Longer than any order stays unknown by default; after that, the operator must look. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
 const OTHER = 'another change of runs is under way: ask again when that has ended';
 
-export class Rolling {
-  /** Of the run that goes on. */
-  #options: RollingOptions;
+export class RecordingRotation {
+  /** Options of the current run. */
+  #options: RotationOptions;
   readonly #stopping = new AbortController();
   #journal: Journal;
-  #session: Session;
+  #run: Run;
   #startedAt: Millis;
   #onFailure: () => void = () => undefined;
-  #rolling: Promise<void> = Promise.resolve();
-  /** Of the last run, while there is no next one. */
+  #watching: Promise<void> = Promise.resolve();
+  /** Report of the last run, while there is no next one. */
   #ended: StopReport | null = null;
-  /** A new configuration that waits for its run. */
+  /** Request that waits for its run. */
   #asked: Asked | null = null;
-  /** Why no next run can be made, as it was told last. */
+  /** Last logged reason why no next run can start. */
   #whyNotNext: string | null = null;
-  /** Rules were asked for in vain last time. */
+  /** Whether the last read of the rules failed. */
   #isUnread = false;
-  /** Ends a pause before its time. */
+  /** Ends the pause between checks early. */
   #wake = new AbortController();
   #isOver = false;
 
-  /** Use `openRolling`. */
-  constructor(options: RollingOptions, session: Session) {
+  /** Opens the first run. Rejects with `CannotStart` if the exchange does not allow it. */
+  static async open(options: RotationOptions): Promise<RecordingRotation> {
+    let rotation: RecordingRotation | null = null;
+    const watched: RotationOptions = {
+      ...options,
+      onNews: (news, rules) => {
+        options.onNews?.(news, rules);
+        if (news.kind === 'quoting' && news.reason === 'rules of the book changed') rotation?.stopWaiting();
+      },
+    };
+    return (rotation = new RecordingRotation(watched, await openRun(watched)));
+  }
+
+  /** Use `RecordingRotation.open`. */
+  private constructor(options: RotationOptions, run: Run) {
     this.#options = options;
     this.#journal = options.state.journal;
-    this.#session = session;
+    this.#run = run;
     this.#startedAt = options.clock.elapsed();
   }
 
-  /** The run that goes on. */
-  get session(): Session {
-    return this.#session;
+  /** Current run. */
+  get run(): Run {
+    return this.#run;
   }
 
-  /** Begins to quote. `onFailure` is called once when something broke: then stop. */
+  /** Starts to quote. `onFailure` is called once after an error that only a stop can answer. */
   start(onFailure: () => void): void {
     this.#onFailure = onFailure;
-    this.#session.start(onFailure);
-    this.#rolling = this.#watch();
+    this.#run.start(onFailure);
+    this.#watching = this.#watch();
   }
 
-  /** Ends the run that goes on, or waits for the end of the one that is ending. To be called once. */
+  /** Ends the current run, or waits for its end. To be called once. */
   async stop(): Promise<StopReport> {
     this.#stopping.abort();
     this.#wake.abort();
-    await this.#rolling;
-    return this.#ended ?? this.#session.stop();
+    await this.#watching;
+    return this.#ended ?? this.#run.stop();
   }
 
   /**
-   * The next run has another configuration, as soon as nothing is unknown. It is taken whole or not at all: where its engine cannot be made the run goes on
-   * untouched, and where its run cannot begin the configuration that was takes over again. One at a time.
+   * Starts the next run with another configuration, as soon as no order is unknown. If its engine cannot be made, the current run continues. If its run
+   * cannot start, the old configuration starts again. One request at a time.
    */
   reload(next: RunSetup): Promise<Reloaded> {
     return this.#ask(next);
   }
 
   /**
-   * The run ends now, which cancels and verifies, and another of the same configuration begins, as after a restart. It waits for no good moment: what is
-   * unknown is for the next run to find out. `kept` where a next run could not begin: then nothing was canceled.
+   * Ends the current run now, which cancels and verifies, and starts another of the same configuration. The next run resolves unknown orders. `kept` if a
+   * next run could not start: then nothing was canceled.
    */
-  beginAnew(): Promise<Reloaded> {
+  restartRun(): Promise<Reloaded> {
     return this.#ask(null);
   }
 
-  /** The run that goes on can quote no more: the next one is not waited for. */
-  outdated(): void {
+  /** Starts the check for a next run now, because the current run cannot quote under the changed rules. */
+  stopWaiting(): void {
     this.#wake.abort();
   }
 
@@ -136,7 +149,7 @@ export class Rolling {
     });
   }
 
-  /** Of the one that waits. */
+  /** Answers the request that waits. */
   #answer(end: Reloaded): void {
     const asked = this.#asked;
     this.#asked = null;
@@ -148,7 +161,7 @@ export class Rolling {
     const { signal } = this.#stopping;
     for (;;) {
       if (this.#asked === null) this.#wake = new AbortController();
-      const isSoon = this.#asked !== null || this.#session.engine.isOutdated;
+      const isSoon = this.#asked !== null || this.#run.engine.isOutdated;
       const pause = !isSoon || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
       await sleep(clock, pause, this.#asked === null ? this.#wake.signal : signal);
       if (signal.aborted) break;
@@ -171,7 +184,7 @@ export class Rolling {
     this.#answer({ kind: 'kept', why: STOPPING });
   }
 
-  /** Why an engine cannot be made for a next run; null when it can. */
+  /** Returns the reason why no engine can be made for a next run; `null` if it can. */
   #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, rules: Rules): string | null {
     try {
       makeEngine(rules, () => undefined, this.#journal.run + 1);
@@ -181,15 +194,14 @@ export class Rolling {
     }
   }
 
-  /** The next run, of the same configuration, could not begin: the one that goes on is better than none. */
+  /** Whether the current run must continue, because a next one of the same configuration could not start. */
   #mustStay(rules: Rules): boolean {
     const { log, roll } = this.#options;
     const why = this.#refusalOf(this.#options, rules);
     const isTold = why === this.#whyNotNext;
     this.#whyNotNext = why;
-    // It can quote no more, or would take more of the disk than it may.
-    if (why === null || this.#session.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes)
-      return false;
+    // The run cannot quote any more, or its recording exceeds its limit.
+    if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
     if (!isTold) log.error({ run: this.#journal.run }, `the next run could not begin, so this one goes on: ${why}`);
     return true;
   }
@@ -197,28 +209,28 @@ export class Rolling {
   #isDue(): boolean {
     const { clock, roll } = this.#options;
     return (
-      this.#session.engine.isOutdated ||
+      this.#run.engine.isOutdated ||
       clock.elapsed() - this.#startedAt >= roll.afterMs ||
       this.#journal.recordedBytes() >= roll.bytes
     );
   }
 
-  /** The rules of the book when a next run should begin and can: a run that has nothing unknown leaves little to do to the next. */
+  /** Returns the rules of the book if a next run should start and can; `null` otherwise. Waits until no order is unknown, if there is time. */
   async #rulesToRollWith(): Promise<Rules | null> {
     const { bot, roll, state, venue } = this.#options;
-    const { engine } = this.#session;
+    const { engine } = this.#run;
     this.#isUnread = false;
     const bytes = this.#journal.recordedBytes();
     if (this.#asked === null && !this.#isDue()) return null;
-    // Without a ledger there is nothing to go on with; a halt that is not on disk would be forgotten.
+    // The next run needs a ledger; a halt that is not on disk would be lost.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
-    // Why this run can quote no more was read just now.
-    const nextRules = this.#session.loop.nextRules();
+    // These rules, on another grid, were read just now.
+    const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
-    // What cannot be read now could not be read by the next run either.
+    // The next run could not read them either.
     const rules = await readRules(venue.exchange, bot.book).catch(() => null);
     this.#isUnread = rules === null;
     return rules;
@@ -226,7 +238,7 @@ export class Rolling {
 
   async #roll(known: Rules): Promise<void> {
     const { clock, log } = this.#options;
-    const ended = this.#session;
+    const ended = this.#run;
     const from = clock.elapsed();
     const last = this.#journal.run;
     const why = ended.engine.isOutdated
@@ -237,37 +249,37 @@ export class Rolling {
           ? 'ends because a person has every order canceled'
           : 'ends for another configuration';
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}: the next one takes over`);
-    // Nothing is quoted until the next run has compared the balances itself.
+    // The next run compares the balances itself before it quotes.
     this.#ended = await ended.stop(ended.engine.isOutdated);
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
     const taken = await this.#openNext(known);
-    if (this.#session === ended) return;
+    if (this.#run === ended) return;
     this.#options.roll.onRolled?.(ended, this.#journal);
     this.#ended = null;
     this.#startedAt = clock.elapsed();
-    this.#session.start(this.#onFailure);
+    this.#run.start(this.#onFailure);
     const ms = clock.elapsed() - from;
     log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} goes on`);
-    // One that came while the run was opened waits for the next.
+    // A request that came while the run was opened waits for the next.
     if (taken !== null)
       this.#answer({ kind: 'taken', run: this.#journal.run, ms, left, ...(unread === undefined ? {} : { unread }) });
   }
 
-  /** Tries until the next run has begun, or all is to end. A new configuration has one try: then the one that was takes over again. The one that was taken, or null. */
+  /** Tries until the next run has started or the process stops. A new configuration has one try, then the old one starts again. Returns the request whose run started, or `null`. */
   async #openNext(known: Rules): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
     const { bot, clock, log, venue } = before.options;
     let rules: Rules | null = known;
     while (!this.#stopping.signal.aborted) {
-      // Another may come while this try waits for the exchange.
+      // Another request may come while this try waits for the exchange.
       const asked = this.#asked;
       const { setup = before.setup, ...parts } = asked?.next ?? {};
       const options = { ...before.options, ...parts };
       try {
         this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
         const next = rules ?? (await readRules(venue.exchange, bot.book));
-        this.#session = await sessionOf({
+        this.#run = await openRun({
           ...options,
           rules: next,
           state: { ...options.state, journal: this.#journal },
@@ -276,7 +288,7 @@ export class Rolling {
         return asked;
       } catch (error) {
         const why = textOfError(error);
-        // What was read before may be why.
+        // The old rules may be the reason.
         rules = null;
         if (asked !== null && asked.next !== null) {
           log.error(
@@ -294,24 +306,11 @@ export class Rolling {
   }
 }
 
-/** The next run finds it at the exchange, or its end. One that never arrived, or went without a word, it would have to wait for once more. */
+/** Whether the next run can find the order, or its end, at the exchange without a new wait. */
 const isFound = ({ state, ending }: Order): boolean =>
   state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
 
-/** Reads what a start needs. Rejects with `CannotStart` when the exchange does not let it. */
-export async function openRolling(options: RollingOptions): Promise<Rolling> {
-  let rolling: Rolling | null = null;
-  const heard: RollingOptions = {
-    ...options,
-    onNews: (news, rules) => {
-      options.onNews?.(news, rules);
-      if (news.kind === 'quoting' && news.reason === 'rules of the book changed') rolling?.outdated();
-    },
-  };
-  return (rolling = new Rolling(heard, await sessionOf(heard)));
-}
-
-function sessionOf(options: RollingOptions & { readonly rules?: Rules }): Promise<Session> {
+function openRun(options: RotationOptions & { readonly rules?: Rules }): Promise<Run> {
   const { newStream, ...venue } = options.venue;
-  return openSession({ ...options, venue: { ...venue, stream: newStream?.() } });
+  return Run.open({ ...options, venue: { ...venue, stream: newStream?.() } });
 }
