@@ -1,4 +1,4 @@
-/** The section `fairValue` as it stands in the YAML: the parts of the price that every strategy quotes around. */
+/** YAML section `fairValue`: the parts of the price that every strategy quotes around. */
 import { z } from 'zod';
 import { aboveZero, bps, duration } from './parameters.ts';
 
@@ -47,10 +47,10 @@ const microprice = z
     'The middle and what is usually still to come, by imbalance and spread of the touch (Stoikov); puntas calibrate writes it from a recording.',
   );
 
-/** The imbalance counts up to this many standard deviations. */
+/** Maximum imbalance, in standard deviations. */
 export const DEVIATIONS_MAX = 3;
 
-/** Of the part, and of the imbalance maker. */
+/** Keys of the part and of the imbalance maker. */
 export const imbalanceKeys = {
   depthBps: z
     .number()

@@ -98,7 +98,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
     level: 3,
     stepOf: 3,
     fees: 3,
-    currenciesOf: 3,
     failureOf: 3,
     quoteOf: 3,
     choice: 3,

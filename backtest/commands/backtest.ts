@@ -1,4 +1,4 @@
-/** The commands that replay and measure one recording: backtest, calibrate. */
+/** Commands that replay and measure one recording: backtest, calibrate. */
 import { readRegularFile, TEXT_FILE } from '../../src/guard/index.ts';
 import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
@@ -63,7 +63,7 @@ type CalibrateFlags = {
 /** Latencies of a sweep, in ms. */
 const SWEEP = [0, 25, 100, 500, 2_000];
 
-/** `backtest` and `calibrate`. A recording that cannot be read is `UsageError`. */
+/** Adds `backtest` and `calibrate`. An unreadable recording is a `UsageError`. */
 export function addBacktestCommands(program: Command): void {
   addBacktest(program);
   addCalibrate(program);
@@ -180,7 +180,7 @@ function addCalibrate(program: Command): void {
     });
 }
 
-/** A stored tape is opened, not read: it slides past. */
+/** Opens a stored tape without loading it: the replay reads it in a sliding window. */
 async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
   const stored = chosenStored(tape, config, book, session);

@@ -42,8 +42,8 @@ type CompareFlags = {
 };
 
 /**
- * Adds `compare`: text, or one object with --json; --out writes the page and its JSON. Rejects with `UsageError` for
- * flags, configurations and recordings.
+ * Adds `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` for
+ * invalid flags, configurations and recordings.
  */
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
@@ -131,7 +131,7 @@ function pageNames(out: string): { readonly html: string; readonly json: string 
   return { html: out, json: out.replace(/\.html?$/i, '.json') };
 }
 
-/** Fees of another exchange have no tiers. */
+/** Default tiers; fees of another exchange have no tiers. */
 function tiersWithout({ config, venueFees }: CompareFlags): string {
   if (config.length > 0) return 'config';
   return venueFees === undefined ? 'own,best,entry' : 'entry';

@@ -1,4 +1,4 @@
-/** Commands that promote a configuration through replay, paper and minimum size to the live file, and roll it back. */
+/** Commands that promote a configuration through replay, paper and smallest size to the live file, and roll it back. */
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { promotionJudge } from '../app/promote/checkStage.ts';
@@ -38,8 +38,8 @@ type Flags = {
 };
 
 /**
- * Adds `promote`. Exit code 0 if done or shown, 2 if an approval is refused or the bot kept its configuration. Rejects
- * with `UsageError` for wrong use.
+ * Adds `promote`. Exits with 0 if it was done or shown, with 2 if an approval is refused or the bot kept its
+ * configuration. Rejects with `UsageError` for invalid requests.
  */
 export function addPromoteCommand(program: Command): void {
   const promote = program
@@ -97,7 +97,7 @@ const ofLive = (command: Command): Command =>
     .requiredOption('-c, --config <file>', 'the live file: the YAML that trades, and that a promotion replaces')
     .option('--json', 'print it as one JSON object (docs/json.md)', false);
 
-/** Options of the live file are inherited from the parent command. */
+/** The parent command has the options of the live file. */
 const verb = (promote: Command, name: string, description: string): Command =>
   promote
     .command(name)

@@ -1,4 +1,4 @@
-/** Command that finds books where quoting pays. */
+/** Command that finds books in which quoting pays. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -39,8 +39,8 @@ type ScoutFlags = {
 const HOUR_MS = 3_600_000;
 
 /**
- * Adds `scout`. Exit code 0 also if nothing pays, or if stopped. Rejects with `UsageError` for flags, configurations,
- * recordings, and an unreadable exchange.
+ * Adds `scout`. Exits with 0 also if nothing pays, and after a stop. Rejects with `UsageError` for invalid flags,
+ * configurations and recordings, and for an unreadable exchange.
  */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))

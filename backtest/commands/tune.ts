@@ -1,4 +1,4 @@
-/** Command that searches parameters on recordings and judges the result. */
+/** Command that searches parameters on recordings and evaluates the result. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,8 +35,8 @@ type TuneFlags = {
 };
 
 /**
- * Adds `tune`. Exit code 0 also if nothing beats not trading. Rejects with `UsageError` for flags, studies and
- * recordings, and if the holdout rule forbids the study.
+ * Adds `tune`. Exits with 0 also if nothing is better than not trading. Rejects with `UsageError` for invalid flags,
+ * studies and recordings, and if the holdout rule forbids it.
  */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
@@ -90,7 +90,7 @@ export function addTuneCommand(program: Command): void {
     });
 }
 
-/** Runs the trials in this process, or by the workers of a queue, which is connected before anything is read. */
+/** Runs the study here or on the workers of a queue, which is connected before any recording is read. */
 async function tuned({
   config,
   registry,
@@ -120,7 +120,7 @@ async function tuned({
   }
 }
 
-/** Returns the user for the registry; a process without a user is identified by number. */
+/** Operator for the registry; a process without a user name is identified by its number. */
 function whoami(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

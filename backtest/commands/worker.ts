@@ -23,8 +23,8 @@ type WorkerFlags = {
 };
 
 /**
- * Adds `worker`. Exit code 0 if stopped. Rejects with `UsageError` if there is no queue, or if a study requires
- * something missing.
+ * Adds `worker`. Exits with 0 after a stop. Rejects with `UsageError` without a queue, or if a study needs a missing
+ * option.
  */
 export function addWorkerCommand(program: Command): void {
   program

@@ -1,4 +1,4 @@
-/** The parameters of Avellaneda-Stoikov as they stand in the YAML. */
+/** YAML parameters of Avellaneda-Stoikov. */
 import { z } from 'zod';
 import { marketParameters } from '../market.ts';
 import { bps, levelParameters, levelProblems } from '../parameters.ts';
@@ -25,7 +25,10 @@ export const avellanedaStoikovParameters = z.strictObject({
 
 export type AvellanedaStoikovParameters = z.infer<typeof avellanedaStoikovParameters>;
 
-/** None when the levels fit the limits and the risk is in the minor currency. How far out a level lies is not known before it runs. */
+/**
+ * Checks that the levels fit the limits and that the risk is in the quote currency. The distance of the levels is
+ * unknown before the strategy runs.
+ */
 export const avellanedaStoikovLimitProblems = (
   p: AvellanedaStoikovParameters,
   limits: LimitsAsked,

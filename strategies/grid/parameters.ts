@@ -1,4 +1,4 @@
-/** The parameters of the grid as they stand in the YAML. */
+/** YAML parameters of the grid. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
 import { roundTripRise } from '../fees.ts';
@@ -35,10 +35,10 @@ export const gridParameters = z
 
 export type GridParameters = z.infer<typeof gridParameters>;
 
-/** Null, or why one spacing is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
+/** Returns why one spacing is less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8. */
 export const gridEdgeProblem = (p: GridParameters, makerRate: number): string | null =>
   narrowProblem('the spacing', p.spacingBps, p.minEdgeBps, roundTripRise(makerRate) * 10_000);
 
-/** None when the levels fit the limits; the last line may lie levels + 0.5 spacings from the fair value. */
+/** Checks that the levels fit the limits; the last line can be levels + 0.5 spacings from the fair value. */
 export const gridLimitProblems = (p: GridParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   levelProblems(p, limits, (p.levels + 0.5) * p.spacingBps);

@@ -1,10 +1,10 @@
-/** The ladder's parameters as they stand in the YAML: one schema, from which checks, defaults, documentation and types come. */
+/** YAML parameters of the ladder: one schema for checks, defaults, documentation and types. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
 import { amountTolerance, aboveZero, bps, decimalText } from '../parameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
 
-/** The parameters of a ladder. One bps is 0.01 % of the reference price. */
+/** Schema of the parameters. One bps is 0.01% of the reference price. */
 export const ladderParameters = z
   .strictObject({
     reference: z
@@ -135,15 +135,16 @@ export const ladderParameters = z
 /** Checked parameters, defaults filled in. */
 export type LadderParameters = z.infer<typeof ladderParameters>;
 
-/** Distance of each side's first level from the reference, in bps. */
+/** Returns the distance of each side's first level from the reference, in bps. */
 export const spreadsOf = (p: LadderParameters): { readonly bidBps: number; readonly askBps: number } => ({
   bidBps: p.bidSpreadBps ?? p.halfSpreadBps ?? 0,
   askBps: p.askSpreadBps ?? p.halfSpreadBps ?? 0,
 });
 
 /**
- * Why these spreads cannot earn `minEdgeBps` over two maker fees, or null. `makerRate` in parts of 10^-8.
- * With `bestBidAsk` the market's own spread comes on top and is not known beforehand: null, the strategy keeps the edge quote by quote.
+ * Returns why these spreads cannot earn `minEdgeBps` over two maker fees, or `null`. `makerRate` in parts of 10^-8.
+ * With `bestBidAsk` it is always `null`: the market's spread is added and unknown beforehand, so the strategy keeps the
+ * edge per quote.
  */
 export function ladderEdgeProblem(p: LadderParameters, makerRate: number): string | null {
   if (p.reference === 'bestBidAsk') return null;
@@ -157,7 +158,7 @@ export function ladderEdgeProblem(p: LadderParameters, makerRate: number): strin
   );
 }
 
-/** What the ladder asks of the limits and cannot get: one line each, with the key it is about. */
+/** Returns conflicts with the limits: one line each, with the key it is about. */
 export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): readonly LimitProblem[] {
   const problems: LimitProblem[] = [];
   const levels = BigInt(p.levels);
@@ -196,6 +197,6 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   return problems;
 }
 
-/** bps as whole millionths, so that 10.1 + 10.1 is 20.2. */
+/** bps as integer millionths, so that 10.1 + 10.1 is 20.2. */
 const micro = (x: number): number => Math.round(x * 1e6);
 const microText = (x: number): string => String(micro(x) / 1e6);

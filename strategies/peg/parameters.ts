@@ -1,4 +1,4 @@
-/** The parameters of the peg as they stand in the YAML. */
+/** YAML parameters of the peg. */
 import { z } from 'zod';
 import { duration } from '../parameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
@@ -35,9 +35,12 @@ export const pegParameters = z.strictObject({
 
 export type PegParameters = z.infer<typeof pegParameters>;
 
-/** None when the levels fit the limits, with the fair value as far from the middle as weight and maxDivergenceBps let it. */
+/**
+ * Checks that the levels fit the limits, with the fair value at the maximum distance that weight and maxDivergenceBps
+ * allow.
+ */
 export const pegLimitProblems = (p: PegParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, p.weight * p.maxDivergenceBps);
 
-/** Null, or why the spread is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
+/** Returns why the spread is less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8. */
 export const pegEdgeProblem = (p: PegParameters, makerRate: number): string | null => spreadEdgeProblem(p, makerRate);

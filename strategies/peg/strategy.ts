@@ -1,4 +1,4 @@
-/** The peg: a spread around a price from elsewhere, as long as it is fresh and our own market agrees roughly. */
+/** Peg: a spread around a reference price, while that is fresh and the bot's own market roughly agrees. */
 import { amountFloor, Basis } from '../../src/core/index.ts';
 import type { Instrument, Step, Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
@@ -33,7 +33,7 @@ export const peg = defineStrategy({
   needsReference: true,
 });
 
-/** Remembers the usual ratio of our book to the reference, if asked to; nothing else. */
+/** Builds the strategy. Its only state is the usual ratio of the book to the reference, if configured. */
 function pegging(p: PegParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));

@@ -1,4 +1,4 @@
-/** Files by their hash in a folder shared by several machines. */
+/** Store of files by hash, in a folder shared by several machines. */
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { isMissing, PART, partOf } from './parts.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { FileContent, StoredFiles } from './storedFiles.ts';
 
-/** Time without a write after which a part is abandoned. */
+/** Age after which an unfinished part is abandoned. */
 const PART_KEPT_MS = 86_400_000;
 
 export class FolderStore implements StoredFiles {
@@ -31,8 +31,8 @@ export class FolderStore implements StoredFiles {
   }
 
   /**
-   * Writes under a temporary name until complete and synced, so that no partial file is ever visible, even after a
-   * power cut.
+   * Writes under a temporary name until the file is complete and synced, so that no reader sees a part, even after a
+   * power failure.
    */
   async put(sha256: string, content: FileContent): Promise<void> {
     await this.#told(async () => {
@@ -66,7 +66,7 @@ export class FolderStore implements StoredFiles {
     });
   }
 
-  /** Removes parts left by killed processes. `now`: by the clock of the folder's host. */
+  /** Removes parts left by killed processes. `now` is by the clock of the folder's host. */
   async #tidy(now: number): Promise<void> {
     this.#isTidy = true;
     for (const name of await readdir(this.shown)) {

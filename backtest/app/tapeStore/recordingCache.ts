@@ -1,6 +1,6 @@
 /**
- * Cache of fetched recordings, in a folder shared by workers: complete or absent, verified by hash before use, and
- * evicted for space.
+ * Cache of recordings fetched from a store, in a folder that several workers can share. A recording is complete or
+ * absent, checked by its hashes before use, and evicted if space is needed.
  */
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -14,26 +14,25 @@ import type { StoredFiles } from './storedFiles.ts';
 export type CacheOptions = {
   readonly store: StoredFiles;
   readonly dir: string;
-  /** Maximum size in bytes; recordings in use may exceed it. */
+  /** Maximum size of the cache; recordings in use may exceed it. */
   readonly bytesMost: number;
-  /** Clock in ms since 1970. */
+  /** Epoch ms. */
   readonly now: () => number;
   /** Receives lines for the operator. */
   readonly tell: (sentence: string) => void;
 };
 
 /**
- * Time after which a recording is unused: a process that uses or fetches it updates its folder's time every few
- * seconds.
+ * Processes that use or fetch a recording touch its folder every few seconds; an older modification time means unused.
  */
 const GONE_AFTER_MS = 60_000;
 
 export class RecordingCache {
   readonly #options: CacheOptions;
-  /** Number of current users, by hash. */
+  /** Number of current uses, by hash. */
   readonly #used = new Map<string, number>();
   readonly #ready = new Map<string, Promise<string>>();
-  /** Recordings verified by this process, with the folder's inode: a replaced folder is verified again. */
+  /** Recordings checked by this process, with the inode of the folder: a replaced folder is checked again. */
   readonly #checked = new Map<string, { readonly ino: number; readonly path: string }>();
   /** Folders being filled, with their final size in bytes. */
   readonly #parts = new Map<string, number>();
@@ -45,8 +44,8 @@ export class RecordingCache {
   }
 
   /**
-   * Runs `work` with the paths of recordings by hash, fetched, verified, and protected from eviction meanwhile. Rejects
-   * with `StoreProblem` if one is unavailable, and with the errors of `work`.
+   * Calls `work` with the paths of recordings by hash, fetched and checked; they are not evicted meanwhile. Rejects
+   * with `StoreProblem` if one is unavailable, and with errors of `work`.
    */
   async use<T>(hashes: readonly string[], work: (paths: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     for (const hash of hashes) this.#used.set(hash, (this.#used.get(hash) ?? 0) + 1);
@@ -63,14 +62,14 @@ export class RecordingCache {
     }
   }
 
-  /** Marks recordings as in use. Must be called every few seconds. */
+  /** Marks recordings as in use; must be called every few seconds. */
   sayInUse(): void {
     for (const name of [...this.#used.keys(), ...this.#parts.keys()]) this.#touch(join(this.#options.dir, name));
   }
 
   /**
-   * Removes leftovers of processes killed while fetching, then evicts unused recordings, least recently used first,
-   * until there is space.
+   * Removes leftovers of processes killed while fetching. Then evicts unused recordings, least recently used first,
+   * until the cache fits.
    */
   async tidy(): Promise<void> {
     const { dir, now, bytesMost, tell } = this.#options;
@@ -94,7 +93,7 @@ export class RecordingCache {
     this.#isTold = used > bytesMost;
   }
 
-  /** Deduplicates concurrent lookups of the same recording. */
+  /** Deduplicates concurrent requests for one recording. */
   #once(hash: string): Promise<string> {
     const asked = this.#ready.get(hash);
     if (asked !== undefined) return asked;
@@ -147,14 +146,14 @@ export class RecordingCache {
         await fetchedFile(store, sha256, to, size);
         for (let above = dirname(to); !folders.has(above); above = dirname(above)) folders.add(above);
       }
-      // Synced before its rename: after a power cut, it is complete or absent.
+      // Synced before it gets its name, so that after a power failure it is complete or absent.
       for (const folder of folders) await synced(folder);
       this.#touch(part);
       try {
         await rename(part, at);
       } catch (error) {
         if (!existsSync(at)) throw error;
-        // Another process was faster; its recording is verified like any other.
+        // Another process was faster: its folder is checked like any existing one.
         return await this.#path(hash);
       }
       await synced(dir);
@@ -172,8 +171,7 @@ export class RecordingCache {
   }
 
   /**
-   * Renames a recording first and then deletes it. `unusedSince`: only if unused since then; returns `false` if it was
-   * used.
+   * Renames a recording, then deletes it. With `unusedSince`, only if it was not used since; otherwise returns false.
    */
   async #away(hash: string, unusedSince?: number): Promise<boolean> {
     const { dir } = this.#options;
@@ -186,7 +184,7 @@ export class RecordingCache {
       if (isMissing(error)) return true;
       throw error;
     }
-    // Another process may have just started to use it.
+    // Another process may have just started using it.
     if (unusedSince !== undefined && statSync(part).mtimeMs !== unusedSince && !existsSync(at)) {
       renameSync(part, at);
       return false;
@@ -195,7 +193,7 @@ export class RecordingCache {
     return true;
   }
 
-  /** Cached: the content of a hash never changes. */
+  /** Measured once, because the hash fixes the content. */
   #bytesOf({ name }: Entry): number {
     const bytes = this.#bytes.get(name) ?? bytesBelow(join(this.#options.dir, name));
     this.#bytes.set(name, bytes);
@@ -207,7 +205,7 @@ export class RecordingCache {
     try {
       utimesSync(path, seconds, seconds);
     } catch {
-      // Missing, or not writable by this user: it may be evicted sooner, and is fetched again.
+      // Absent, or owned by another user: it may then be evicted earlier, and fetched again.
     }
   }
 }

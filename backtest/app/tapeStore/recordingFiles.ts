@@ -1,4 +1,4 @@
-/** Recordings as files: stored once, and verified by their hashes after fetching. */
+/** Files of a recording: uploaded to a store once, and checked by their hashes after a fetch. */
 import { readRegularFile } from '../../../src/guard/index.ts';
 import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { StoredFiles } from './storedFiles.ts';
 const FILES_MOST = 100_000;
 export const MANIFEST_BYTES_MOST = 64_000_000;
 
-/** Whether a name stays below the recording's folder. */
+/** Whether the name stays inside the recording's folder. */
 const isInside = (name: string): boolean =>
   name.length <= 1_024 &&
   !/[\\\0]/.test(name) &&
@@ -19,7 +19,7 @@ const isInside = (name: string): boolean =>
 
 const manifestSchema = z.strictObject({
   form: z.literal('puntas recording 1'),
-  /** Name of the file, or of the folder that contains all files. */
+  /** Name of the file, or of the folder with all files. */
   name: z.string().refine(name => isInside(name) && !name.includes('/')),
   isFolder: z.boolean(),
   files: z
@@ -34,7 +34,7 @@ const manifestSchema = z.strictObject({
     .max(FILES_MOST),
 });
 
-/** Stores missing files and returns the hash of the whole recording. Rejects with `StoreProblem`. */
+/** Uploads missing files, and returns the hash of the complete recording. Rejects with `StoreProblem`. */
 export async function storeRecording(
   store: StoredFiles,
   path: string,
@@ -59,7 +59,7 @@ export async function storeRecording(
   return sha256;
 }
 
-/** Returns the first difference between a fetched recording and its hash; `null` if there is none. */
+/** Returns how a fetched recording differs from its hash; `null` if it does not. */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
   if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
     return 'its list of files is not the one that its hash says';
@@ -69,7 +69,7 @@ export async function flawOf(dir: string, sha256: string): Promise<string | null
     const found = await hashOrNull(join(root, name));
     if (found !== hash) return `${name} ${found === null ? 'is not there' : 'has other content than its hash says'}`;
   }
-  // Additional files would be read too.
+  // Additional files would be read, too.
   const listed = new Set(files.map(({ name }) => name));
   const other = filesBelow(root, '').find(name => !listed.has(name));
   return other === undefined ? null : `${other} is none of its files`;
@@ -78,10 +78,7 @@ export async function flawOf(dir: string, sha256: string): Promise<string | null
 /** Returns the path of a fetched recording. */
 export const recordingIn = (dir: string): string => join(dir, 'files', manifestIn(dir).name);
 
-/**
- * Returns the list of its files.
- * @throws StoreProblem if it is invalid.
- */
+/** Reads the list of its files. Throws `StoreProblem` if it is invalid. */
 export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const file = join(dir, 'manifest.json');
   const bytes = statSync(file).size;
@@ -99,7 +96,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Sorted, so that equal files have an equal hash. */
+/** Sorted, so that the hash depends only on the files. */
 function filesBelow(root: string, below: string): readonly string[] {
   return readdirSync(join(root, below))
     .sort()
@@ -110,7 +107,7 @@ function filesBelow(root: string, below: string): readonly string[] {
     });
 }
 
-/** Returns the SHA-256 in hex. */
+/** SHA-256 in hex. */
 export async function hashOfFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);

@@ -1,4 +1,7 @@
-/** Files by their hash in a bucket of an S3-compatible store, signed with version 4: head, put and get. */
+/**
+ * Store of files by hash in a bucket of an S3-compatible store, with signature version 4. Its requests are HEAD, PUT
+ * and GET.
+ */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { request } from 'undici';
@@ -13,7 +16,7 @@ type Answer = Awaited<ReturnType<typeof request>>;
 
 type Bucket = {
   readonly shown: string;
-  /** Address with bucket and prefix, without a final slash. */
+  /** With bucket and prefix, without a trailing slash. */
   readonly base: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -21,13 +24,10 @@ type Bucket = {
   readonly sessionToken?: string;
 };
 
-/** SHA-256 of empty content. */
+/** SHA-256 of an empty body. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/**
- * Opens a bucket.
- * @throws UsageError that names what is missing, never a credential.
- */
+/** Opens a bucket. Throws `UsageError` that names what is missing; never shows a credential. */
 export function openS3(place: string, env: Env): StoredFiles {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(place);
   if (found === null)
@@ -48,7 +48,10 @@ export function openS3(place: string, env: Env): StoredFiles {
   });
 }
 
-/** Returns the address of a bucket: Amazon has a host for each bucket; other stores use a path, which all support. */
+/**
+ * Returns the endpoint: a host per bucket at Amazon, otherwise the given address with a path, which every store
+ * supports.
+ */
 function endpointOf(bucket: string, region: string, place: string, env: Env): string {
   const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
   if (endpoint === undefined || endpoint === '') return `https://${bucket}.s3.${region}.amazonaws.com`;
@@ -62,9 +65,9 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 const SILENCE_MS = 60_000;
-/** Minimum transfer rate; a slower store is abandoned. */
+/** A slower transfer is aborted. */
 const SLOWEST_BYTES_PER_MS = 20;
-/** Maximum bytes read of an error, which normally has a few hundred. */
+/** Error texts have a few hundred bytes; more is not read. */
 const ERROR_BYTES_MAX = 65_536;
 const DUMPED = { limit: ERROR_BYTES_MAX };
 
@@ -85,7 +88,7 @@ class S3Store implements StoredFiles {
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, '')}`);
   }
 
-  /** The signed hash lets the store reject changed content. */
+  /** Uploads with the signed hash: a store that received other bytes rejects them. */
   async put(sha256: string, content: FileContent): Promise<void> {
     const answer = await this.#asked('PUT', sha256, content);
     const text = await errorText(answer);
@@ -109,7 +112,7 @@ class S3Store implements StoredFiles {
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, text)}`);
   }
 
-  /** Sends a request, and retries with growing pauses if the store is busy or unreachable. */
+  /** Sends a request; retries with increasing pauses if the store is busy or unreachable. */
   async #asked(method: 'HEAD' | 'GET' | 'PUT', sha256: string, content?: FileContent, bytesMax = 0): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       const isLast = tried === TRIES;
@@ -149,7 +152,7 @@ class S3Store implements StoredFiles {
   }
 }
 
-/** Reads the start of an error's text; empty if the body does not end. */
+/** Reads the start of an error's text; an incomplete body counts as empty. */
 async function errorText({ body }: Answer): Promise<string> {
   try {
     return await readBody(body, ERROR_BYTES_MAX);
@@ -158,7 +161,7 @@ async function errorText({ body }: Answer): Promise<string> {
   }
 }
 
-/** Returns the reason, with the code of the answer's XML if present, such as AccessDenied. */
+/** Describes a failure with the code in the XML, such as AccessDenied, if any. */
 function reasonOf(status: number, xml: string): string {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(xml)?.[1];
   const advice =

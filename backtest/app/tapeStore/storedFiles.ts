@@ -1,13 +1,13 @@
 /** Interface of a file store. */
 
 export type StoredFiles = {
-  /** Address as the operator gave it, without credentials. */
+  /** Location as the operator named it, without credentials. */
   readonly shown: string;
   has(sha256: string): Promise<boolean>;
-  /** Stores a file or a text. The caller of `put` provides the right hash; the caller of `get` verifies it. */
+  /** Stores a file or text. The caller provides the correct hash; readers check it. */
   put(sha256: string, content: FileContent): Promise<void>;
   /**
-   * Fetches into a new file; `false` if the store has no such content. Verifies only that it has at most `bytesMax`
+   * Fetches into a new file; returns false if the store lacks the content. Checks only that it has at most `bytesMax`
    * bytes.
    */
   get(sha256: string, to: string, bytesMax: number): Promise<boolean>;
@@ -16,7 +16,7 @@ export type StoredFiles = {
 /** File with its size in bytes, or text. */
 export type FileContent = { readonly file: string; readonly size: number } | { readonly text: string };
 
-/** Possibly temporary failure of a store, in one line. */
+/** Error of a store in one line; a retry may succeed. */
 export class StoreProblem extends Error {
   constructor(sentence: string) {
     super(sentence);
