@@ -1,4 +1,4 @@
-/** The command line: adds every command and turns every end into an exit code. Importing it runs it; `main.ts` does. */
+/** Command line: adds every command and converts each end to an exit code. Importing it runs it; `main.ts` does. */
 import { Command, CommanderError, Help } from 'commander';
 import { refuseUncheckedCertificates } from '../wiring/safeProcess.ts';
 import { addCommands, guardsMoney } from './commands/index.ts';
@@ -33,24 +33,24 @@ const program = new Command('puntas')
       write(`${printed(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)`, errorTerminal())}\n`),
   });
 
-// What is written is for who runs it: state, keys and tapes tell of an account.
+// Written files are private to the user: state, keys and tapes reveal an account.
 process.umask(0o077);
 
 const args = process.argv.slice(2);
 const asksOnly =
   args[0] === undefined || args[0] === 'help' || args.some(arg => /^(-h|--help|-V|--version)$/.test(arg));
 
-// A pager may take any time; a command that places or cancels ends although nothing reads what it prints.
+// A pager may take any time, but a command that places or cancels must end even if its output is not read.
 const stuckMsMax = guardsMoney(args[0]) ? 2_000 : Infinity;
 
 try {
-  // For every command, those that speak to nobody too, so that none is forgotten; and before anything of theirs is loaded.
+  // Checked for every command, even without an exchange, so that none is missed; and before its modules are loaded.
   if (!asksOnly) refuseUncheckedCertificates(process.env);
   await addCommands(program, args);
   await program.parseAsync();
   await settleOutput(stuckMsMax);
   const { count, code } = outputLost();
-  // The exit code of a command that places or cancels tells of orders, whatever became of its output.
+  // The exit code of a command that places or cancels depends on orders, not on its output.
   if (count > 0 && code !== 'EPIPE' && !guardsMoney(args[0])) {
     printError(`the output could not be written (${code})`);
     process.exitCode ||= 1;

@@ -1,4 +1,4 @@
-/** The keys of alerts: where a person is told what happened, and which events are told loudly, silently or not at all. */
+/** Keys of alerts: the channels, and which events are loud, silent or off. */
 import { z } from 'zod';
 import { httpAddress } from './values.ts';
 
@@ -6,16 +6,18 @@ const ALERT_MODES = ['on', 'silent', 'off'] as const;
 export type AlertMode = (typeof ALERT_MODES)[number];
 
 type Kind = {
-  /** Without a word in the YAML. */
+  /** Default mode. */
   readonly mode: AlertMode;
-  /** May use what is kept free of the messages. */
+  /** Whether it may use the reserved part of the message limit. */
   readonly isCritical?: true;
-  /** Happens and is over, like a fill; the others begin, last and end. */
+  /** Whether it is a single moment, like a fill; the others start, last and end. */
   readonly isMoment?: true;
   readonly says: string;
 };
 
-/** Every event. Those that config/prometheus/alerts.yml has too are called as its rules are: `bookStale` is PuntasBookStale. */
+/**
+ * All events. Those that are also in config/prometheus/alerts.yml share their names: `bookStale` is PuntasBookStale.
+ */
 export const ALERT_EVENTS = {
   down: {
     mode: 'on',
@@ -55,7 +57,7 @@ export const ALERT_EVENTS = {
   digest: { mode: 'silent', isMoment: true, says: 'Daily summary: profit, fills, event counts.' },
 } as const satisfies Readonly<Record<string, Kind>>;
 export type AlertEvent = keyof typeof ALERT_EVENTS;
-/** The same for who looks one up. */
+/** Returns the properties of one event. */
 export const alertKind = (event: AlertEvent): Kind => ALERT_EVENTS[event];
 export const EVENTS_TOLD = Object.keys(ALERT_EVENTS) as readonly AlertEvent[];
 

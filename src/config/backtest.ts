@@ -1,4 +1,4 @@
-/** The keys of backtests: what no tape tells. */
+/** Keys of backtests: assumptions that no tape contains. */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
 import { millis, signedRate } from './values.ts';

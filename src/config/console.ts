@@ -1,10 +1,10 @@
-/** The keys of the console: where it listens, who may read, and who may act. */
+/** Keys of the console: its address, and the tokens for reading and acting. */
 import { z } from 'zod';
 import { ELSEWHERE } from './takesEffect.ts';
 import { port } from './values.ts';
 
 const NAME = /^[A-Za-z0-9.:-]{1,253}$/;
-/** A token that somebody writes here instead has neither. */
+/** Path of a token's file; a token written here by mistake matches neither pattern. */
 const tokenFile = z
   .string()
   .max(4_096)
@@ -15,7 +15,7 @@ const tokenFile = z
   .optional()
   .meta(ELSEWHERE);
 
-/** What a console has without a word in the YAML. */
+/** Default address of the console. */
 export const CONSOLE_DEFAULTS = { host: '127.0.0.1', port: 9_465 } as const;
 
 export const consoleKeys = z

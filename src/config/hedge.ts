@@ -1,4 +1,4 @@
-/** The keys of hedging: when inventory leaves by a conversion, by which interfaces, and what that may cost. */
+/** Keys of hedging: when inventory is hedged by conversion, by which interfaces, and at what cost. */
 import { z } from 'zod';
 import { aboveZero, decimalText, sumOfMoney } from '../../strategies/index.ts';
 import { millis } from './values.ts';

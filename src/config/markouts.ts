@@ -1,4 +1,4 @@
-/** The keys of live markouts: at which horizon fills are judged, how long that is remembered, and how far quotes move out for it. */
+/** Keys of live markouts: the horizon of a fill, the weight of past fills, and how far quotes move out. */
 import { z } from 'zod';
 import { LIVE_HORIZONS } from '../core/index.ts';
 import { millis } from './values.ts';

@@ -1,4 +1,4 @@
-/** The keys of paper trading. */
+/** Keys of paper trading. */
 import { z } from 'zod';
 import { decimalText } from '../../strategies/index.ts';
 import { balances, millis, rate } from './values.ts';

@@ -1,4 +1,4 @@
-/** The keys of pulled quotes: which move of the reference and which trade takes a side's quotes away at once. */
+/** Keys of pulled quotes: the move of the reference, or the trade, that cancels a side's quotes immediately. */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
 import { millis } from './values.ts';

@@ -1,4 +1,4 @@
-/** The keys of the price from elsewhere: the books that lead to ours, and the feeds that tell those that are not read at the exchange. */
+/** Keys of the reference price: the books that lead to the traded one, and the feeds that replace some of them. */
 import { z } from 'zod';
 import { BOOK_NAME, pairOf, legsOf } from '../core/index.ts';
 import type { Leg } from '../core/index.ts';
@@ -66,7 +66,7 @@ export const reference = z
   })
   .describe('Reference price from other books or feeds.');
 
-/** What of a configuration is looked at here. */
+/** Parts of a configuration that are used here. */
 type Asked = {
   readonly reference?: z.infer<typeof reference> | undefined;
   readonly book: string;
@@ -74,16 +74,19 @@ type Asked = {
   readonly exchange: { readonly budgets: { readonly publicPerMinute: number } };
 };
 
-/** How the price from elsewhere is put together; null when there is none, or it does not lead to our book. */
+/** Composition of the reference price. */
 export type ExternalReference = {
   readonly legs: readonly Leg[];
-  /** Of the books, those that are read at the exchange. */
+  /** Books that are read at the exchange. */
   readonly read: readonly string[];
   readonly feeds: ReadonlyMap<string, FeedConfig>;
   readonly everyMs: number;
 };
 
-/** A feed without a book tells ours; of two for one book the last counts. Says nothing of what is wrong: that is for `referenceProblems`. */
+/**
+ * Returns the composition; `null` if there is none, or if it does not lead to the traded book. A feed without a book
+ * prices the traded one; of two feeds for a book, the last applies. `referenceProblems` reports errors.
+ */
 export function externalReferenceOf({
   reference: wanted,
   book,
@@ -95,7 +98,10 @@ export function externalReferenceOf({
   return legs && { legs, read: books.filter(name => !feeds.has(name)), feeds, everyMs: wanted.everyMs };
 }
 
-/** Books that do not lead from our major to our minor, feeds that nobody asked for, and requests that are not there. */
+/**
+ * Finds books that do not lead from the traded book's major to its minor currency, unused feeds, and a lack of
+ * requests.
+ */
 export function referenceProblems(config: Asked): readonly Problem[] {
   const { reference: wanted, book, timing, exchange } = config;
   if (wanted === undefined) return [];
@@ -124,7 +130,7 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   return problems;
 }
 
-/** Public requests a minute that it takes, not whole; books that feeds tell take none. */
+/** Returns the public requests per minute, possibly fractional; books with feeds need none. */
 export const readsPerMinute = (elsewhere: ExternalReference | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 

@@ -1,4 +1,7 @@
-/** The keys of regimes: when the spread becomes wide, and when inventory is only closed. Without them neither happens by itself. */
+/**
+ * Keys of regimes: when the spread widens, and when the bot becomes reduce-only. Without them, neither happens
+ * automatically.
+ */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
 import { millis } from './values.ts';

@@ -1,4 +1,4 @@
-/** The keys of RFQ prices as information: what they are asked for, and what they bound. */
+/** Keys of RFQ prices as information: the amount to quote, and what the prices bound. */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
 import { millis } from './values.ts';

@@ -1,4 +1,4 @@
-/** The schema of the YAML: every key with its unit, its default and its bounds. Nothing that is not here is accepted. */
+/** Schema of the YAML: every key with its unit, default and bounds. Unknown keys are rejected. */
 import { z } from 'zod';
 import { BOOK_NAME } from '../core/index.ts';
 import { fairValueParameters, strategies } from '../../strategies/index.ts';
@@ -101,7 +101,7 @@ const halts = z.strictObject({
   messagesPerMinute: perMinute(600).describe('Placements and cancels per minute above which trading halts.'),
 });
 
-/** The name of a strategy and its parameters beside it, for every strategy in the index. */
+/** Name and parameters of a strategy, for every strategy in the index. */
 export type StrategyConfig = {
   readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> & { readonly name: K };
 }[StrategyName];
@@ -111,7 +111,7 @@ const members = Object.entries(strategies).map(([name, { parameters, summary }])
 );
 const [first, ...others] = members;
 if (first === undefined) throw new Error('strategies/index.ts lists no strategy');
-// A mapped list has lost which name belongs to which parameters; the type above has not.
+// The mapped list has lost which parameters belong to which name; the type above has not.
 const strategy = z.discriminatedUnion('name', [first, ...others]) as unknown as z.ZodType<StrategyConfig>;
 
 export const configSchema = z
@@ -258,7 +258,7 @@ export const configSchema = z
   })
   .describe('Configuration of Puntas: one process, one book.');
 
-/** A checked configuration, defaults filled in. */
+/** Checked configuration with defaults. */
 export type Config = z.infer<typeof configSchema>;
 
 export type RemoteSettings = z.infer<typeof remote>;

@@ -1,4 +1,4 @@
-/** The keys of `timing`: when things happen, and how late others may be. */
+/** Keys of `timing`: intervals of the bot, and maximum delays of the exchange. */
 import { z } from 'zod';
 import { millis } from './values.ts';
 

@@ -48,9 +48,9 @@ export type RunResult = {
 /** Calls that release what the process opened; the last is called first. */
 type Ends = (() => unknown)[];
 
-/** A reading that lags or is empty is another one seconds later. */
+/** A lagging or empty reading differs from the next one seconds later. */
 const OPENING_APART_MS = 2_000;
-/** Few and fixed words, like the engine's. */
+/** A short constant text, like the engine's reasons. */
 const DISK_FULL = 'the disk does not take the journal';
 
 export class BotProcess {
@@ -61,7 +61,7 @@ export class BotProcess {
   readonly #heartbeat: ReturnType<typeof heartbeatIn>;
   readonly #client: VenueClient;
   readonly #runTotals = new RunTotals();
-  /** Of the run that goes on: one follows the other in this process. */
+  /** Journal of the current run; runs follow one another in this process. */
   #journal: Journal;
   #runSince: Millis;
   #requests = 0;
@@ -70,7 +70,7 @@ export class BotProcess {
   #inbox: InboxSide | null = null;
   #alerts: Alerts | null = null;
   #isStoppedCleanly = false;
-  /** What it runs with; a reload changes it. */
+  /** Current configuration; a reload replaces it. */
   #config: Config;
   #reference: ReturnType<typeof referenceOf>;
 
@@ -121,7 +121,7 @@ export class BotProcess {
     this.#runSince = clock.elapsed();
   }
 
-  /** Reads the exchange and takes up what an earlier run left; nothing is quoted before `#trade`. */
+  /** Reads the exchange and restores what an earlier run left. Nothing is quoted before `#trade`. */
   async #open(): Promise<RecordingRotation> {
     const { config, venue, clock, seed, log } = this.#options;
     const client = this.#client;
@@ -163,7 +163,7 @@ export class BotProcess {
     return rotation;
   }
 
-  /** What of a run its configuration makes. Throws `UsageError` where it asks for what is not there. */
+  /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if one is unavailable. */
   #setupOf(config: Config) {
     const { clock } = this.#options;
     const client = this.#client;
@@ -189,7 +189,7 @@ export class BotProcess {
     } satisfies RunSetup;
   }
 
-  /** Takes requests for another configuration from here on; nothing without a file to read it from. */
+  /** Starts handling reload requests; `null` if there is no configuration file. */
   #reloads(rotation: RecordingRotation): Reloading | null {
     const { clock, log, source, venue } = this.#options;
     if (source === undefined) return null;
@@ -197,7 +197,7 @@ export class BotProcess {
       ...{ clock, log, source },
       client: this.#client,
       box: new ReloadBox(this.#config.state.dir),
-      // On paper the followed market is polled as the start had it.
+      // In paper trading, the followed market keeps the poll interval of the start.
       onlyAtStart: venue.paper === undefined ? [] : ['timing.bookPollMs'],
       engine: () => rotation.run.engine,
       time: () => rotation.run.time(),
@@ -218,7 +218,7 @@ export class BotProcess {
     return reloading;
   }
 
-  /** Takes requests to cancel every order and begin anew from here on. */
+  /** Starts handling requests to cancel every order and start again. */
   #cancels(rotation: RecordingRotation): void {
     const { clock, log } = this.#options;
     const { book, instance, state } = this.#config;
@@ -236,7 +236,7 @@ export class BotProcess {
     return end;
   }
 
-  /** Serves metrics and probes from here on. */
+  /** Starts serving metrics and probes. */
   async #serve(rotation: RecordingRotation): Promise<LastScrape> {
     const { config, venue, clock, log } = this.#options;
     const beside = besideOf(() => this.#config, clock);
@@ -269,7 +269,7 @@ export class BotProcess {
     return scrapes;
   }
 
-  /** Quotes until it is told to stop, then cancels and verifies. `onStarted`: what an earlier run left is taken care of from then on. */
+  /** Quotes until stopped, then cancels and verifies. `onStarted`: this run now handles an earlier run's orders. */
   async #trade(rotation: RecordingRotation, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
     const { venue, clock, log } = this.#options;
     const { instrument, tier } = rotation.run.rules;
@@ -296,12 +296,12 @@ export class BotProcess {
     const report = await rotation.stop();
     if (isAllGone(report)) {
       this.#heartbeat.beat('stopped');
-      // A run that broke ends without anybody having asked for it.
+      // A failed run ends without a stop request.
       this.#isStoppedCleanly = report.failure === null;
       this.#page?.forget();
     }
     await this.#alerts?.close(lastWordOf(why, report));
-    // Otherwise Prometheus would only see that nobody answers, as after a crash.
+    // Otherwise Prometheus would only see a failed scrape, as after a crash.
     if (isAllGone(report)) await scrapes.next();
     const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
     const summary = summaryOf(instrument, this.#snapshot(rotation.run), report, {
@@ -334,7 +334,7 @@ export class BotProcess {
     );
   }
 
-  /** Before anything else: a secret that is missing is told at once. */
+  /** Started first, so that a missing secret is reported immediately. */
   #startAlerts(): void {
     const { config, venue, log } = this.#options;
     const hidden = [venue.secret.reveal(), venue.key];
@@ -360,12 +360,12 @@ export class BotProcess {
     );
   }
 
-  /** The line of a terminal. */
+  /** Starts the status line. */
   #showStatus(rotation: RecordingRotation): void {
     const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
     const line = status({
       log,
-      // A change of the tick begins a run on another grid.
+      // A change of the tick starts a run with another grid.
       instrument: () => rotation.run.rules.instrument,
       now: () => this.#snapshot(rotation.run),
       clock,
@@ -376,7 +376,7 @@ export class BotProcess {
     this.#ends.push(() => line.stop());
   }
 
-  /** Of webhooks, where they are configured. */
+  /** Starts the webhook inbox, if configured. */
   async #takeDeliveries(rotation: RecordingRotation): Promise<void> {
     const { config, log } = this.#options;
     if (!config.webhooks) return;
@@ -388,7 +388,7 @@ export class BotProcess {
   }
 }
 
-/** Whether the sentinel of a state directory has shown life within the last minute; it has a minute to begin with. */
+/** Returns a check for a sentinel's heartbeat within the last minute; it has a minute to start. */
 function sentinelIn(dir: string, clock: Clock): () => boolean {
   const watch = new Watch(
     () => readHeartbeat(dir, 'sentinel'),

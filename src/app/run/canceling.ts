@@ -1,4 +1,4 @@
-/** `puntas cancel` in the bot: every order is canceled and verified to be gone, and then it quotes anew. */
+/** `puntas cancel` in the bot: cancels every order, verifies that they are gone, and quotes again. */
 import type { Clock } from '../../core/index.ts';
 import type { RecordingRotation } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
@@ -22,8 +22,9 @@ export type CancelHost = {
 const LOOK_EVERY_MS = 500;
 
 /**
- * Looks for requests until it is stopped. What was asked of an earlier process is not for this one. One at a time: what is asked while one is under
- * way is told so at once, as that takes every order out; waiting for its turn it would take the bot out of the market once more, long after.
+ * Polls for requests until stopped, and ignores those to an earlier process. Requests are handled one at a time. A
+ * request during another is answered immediately, because the current one cancels every order. If it were queued, it
+ * would take the bot out of the market again much later.
  */
 export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   const { box, clock, log } = host;

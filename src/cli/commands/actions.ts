@@ -1,4 +1,4 @@
-/** The commands for whoever is on duty: status, and what can be done to a bot, previewed, with a reason, and kept in a journal. */
+/** Commands for the operator on duty: status, and actions on a bot with preview, reason and journal. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { ActionAsk, ActionEnd } from '../../app/actions/actions.ts';
@@ -29,7 +29,10 @@ type Flags = Where & {
   readonly json: boolean;
 };
 
-/** Each ends in 0 when it was done or shown; `halt` and `cancel` in 3 when orders may be left; what is refused is `UsageError`. */
+/**
+ * Adds the action commands. Exit code 0 if done or shown; for `halt` and `cancel`, 3 if orders may be left. A refusal
+ * is a `UsageError`.
+ */
 export function addActionCommands(program: Command): void {
   addStatus(program);
   addPause(program);
@@ -106,7 +109,7 @@ function addHalt(program: Command): void {
       .option('--cancel', "also cancel the bot's orders with its key, and verify", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
-    // Before anything is done: a file with errors is told first.
+    // Read first, so that errors in the file are reported before any action.
     const given = options.config === undefined ? null : readConfig(options.config);
     if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
     const bot = whichBot(options);
@@ -124,7 +127,10 @@ function addHalt(program: Command): void {
 
 const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
 
-/** With the bot's own key, in this process. `given`: its file; without it the configuration of its last run. */
+/**
+ * Cancels with the bot's own key, in this process. `given`: the bot's file; without it, the configuration of its last
+ * run.
+ */
 async function cancelBeside(
   { stateDir }: WhichBot,
   given: ReturnType<typeof readConfig> | null,
@@ -140,7 +146,7 @@ async function cancelBeside(
   return canceled;
 }
 
-/** Shows it, or does it. `refusedCode`: what the command ends in when it was refused. */
+/** Previews or executes an action. `refusedCode`: exit code if it is refused. */
 async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.misused): Promise<void> {
   const bot = whichBot(options);
   const clock = realClock();
@@ -176,9 +182,9 @@ const action = (command: Command): Command =>
     .option('--by <name>', 'operator name for the record (default: your login)')
     .option('--json', 'print one JSON object', false);
 
-/** The bot that is meant. Throws `UsageError` when none is. */
+/** Returns the selected bot. Throws `UsageError` if there is none. */
 const whichBot = (options: Where): WhichBot => ({
-  // What is told to be typed must name the same state: the file names that of no paper.
+  // Commands shown to the operator must name the same state; the file names that of a live run.
   configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
   stateDir: folderOf(options),
 });

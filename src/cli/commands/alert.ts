@@ -1,4 +1,4 @@
-/** The commands of alerts: a test message on every way that is configured. */
+/** Alert commands: a test message on every configured channel. */
 import type { Command } from 'commander';
 import { EXIT } from '../../messages/exits.ts';
 import { testAlerts } from '../../alerts/alerts.ts';
@@ -6,7 +6,7 @@ import { readConfig } from '../../wiring/configFile.ts';
 import { realClock } from '../../live/realClock.ts';
 import { print } from '../terminal/output.ts';
 
-/** Ends in 1 when a message did not arrive; wrong use is `UsageError`. */
+/** Adds the alert commands. Exit code 1 if a message was not delivered; wrong use is a `UsageError`. */
 export function addAlertCommands(program: Command): void {
   const alert = program.command('alert').description('test alerts');
   alert

@@ -1,4 +1,4 @@
-/** The command that shows a bot: console. */
+/** Command that shows a bot: console. */
 import { spawn } from 'node:child_process';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -21,7 +21,7 @@ type ConsoleFlags = {
   open: boolean;
 };
 
-/** `console` runs until it is stopped; wrong use, and a key in its environment, are `UsageError`. */
+/** Adds `console`, which runs until it is stopped. Wrong use, or a key in its environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
   program
     .command('console')
@@ -57,7 +57,8 @@ export function addConsoleCommand(program: Command): void {
       print(`console of ${config.state.dir} at ${server.url}`);
       if (flags.open) openBrowser(server.url);
       await new Promise<void>(resolve => {
-        // Beside a run it ends with it: Ctrl-C in their terminal reaches both, and a person wants to see the orders go.
+        // A console alongside a run ends with that run: Ctrl-C in their terminal reaches both, and the operator wants
+        // to watch the cancels.
         process.once('disconnect', () => resolve());
         signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
       });
@@ -67,7 +68,7 @@ export function addConsoleCommand(program: Command): void {
     });
 }
 
-/** Whatever the machine opens addresses with; where there is nothing, a line says so. */
+/** Opens the address by the platform's command; prints a line if there is none. */
 function openBrowser(url: string): void {
   const [program, ...before] = OPENERS[process.platform] ?? ['xdg-open'];
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {

@@ -1,9 +1,12 @@
-/** The command for whoever writes strategies: new-strategy. */
+/** Command for strategy developers: new-strategy. */
 import type { Command } from 'commander';
 import { newStrategy } from '../../app/develop/newStrategy.ts';
 import { print } from '../terminal/output.ts';
 
-/** `new-strategy`: prints each path that it wrote. Throws `UsageError` on a name that is none or taken, and outside a checkout. */
+/**
+ * Adds `new-strategy`, which prints each written path. Throws `UsageError` for an invalid or existing name, and outside
+ * a checkout.
+ */
 export function addDevelopCommands(program: Command): void {
   program
     .command('new-strategy')

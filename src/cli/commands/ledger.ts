@@ -1,4 +1,4 @@
-/** The commands on the ledger of a state directory: print it, and leave a booking for the bot. */
+/** Commands on the ledger of a state directory: print it, and write a booking for the bot. */
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
@@ -12,11 +12,14 @@ import { print } from '../terminal/output.ts';
 export type Where = {
   readonly config?: string;
   readonly state?: string;
-  /** Of a run --paper, which has a state directory of its own. */
+  /** Whether to use the state directory of a paper run. */
   readonly paper?: boolean;
 };
 
-/** `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` when no state directory is meant, or it has no ledger. */
+/**
+ * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` if no state directory is
+ * given, or if it has no ledger.
+ */
 export function addLedgerCommands(program: Command): void {
   const command = program
     .command('ledger')
@@ -45,7 +48,7 @@ export function addLedgerCommands(program: Command): void {
     .command('adjust')
     .description('book a difference that only you can explain')
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
-    // The command above takes these three wherever they stand; they are here for the help.
+    // The parent command parses these three anywhere; they are here for the help.
     .option('-c, --config <file>', 'configuration of the bot')
     .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .option('--currency <ticker>', 'currency of the difference')
@@ -61,7 +64,7 @@ export function addLedgerCommands(program: Command): void {
     });
 }
 
-/** The state directory that is meant. Throws `UsageError` when none is. */
+/** Returns the selected state directory. Throws `UsageError` if there is none. */
 export function folderOf({ config, state, paper = false }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)
@@ -70,7 +73,7 @@ export function folderOf({ config, state, paper = false }: Where): string {
   return paper ? read.paper.stateDir : read.state.dir;
 }
 
-/** Milliseconds since 1970. */
+/** Parses a time to ms since 1970. */
 function instant(text: string): number {
   if (/^\d+(?:\.\d+)?[smh]$/.test(text)) return realClock().now() - durationFlag(text);
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;

@@ -1,4 +1,4 @@
-/** The commands that make tapes: record, import. */
+/** Commands that create tapes: record, import. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
@@ -33,7 +33,10 @@ type RecordFlags = Source & {
   readonly json: boolean;
 };
 
-/** `record` and `import`. `record` ends in 0 when it was stopped, 1 when something broke; wrong flags and folders of either are `UsageError`. */
+/**
+ * Adds `record` and `import`. `record` ends with exit code 0 if stopped, 1 on an internal failure; wrong flags and
+ * folders are a `UsageError`.
+ */
 export function addRecordCommands(program: Command): void {
   sources(program.command('record').description("record an exchange's public market as a tape; needs no key"))
     .requiredOption('--out <dir>', 'folder of the tape; an existing tape is continued')
@@ -94,7 +97,7 @@ export function addRecordCommands(program: Command): void {
     });
 }
 
-/** On a terminal one line that is written over and over; elsewhere a line of the log now and then. */
+/** Returns a progress function: an overwritten line on a terminal, otherwise an occasional log line. */
 function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
   let seen = 0;
   return line => {
@@ -103,5 +106,5 @@ function progressLine(isTerminal: boolean, log: (line: string) => void): (line: 
   };
 }
 
-/** Progress lines, one a second. */
+/** Progress lines per log line; there is one progress line per second. */
 const LOGGED_EVERY = 60;

@@ -1,4 +1,4 @@
-/** The command that gives a running bot its changed configuration. */
+/** Command that applies a changed configuration to a running bot. */
 import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -22,7 +22,10 @@ type Flags = {
   readonly json: boolean;
 };
 
-/** Ends in 0 when the configuration was taken or shown, in 2 when the bot kept the one it has; a file with errors is `UsageError`. */
+/**
+ * Adds `reload`. Exit code 0 if the configuration was applied or shown, 2 if the bot kept its own; a file with errors
+ * is a `UsageError`.
+ */
 export function addReloadCommand(program: Command): void {
   program
     .command('reload')

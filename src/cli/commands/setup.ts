@@ -1,4 +1,4 @@
-/** The commands before there is a bot: init, doctor. */
+/** Commands before there is a bot: init, doctor. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { init } from '../../app/develop/init.ts';
@@ -17,7 +17,10 @@ import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { errorTerminal, outputTerminal, print, printError } from '../terminal/output.ts';
 
-/** `doctor` ends in 1 when anything failed, in 3 when an order may be left; wrong use is `UsageError`. */
+/**
+ * Adds `init` and `doctor`. `doctor` ends with exit code 1 if a check failed, 3 if an order may be left; wrong use is a
+ * `UsageError`.
+ */
 export function addSetupCommands(program: Command): void {
   addInit(program);
   addDoctor(program);
@@ -138,7 +141,7 @@ function addDoctor(program: Command): void {
 const RESULT = 6;
 const CHECK = 15;
 
-/** A row of what it says, and below it what to do; broken between words on a terminal, one line each for whatever reads lines. */
+/** Returns a finding with its remedy below, wrapped on a terminal and otherwise one line each. */
 export function findingText({ check, result, says, todo }: Finding, columns = outputTerminal().columns): string {
   const indent = ' '.repeat(RESULT + CHECK);
   const width = columns === undefined ? Infinity : Math.max(40, columns - 1) - indent.length;

@@ -1,4 +1,4 @@
-/** The commands on what a state directory recorded: replay, explain, hedges. */
+/** Commands on the recordings of a state directory: replay, explain, hedges. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
@@ -19,7 +19,10 @@ import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
 import { print, writeError } from '../terminal/output.ts';
 
-/** `replay` and `explain` end in 1 when a command came out otherwise than recorded; wrong use is `UsageError`. */
+/**
+ * Adds the state commands. `replay` and `explain` end with exit code 1 if a command differs from the recorded one;
+ * wrong use is a `UsageError`.
+ */
 export function addStateCommands(program: Command): void {
   addReplay(program);
   addExplain(program);
@@ -52,7 +55,7 @@ function addExplain(program: Command): void {
       const { state, paper } = readConfig(options.config);
       const clock = realClock();
       const dir = options.state ?? (options.paper ? paper.stateDir : state.dir);
-      // A bot that runs faster than real time records its own time.
+      // An accelerated bot records its own time.
       const botClock = botClockIn(dir);
       const told = explain({
         dir,
@@ -80,7 +83,7 @@ function addHedges(program: Command): void {
     .description('show a conversion with an unknown outcome, or settle it with --as')
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, from puntas hedges')
-    // The command above takes these wherever they stand; they are here for the help.
+    // The parent command parses these anywhere; they are here for the help.
     .option('-c, --config <file>', 'configuration of the bot')
     .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .addOption(new Option('--as <end>', 'outcome to settle it as').choices(SETTLED_AS))

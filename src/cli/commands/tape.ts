@@ -1,4 +1,4 @@
-/** The commands on stored tapes, and the export of a state: tape, export. */
+/** Commands on stored tapes, and the export of a state: tape, export. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { StoredTapeOptions } from '../../tape/index.ts';
@@ -11,7 +11,7 @@ import { folderOf } from './ledger.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
 import { print } from '../terminal/output.ts';
 
-/** `tape` and `export`; --from and --to become ms since 1970. A recording that cannot be read is `UsageError`. */
+/** Adds `tape` and `export`; --from and --to become ms since 1970. An unreadable recording is a `UsageError`. */
 export function addTapeCommands(program: Command): void {
   stored(program.command('tape').description('show the contents of a tape and check it for damage'))
     .argument('<dir>', 'folder of the tape')

@@ -1,4 +1,4 @@
-/** The commands that speak to an exchange: run, check, exchange, sentinel. */
+/** Commands that connect to an exchange: run, check, exchange, sentinel. */
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -20,7 +20,7 @@ import type { Source } from './source.ts';
 import { describe } from '../../messages/summary.ts';
 import { outputTerminal, print } from '../terminal/output.ts';
 
-/** How to reach an exchange: a row each on a terminal, where nothing may break in two that is copied; one JSON object for programs. */
+/** Returns the access data of an exchange: unwrapped rows on a terminal, for copying; one JSON object for programs. */
 export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>
   isTerminal
     ? Object.entries(face)
@@ -28,7 +28,10 @@ export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boo
         .join('\n')
     : JSON.stringify(face);
 
-/** `run` ends in 3 when orders of ours may be left, in 1 when it halted, broke or its ledger differs; wrong use of all four is `UsageError`. */
+/**
+ * Adds the four commands. `run` ends with exit code 3 if the bot's orders may be left, 1 if it halted, failed, or its
+ * ledger differs; wrong use is a `UsageError`.
+ */
 export function addTradeCommands(program: Command): void {
   addRun(program);
   addCheck(program);
@@ -77,7 +80,7 @@ function addRun(program: Command): void {
           };
           if (options.config !== undefined && options.state === undefined)
             await assertNoEarlierState(shaped, file, process.cwd(), clock, log);
-          // Without -c the state is in the working directory, where no file says so.
+          // Without -c, the state is in the working directory, and no file names it.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
           const ended = await BotProcess.run({
@@ -96,7 +99,7 @@ function addRun(program: Command): void {
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);
               signals.onReload(reload);
-              // What nobody caught halts, cancels and is told; it is never logged and gone on from.
+              // An uncaught error halts, cancels and is reported; the run never continues after it.
               process.on('uncaughtException', broke);
               if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
             },
@@ -121,7 +124,7 @@ function addRun(program: Command): void {
     });
 }
 
-/** The console of that bot, as this very program shows it. */
+/** Arguments of this program that show the bot's console. */
 const consoleArgs = (file: string, stateDir: string): readonly string[] => [
   process.argv[1]!,
   'console',

@@ -1,4 +1,4 @@
-/** The commands on webhooks: register the address at which the exchange delivers, and list what came. */
+/** Webhook commands: register the callback address at the exchange, and list deliveries. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -15,7 +15,10 @@ import { folderOf } from './ledger.ts';
 import { remoteVenue } from '../../wiring/venue.ts';
 import { print } from '../terminal/output.ts';
 
-/** `webhooks register` (rfq 4.7) ends in 1 when the exchange refuses or does not answer; `webhooks list` reads the state directory alone. */
+/**
+ * Adds the webhook commands. `webhooks register` (rfq 4.7) ends with exit code 1 if the exchange refuses or does not
+ * answer; `webhooks list` only reads the state directory.
+ */
 export function addWebhookCommands(program: Command): void {
   const webhooks = program.command('webhooks').description('register webhooks and list their deliveries');
 

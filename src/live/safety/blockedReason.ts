@@ -1,9 +1,12 @@
-/** Why an order that was decided does not leave after all: in words, for its own line in the log. */
+/** Conditions that block an approved order just before it is sent. */
 import type { Engine, Millis } from '../../core/index.ts';
 import type { Halt, Latch } from './latch.ts';
 import { pauseAt } from './pauseWatch.ts';
 
-/** A stop, a halt or a pause, also one that another process has just latched (`latched`), holds for what was decided before and waits for its turn. */
+/**
+ * Returns why an order must not be sent, as text for the log, or `null` if nothing blocks it. A stop, halt or pause,
+ * also one just latched by another process (`latched`), also blocks orders that were queued earlier.
+ */
 export function blockedReason(
   isStopping: boolean,
   { haltedBecause, pausedBecause, isOutdated }: Pick<Engine, 'haltedBecause' | 'pausedBecause' | 'isOutdated'>,
