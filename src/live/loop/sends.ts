@@ -79,7 +79,7 @@ export async function send(
 
 const failureOf = (outcome: Outcome<unknown>): Failed | null => (outcome.kind === 'done' ? null : outcome);
 
-/** Returns the ids that the answer covers. An unreadable row proves nothing about its order; without an id, about no unlisted order. */
+/** Returns the ids that the answer covers. An unreadable row excludes its order; without an id, it excludes all unlisted orders. */
 function answeredIds(ids: readonly string[], outcome: Outcome<readonly OrderReport[]>): readonly string[] {
   const unreadable = unreadableOf(outcome);
   if (outcome.kind !== 'done' || unreadable.length === 0) return ids;
