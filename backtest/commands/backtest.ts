@@ -71,37 +71,37 @@ export function addBacktestCommands(program: Command): void {
 
 function addBacktest(program: Command): void {
   sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest')))))
-    .description('trade a recorded market with the very engine and strategy that run, under several fill models')
-    .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
-    .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
-    .option('--flow-seconds <n>', 'length of that flow', seedNumber, 3_600)
-    .option('--flow-drift <bps>', 'trend of that flow, in bps an hour', driftNumber, 0)
-    .option('--seed <n>', 'seed of that flow', seedNumber)
-    .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
-    .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
+    .description('run the live engine and strategy on a recorded market, under several fill models')
+    .option('-c, --config <file>', 'YAML file (default: the one shipped with Puntas)')
+    .option('--tape <dir>', 'recording (default: one of the seeded flow)')
+    .option('--flow-seconds <n>', 'length of the flow (s)', seedNumber, 3_600)
+    .option('--flow-drift <bps>', 'trend of the flow (bps per hour)', driftNumber, 0)
+    .option('--seed <n>', 'seed of the flow', seedNumber)
+    .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
+    .option('--from <rows>', 'rows that build the book if a recording has both: levels or orders')
     .addOption(
       new Option(
         '--reference <book=dir>',
-        'a recording of a book that the configured reference or a route of hedges goes through, once for each of them',
+        'recording of a book that the reference or a hedge route needs; repeatable',
       )
         .argParser(several)
         .default([], 'none'),
     )
     .option(
       '--latency-ms <spec>',
-      'time to the exchange, and the same back: 25, exponential:LEAST,MEAN, lognormal:MEDIAN,SIGMA, a CSV file of sent,answered, or the state directory of a run',
+      'latency of requests each way (ms): 25, exponential:LEAST,MEAN, lognormal:MEDIAN,SIGMA, a CSV file of sent,answered, or the state directory of a run',
       '25',
     )
-    .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
-    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
-    .option('--fill-latency-ms <spec>', 'time from a fill of ours to our hearing of it; without it that of an answer')
+    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different (same forms)')
+    .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (ms) (default: that of an answer)')
     .option(
       '--latency-sweep [ms]',
-      `the same run at several latencies of requests too, separated by commas; without them ${SWEEP.join(',')}`,
+      `also run at several request latencies, comma-separated (default: ${SWEEP.join(',')})`,
       sweepFlag,
     )
-    .option('--threads <n>', 'fill models that run at once; without it all of them', threadNumber)
-    .option('--out <path>', 'NAME.html or a folder: the report as a page and as JSON, every fill and order as CSV')
+    .option('--threads <n>', 'fill models that run in parallel (default: all)', threadNumber)
+    .option('--out <path>', 'NAME.html or a folder for the report as page and JSON, and fills and orders as CSV')
     .option('--json', 'print the report as one JSON object', false)
     .action(async (options: BacktestFlags) => {
       const { config, file, tape } = await chosenTape(options);
@@ -136,31 +136,31 @@ function addBacktest(program: Command): void {
 function addCalibrate(program: Command): void {
   sessionHours(program.command('calibrate'))
     .description(
-      'measure a recording: volatility, arrivals, what fills are worth by distance, and whether it pays to quote',
+      'measure volatility, arrivals and fills of a recording, and whether quoting pays',
     )
-    .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
-    .option('--book <book>', 'which book, where the recording has several; of the flow btc_mxn without it')
-    .option('--flow-seconds <n>', 'length of that flow', seedNumber, 21_600)
-    .option('--seed <n>', 'seed of that flow', seedNumber, 1)
+    .option('--tape <dir>', 'recording (default: one of the seeded flow)')
+    .option('--book <book>', 'book, if the recording has several (default for the flow: btc_mxn)')
+    .option('--flow-seconds <n>', 'length of the flow (s)', seedNumber, 21_600)
+    .option('--seed <n>', 'seed of the flow', seedNumber, 1)
     .option(
       '--fees <bps>',
-      'maker fees to judge by, separated by commas; without it of the first and last tier',
+      'maker fees to assume, comma-separated (default: first and last tier)',
       feesFlag,
     )
-    .option('--cadence-ms <n>', 'how often orders are pegged anew', cadenceFlag, 1_000)
-    .option('--latency-ms <spec>', 'as of puntas backtest', '25')
-    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
+    .option('--cadence-ms <n>', 'interval at which orders are repriced (ms)', cadenceFlag, 1_000)
+    .option('--latency-ms <spec>', 'latency, as in puntas backtest', '25')
+    .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
     .addOption(
       new Option(
         '--reference <book=dir>',
-        'a recording of the same time of a book that leads to ours, or of ours elsewhere: what it foretells; once for each of a chain, in its order',
+        'recording of a leading book at the same time, to measure its prediction; repeatable for a chain, in order',
       )
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--reference-age <seconds>', 'how old the reference is when it is quoted on', seedNumber, 1)
-    .option('--json', 'print it as one JSON object', false)
-    .option('--out <file>', 'write there instead of to stdout')
+    .option('--reference-age <seconds>', 'age of the reference when it is used (s)', seedNumber, 1)
+    .option('--json', 'print one JSON object', false)
+    .option('--out <file>', 'file to write instead of stdout')
     .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
       if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
@@ -197,4 +197,4 @@ async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   );
 }
 
-const SESSION_ALONE = '--session is for a recording: name it with --tape; the built-in market never closes';
+const SESSION_ALONE = '--session needs a recording; pass it with --tape (the built-in market never closes)';

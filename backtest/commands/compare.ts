@@ -45,48 +45,48 @@ type CompareFlags = {
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description(
-      'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
+      'compare bots on recordings, fill models and fee tiers in one page',
     )
     .requiredOption('--tape <paths...>', 'recordings, tapes, or folders of them')
     .addOption(
-      new Option('-c, --config <files...>', 'YAML files to compare, on the recordings of their books').default(
+      new Option('-c, --config <files...>', 'YAML files to compare (default: every strategy, calibrated on the first part of each recording)').default(
         [],
         'none',
       ),
     )
     .option(
       '--fees <tiers>',
-      "own (the tier that the run's own volume gives, as 30 days of it), best (the highest), entry (the lowest), config (of the configured 30-day volume), separated by commas; without it own,best,entry, and config with -c; plots of one tier show the first",
+      "fee tiers, comma-separated: own (by the run's volume), best, entry, config (by the configured 30-day volume) (default: own,best,entry, and config with -c); plots show the first",
     )
     .option(
       '--starts <n>',
-      'each run of the first tier so many times, begun evenly over an hour, or over a quarter of the time where that is less; 1: once',
+      'runs of the first tier, with starts spread over an hour (or a quarter of a shorter recording)',
       startNumber,
       4,
     )
-    .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
+    .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      "without -c: what one standard deviation of the price may cost in an hour at full inventory, in each book's minor currency",
+      "without -c: maximum cost of one standard deviation of the hourly price at full inventory, in the minor currency",
       decimalFlag,
       '10',
     )
     .addOption(
       new Option(
         '--calibrate <share>',
-        'without -c: share of each recording that parameters come from, and that is not traded',
+        'without -c: share of each recording used for calibration and not traded',
       )
         .argParser(shareOf)
         .default(1 / 3, 'a third'),
     )
-    .option('--anyway', 'without -c: run also what the first part of a recording says not to quote', false)
-    .option('--latency-ms <spec>', 'as of puntas backtest', '25')
-    .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
-    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
-    .option('--fill-latency-ms <spec>', 'time from a fill of ours to our hearing of it; without it that of an answer')
-    .option('--seed <n>', 'seed of latencies that are drawn', seedNumber, 1)
-    .option('--threads <n>', 'runs at once; without it 2', threadNumber)
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
+    .option('--anyway', 'without -c: also run strategies that the calibration advises against', false)
+    .option('--latency-ms <spec>', 'latency, as in puntas backtest', '25')
+    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different (same forms)')
+    .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (ms) (default: that of an answer)')
+    .option('--seed <n>', 'seed of random latencies', seedNumber, 1)
+    .option('--threads <n>', 'parallel runs (default: 2)', threadNumber)
+    .option('--out <file>', 'NAME.html for the page; NAME.json is written next to it')
     .option('--json', 'print the numbers as one JSON object, without the curves', false)
     .action(async (flags: CompareFlags) => {
       const { config, tape, risk, calibrate, seed, out } = flags;
@@ -139,7 +139,7 @@ function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
     const found = TIERS.find(known => known === name);
     if (!found) throw new UsageError(`--fees: no tier ${JSON.stringify(name)}; there are ${TIERS.join(', ')}`);
     if (found === 'config' && !hasConfigs)
-      throw new UsageError('--fees config is for configurations: name them with -c');
+      throw new UsageError('--fees config needs configurations; pass them with -c');
     return found;
   });
 }

@@ -57,7 +57,7 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
 export const venueFees = (command: Command): Command =>
   command.option(
     '--venue-fees <maker,taker>',
-    'fees of another exchange as fractions, like -0.0001,0.0005; they go before backtest.fees',
+    'fees of another exchange as fractions, like -0.0001,0.0005; override backtest.fees',
     venueFeesFlag,
   );
 
@@ -74,10 +74,10 @@ export const tradedTime = (command: Command): Command =>
   command
     .option(
       '--since <time>',
-      'trade from then on, like 2026-11-21 or 2026-11-21T12:00:00Z; what the recording has before builds the book',
+      'start of trading, like 2026-11-21 or 2026-11-21T12:00:00Z; earlier rows build the book',
       recordedTime,
     )
-    .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
+    .option('--until <time>', 'end of trading; later rows are not read', recordedTime);
 
 /** The flags of both ends of a queue of trials; what they need is loaded only if they are given. `tapes`: of --tapes. Rejects with `UsageError` for what is no address or no place of recordings. */
 export async function queueFlags(

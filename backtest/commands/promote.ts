@@ -42,19 +42,19 @@ export function addPromoteCommand(program: Command): void {
   const promote = program
     .command('promote')
     .description(
-      'take a configuration to real money in steps: replay, paper, smallest size, each against criteria that were set before; alone it shows where that stands',
+      'promote a configuration to real money in stages (replay, paper, smallest size), or show the current stage',
     );
   ofLive(promote).action((flags: Flags) => {
     const { config: liveFile } = flags;
     print(showPromotion({ liveFile, dir: promotionsDir(liveFile), clock: realClock() }), flags);
   });
 
-  verb(promote, 'start <candidate>', 'begin: candidate and criteria are copied, and hold from then on')
+  verb(promote, 'start <candidate>', 'start a promotion; copies the candidate and the criteria')
     .option(
       '--criteria <file>',
       'YAML of the criteria (docs/promotion.md); without it those of the tuning, and defaults',
     )
-    .option('--new', 'the live file is not there yet: the promotion makes it', false)
+    .option('--new', 'create the live file, which does not exist yet', false)
     .action(async (candidate: string, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const { criteria, new: isNew } = flags;
@@ -62,24 +62,24 @@ export function addPromoteCommand(program: Command): void {
     });
 
   ofThreads(
-    verb(promote, 'check', 'gather the evidence of the stage and hold it against its criteria; writes it down'),
+    verb(promote, 'check', 'check the evidence of the stage against its criteria, and record the result'),
   ).action(async (_: object, command: Command) => {
     const flags = command.optsWithGlobals<Flags>();
     await checkPromotion(optionsOf(flags, false));
   });
 
   ofThreads(
-    verb(promote, 'approve', 'check, and go on to the next stage; from paper on the live file changes').addArgument(
-      new Argument('[stage]', 'what is approved; without it the stage that is under way').choices(STAGES),
+    verb(promote, 'approve', 'check, then advance to the next stage; from paper on, the live file changes').addArgument(
+      new Argument('[stage]', 'stage to approve (default: the current stage)').choices(STAGES),
     ),
   )
-    .option('--anyway', 'also where criteria are not met; the journal says so', false)
+    .option('--anyway', 'approve even if criteria are not met; recorded in the journal', false)
     .action(async (stage: Stage | undefined, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       await approvePromotion(optionsOf(flags, true), flags.anyway === true, stage ?? null);
     });
 
-  verb(promote, 'back', 'what was in the live file before is put back, and a bot that runs takes it up')
+  verb(promote, 'back', 'restore the previous live file, and reload a running bot')
     .option('--preview', 'only show what would change', false)
     .action(async (_: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
@@ -91,18 +91,18 @@ export function addPromoteCommand(program: Command): void {
 
 const ofLive = (command: Command): Command =>
   command
-    .requiredOption('-c, --config <file>', 'the live file: the YAML that trades, and that a promotion replaces')
-    .option('--json', 'print it as one JSON object (docs/json.md)', false);
+    .requiredOption('-c, --config <file>', 'live file: the YAML that trades, and that a promotion replaces')
+    .option('--json', 'print one JSON object (docs/json.md)', false);
 
 /** The options of the live file are those of the command above it. */
 const verb = (promote: Command, name: string, description: string): Command =>
   promote
     .command(name)
     .description(description)
-    .option('--reason <text>', 'why, in a few words; kept in the journal of the promotions')
-    .option('--by <name>', 'who says so; without it the name of your login');
+    .option('--reason <text>', 'reason in a few words, recorded in the journal of the promotions')
+    .option('--by <name>', 'operator name for the record (default: your login)');
 
-const ofThreads = (command: Command): Command => command.option('--threads <n>', 'replays at once', threadNumber, 2);
+const ofThreads = (command: Command): Command => command.option('--threads <n>', 'parallel replays', threadNumber, 2);
 
 function optionsOf(flags: Flags, needsReason: boolean): PromoteOptions {
   const { config, reason = '', by = ownName(), threads = 2 } = flags;

@@ -42,16 +42,16 @@ const HOUR_MS = 3_600_000;
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))
     .description(
-      "look at the public market of every book for a while, and rank the books by what quoting would earn there at this account's fee, or say that nothing pays; needs no key",
+      "rank the books of an exchange by what quoting would earn at this account's fee; needs no key",
     )
     .option(
       '-c, --config <file>',
-      'YAML file with the exchange; without it the embedded one, with a market in ten books',
+      'YAML file with the exchange (default: the embedded exchange with ten books)',
     )
-    .option('--books <names>', 'books, separated by commas; without it all', text => text.split(','))
-    .option('--tape <paths...>', 'look at recordings, tapes, or folders of them instead')
+    .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))
+    .option('--tape <paths...>', 'recordings, tapes, or folders of them to use instead')
     .addOption(
-      new Option('--for <duration>', 'real time to look, like 10m or 2h; Ctrl-C ends it with what was seen')
+      new Option('--for <duration>', 'time to watch, like 10m or 2h; Ctrl-C ends it and ranks the data so far')
         .argParser(durationFlag)
         .default(HOUR_MS, '1h'),
     )
@@ -61,9 +61,9 @@ export function addScoutCommand(program: Command): void {
       feesFlag,
       'config',
     )
-    .option('--latency-ms <n>', 'time of a request, each way', latencyFlag, 25)
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
-    .option('--yaml <file>', 'write a configuration for the best book, if one pays')
+    .option('--latency-ms <n>', 'latency of requests each way (ms)', latencyFlag, 25)
+    .option('--out <file>', 'NAME.html for the page; NAME.json is written next to it')
+    .option('--yaml <file>', 'configuration to write for the best book, if quoting there pays')
     .option('--json', 'print the numbers as one JSON object', false)
     .option('--speed <n>', 'run the embedded exchange this many times faster than real time', speed, 1)
     .option('--seed <n>', 'seed of the embedded exchange and of intervals', seedNumber)
@@ -72,7 +72,7 @@ export function addScoutCommand(program: Command): void {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const config = flags.config === undefined ? readShipped('sandbox') : readConfig(flags.config);
-      const signals = signalsToStop('leaving at once; nothing is told of what was seen', EXIT.broken);
+      const signals = signalsToStop('exiting immediately; the observed data is discarded', EXIT.broken);
       const scouted = await look(flags, config, signals);
       const { scouting } = scouted;
       if (out !== undefined) {
@@ -104,7 +104,7 @@ async function look(
 ): Promise<Scouted> {
   const { books = null, fees, latencyMs, tape, session } = flags;
   if (session !== undefined && tape === undefined)
-    throw new UsageError('--session is for recordings: name them with --tape');
+    throw new UsageError('--session needs recordings; pass them with --tape');
   let isStopped = false;
   const command = (seed: number): ScoutCommand => ({
     ...{ config, books, fees, latencyMs, seed, version: version(), progress: progressBar() },

@@ -38,30 +38,30 @@ type TuneFlags = {
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
     .description(
-      'look for the parameters of a configuration on recordings, judge what was found out of sample and by the number of all trials ever made on them, and write it as a configuration with its evidence; goes on where it was killed',
+      'search parameters on recordings, test them out of sample, and write a configuration with its evidence; resumes after an interruption',
     )
     .requiredOption('-c, --config <file>', 'YAML file of the study (docs/tuning.md)')
     .option('--registry <dir>', 'folder of the registry of all trials', 'reports/trials')
     .option(
       '--open-holdout',
-      'open the holdout, once: the best configuration is run on it, and nobody tunes on these hours again',
+      'run the best configuration on the holdout, once; these hours cannot be used for tuning afterwards',
       false,
     )
-    .option('--threads <n>', 'runs at once; the results are the same on any number', threadNumber, 2)
+    .option('--threads <n>', 'parallel runs; does not change the results', threadNumber, 2)
     .option(
       '--queue <url>',
-      'have workers of other processes and machines run the trials: redis://HOST:6379 or postgres://USER@HOST/DATABASE (docs/tuning.md)',
+      'run the trials on workers of a queue: redis://HOST:6379 or postgres://USER@HOST/DATABASE (docs/tuning.md)',
     )
-    .option('--tapes <place>', 'with --queue: where workers find the recordings, a shared folder or s3://BUCKET/PREFIX')
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
-    .option('--yaml <file>', 'write the best configuration, if it is better than not trading')
-    .option('--anyway', 'with --yaml: write it also where it is not', false)
+    .option('--tapes <place>', 'with --queue: location of the recordings for workers, a shared folder or s3://BUCKET/PREFIX')
+    .option('--out <file>', 'NAME.html for the page; NAME.json is written next to it')
+    .option('--yaml <file>', 'file for the best configuration, written if it is better than not trading')
+    .option('--anyway', 'with --yaml: write it even if it is not better', false)
     .option('--json', 'print the numbers as one JSON object', false)
     .action(async (flags: TuneFlags) => {
       const { out, yaml: file, anyway } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
-      if (anyway && file === undefined) throw new UsageError('--anyway is for --yaml FILE: name it');
+      if (anyway && file === undefined) throw new UsageError('--anyway needs --yaml FILE');
       const { tuning, yaml } = await tuned(flags);
       if (out !== undefined) {
         const json = out.replace(/\.html?$/i, '.json');
@@ -97,7 +97,7 @@ async function tuned({
   tapes,
   venueFees: fees,
 }: TuneFlags): Promise<Tuned> {
-  if (tapes !== undefined && address === undefined) throw new UsageError('--tapes is for --queue URL: name it');
+  if (tapes !== undefined && address === undefined) throw new UsageError('--tapes needs --queue URL');
   const clock = realClock();
   const shared = { version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() };
   const options = { file: config, registry, openHoldout, threads, ...(fees && { venueFees: fees }), ...shared };
@@ -107,7 +107,7 @@ async function tuned({
     queueFlags(address, tapes),
   ]);
   const stop = new AbortController();
-  signalsToStop('leaving; what waits in the queue is thrown away after a day', EXIT.broken).tell(() => stop.abort());
+  signalsToStop('exiting; pending trials in the queue expire after a day', EXIT.broken).tell(() => stop.abort());
   const tell = (line: string): void => printError(line);
   const queue = await openTrialQueue({ ...shared, place, store, tell, stop: stop.signal });
   try {

@@ -27,25 +27,25 @@ export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
     .description(
-      'run trials of puntas tune --queue on this machine, until stopped; holds no key, and writes nothing but its cache of recordings',
+      'run trials of puntas tune --queue until stopped; holds no key',
     )
     .requiredOption(
       '--queue <url>',
-      'redis://HOST:6379 or postgres://USER@HOST/DATABASE, as it was said to puntas tune',
+      'redis://HOST:6379 or postgres://USER@HOST/DATABASE, as passed to puntas tune',
     )
-    .option('--tapes <place>', 'where the recordings are, as it was said to puntas tune')
-    .option('--cache <dir>', 'folder for recordings that were fetched', 'reports/tapes')
+    .option('--tapes <place>', 'location of the recordings, as passed to puntas tune')
+    .option('--cache <dir>', 'cache folder of downloaded recordings', 'reports/tapes')
     .addOption(
       new Option(
         '--cache-max <size>',
-        'what that folder may hold; beyond it recordings go that were not used for longest',
+        'maximum size of the cache; beyond it, the least recently used recordings are deleted',
       )
         .argParser(sizeFlag)
         .default(20e9, '20GB'),
     )
-    .option('--threads <n>', 'trials at once', threadNumber, 2)
+    .option('--threads <n>', 'parallel trials', threadNumber, 2)
     .addOption(
-      new Option('--grace <duration>', 'after SIGTERM trials may end for so long; then they are given back')
+      new Option('--grace <duration>', 'time for running trials to end after SIGTERM; then they are returned to the queue')
         .argParser(durationFlag)
         .default(20_000, '20s'),
     )
@@ -53,13 +53,13 @@ export function addWorkerCommand(program: Command): void {
       const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
       if (keys.length > 0)
         throw new UsageError(
-          `a worker holds no key, and ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment: start it with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
+          `a worker must not hold a key, but ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment; start it with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
         );
       const { place, store } = await queueFlags(queue, tapes);
       const { password } = new URL(place.url);
       const log = logger('info', password === '' ? [] : [password, decodeURIComponent(password)]);
       const stop = new AbortController();
-      signalsToStop('leaving; others take its trials over in a moment', EXIT.broken).tell(() => stop.abort());
+      signalsToStop('exiting; other workers take over its trials', EXIT.broken).tell(() => stop.abort());
       const { runWorker } = await import('../app/queue/trialWorker.ts');
       const clock = realClock();
       // In containers several are process 1 of a host of the same name.

@@ -93,7 +93,7 @@ export class Alerts {
         }
       } catch (error) {
         // Who tells of trouble makes none.
-        log.error({ error: textOfError(error) }, 'alerts: a look broke; the next is in half a second');
+        log.error({ error: textOfError(error) }, 'alerts: check failed; retrying in 500 ms');
       }
       this.#timer = clock.after(LOOK_EVERY_MS, turn);
     };
@@ -129,11 +129,11 @@ export async function testAlerts(
   clock: Clock,
 ): Promise<readonly { readonly name: string; readonly arrived: boolean; readonly says: string }[]> {
   const { alerts } = config;
-  if (!alerts) throw new UsageError('alerts: nobody is told; write the section into the YAML (docs/alerts.md)');
+  if (!alerts) throw new UsageError('alerts: no channel is configured; add the section alerts to the YAML (docs/alerts.md)');
   const entry = {
     event: 'test',
     state: 'once',
-    text: 'this is a test: alerts arrive here',
+    text: 'test message: alerts arrive here',
     at: clock.now(),
     times: 1,
   } as const;
@@ -146,7 +146,7 @@ export async function testAlerts(
       await channel.close();
       const ms = Math.round(clock.elapsed() - began);
       const arrived = delivery.kind === 'delivered';
-      return { name: channel.name, arrived, says: arrived ? `arrived after ${ms} ms` : delivery.why };
+      return { name: channel.name, arrived, says: arrived ? `delivered after ${ms} ms` : delivery.why };
     }),
   );
 }
@@ -161,7 +161,7 @@ function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
     const { happened, dropped } = counts.get(event)!;
     return `${event} ${happened}${dropped > 0 ? ` (${dropped} not delivered)` : ''}`;
   });
-  return words.length === 0 ? 'no alert' : words.join(', ');
+  return words.length === 0 ? 'no alerts' : words.join(', ');
 }
 
 /** The next time that it is so late in the day, after `now`; both in ms since 1970. */

@@ -46,7 +46,7 @@ try {
   const { count, code } = outputLost();
   // The exit code of a command that places or cancels tells of orders, whatever became of its output.
   if (count > 0 && code !== 'EPIPE' && !guardsMoney(args[0])) {
-    printError(`the output could not be written (${code})`);
+    printError(`could not write the output (${code})`);
     process.exitCode ||= 1;
   }
 } catch (error) {

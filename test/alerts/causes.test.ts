@@ -145,8 +145,8 @@ describe('within five seconds both receivers have', () => {
     const ms = nextAt('06:00', clock.now()) - clock.now();
     await clock.advance(ms + 5_000);
     await comes('digest: since 2026-01-01 00:00 UTC: profit 12.5 mxn; 3 fills; noFills 1, fill 3');
-    const closed = alerts.close('stopped (SIGTERM); no order of ours is left');
-    await comes('stopped: stopped (SIGTERM); no order of ours is left; since 2026-01-01 06:00 UTC: no alert');
+    const closed = alerts.close('stopped (SIGTERM); verified: no open orders left');
+    await comes('stopped: stopped (SIGTERM); verified: no open orders left; since 2026-01-01 06:00 UTC: no alert');
     await closed;
     expect(received.filter(({ text }) => text.includes('digest')).map(({ isSilent }) => isSilent)).toEqual([
       true,

@@ -34,7 +34,7 @@ test('a person looks at a bot, pauses it over a restart, resumes it, has its ord
   expect(shown.stdout).toMatch(
     /^6 of 6 live orders would be canceled .*\n +now +then\n[\s\S]*then: none, paused by a person\n$/,
   );
-  expect((await act('pause', '--reason', 'no')).stderr).toMatch(/--reason: say in a few words why/);
+  expect((await act('pause', '--reason', 'no')).stderr).toMatch(/--reason: expected a few words that say why/);
   const paused = await act('pause', '--for', '2h', '--reason', 'a look at the feed', '--json');
   expect([paused.code, Object.keys(printed(paused) as object)]).toEqual([0, keysOf('pause --json')]);
   await first.sees(/"bids":0,"asks":0/);

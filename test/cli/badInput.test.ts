@@ -84,7 +84,7 @@ const CASES: Readonly<Record<string, Case>> = {
     args: () => run(live(replaced('book: btc_mxn', 'book: doge_mxn'))),
     env: keys,
     code: 2,
-    says: /book doge_mxn is not traded there; expected one of .*btc_mxn/,
+    says: /book doge_mxn is not traded at this exchange; expected one of .*btc_mxn/,
   },
   'a missing limit': {
     args: () => run(sandbox(/ *orderValueMax:.*\n/, '')),
@@ -115,7 +115,7 @@ const CASES: Readonly<Record<string, Case>> = {
     args: () => [...run(live()), '--seed', '7'],
     env: keys,
     code: 2,
-    says: /^--seed is for the embedded exchange; a remote one rolls its own dice/,
+    says: /^--seed needs the embedded exchange; a remote exchange has no seed/,
   },
   'a busy port for the embedded exchange': {
     args: () => run(sandbox('  seed: 3', `  seed: 3\n  port: ${port}`)),
@@ -170,7 +170,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a configuration that is missing': {
     args: () => ['run', '-c', bench.path('nowhere.yaml')],
     code: 2,
-    says: /nowhere\.yaml: no such file; name a YAML file with -c FILE/,
+    says: /nowhere\.yaml: no such file; pass a YAML file with -c FILE/,
   },
   'a duration without a unit': {
     args: () => ['run', '--for', '5'],

@@ -199,7 +199,7 @@ describe('the order', () => {
     await operator('PATCH', `accounts/${closed.id}`, { trading: false });
     const { code, of } = await asked(live(), ['--order', '--yes'], closed);
     expect(of('order')[0]?.says).toMatch(
-      /-1\): trading is halted: place was refused with .*; two reads show none left/,
+      /-1\): trading is halted: place was refused with .*; verified by two reads: none left/,
     );
     expect(code).toBe(1);
   });
@@ -229,7 +229,7 @@ describe('the order', () => {
     proxy.close();
     const failed = told.findings.filter(({ result }) => result === 'fail');
     expect({ failed, placements }).toEqual({ failed: [], placements: 1 });
-    expect(of('order')[0]?.says).toMatch(/no answer came; not sent again; two reads show none left/);
+    expect(of('order')[0]?.says).toMatch(/no answer came; not sent again; verified by two reads: none left/);
     expect(code).toBe(0);
   });
 });

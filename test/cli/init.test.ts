@@ -151,21 +151,21 @@ test('a bot whose state is there already is not proposed again, and named where 
   const { stderr } = await ran(['init', file, ...flags]);
   expect([stderr.includes('--instance mm2 (proposed'), stderr.includes('there already')]).toEqual([true, false]);
   const taken = await ran(['init', bench.path('third.yaml'), '--instance', 'mm1', ...flags]);
-  expect(taken.stderr).toMatch(/state-mm1 is there already: this bot goes on with what is in it/);
+  expect(taken.stderr).toMatch(/state-mm1 already exists; this bot continues with its contents/);
 });
 
 test('with nobody to be asked, what is missing is named', async () => {
   const file = bench.path('nobody.yaml');
   const { code, stderr, stdout } = await ran(['init', file, '--levels', '2']);
   expect([code, stdout, existsSync(file)]).toEqual([2, '', false]);
-  expect(stderr).toMatch(/nobody is there to be asked: give --exchange, --book, .* or --yes/);
+  expect(stderr).toMatch(/no terminal to ask questions; give --exchange, --book, .* or --yes/);
 });
 
 describe('what cannot be is refused with what could, and nothing is written', () => {
   const [book, nowhere] = ['btc_mxn', 'http://127.0.0.1:1'];
   test.each<[string, Partial<Record<QuestionName | 'stream' | 'file', string>>, RegExp]>([
     ['no book', {}, /--book is needed: which book/],
-    ['a book that is not there', { book: 'btc_eur' }, /btc_eur is not traded there; expected one of .*btc_mxn/],
+    ['a book that is not there', { book: 'btc_eur' }, /btc_eur is not traded at this exchange; expected one of .*btc_mxn/],
     ['no exchange', { book, exchange: 'mars' }, /--exchange mars: expected embedded, live or an address/],
     ['plain text to another machine', { exchange: 'http://example.com' }, /expected an encrypted address/],
     ['a stream in plain text', { exchange: nowhere, stream: 'ws://example.com' }, /--stream ws:.*encrypted/],

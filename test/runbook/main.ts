@@ -101,7 +101,7 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     await again.hears(SHOWN);
     expect((await stage.liveOrdersOf(account)).filter(id => left.includes(id))).toEqual([]);
     expect((await stage.stops(again)).code).toBe(0);
-    expect(again.run.stdout()).toMatch(/no order of ours is left\nthe ledger equals the balances to the last digit/);
+    expect(again.run.stdout()).toMatch(/verified: no open orders left\nthe ledger equals the balances to the last digit/);
   });
 
   test('expired key', async () => {

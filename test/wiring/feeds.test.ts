@@ -70,7 +70,7 @@ describe('a feed on the web', () => {
     [
       'a packed body',
       (_, r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
-      'its body is in gzip, which was not asked for',
+      'its body is in gzip, which was not requested',
     ],
     ['a lost connection', (_, r) => void r.socket?.destroy(), /UND_ERR_SOCKET|ECONNRESET/],
     [

@@ -131,7 +131,7 @@ function openOrdersOf(
 /** What is said of now rests on a bot that shows no life: it is not known, unless another process has looked. */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
-  const why = `the bot shows no life; ${run.recorded.regime} when it last recorded`;
+  const why = `no heartbeat; ${run.recorded.regime} when it last recorded`;
   return { ...run, regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes };
 }
 

@@ -32,12 +32,12 @@ export function consoleActions(
       // What is confirmed is what was shown: the file is read again later, and refused where it says something else by then.
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
-      const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in all, fees included`] : [];
+      const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in total, fees included`] : [];
       return {
         lines: [...bound, ...lines],
         carryOut: async () => {
           if (fileSeen(bot, ask) === seen) return carryOut(bot, ask, clock);
-          return { end: 'refused', lines: ['the file has changed since the preview: look at what it says now'] };
+          return { end: 'refused', lines: ['the file has changed since the preview; preview it again'] };
         },
       };
     },

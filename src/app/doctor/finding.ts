@@ -21,5 +21,5 @@ export const finding = {
 };
 
 /** Of what could not even be looked at. The sentence of the error says what to do, where anybody knows it. */
-export const brokenOff = (check: string, error: unknown, todo = 'mend that, then ask again'): Finding =>
+export const brokenOff = (check: string, error: unknown, todo = 'fix it, then run puntas doctor again'): Finding =>
   finding.fail(check, sentenceOf(error).split('\n').join('; '), todo);

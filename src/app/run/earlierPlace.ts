@@ -30,7 +30,7 @@ export async function heedEarlierPlace(
   const isPlay = config.exchange.kind === 'embedded';
   const reasons = reasonsOf(found, isPlay);
   if (reasons.length === 0 && (isKept || isPlay)) {
-    if (!isPlay) log.warn({ earlier, dir }, `a state of this bot is left at ${earlier}; it is not used: ${dir} is`);
+    if (!isPlay) log.warn({ earlier, dir }, `an old state of this bot is at ${earlier}; it is not used; this run uses ${dir}`);
     return;
   }
   const what = reasons.length > 0 ? reasons.join(' and ') : 'its ledger';
@@ -40,7 +40,7 @@ export async function heedEarlierPlace(
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
   throw new UsageError(
-    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${nameOf(found.owner!)} lies at ${earlier}, where the working directory put it, with ${what}: ${isKept ? `look at it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
+    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an older state of ${nameOf(found.owner!)} is at ${earlier}, relative to the working directory, with ${what}; ${isKept ? `check it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
   );
 }
 
@@ -57,5 +57,5 @@ const reasonsOf = ({ halt, orders }: StateLook, isPlay: boolean): string[] => [
   ...(halt === null ? [] : [`a halt (${halt.reason})`]),
   ...(orders.length === 0 || isPlay
     ? []
-    : [`${orders.length} orders that may live (${orders.map(({ id }) => id).join(', ')})`]),
+    : [`${orders.length} orders that may still be open (${orders.map(({ id }) => id).join(', ')})`]),
 ];

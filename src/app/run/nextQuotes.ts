@@ -42,7 +42,7 @@ export function nextPreview(
 
 /** Nothing could be quoted until a person changes something, where now something can, or trading would halt at once; in one line, or null. */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
-  if (next.halt !== null && running.haltedBecause === null) return `it would halt at once: ${next.halt}`;
+  if (next.halt !== null && running.haltedBecause === null) return `it would halt immediately: ${next.halt}`;
   if (!needsPerson(next.unshown) || needsPerson(running.snapshot(at).unshown)) return null;
   return `nothing would be quoted: ${next.whyNot ?? ''}`;
 }

@@ -45,7 +45,7 @@ function addStatus(program: Command): void {
     program
       .command('status')
       .description(
-        'whether a bot runs, its regime, quotes, inventory, limits and profit, and who holds it; reads only',
+        'show whether a bot runs, its regime, quotes, inventory, limits and profit (read-only)',
       ),
   )
     .option('--json', 'print one JSON object (docs/json.md)', false)
@@ -62,9 +62,9 @@ function addPause(program: Command): void {
     program
       .command('pause')
       .description(
-        'cancel every order and quote nothing, over restarts, until puntas resume or a time; inventory stays',
+        'cancel all orders and stop quoting until puntas resume or a set time; keeps inventory',
       )
-      .option('--for <time>', 'it ends by itself after so long, like 30m or 2h', durationFlag),
+      .option('--for <time>', 'time after which the pause ends, like 30m or 2h', durationFlag),
   ).action(async (options: Flags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
     await act({ ...askOf(options), action: 'pause', ...untilMs }, options);
@@ -75,7 +75,7 @@ function addReduce(program: Command): void {
   action(
     program
       .command('reduce')
-      .description('from now on only close inventory: no new one is taken on, until puntas resume'),
+      .description('quote only to reduce inventory until puntas resume'),
   ).action((options: Flags) => act({ ...askOf(options), action: 'reduce' }, options));
 }
 
@@ -83,7 +83,7 @@ function addCancel(program: Command): void {
   action(
     program
       .command('cancel')
-      .description('have a running bot cancel every order, verify that none is left, and quote anew; inventory stays'),
+      .description('cancel all orders of a running bot, verify, then quote again; keeps inventory'),
   ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
 }
 
@@ -92,15 +92,15 @@ function addFlatten(program: Command): void {
     program
       .command('flatten')
       .description(
-        'have the hedger take the inventory to its target, for at most a sum in all; without --max-cost shows what it would cost',
+        'hedge inventory back to its target for at most --max-cost; without it, show the cost',
       )
-      .option('--max-cost <sum>', 'the most that it may cost in all, fees included, in the minor currency, like 250'),
+      .option('--max-cost <sum>', 'maximum total cost in the minor currency, fees included, like 250'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
     const flags = { ...options, preview: isPreview };
     await act({ ...askOf(flags), action: 'flatten', costMax: maxCost ?? '1' }, flags);
     if (!options.preview && maxCost === undefined && !options.json)
-      print('nothing was done: say with --max-cost what it may cost in all, and with --reason why');
+      print('nothing was changed; give the maximum total cost with --max-cost, and the reason with --reason');
   });
 }
 
@@ -108,7 +108,7 @@ function addResume(program: Command): void {
   action(
     program
       .command('resume')
-      .description('end a pause; without one lift a halt, after you have looked: the only way to go on'),
+      .description('end a pause, or lift a halt after you have investigated it'),
   ).action((options: Flags) => act({ ...askOf(options), action: 'resume' }, options));
 }
 
@@ -117,9 +117,9 @@ function addHalt(program: Command): void {
     program
       .command('halt')
       .description(
-        'stop quoting from now on, over restarts, until puntas resume; works beside a running bot and after it',
+        'halt trading until puntas resume, also across restarts; works with and without a running bot',
       )
-      .option('--cancel', "cancel the bot's orders with its own key too, and read until none is left", false),
+      .option('--cancel', "also cancel the bot's orders with its key, and verify that none is left", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
     // Before anything is done: a file with errors is told first.
@@ -182,15 +182,15 @@ function askOf({ preview, reason, by = ownName() }: Flags) {
 const ofBot = (command: Command): Command =>
   command
     .option('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
-    .option('--paper', 'of a run --paper', false);
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .option('--paper', 'use the state of the paper run', false);
 
 const action = (command: Command): Command =>
   ofBot(command)
     .option('--preview', 'only show what would be canceled and quoted', false)
-    .option('--reason <text>', 'why, in a few words; kept in actions.jsonl beside the state')
-    .option('--by <name>', 'who says so; without it the name of your login')
-    .option('--json', 'print the answer as one JSON object (docs/json.md)', false);
+    .option('--reason <text>', 'reason in a few words, recorded in actions.jsonl of the state directory')
+    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--json', 'print one JSON object (docs/json.md)', false);
 
 /** The bot that is meant. Throws `UsageError` when none is. */
 const whichBot = (options: Where): WhichBot => ({

@@ -8,11 +8,11 @@ import { print } from '../terminal/output.ts';
 
 /** Ends in 1 when a message did not arrive; wrong use is `UsageError`. */
 export function addAlertCommands(program: Command): void {
-  const alert = program.command('alert').description('see that alerts arrive: alert test');
+  const alert = program.command('alert').description('test the delivery of alerts: alert test');
   alert
     .command('test')
     .description(
-      'send one test message to the webhook and to Telegram, as they are configured, and say what became of it',
+      'send a test message to the configured webhook and Telegram, and print the result',
     )
     .requiredOption('-c, --config <file>', "the bot's own YAML file")
     .action(async (options: { config: string }) => {

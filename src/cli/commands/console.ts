@@ -26,22 +26,22 @@ export function addConsoleCommand(program: Command): void {
   program
     .command('console')
     .description(
-      'show a bot on a page, now and at any recorded moment, and act on it with a token; a process of its own that holds no key',
+      'serve a web page that shows a bot live and replayed, with actions by token; holds no key',
     )
     .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--paper', 'of a run --paper', false)
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .option('--paper', 'use the state of the paper run', false)
     .option(
       '--host <address>',
-      'address to listen on, instead of the one in the configuration; without console.viewerTokenFile whoever reaches it sees everything',
+      'address to listen on (default: console.host); without console.viewerTokenFile, anyone who reaches it sees everything',
     )
-    .option('--port <n>', 'port, instead of the one in the configuration; 0 takes a free one', portFlag)
+    .option('--port <n>', 'port (default: that of the configuration); 0 for any free port', portFlag)
     .addOption(
-      new Option('--allowed-host <name>', 'a further name by which it may be asked (Host header); may be repeated')
+      new Option('--allowed-host <name>', 'additional allowed host name (Host header); repeatable')
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--open', 'open it in the browser', false)
+    .option('--open', 'open the page in the browser', false)
     .action(async (flags: ConsoleFlags) => {
       const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);
@@ -78,7 +78,7 @@ function openBrowser(url: string): void {
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {
     ...{ stdio: 'ignore', detached: true },
   });
-  opener.on('error', () => printError(`no browser was found here (${program}): open ${url} yourself`));
+  opener.on('error', () => printError(`no browser found (${program}); open ${url} yourself`));
   opener.unref();
 }
 

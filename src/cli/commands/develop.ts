@@ -8,10 +8,10 @@ export function addDevelopCommands(program: Command): void {
   program
     .command('new-strategy')
     .description(
-      'begin a strategy in a checkout of the sources: its folder, its line in the index, a configuration, a test',
+      'create a strategy in a checkout: folder, entry in the index, configuration, test',
     )
-    .argument('<name>', 'small letters, digits and dashes, like order-flow')
-    .option('--root <dir>', 'the checkout', '.')
+    .argument('<name>', 'name in lower-case letters, digits and dashes, like order-flow')
+    .option('--root <dir>', 'folder of the checkout', '.')
     .action((name: string, { root }: { root: string }) => {
       for (const path of newStrategy(root, name)) print(path);
       print('next: npm run format and npm run docs, then npx vitest run test/strategies (docs/strategies.md)');

@@ -21,17 +21,17 @@ export function addLedgerCommands(program: Command): void {
   const command = program
     .command('ledger')
     .description(
-      'the ledger by currency: why every balance is what it is, and how it stands to the exchange; reads only',
+      'show the ledger by currency and its difference to the exchange (read-only)',
     )
     .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--currency <ticker>', 'this currency alone')
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .option('--currency <ticker>', 'show only this currency')
     .addOption(
-      new Option('--since <time>', 'from then on: an ISO 8601 time, or so long ago, like 24h').argParser(instant),
+      new Option('--since <time>', 'show entries from this ISO 8601 time on, or from a time ago, like 24h').argParser(instant),
     )
-    .option('--entries', 'every entry instead of the sums', false)
-    .addOption(new Option('--json', 'as JSON').conflicts('csv'))
-    .option('--csv', 'as comma separated values')
+    .option('--entries', 'show every entry instead of the sums', false)
+    .addOption(new Option('--json', 'print JSON').conflicts('csv'))
+    .option('--csv', 'print comma-separated values')
     .action(
       async (options: Where & { currency?: string; since?: number; entries: boolean; json?: true; csv?: true }) => {
         const { currency, since, entries, json, csv } = options;
@@ -47,15 +47,15 @@ export function addLedgerCommands(program: Command): void {
 
   command
     .command('adjust')
-    .description('book a difference that only you can explain; it is no profit, and lifts no halt')
+    .description('book a difference that you can explain; not counted as profit, lifts no halt')
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
     // The command above takes these three wherever they stand; they are here for the help.
     .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option('--currency <ticker>', 'the currency whose balance differs')
-    .requiredOption('--amount <n>', 'how much more (or less, with a minus) the exchange has than the ledger')
-    .requiredOption('--reason <text>', 'what happened; kept in the ledger')
-    .option('--by <name>', 'who says so; without it the name of your login')
+    .requiredOption('--amount <n>', 'balance of the exchange minus the ledger, like 12.5 or -12.5')
+    .requiredOption('--reason <text>', 'cause of the difference, recorded in the ledger')
+    .option('--by <name>', 'operator name for the record (default: your login)')
     .action(async (_: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by } = options;
@@ -69,7 +69,7 @@ export function addLedgerCommands(program: Command): void {
 export function folderOf({ config, state, paper = false }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)
-    throw new UsageError('name the configuration of the bot with -c FILE, or its state directory with --state DIR');
+    throw new UsageError('pass the configuration of the bot with -c FILE, or its state directory with --state DIR');
   const read = readConfig(config);
   return paper ? read.paper.stateDir : read.state.dir;
 }
@@ -79,6 +79,6 @@ function instant(text: string): number {
   if (/^\d+(?:\.\d+)?[smh]$/.test(text)) return realClock().now() - durationFlag(text);
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isFinite(at))
-    throw new InvalidArgumentError('expected a time like 2026-01-31T12:00:00Z, or how long ago, like 24h.');
+    throw new InvalidArgumentError('expected a time like 2026-01-31T12:00:00Z, or a time ago, like 24h.');
   return at;
 }

@@ -39,15 +39,15 @@ export function addRecordCommands(program: Command): void {
     program
       .command('record')
       .description(
-        "record an exchange's public market as a tape, until stopped (Ctrl-C, SIGTERM or --for); needs no key",
+        "record an exchange's public market as a tape until stopped; needs no key",
       ),
   )
-    .requiredOption('--out <dir>', 'folder of the tape; one that is there is continued')
-    .option('--book <names>', 'books, separated by commas; without it the one in the configuration')
+    .requiredOption('--out <dir>', 'folder of the tape; an existing tape is continued')
+    .option('--book <names>', 'books, comma-separated (default: the book in the configuration)')
     .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
-    .option('--json', 'print what was recorded as one JSON object, the last line on stdout', false)
+    .option('--json', 'print the result as one JSON object, the last line on stdout', false)
     .action(async (options: RecordFlags) => {
-      const signals = signalsToStop('leaving at once; what was heard in the last second may be lost', EXIT.broken);
+      const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
       const { config, tape } = await chosen(source);
       const clock = realClock(options.speed);
@@ -72,31 +72,31 @@ export function addRecordCommands(program: Command): void {
           },
         });
         if (isTerminal) writeError('\n');
-        if (recorded.failure !== null) log.error({}, `ended because something broke: ${recorded.failure}`);
+        if (recorded.failure !== null) log.error({}, `ended by an error: ${recorded.failure}`);
         print(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
         process.exitCode = recorded.failure === null ? EXIT.clean : EXIT.broken;
       });
     });
 
   sessionHours(program.command('import'))
-    .description('make a tape of a recording of another program, or of what a bot saw (its state directory)')
+    .description("convert a recording of another program, or of a bot's state directory, to a tape")
     .requiredOption('--from <path>', 'file or folder of the recording')
-    .requiredOption('--out <dir>', 'folder of the tape; must not hold the book yet, without --append')
-    .option('--book <name>', 'which book of the recording; or its name, where it has none')
+    .requiredOption('--out <dir>', 'folder of the tape; without --append, it must not contain the book yet')
+    .option('--book <name>', 'book of the recording, or its name if the recording has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
-    .option('--mapping <file>', 'a YAML file that says what the columns of CSV or Parquet files mean')
+    .option('--mapping <file>', 'YAML file that maps the columns of CSV or Parquet files')
     .option(
       '--tick <decimal>',
-      'tick of a recording that does not say it; without it inferred from its prices',
+      'tick, if the recording does not state it (default: inferred from its prices)',
       decimalFlag,
     )
-    .option('--lot <decimal>', 'lot of the tape; without it 0.00000001', decimalFlag)
+    .option('--lot <decimal>', 'lot of the tape (default: 0.00000001)', decimalFlag)
     .option(
       '--sort <duration>',
-      'time by which rows may come late and are put in their place, like 10m; without it rows more than a minute late are left out',
+      'maximum delay of late rows, which are sorted into place, like 10m (default: rows over 1 minute late are dropped)',
       durationFlag,
     )
-    .option('--append', 'go on with the tape that is there: rows not newer than its last are left out', false)
+    .option('--append', 'append to the existing tape; rows not newer than its last row are skipped', false)
     .option('--json', 'print the report as one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {
       const report = await importTape({

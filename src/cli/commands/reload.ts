@@ -27,21 +27,21 @@ export function addReloadCommand(program: Command): void {
   program
     .command('reload')
     .description(
-      'have a running bot take up its changed YAML: what changes, the quotes now and then, then all of it at once or nothing',
+      'apply a changed configuration to a running bot, completely or not at all',
     )
     .requiredOption('-c, --config <file>', "the bot's own YAML file")
-    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
-    .option('--paper', 'of a run --paper', false)
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .option('--paper', 'use the state of the paper run', false)
     .option('--preview', 'only show what would change', false)
     .addOption(
-      new Option('--reason <text>', 'why; kept in actions.jsonl and reloads.jsonl beside the state').default(
+      new Option('--reason <text>', 'reason, recorded in actions.jsonl and reloads.jsonl of the state directory').default(
         '',
         'none',
       ),
     )
-    .option('--digest <sha256>', 'take the file only if this is its SHA-256, as the preview shows it', digestFlag)
-    .option('--by <name>', 'who says so; without it the name of your login')
-    .option('--json', 'print the answer as one JSON object (docs/json.md)', false)
+    .option('--digest <sha256>', 'SHA-256 that the file must have, as shown by the preview', digestFlag)
+    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--json', 'print one JSON object (docs/json.md)', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {
       const { config: configFile, preview, reason, state, paper, digest: seen } = flags;
       const id = randomUUID();
@@ -51,7 +51,7 @@ export function addReloadCommand(program: Command): void {
       const { end, lines, digest } = preview
         ? await askReload({ ...flags, by, id }, realClock())
         : await carryOutReload({ configFile, stateDir }, ask, realClock());
-      const exactly = end === 'shown' ? [`to take exactly this, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
+      const exactly = end === 'shown' ? [`to apply exactly this file, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
       print(json ? JSON.stringify({ end, lines, digest }) : [...lines, ...exactly].join('\n'));
       process.exitCode = end === 'kept' ? EXIT.misused : EXIT.clean;
     });

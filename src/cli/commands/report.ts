@@ -27,13 +27,13 @@ type ReportFlags = Where & {
 export function addReportCommand(program: Command): void {
   program
     .command('report')
-    .description('profit by day (UTC) from the ledger: trading, fees, hedging, net; needs no key, and no running bot')
+    .description('show profit by UTC day from the ledger; needs no key and no running bot')
     .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--from <day>', 'the first day, like 2026-11-01', day)
-    .option('--to <day>', 'the last day, like 2026-11-30', day)
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
-    .option('--json', 'print it as one JSON object', false)
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .option('--from <day>', 'first day, like 2026-11-01', day)
+    .option('--to <day>', 'last day, like 2026-11-30', day)
+    .option('--out <file>', 'NAME.html for the page; NAME.json is written next to it')
+    .option('--json', 'print one JSON object', false)
     .action(async ({ from, to, json, out, ...where }: ReportFlags) => {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);

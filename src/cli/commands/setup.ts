@@ -29,16 +29,16 @@ function addInit(program: Command): void {
   const command = program
     .command('init')
     .description(
-      "write a configuration: asks ten questions at a terminal, reads your fees and the book's rules, overwrites nothing",
+      "write a configuration from ten questions, your fees and the book's rules; overwrites nothing",
     )
-    .argument('<file>', 'the YAML file to write');
+    .argument('<file>', 'YAML file to write');
   for (const name of QUESTION_NAMES) command.option(`--${name} <answer>`, INIT_HELP[name]);
   command
     .option(
       '--stream <address>',
-      'address of the stream, where --exchange is an address; without it the book is polled',
+      'address of the stream, if --exchange is an address (default: the book is polled)',
     )
-    .option('--yes', 'take what is proposed for everything else, and say what it was', false)
+    .option('--yes', 'accept all other proposals, and print them', false)
     .action(async (file: string, { yes }: { yes: boolean }, self: Command) => {
       const flags = self.opts<InitFlags>();
       const given = Object.fromEntries(
@@ -51,7 +51,7 @@ function addInit(program: Command): void {
       const missing = QUESTION_NAMES.filter(name => given[name] === undefined);
       if (!yes && !asked.isThere && missing.length > 0)
         throw new UsageError(
-          `nobody is there to be asked: give ${missing.map(name => `--${name}`).join(', ')}, or --yes to take what is proposed`,
+          `no terminal to ask questions; give ${missing.map(name => `--${name}`).join(', ')}, or --yes to accept the proposals`,
         );
       const say = (line: string) => printError(wrapped(line, rowWidth()).join('\n'));
       const problem = await init({
@@ -64,7 +64,7 @@ function addInit(program: Command): void {
           : async ({ name, text, proposal, why }, wrong) => {
               if (wrong === null) printError('');
               say(wrong ?? `${QUESTION_NAMES.indexOf(name) + 1}/${QUESTION_NAMES.length} ${text}`);
-              if (proposal !== null) say(`Enter takes ${proposal}: ${why}`);
+              if (proposal !== null) say(`Enter accepts ${proposal}: ${why}`);
               return asked.ask('> ');
             },
         clock: realClock(),
@@ -73,21 +73,21 @@ function addInit(program: Command): void {
       }).finally(() => asked.close());
       print(`written: ${file}; read it, then:`);
       for (const verb of ['check', 'doctor']) print(`  puntas ${verb} -c ${shellWord(file)}`);
-      if (problem !== null) print(wrapped(`as it is now ${problem}`, rowWidth()).join('\n'));
+      if (problem !== null) print(wrapped(`currently ${problem}`, rowWidth()).join('\n'));
     });
 }
 
 const INIT_HELP: Readonly<Record<QuestionName, string>> = {
   exchange: 'embedded (play money), live, or the https address of a REST interface',
-  book: 'which book, like btc_mxn',
+  book: 'book, like btc_mxn',
   instance: 'name of this bot in its order ids',
-  'half-spread': 'distance of the first level from the middle, in bps',
+  'half-spread': 'distance of the first level from the mid price (bps)',
   levels: 'levels on each side',
   amount: 'amount of one order, in the major currency',
-  'position-max': 'how far inventory may be from its target, in the major currency',
-  'drawdown-max': 'halts when the profit has fallen this far, in the minor currency',
-  'day-loss-max': 'halts when this much was lost in a day, in the minor currency',
-  target: 'inventory to come back to, in the major currency; found: what is held at the first start',
+  'position-max': 'maximum distance of inventory from its target, in the major currency',
+  'drawdown-max': 'fall of the profit that halts trading, in the minor currency',
+  'day-loss-max': 'loss in a day that halts trading, in the minor currency',
+  target: 'target inventory in the major currency; found: the balance at the first start',
 };
 
 const rowWidth = (): number => {
@@ -101,26 +101,26 @@ function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'look at everything that a bot with money needs, and say of each what to do: key, clock, money, fees, disk, ports',
+      'check key, clock, money, fees, disk and ports of a bot, and say what to fix',
     )
     .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option(
       '--order',
-      'then place the smallest real order far from the market, cancel it and verify; asks first',
+      'also place the smallest real order far from the market, cancel it and verify; asks first',
       false,
     )
-    .option('--yes', 'with --order: without asking', false)
+    .option('--yes', 'place the order of --order without asking', false)
     .option('--json', 'print one JSON object (docs/json.md)', false)
     .action(async (options: DoctorFlags) => {
       const given = readConfig(options.config);
       if (given.paper.only)
-        throw new UsageError('this configuration is for paper only (paper.only): there is nothing that could fail');
+        throw new UsageError('this configuration is for paper trading only (paper.only); doctor checks live trading');
       if (options.yes && !options.order) throw new UsageError('--yes is for --order');
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       const asked = terminal();
       if (options.order && !options.yes && !asked.isThere)
-        throw new UsageError('--order places a real order: nobody is there to be asked, so say --yes');
+        throw new UsageError('--order places a real order, and there is no terminal to confirm it; add --yes');
       const signals = options.order ? signalsToStop() : null;
       const { findings, left } = await doctor({
         config,

@@ -29,10 +29,10 @@ export function addStateCommands(program: Command): void {
 function addReplay(program: Command): void {
   program
     .command('replay')
-    .description('feed a recorded run through the engine again: every command must come out the same')
+    .description('replay a recorded run and compare every command')
     .argument('<dir>', 'state directory of the run')
-    .option('--run <n>', 'number of the run; without it the last one')
-    .option('--all', 'every recorded run', false)
+    .option('--run <n>', 'number of the run (default: the last)')
+    .option('--all', 'replay every recorded run', false)
     .action((dir: string, options: { run?: string; all: boolean }) => {
       const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
       process.exitCode = replay(dir, which, line => print(line)) ? EXIT.clean : EXIT.broken;
@@ -42,11 +42,11 @@ function addReplay(program: Command): void {
 function addExplain(program: Command): void {
   program
     .command('explain')
-    .description('what the bot decided, now or at a past moment, and why: fair value, regime, every level step by step')
+    .description('show what the bot decided and why, now or at a past time')
     .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--at <time>', 'a moment, like 2026-11-22T13:05:00Z, or so long ago, like 90s, 5m or 2h', moment)
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--paper', 'of a run --paper', false)
+    .option('--at <time>', 'time like 2026-11-22T13:05:00Z, or a time ago, like 90s, 5m or 2h', moment)
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .option('--paper', 'use the state of the paper run', false)
     .option('--json', 'print one JSON object (docs/json.md)', false)
     .action((options: { config: string; at?: Moment; state?: string; paper: boolean; json: boolean }) => {
       const { state, paper } = readConfig(options.config);
@@ -68,10 +68,10 @@ function addHedges(program: Command): void {
   const hedgesCommand = program
     .command('hedges')
     .description(
-      'what was to leave another way, every way with its cost at the decision, and what became of it; reads only',
+      'list hedges with the cost of each route and the result (read-only)',
     )
     .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option('--json', 'as JSON', false)
     .action((options: Where & { json: boolean }) => {
       for (const line of hedges(folderOf(options), options.json)) print(line);
@@ -80,16 +80,16 @@ function addHedges(program: Command): void {
   hedgesCommand
     .command('settle')
     .description(
-      'a conversion that nobody can look up and whose balances others moved too: show everything that is known of it and, with --as, say what became of it',
+      'show a conversion with an unknown outcome and, with --as, record its outcome',
     )
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
-    .argument('<id>', 'of the hedge, as puntas hedges shows it')
+    .argument('<id>', 'id of the hedge, as shown by puntas hedges')
     // The command above takes these wherever they stand; they are here for the help.
     .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .addOption(new Option('--as <end>', 'what became of it; without it nothing is settled').choices(SETTLED_AS))
-    .option('--reason <text>', 'how you know; kept in the ledger')
-    .option('--by <name>', 'who says so; without it the name of your login')
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .addOption(new Option('--as <end>', 'outcome; if omitted, nothing is settled').choices(SETTLED_AS))
+    .option('--reason <text>', 'evidence for the outcome, recorded in the ledger')
+    .option('--by <name>', 'operator name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<SettleAsk>>();
       const { as, reason = '', by = ownName() } = options;

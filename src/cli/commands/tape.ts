@@ -13,28 +13,28 @@ import { print } from '../terminal/output.ts';
 
 /** `tape` and `export`; --from and --to become ms since 1970. A recording that cannot be read is `UsageError`. */
 export function addTapeCommands(program: Command): void {
-  stored(program.command('tape').description('what a stored tape holds; reads all of it, so that damage is found'))
+  stored(program.command('tape').description('describe a stored tape; reads all of it to find damage'))
     .argument('<dir>', 'folder of the tape')
-    .option('--json', 'print it as one JSON object', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
       print(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
     });
 
   stored(program.command('export'))
-    .description("write a stored tape, or a bot's fills or ledger, for other programs, with exact decimals")
+    .description("export a tape, or a bot's fills or ledger, to Parquet or CSV")
     .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
     .option('--tape <dir>', 'folder of the tape')
-    .option('-c, --config <file>', 'YAML file of the bot whose state is meant')
-    .option('--state <dir>', 'state directory of a bot, instead of the one in the configuration')
-    .addOption(new Option('--rows <which>', 'of a state: every fill, or every entry of the ledger').choices(ROWS))
-    .requiredOption('--out <file>', 'a name that ends in .parquet or .csv')
+    .option('-c, --config <file>', 'YAML file of the bot whose state is exported')
+    .option('--state <dir>', 'state directory of a bot (default: state.dir of the configuration)')
+    .addOption(new Option('--rows <which>', 'rows to export from a state: every fill, or every entry of the ledger').choices(ROWS))
+    .requiredOption('--out <file>', 'file to write, ending in .parquet or .csv')
     .action(async ({ tape, config, state, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
-        if (rows === undefined) throw new UsageError('--rows: say fills or ledger, or name a tape with --tape');
+        if (rows === undefined) throw new UsageError('--rows: expected fills or ledger, or a tape with --tape');
         const where = { ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
         print(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || rows !== undefined)
-        throw new UsageError('--tape: a tape, or the state of a bot, not both');
+        throw new UsageError('--tape: cannot be combined with the state of a bot');
       else print(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
 }
@@ -58,10 +58,10 @@ type StoredFlags = {
 
 const stored = (command: Command): Command =>
   command
-    .option('--book <book>', 'which book, where there are several')
-    .option('--from <time>', 'rows from this time on, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
-    .option('--to <time>', 'rows up to this time', recordedTime)
-    .option('--skip-damaged', 'leave damaged blocks out and make gaps of them, instead of refusing', false);
+    .option('--book <book>', 'book, if there are several')
+    .option('--from <time>', 'first time of the rows, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
+    .option('--to <time>', 'last time of the rows', recordedTime)
+    .option('--skip-damaged', 'replace damaged blocks by gaps instead of failing', false);
 
 const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({
   ...(book === undefined ? {} : { book }),

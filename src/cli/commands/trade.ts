@@ -47,27 +47,27 @@ type RunFlags = {
 const runCommand = (program: Command): Command =>
   sources(
     tapeBook(program.command('run')).description(
-      'make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify',
+      'make a market until stopped, then cancel all orders and verify',
     ),
   ).option(
     '--opening-zero <currency>',
-    'currency that the account holds none of and the exchange does not list (first start; repeatable)',
+    'currency with a zero balance that the exchange does not list (first start; repeatable)',
     (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 
 function addRun(program: Command): void {
   runCommand(program)
     .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option(
       '--metrics-port <n>',
-      'port of /metrics, instead of the one in the configuration; 0 takes a free one',
+      'port of /metrics (default: that of the configuration); 0 for any free port',
       portFlag,
     )
-    .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
+    .option('--json', 'print the result as one JSON object, the last line on stdout', false)
     .option(
       '--paper',
-      "trade the remote exchange's market on paper: no key, no money, nothing is sent but public reads",
+      "trade the remote exchange's market on paper: no key, no money, only public reads",
       false,
     )
     .action(async (options: Source & RunFlags) => {
@@ -77,7 +77,7 @@ function addRun(program: Command): void {
       const started = async () => {
         const { config: given, tape, file } = await chosen(options);
         if (given.paper.only && !options.paper)
-          throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
+          throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
         const { run } = await import('../../app/run/run.ts');
         await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
           const config = {
@@ -114,7 +114,7 @@ function addRun(program: Command): void {
           if (venue.paper) log.info({}, venue.paper.outcome());
           const { summary, failure } = ended;
           for (const id of unverified(ended)) log.error({ id }, `not verified to be gone: ${id}`);
-          if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
+          if (failure !== null) log.error({}, `ended by an error: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
           print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
           if (!isAllGone(ended)) return EXIT.leftOrders;
@@ -141,10 +141,10 @@ const consoleArgs = (file: string, stateDir: string): readonly string[] => [
 function addCheck(program: Command): void {
   sources(
     tapeBook(program.command('check')).description(
-      'print the checked configuration and the quotes it would place now; places nothing',
+      'validate the configuration and print the quotes it would place now',
     ),
   )
-    .option('--paper', 'as with run --paper: without a key', false)
+    .option('--paper', 'check as for run --paper, without a key', false)
     .action(async (options: Source) => {
       const { config, tape, file } = await chosen(options);
       const { check } = await import('../../app/inspect/check.ts');
@@ -164,7 +164,7 @@ function addCheck(program: Command): void {
 function addExchange(program: Command): void {
   sources(
     tapeBook(program.command('exchange')).description(
-      'run the embedded exchange alone, with a funded account for any client',
+      'run only the embedded exchange, with a funded account for any client',
     ),
   )
     .option('--port <n>', 'port on 127.0.0.1', portFlag, 8080)
@@ -172,7 +172,7 @@ function addExchange(program: Command): void {
       const signals = signalsToStop();
       const { config, tape } = await chosen(options);
       if (config.exchange.kind !== 'embedded')
-        throw new UsageError('this configuration has a remote exchange: nothing to run here');
+        throw new UsageError('this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded');
       const clock = realClock(options.speed);
       const operatorToken = randomBytes(24).toString('base64url');
       const { startEmbedded } = await import('../../wiring/embedded.ts');
@@ -204,18 +204,18 @@ function addSentinel(program: Command): void {
   program
     .command('sentinel')
     .description(
-      'watch over a running bot from a second process with its own key: when the bot is dead or frozen, cancel its orders',
+      'watch a running bot, and cancel its orders if it is down or frozen; needs its own key',
     )
     .requiredOption('-c, --config <file>', "the bot's own YAML file")
-    .option('--state <dir>', "the bot's state directory, instead of the one in the configuration")
+    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .action(async (options: { config: string; state?: string }) => {
       const given = readConfig(options.config);
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       if (config.exchange.kind !== 'remote')
-        throw new UsageError('a sentinel needs a remote exchange: the embedded one ends with the bot');
+        throw new UsageError('a sentinel needs a remote exchange; the embedded exchange ends with the bot');
       if (isPaperState(config.state.dir))
         throw new UsageError(
-          `${config.state.dir} belongs to paper trading, which leaves no order anywhere: it needs no sentinel`,
+          `${config.state.dir} belongs to paper trading, which places no real orders and needs no sentinel`,
         );
       const venue = remoteVenue(config.exchange);
       const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);

@@ -92,7 +92,7 @@ export const several = (text: string, before: readonly string[]): readonly strin
 
 /** Chooses the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
-  command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
+  command.option('--book <book>', 'book to use if the recording has several (default: the book in -c)');
 
 /** Hours of a market, as they are written. */
 function sessionFlag(text: string): string {
@@ -107,15 +107,15 @@ function sessionFlag(text: string): string {
 export const sessionHours = (command: Command): Command =>
   command.option(
     '--session <hours>',
-    'count only these hours of the recording, like 09:30-16:00@America/New_York; without days Monday to Friday',
+    'hours of the recording to use, like 09:30-16:00@America/New_York (default days: Monday to Friday)',
     sessionFlag,
   );
 
 /** The flags of every command that reads a configuration and may start the embedded exchange. */
 export function sources(command: Command): Command {
   return command
-    .option('-c, --config <file>', 'YAML file; without it the default for the embedded exchange')
-    .option('--tape <dir>', 'market of the embedded exchange: a recording, replayed in time and looped')
-    .option('--speed <n>', 'run both sides this many times faster than real time', speed, 1)
-    .option('--seed <n>', 'seed of everything random on the embedded exchange', seedNumber);
+    .option('-c, --config <file>', 'YAML file (default: that of the embedded exchange)')
+    .option('--tape <dir>', 'recording that the embedded exchange replays in real time, in a loop')
+    .option('--speed <n>', 'speed of bot and exchange relative to real time', speed, 1)
+    .option('--seed <n>', 'random seed of the embedded exchange', seedNumber);
 }

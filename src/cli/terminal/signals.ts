@@ -8,7 +8,7 @@ import { printError } from './output.ts';
  * and says what that may mean. With `reloads` a SIGHUP stops only when the terminal is closed; otherwise it is handed to `onReload`, at the end of the start too.
  */
 export function signalsToStop(
-  leaving = 'leaving without verifying; orders may be left on the exchange',
+  leaving = 'exiting without verification; orders may still be open at the exchange',
   code: number = EXIT.leftOrders,
   reloads = false,
 ): { tell(stop: (why: string) => void): void; onReload(reload: () => void): void } {

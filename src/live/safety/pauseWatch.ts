@@ -21,7 +21,7 @@ export function watchPause(
 ): void {
   const pause = latch.readPause?.() ?? null;
   if (pause !== null && isOver(pause, at)) {
-    const words = `the pause is over, its time came at ${new Date(pause.until!).toISOString()}`;
+    const words = `the pause expired at ${new Date(pause.until!).toISOString()}`;
     // Another one may have taken its place just now: that is for the next look.
     if (latch.endPause?.(pause, { reason: 'its time came', at, by: 'bot' })) log.info({}, `${words}: ${pause.reason}`);
   }

@@ -54,13 +54,13 @@ export function takeOwnership(
   if (isBound && nameOf(before) !== nameOf(owner)) throw new NotOurs(refusal(dir, before, owner));
   if (isBound && client !== null && (before.client ?? client) !== client)
     throw new NotOurs(
-      `the state directory ${dir} belongs to account ${before.client} of ${nameOf(before)}, this key is of account ${client}: give every account its own state.dir`,
+      `the state directory ${dir} belongs to account ${before.client} of ${nameOf(before)}, but this key belongs to account ${client}; give every account its own state.dir`,
     );
   // Rows go on under the name that they have: it was made of the first key.
   const name = isBound ? (lastAccountIn(db) ?? account) : account;
   if (isBound && before.key !== owner.key && client === null)
     throw new OtherKey(
-      `the state directory ${dir} belongs to ${nameOf(before)} with another API key, and the exchange was not asked whose this one is`,
+      `the state directory ${dir} belongs to ${nameOf(before)} with another API key, and the account of this key was not checked at the exchange`,
       evidenceIn(db, name, before.client ?? null),
     );
   const known = client ?? (isBound ? before.client : undefined);
@@ -103,7 +103,7 @@ export function ownerIn(db: Database.Database): Owner | null {
 }
 
 const refusal = (dir: string, before: Owner, now: Owner): string =>
-  `the state directory ${dir} belongs to ${nameOf(before)}, this bot is ${nameOf(now)}: give every bot its own state.dir`;
+  `the state directory ${dir} belongs to ${nameOf(before)}, but this bot is ${nameOf(now)}; give every bot its own state.dir`;
 
 /** A bot in words. */
 export const nameOf = ({ venue, book, instance }: Owner): string =>

@@ -44,7 +44,7 @@ describe('what is asked for', () => {
   test.each(['', '   ', 'ok', '\u0007\u0007\u0007\u0007\u0007', '\u200b\u200b\u200b\u200b', 'a b c'])(
     'needs four characters that can be seen as its reason, not %j; a reload may have none',
     reason => {
-      expect(() => checkedAsk(ask({ reason }), 0)).toThrow(/--reason: say in a few words why/);
+      expect(() => checkedAsk(ask({ reason }), 0)).toThrow(/--reason: expected a few words that say why/);
       if (reason.trim() === '') expect(checkedAsk(ask({ action: 'reload', reason }), 0).reason).toBe('');
     },
   );

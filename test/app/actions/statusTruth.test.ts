@@ -87,6 +87,6 @@ test('a disk that takes nothing is named, and a bot that shows no life on it is 
   const { status } = await statusOf('alive', 60_000, null);
   const text = botStatusText({ ...status, disk: 'no room' }, world.stateDir).replaceAll(/\s+/g, ' ');
   expect(text).toContain('the disk of its state takes nothing (no room), so it may run all the same');
-  expect(text).toContain('disk the disk of the state takes nothing (no room)');
+  expect(text).toContain('disk the disk of the state cannot be written (no room)');
   expect(botStatusText(status, world.stateDir)).not.toContain('disk');
 });

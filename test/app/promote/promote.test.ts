@@ -95,7 +95,7 @@ describe('a promotion', () => {
     await startPromotion(optionsOf(), { candidate: file('best.yaml', wider(18)), criteria });
     const refused = await approvePromotion(optionsOf(), false);
     expect([refused.end, refused.check?.result, refused.standing.open?.stage]).toEqual(['refused', 'failed', 'replay']);
-    expect(() => optionsOf({ reason: 'eh' })).toThrow('--reason: say in a few words why');
+    expect(() => optionsOf({ reason: 'eh' })).toThrow('--reason: expected a few words that say why');
     const forced = await approvePromotion(optionsOf({ reason: 'for a trial' }), true);
     expect([forced.end, forced.standing.open?.stage]).toEqual(['done', 'paper']);
     const { records } = promotionJournal(join(dir, 'my.promotions'));

@@ -92,7 +92,7 @@ describe.concurrent('puntas run --paper', () => {
       'a book that is not traded there',
       ['--paper'],
       (text: string) => text.replace('book: btc_mxn', 'book: doge_mxn').replace('btc: ', 'doge: '),
-      /book doge_mxn is not traded there; expected one of/,
+      /book doge_mxn is not traded at this exchange; expected one of/,
     ],
   ] as const)('refuses %s in one line', async (_what, flags, change, line) => {
     const ended = await ran(['run', ...flags, '-c', config(change), '--for', '2s'], NO_KEY);

@@ -202,7 +202,7 @@ describe('what no list tells of', () => {
       const ask = { currency: 'MXN', amount: '77.25', reason: 'gift of the house', by: 'ana' };
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(/A halt stays/);
       const waits = await ledger(at.stateDir, { entries: false, form: 'text' }, realClock());
-      expect(waits.at(-1)).toBe('waits for the bot to take it up: 77.25 mxn (ana: gift of the house)');
+      expect(waits.at(-1)).toBe('pending, not yet booked by the bot: 77.25 mxn (ana: gift of the house)');
       const [left] = adjustmentsIn(at.stateDir).waiting();
       await at.clock.advance(30 * SECOND);
       expect(adjustmentsIn(at.stateDir).waiting()).toEqual([]);
@@ -253,7 +253,7 @@ describe('what no list tells of', () => {
     [{ amount: '0' }, /--amount: expected something other than 0/],
     [{ amount: '1e3' }, /--amount: expected decimal digits like 12\.5 or -12\.5, found 1e3/],
     [{ currency: 'b/c' }, /--currency: expected a ticker like btc, found b\/c/],
-    [{ reason: ' x ' }, /--reason: say in a few words/],
+    [{ reason: ' x ' }, /--reason: expected a few words that say/],
   ])('%j is refused in one line', async (change, says) => {
     const at = world(49);
     await (await started(at)).stop();

@@ -24,7 +24,7 @@ describe('a state directory that others can write', () => {
     const dir = used();
     chmodSync(dir, mode);
     expect(() => opened(dir)).toThrow(
-      `${dir} can be written by others (mode ${mode.toString(8)}): look who did, then chmod go-w ${dir}`,
+      `${dir} is writable by other users (mode ${mode.toString(8)}); check whether it was changed, then chmod go-w ${dir}`,
     );
     chmodSync(dir, 0o755);
     expect(() => opened(dir).close()).not.toThrow();

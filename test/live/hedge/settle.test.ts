@@ -140,7 +140,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
 
   test.each([
     [{ id: 'nobody' }, /no hedge nobody in its recordings/],
-    [{ reason: ' x ' }, /--reason: say in a few words/],
+    [{ reason: ' x ' }, /--reason: expected a few words that say/],
   ])('%j is refused in one line', async (change, says) => {
     const at = world(93);
     const running = await started(at, {
@@ -152,7 +152,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     // Nothing moved beside it: the contrary of what the balances say is not taken.
     const contrary = { ...ask, id: unknownIn(at.stateDir).id, as: 'executed', reason: 'it must have been' } as const;
     await expect(settleHedge(at.stateDir, contrary, clock)).rejects.toThrow(
-      /the balances say the contrary of executed/,
+      /the balances exactly contradict executed/,
     );
     await running.stop();
   });

@@ -157,7 +157,7 @@ describe('a new configuration for a bot that runs', () => {
   test('of the log alone is taken at once: no quote moves', async () => {
     const bot = await botOf(93);
     bot.change({ log: { level: 'warn' } });
-    expect((await bot.ask()).lines).toEqual(['log.level: "info" -> "warn"', 'taken; no quote moved for it']);
+    expect((await bot.ask()).lines).toEqual(['log.level: "info" -> "warn"', 'applied; no quote was moved']);
     expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
     expect(await bot.ask()).toMatchObject({ end: 'nothing to do' });
     await bot.end();
@@ -178,8 +178,8 @@ describe('a new configuration for a bot that runs', () => {
     ['an unknown key', { strategy: { halfSpreadBpz: 1 } }, /strategy.halfSpreadBpz: unknown key; did you mean/],
     ['a bad value', { limits: { ordersMax: -1 } }, /limits.ordersMax/],
     ['what contradicts itself', { limits: { ordersMax: 2 } }, /ordersMax/],
-    ['the instance', { instance: 'other' }, /^instance: "demo" -> "other": only a restart takes this up$/],
-    ['the exchange', { exchange: { seed: 5 } }, /^exchange.seed: 3 -> 5: only a restart takes this up$/],
+    ['the instance', { instance: 'other' }, /^instance: "demo" -> "other": takes effect only after a restart$/],
+    ['the exchange', { exchange: { seed: 5 } }, /^exchange.seed: 3 -> 5: takes effect only after a restart$/],
     ['a spread that cannot pay the fee', { strategy: { halfSpreadBps: 9 } }, /widen it to at least 21 bps/],
     ['orders that cannot be', { strategy: { amount: '0.00000001', levelAmountStep: '0' } }, /nothing would be quoted/],
   ])('with %s is refused by name, whole, and nothing moves', async (_, changes, told) => {
@@ -189,7 +189,7 @@ describe('a new configuration for a bot that runs', () => {
     const answer = await bot.ask();
     expect(answer.end).toBe('kept');
     expect(answer.lines.some(line => told.test(line))).toBe(true);
-    expect(answer.lines.at(-1)).toBe('nothing was taken: the configuration that was goes on');
+    expect(answer.lines.at(-1)).toBe('nothing was applied; the previous configuration stays in force');
     expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
     expect(await bot.away(10)).toBe(0);
     await bot.end();

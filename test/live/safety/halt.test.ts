@@ -45,7 +45,7 @@ describe('puntas halt', () => {
     const halted = latchHalt({ stateDir: world.stateDir, configFile: 'my.yaml' }, 'look at it', world.clock.now());
     expect([halted.code, halted.isLatched]).toEqual([0, true]);
     expect(halted.text).toMatch(
-      /lift it, after you have looked, with: puntas resume -c \S+\/my\.yaml --reason "\.\.\."$/,
+      /investigate, then resume with: puntas resume -c \S+\/my\.yaml --reason "\.\.\."$/,
     );
     const { code, lines, asked } = await cancel(world);
     expect([code, ours(world)]).toEqual([0, []]);
@@ -130,7 +130,7 @@ describe('puntas halt', () => {
     const live = ours(world);
     const { code, lines } = await cancel(world, () => 'lost');
     expect(code).toBe(3);
-    expect(lines[0]).toBe('open orders could not be read: the log above says why');
+    expect(lines[0]).toBe('open orders could not be read; see the log above');
     for (const id of live) expect(lines).toContain(`not verified to be gone: ${id}`);
     await bot.stop();
     world.end();
@@ -168,7 +168,7 @@ describe('puntas halt', () => {
     // What the state knows was taken out and asked for by itself.
     expect([code, ours(world)]).toEqual([3, []]);
     expect(lines.join('\n')).toMatch(
-      /^the list of open orders on btc_mxn is full of orders of other programs, and may leave out some of demo \(the \d+ that the state knows were asked for one by one\): cancel some of the others, then give this command again, or look at the exchange by hand\norders of demo may be left on btc_mxn/,
+      /^the list of open orders on btc_mxn is full of orders of other programs, and may omit some of demo \(the \d+ that the state knows were asked for one by one\): cancel some of the others, then give this command again, or check manually at the exchange\norders of demo may be left on btc_mxn/,
     );
     expect(lines.join('\n')).not.toContain('not verified to be gone');
     await bot.stop();

@@ -89,7 +89,7 @@ describe('a disk that is full when trading must halt', () => {
     free(dir);
     expect(latch.read()?.reason).toBe('drawdown');
     expect(latchIn(dir).read()?.reason).toBe('drawdown');
-    expect(texts()).toEqual(['the halt cannot be written to disk: do not start this bot again before you have looked']);
+    expect(texts()).toEqual(['halt could not be written to disk; do not restart this bot before you have investigated']);
     resume({ stateDir: dir }, 'looked at it', AT);
     expect(latch.read()).toBeNull();
   });

@@ -82,7 +82,7 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
     expect(error).toBeInstanceOf(DamagedState);
     expect(error.message).toMatch(/^the state directory .* takes nothing: its disk is full/);
     expect(error.advice).toMatch(
-      /^make room on the disk of .* \(df -h .*\), then start again; leave the state where it is/,
+      /^free space on the disk of .* \(df -h .*\), then start again; leave the state where it is/,
     );
     expect(error.advice).not.toMatch(/move/);
     const next = opened(moved(dir), AT + 120_000);
