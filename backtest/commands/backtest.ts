@@ -80,10 +80,7 @@ function addBacktest(program: Command): void {
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option('--from <rows>', 'rows that build the book if a recording has both: levels or orders')
     .addOption(
-      new Option(
-        '--reference <book=dir>',
-        'recording of a book that the reference or a hedge route needs; repeatable',
-      )
+      new Option('--reference <book=dir>', 'recording of a book that the reference or a hedge route needs; repeatable')
         .argParser(several)
         .default([], 'none'),
     )
@@ -135,18 +132,12 @@ function addBacktest(program: Command): void {
 
 function addCalibrate(program: Command): void {
   sessionHours(program.command('calibrate'))
-    .description(
-      'measure volatility, arrivals and fills of a recording, and whether quoting pays',
-    )
+    .description('measure volatility, arrivals and fills of a recording, and whether quoting pays')
     .option('--tape <dir>', 'recording (default: one of the seeded flow)')
     .option('--book <book>', 'book, if the recording has several (default for the flow: btc_mxn)')
     .option('--flow-seconds <n>', 'length of the flow (s)', seedNumber, 21_600)
     .option('--seed <n>', 'seed of the flow', seedNumber, 1)
-    .option(
-      '--fees <bps>',
-      'maker fees to assume, comma-separated (default: first and last tier)',
-      feesFlag,
-    )
+    .option('--fees <bps>', 'maker fees to assume, comma-separated (default: first and last tier)', feesFlag)
     .option('--cadence-ms <n>', 'interval at which orders are repriced (ms)', cadenceFlag, 1_000)
     .option('--latency-ms <spec>', 'latency, as in puntas backtest', '25')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')

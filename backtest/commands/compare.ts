@@ -44,15 +44,13 @@ type CompareFlags = {
 /** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
-    .description(
-      'compare bots on recordings, fill models and fee tiers in one page',
-    )
+    .description('compare bots on recordings, fill models and fee tiers in one page')
     .requiredOption('--tape <paths...>', 'recordings, tapes, or folders of them')
     .addOption(
-      new Option('-c, --config <files...>', 'YAML files to compare (default: every strategy, calibrated on the first part of each recording)').default(
-        [],
-        'none',
-      ),
+      new Option(
+        '-c, --config <files...>',
+        'YAML files to compare (default: every strategy, calibrated on the first part of each recording)',
+      ).default([], 'none'),
     )
     .option(
       '--fees <tiers>',
@@ -67,15 +65,12 @@ export function addCompareCommand(program: Command): void {
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      "without -c: maximum cost of one standard deviation of the hourly price at full inventory, in the minor currency",
+      'without -c: maximum cost of one standard deviation of the hourly price at full inventory, in the minor currency',
       decimalFlag,
       '10',
     )
     .addOption(
-      new Option(
-        '--calibrate <share>',
-        'without -c: share of each recording used for calibration and not traded',
-      )
+      new Option('--calibrate <share>', 'without -c: share of each recording used for calibration and not traded')
         .argParser(shareOf)
         .default(1 / 3, 'a third'),
     )

@@ -41,13 +41,8 @@ const HOUR_MS = 3_600_000;
 /** `scout` ends in 0 also where nothing pays, and when it was stopped. Rejects with `UsageError` on flags, configurations, recordings and an exchange that cannot be read. */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))
-    .description(
-      "rank the books of an exchange by what quoting would earn at this account's fee; needs no key",
-    )
-    .option(
-      '-c, --config <file>',
-      'YAML file with the exchange (default: the embedded exchange with ten books)',
-    )
+    .description("rank the books of an exchange by what quoting would earn at this account's fee; needs no key")
+    .option('-c, --config <file>', 'YAML file with the exchange (default: the embedded exchange with ten books)')
     .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))
     .option('--tape <paths...>', 'recordings, tapes, or folders of them to use instead')
     .addOption(

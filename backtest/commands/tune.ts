@@ -52,7 +52,10 @@ export function addTuneCommand(program: Command): void {
       '--queue <url>',
       'run the trials on workers of a queue: redis://HOST:6379 or postgres://USER@HOST/DATABASE (docs/tuning.md)',
     )
-    .option('--tapes <place>', 'with --queue: location of the recordings for workers, a shared folder or s3://BUCKET/PREFIX')
+    .option(
+      '--tapes <place>',
+      'with --queue: location of the recordings for workers, a shared folder or s3://BUCKET/PREFIX',
+    )
     .option('--out <file>', 'NAME.html for the page; NAME.json is written next to it')
     .option('--yaml <file>', 'file for the best configuration, written if it is better than not trading')
     .option('--anyway', 'with --yaml: write it even if it is not better', false)

@@ -26,13 +26,8 @@ type WorkerFlags = {
 export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
-    .description(
-      'run trials of puntas tune --queue until stopped; holds no key',
-    )
-    .requiredOption(
-      '--queue <url>',
-      'redis://HOST:6379 or postgres://USER@HOST/DATABASE, as passed to puntas tune',
-    )
+    .description('run trials of puntas tune --queue until stopped; holds no key')
+    .requiredOption('--queue <url>', 'redis://HOST:6379 or postgres://USER@HOST/DATABASE, as passed to puntas tune')
     .option('--tapes <place>', 'location of the recordings, as passed to puntas tune')
     .option('--cache <dir>', 'cache folder of downloaded recordings', 'reports/tapes')
     .addOption(
@@ -45,7 +40,10 @@ export function addWorkerCommand(program: Command): void {
     )
     .option('--threads <n>', 'parallel trials', threadNumber, 2)
     .addOption(
-      new Option('--grace <duration>', 'time for running trials to end after SIGTERM; then they are returned to the queue')
+      new Option(
+        '--grace <duration>',
+        'time for running trials to end after SIGTERM; then they are returned to the queue',
+      )
         .argParser(durationFlag)
         .default(20_000, '20s'),
     )

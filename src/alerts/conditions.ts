@@ -57,7 +57,9 @@ const CONDITIONS: readonly Condition[] = [
     cause: look => {
       if (look.snapshot.quoting === 'sentinel is missing') return same('not quoting: sentinel is missing');
       const age = look.sentinelAgeMs;
-      return age !== null && age > MINUTE ? same('no sentinel heartbeat; if the bot goes down, its orders stay live') : null;
+      return age !== null && age > MINUTE
+        ? same('no sentinel heartbeat; if the bot goes down, its orders stay live')
+        : null;
     },
   },
   {
@@ -100,7 +102,9 @@ const CONDITIONS: readonly Condition[] = [
     cause: ({ quotesLive: { buy, sell } }) =>
       buy > 0 === sell > 0
         ? null
-        : same(`only one side quoted for 10 minutes, now ${buy > 0 ? 'bids' : 'asks'}; for the reason, run puntas explain`),
+        : same(
+            `only one side quoted for 10 minutes, now ${buy > 0 ? 'bids' : 'asks'}; for the reason, run puntas explain`,
+          ),
   },
   {
     ...{ event: 'requestsSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
@@ -114,7 +118,9 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'budgetSpent', holdMs: MINUTE, loudMs: MINUTE },
     cause: ({ budget }) => {
       const spent = (['public', 'private'] as const).filter(scope => !(budget[scope] > 0));
-      return spent.length === 0 ? null : same(`request budget used up: no ${spent.join(' and no ')} request can be sent`);
+      return spent.length === 0
+        ? null
+        : same(`request budget used up: no ${spent.join(' and no ')} request can be sent`);
     },
   },
   {

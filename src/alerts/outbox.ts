@@ -256,7 +256,8 @@ export class Outbox {
       }
       const { why } = delivery;
       if (delivery.kind === 'refused' || ms >= GIVE_UP_MS || this.#closing) return this.#drop(message, why);
-      if (tries === 1) log.warn({ id: message.id, why }, `alerts: delivery to ${channel.name} failed: ${why}; retrying`);
+      if (tries === 1)
+        log.warn({ id: message.id, why }, `alerts: delivery to ${channel.name} failed: ${why}; retrying`);
       await this.#wait(Math.max(waitMs, delivery.afterMs ?? 0));
       waitMs = Math.min(2 * waitMs, BACKOFF_MS.most);
     }

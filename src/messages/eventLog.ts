@@ -41,10 +41,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
     case 'taking': {
       const { id, side, price, amount } = news.command;
       const limit = `at ${textOfPrice(instrument, price)} or better`;
-      log.info(
-        { id },
-        `taking: ${side} ${amountText(instrument, amount)} ${limit}, the unfilled rest is canceled`,
-      );
+      log.info({ id }, `taking: ${side} ${amountText(instrument, amount)} ${limit}, the unfilled rest is canceled`);
       return;
     }
     case 'canceling':
@@ -108,7 +105,8 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
   reopened: 'it was considered ended, but the exchange shows it open; it counts as live again',
   'late fill': 'the exchange listed a fill of it after its end; the fill is booked',
   adopted: 'it is open, and this run did not place it; it counts as live, and is canceled',
-  'trades missing': 'the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',
+  'trades missing':
+    'the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',
 };
 
 /** An amount as a person writes it, without the zeros of the exchange: the same of an order as of its fills. */

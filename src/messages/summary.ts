@@ -82,7 +82,9 @@ export function describe(summary: Summary, resumeCommand: string): string {
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     `profit ${profitSentenceOf(summary.profit)}`,
     `since the start: ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
-    ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (investigate, then resume with: ${resumeCommand})`]),
+    ...(summary.halted === undefined
+      ? []
+      : [`HALTED: ${summary.halted} (investigate, then resume with: ${resumeCommand})`]),
     leftText(summary.openOrdersLeft),
     ledgerText(summary.ledgerMatches),
   ].join('\n');

@@ -97,7 +97,8 @@ export function inboxHearing(
   const mayDescribe = () => {
     const now = Math.floor(elapsed() / 1_000);
     if (now !== second) {
-      if (unsaid > 0) log.warn({ unsaid }, `${unsaid} more deliveries arrived within seconds; all are stored in the inbox`);
+      if (unsaid > 0)
+        log.warn({ unsaid }, `${unsaid} more deliveries arrived within seconds; all are stored in the inbox`);
       [second, lines, unsaid] = [now, 0, 0];
     }
     const may = ++lines <= LINES_PER_SECOND;
@@ -126,10 +127,7 @@ const describe = ({ id, type, status, refund }: Told, log: Log): void =>
 
 function contradicted({ id, contradictions }: Told, log: Log): void {
   if (contradictions.length > 0)
-    log.error(
-      { id },
-      `the deliveries of ${id} contradict each other: ${contradictions.join('; ')}; check the account`,
-    );
+    log.error({ id }, `the deliveries of ${id} contradict each other: ${contradictions.join('; ')}; check the account`);
 }
 
 async function fetchKeys(

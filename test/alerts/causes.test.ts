@@ -146,7 +146,7 @@ describe('within five seconds both receivers have', () => {
     await clock.advance(ms + 5_000);
     await comes('digest: since 2026-01-01 00:00 UTC: profit 12.5 mxn; 3 fills; noFills 1, fill 3');
     const closed = alerts.close('stopped (SIGTERM); verified: no open orders left');
-    await comes('stopped: stopped (SIGTERM); verified: no open orders left; since 2026-01-01 06:00 UTC: no alert');
+    await comes('stopped: stopped (SIGTERM); verified: no open orders left; since 2026-01-01 06:00 UTC: no alerts');
     await closed;
     expect(received.filter(({ text }) => text.includes('digest')).map(({ isSilent }) => isSilent)).toEqual([
       true,
@@ -199,9 +199,9 @@ describe('a receiver', () => {
     await comes('halted: drawdown');
     await clock.advance(5_000);
     const told = lines.map(({ text }) => text).join('\n');
-    expect(told).toContain('answers 503; it is tried again');
-    expect(told).toContain('answers 429: Too Many Requests: retry after 40; it is tried again');
-    expect(told.match(/takes messages again/g)).toHaveLength(2);
+    expect(told).toContain('answered 503; retrying');
+    expect(told).toContain('answered 429: Too Many Requests: retry after 40; retrying');
+    expect(told.match(/accepts messages again/g)).toHaveLength(2);
   });
 
   test('sees no secret, in whatever is told, and the log sees neither token nor path', async () => {

@@ -221,7 +221,7 @@ describe('each action', () => {
     await page.locator('#close').click();
     writeFileSync(config, changed);
     const { end } = await act(page, 'reload', 'a wider spread');
-    expect(end).toMatch(/: done\n[^]*taken: run \d+ goes on with it/);
+    expect(end).toMatch(/: done\n[^]*applied: run \d+ resumed with it/);
   });
 
   test('flatten says first what it costs, takes a bound, and is begun with that bound', async () => {
@@ -236,7 +236,7 @@ describe('each action', () => {
     expect(held()).toEqual([]);
     await page.locator('#close').click();
     const { preview, end } = await act(page, 'flatten', 'the week is over', undefined, '900.50');
-    expect(preview).toContain('at most 900.50 in all, fees included');
+    expect(preview).toContain('at most 900.50 in total, fees included');
     expect(end).toMatch(/: done\n[^]*for at most 900\.5/);
     expect(actionsIn(state).at(-1)).toMatchObject({ action: 'flatten', costMax: '900.50', by: 'Ana', via: 'console' });
     await page.locator('#events li', { hasText: 'Ana: flatten for at most 900.50' }).first().waitFor(SLOW);

@@ -544,7 +544,7 @@ export const LIVES: readonly Life[] = [
           await canceledByOthers(scene);
         },
         log: [
-          '… was refused (1001): ',
+          '… was rejected (1001): ',
           'halted: refusals: more than 20 in 1 min; investigate, then resume with: puntas resume',
         ],
         halted: 'refusals: more than 20 in 1 min',
@@ -703,7 +703,7 @@ export const LIVES: readonly Life[] = [
         cause: 'a deposit of 0.06 btc, with `positionShare: 0.5`',
         does: scene => scene.deposit('btc', '0.06'),
         log: [
-          'booked under deposits: 0.06 btc (…); it is no profit',
+          'booked under deposits: 0.06 btc (…); not counted as profit',
           'regime: reduce only (inventory is near its limit), was normal',
         ],
         explain: 'regime: reduce only since …: inventory is near its limit',
@@ -718,7 +718,9 @@ export const LIVES: readonly Life[] = [
         of: ['halt: position'],
         cause: 'a deposit of 0.2 btc more',
         does: scene => scene.deposit('btc', '0.2'),
-        log: ['halted: position: … btc from the target is beyond its limit; investigate, then resume with: puntas resume'],
+        log: [
+          'halted: position: … btc from the target is beyond its limit; investigate, then resume with: puntas resume',
+        ],
         halted: 'position: … btc from the target is beyond its limit',
         ready: 'halted: …',
         explain: 'regime: halted since …: position: … btc from the target is beyond its limit',

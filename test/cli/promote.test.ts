@@ -85,7 +85,7 @@ describe('puntas promote', () => {
     const reloaded = await ran(['reload', '-c', live, '--reason', 'smallest']);
     expect([reloaded.code, reloaded.stdout, reloaded.stderr]).toMatchObject([
       0,
-      expect.stringMatching(/taken: run/),
+      expect.stringMatching(/applied: run/),
       '',
     ]);
     for (;;) {
@@ -109,7 +109,7 @@ describe('puntas promote', () => {
     ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
-    expect(gone.lines.at(-1)).toMatch(/^reload: taken: run \d+ goes on with it/);
+    expect(gone.lines.at(-1)).toMatch(/^reload: applied: run \d+ resumed with it/);
     expect((await promote(live)).lines).toEqual([]);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);
@@ -200,7 +200,7 @@ describe('puntas promote', () => {
     expect([gone.end, readFileSync(live, 'utf8'), gone.lines.at(-1)]).toEqual([
       'refused',
       before,
-      expect.stringMatching(/^reload: .*no bot took this up/),
+      expect.stringMatching(/^reload: .*no bot accepted the request/),
     ]);
     bot.signal('SIGCONT');
     const behind = `the file is back, the running bot still has the other; reload again by: puntas reload -c ${live} --reason "..."`;
@@ -209,7 +209,7 @@ describe('puntas promote', () => {
     for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);
     expect([told.lines, told.next[1]]).toEqual([[behind], `puntas reload -c ${live} --reason "..."`]);
     const reloaded = await ran(['reload', '-c', live, '--reason', 'once more']);
-    expect(reloaded.stdout).toMatch(/taken: run/);
+    expect(reloaded.stdout).toMatch(/applied: run/);
     expect((await promote(live)).lines).toEqual([]);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);

@@ -49,7 +49,7 @@ describe('what is said of failed requests', () => {
     }
     expect(texts()).toEqual([
       'balance was refused: too many',
-      'balance was refused: too many (and 59 times more before)',
+      'balance was refused: too many (59 more times before this)',
     ]);
   });
 

@@ -144,7 +144,7 @@ const NEWS: Cases<EngineNews> = {
   refused: [
     [
       { kind: 'refused', order, code: '0379', message: 'too little' },
-      ['warn', 'demo-7-1 was refused (0379): too little'],
+      ['warn', 'demo-7-1 was rejected (0379): too little'],
     ],
   ],
   order: (Object.keys(ORDER_NEWS) as OrderNews['kind'][]).map(kind => [

@@ -223,7 +223,8 @@ function entryRules(row: AvailableBook): Rules {
 async function midOf(exchange: Exchange, { instrument }: Rules): Promise<Price> {
   const book = await exchange.orderBook(instrument.symbol);
   const [bid, ask] = book.kind === 'done' ? [book.value.bids[0], book.value.asks[0]] : [];
-  if (!bid || !ask) throw new UsageError(`${instrument.symbol} does not have both a bid and an ask now; try again later`, 1);
+  if (!bid || !ask)
+    throw new UsageError(`${instrument.symbol} does not have both a bid and an ask now; try again later`, 1);
   return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
 }
 

@@ -77,7 +77,11 @@ export function bookFindings(
   if (needsPerson(preview.unshown)) found.push(fail('quotes', preview.whyNot ?? 'none', 'change what is named there'));
   else if (preview.halt !== null)
     found.push(
-      fail('quotes', `the bot would halt immediately after a start: ${preview.halt}`, 'fix this first; every start would halt again'),
+      fail(
+        'quotes',
+        `the bot would halt immediately after a start: ${preview.halt}`,
+        'fix this first; every start would halt again',
+      ),
     );
   else if (preview.whyNot !== null)
     found.push(warn('quotes', preview.whyNot, 'check whether this is intended; puntas check shows each price'));

@@ -55,9 +55,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       options.tell(one);
     }
   };
-  tell(
-    pass('configuration', `${config.strategy.name} on ${config.book} as ${config.instance}: all keys are valid`),
-  );
+  tell(pass('configuration', `${config.strategy.name} on ${config.book} as ${config.instance}: all keys are valid`));
   tell(await stateFindings(config, options.which, clock));
   tell(diskFindings(config, clock));
   tell(await portFindings(config));
@@ -132,7 +130,13 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   tell(await streamFinding(options, venue));
   if (!options.mayOrder) return [];
   if (seen === null) {
-    tell(fail('order', 'not sent: the required data could not be read', 'fix the findings above, then run puntas doctor again'));
+    tell(
+      fail(
+        'order',
+        'not sent: the required data could not be read',
+        'fix the findings above, then run puntas doctor again',
+      ),
+    );
     return [];
   }
   return orderFinding(options, venue, log, seen, options.mayOrder);

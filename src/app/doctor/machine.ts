@@ -78,7 +78,11 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
   const stop = latch.read() ?? latch.readHold() ?? latch.readReduce?.() ?? null;
   if (stop === null) return [];
   return [
-    fail('halt', `stopped by ${stop.by}: ${stop.reason}`, `investigate, then resume with: ${ownCommand('resume', which)}`),
+    fail(
+      'halt',
+      `stopped by ${stop.by}: ${stop.reason}`,
+      `investigate, then resume with: ${ownCommand('resume', which)}`,
+    ),
   ];
 }
 
@@ -154,8 +158,13 @@ export async function sentinelFinding(config: Config, clock: Clock): Promise<Fin
   const seen = alive(dir, 'sentinel');
   if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
     return pass(check, `one watches ${dir}${processOf(seen)}`);
-  if (required) return fail(check, 'no sentinel heartbeat, and sentinel.required is set: nothing would be quoted', start);
-  return warn(check, 'no sentinel heartbeat; if the bot goes down, its orders stay live', `${start}, and set sentinel.required`);
+  if (required)
+    return fail(check, 'no sentinel heartbeat, and sentinel.required is set: nothing would be quoted', start);
+  return warn(
+    check,
+    'no sentinel heartbeat; if the bot goes down, its orders stay live',
+    `${start}, and set sentinel.required`,
+  );
 }
 
 async function moves(dir: string, seen: HeartbeatRecord, clock: Clock): Promise<boolean> {

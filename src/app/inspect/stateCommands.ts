@@ -42,7 +42,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
       meaningOf: venueOf(setup).meaningOf,
     });
-    const verdict = difference === null ? 'all commands identical' : `DIFFERENT ${difference}`;
+    const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
     const end = gap ? ', up to the point where the disk was full' : '';
     const broken = broke === null ? '' : `, and failed as it did then: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };

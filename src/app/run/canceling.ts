@@ -85,7 +85,11 @@ async function answerOf({ rolling, book, instance }: CancelHost): Promise<Omit<C
     return { end: 'gone', lines: [`${were}; verified: no open orders of ${instance} left on ${book}`, anew] };
   return {
     end: 'left',
-    lines: [were, ...unverified(end).map(order => `not verified to be gone: ${order}`), `${anew}, and checks for these orders`],
+    lines: [
+      were,
+      ...unverified(end).map(order => `not verified to be gone: ${order}`),
+      `${anew}, and checks for these orders`,
+    ],
   };
 }
 

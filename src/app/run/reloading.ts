@@ -103,7 +103,9 @@ export class Reloading {
     const { config: given, text } = source.read();
     if (asked.digest !== null && asked.digest !== digestOf(text))
       return {
-        ...kept([`${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`]),
+        ...kept([
+          `${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`,
+        ]),
         changes: [],
       };
     const changes = configChanges(this.#given, given);
@@ -176,9 +178,6 @@ function quietly(log: Log, work: () => void): void {
   try {
     work();
   } catch (error) {
-    log.warn(
-      { error: String(error) },
-      'cannot read the reload request, or cannot write its answer',
-    );
+    log.warn({ error: String(error) }, 'cannot read the reload request, or cannot write its answer');
   }
 }

@@ -44,9 +44,7 @@ function addStatus(program: Command): void {
   ofBot(
     program
       .command('status')
-      .description(
-        'show whether a bot runs, its regime, quotes, inventory, limits and profit (read-only)',
-      ),
+      .description('show whether a bot runs, its regime, quotes, inventory, limits and profit (read-only)'),
   )
     .option('--json', 'print one JSON object (docs/json.md)', false)
     .action(async (options: Where & { json: boolean }) => {
@@ -61,9 +59,7 @@ function addPause(program: Command): void {
   action(
     program
       .command('pause')
-      .description(
-        'cancel all orders and stop quoting until puntas resume or a set time; keeps inventory',
-      )
+      .description('cancel all orders and stop quoting until puntas resume or a set time; keeps inventory')
       .option('--for <time>', 'time after which the pause ends, like 30m or 2h', durationFlag),
   ).action(async (options: Flags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
@@ -72,11 +68,9 @@ function addPause(program: Command): void {
 }
 
 function addReduce(program: Command): void {
-  action(
-    program
-      .command('reduce')
-      .description('quote only to reduce inventory until puntas resume'),
-  ).action((options: Flags) => act({ ...askOf(options), action: 'reduce' }, options));
+  action(program.command('reduce').description('quote only to reduce inventory until puntas resume')).action(
+    (options: Flags) => act({ ...askOf(options), action: 'reduce' }, options),
+  );
 }
 
 function addCancel(program: Command): void {
@@ -91,9 +85,7 @@ function addFlatten(program: Command): void {
   action(
     program
       .command('flatten')
-      .description(
-        'hedge inventory back to its target for at most --max-cost; without it, show the cost',
-      )
+      .description('hedge inventory back to its target for at most --max-cost; without it, show the cost')
       .option('--max-cost <sum>', 'maximum total cost in the minor currency, fees included, like 250'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
@@ -105,20 +97,16 @@ function addFlatten(program: Command): void {
 }
 
 function addResume(program: Command): void {
-  action(
-    program
-      .command('resume')
-      .description('end a pause, or lift a halt after you have investigated it'),
-  ).action((options: Flags) => act({ ...askOf(options), action: 'resume' }, options));
+  action(program.command('resume').description('end a pause, or lift a halt after you have investigated it')).action(
+    (options: Flags) => act({ ...askOf(options), action: 'resume' }, options),
+  );
 }
 
 function addHalt(program: Command): void {
   action(
     program
       .command('halt')
-      .description(
-        'halt trading until puntas resume, also across restarts; works with and without a running bot',
-      )
+      .description('halt trading until puntas resume, also across restarts; works with and without a running bot')
       .option('--cancel', "also cancel the bot's orders with its key, and verify that none is left", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;

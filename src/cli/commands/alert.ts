@@ -11,9 +11,7 @@ export function addAlertCommands(program: Command): void {
   const alert = program.command('alert').description('test the delivery of alerts: alert test');
   alert
     .command('test')
-    .description(
-      'send a test message to the configured webhook and Telegram, and print the result',
-    )
+    .description('send a test message to the configured webhook and Telegram, and print the result')
     .requiredOption('-c, --config <file>', "the bot's own YAML file")
     .action(async (options: { config: string }) => {
       const results = await testAlerts(readConfig(options.config), realClock());

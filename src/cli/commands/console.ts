@@ -25,9 +25,7 @@ type ConsoleFlags = {
 export function addConsoleCommand(program: Command): void {
   program
     .command('console')
-    .description(
-      'serve a web page that shows a bot live and replayed, with actions by token; holds no key',
-    )
+    .description('serve a web page that shows a bot live and replayed, with actions by token; holds no key')
     .requiredOption('-c, --config <file>', "the bot's YAML file")
     .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option('--paper', 'use the state of the paper run', false)

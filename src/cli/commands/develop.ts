@@ -7,9 +7,7 @@ import { print } from '../terminal/output.ts';
 export function addDevelopCommands(program: Command): void {
   program
     .command('new-strategy')
-    .description(
-      'create a strategy in a checkout: folder, entry in the index, configuration, test',
-    )
+    .description('create a strategy in a checkout: folder, entry in the index, configuration, test')
     .argument('<name>', 'name in lower-case letters, digits and dashes, like order-flow')
     .option('--root <dir>', 'folder of the checkout', '.')
     .action((name: string, { root }: { root: string }) => {

@@ -20,14 +20,14 @@ export type Where = {
 export function addLedgerCommands(program: Command): void {
   const command = program
     .command('ledger')
-    .description(
-      'show the ledger by currency and its difference to the exchange (read-only)',
-    )
+    .description('show the ledger by currency and its difference to the exchange (read-only)')
     .option('-c, --config <file>', 'YAML file of the bot')
     .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option('--currency <ticker>', 'show only this currency')
     .addOption(
-      new Option('--since <time>', 'show entries from this ISO 8601 time on, or from a time ago, like 24h').argParser(instant),
+      new Option('--since <time>', 'show entries from this ISO 8601 time on, or from a time ago, like 24h').argParser(
+        instant,
+      ),
     )
     .option('--entries', 'show every entry instead of the sums', false)
     .addOption(new Option('--json', 'print JSON').conflicts('csv'))

@@ -36,11 +36,7 @@ type RecordFlags = Source & {
 /** `record` and `import`. `record` ends in 0 when it was stopped, 1 when something broke; wrong flags and folders of either are `UsageError`. */
 export function addRecordCommands(program: Command): void {
   sources(
-    program
-      .command('record')
-      .description(
-        "record an exchange's public market as a tape until stopped; needs no key",
-      ),
+    program.command('record').description("record an exchange's public market as a tape until stopped; needs no key"),
   )
     .requiredOption('--out <dir>', 'folder of the tape; an existing tape is continued')
     .option('--book <names>', 'books, comma-separated (default: the book in the configuration)')

@@ -26,18 +26,16 @@ type Flags = {
 export function addReloadCommand(program: Command): void {
   program
     .command('reload')
-    .description(
-      'apply a changed configuration to a running bot, completely or not at all',
-    )
+    .description('apply a changed configuration to a running bot, completely or not at all')
     .requiredOption('-c, --config <file>', "the bot's own YAML file")
     .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option('--paper', 'use the state of the paper run', false)
     .option('--preview', 'only show what would change', false)
     .addOption(
-      new Option('--reason <text>', 'reason, recorded in actions.jsonl and reloads.jsonl of the state directory').default(
-        '',
-        'none',
-      ),
+      new Option(
+        '--reason <text>',
+        'reason, recorded in actions.jsonl and reloads.jsonl of the state directory',
+      ).default('', 'none'),
     )
     .option('--digest <sha256>', 'SHA-256 that the file must have, as shown by the preview', digestFlag)
     .option('--by <name>', 'operator name for the record (default: your login)')
@@ -51,7 +49,8 @@ export function addReloadCommand(program: Command): void {
       const { end, lines, digest } = preview
         ? await askReload({ ...flags, by, id }, realClock())
         : await carryOutReload({ configFile, stateDir }, ask, realClock());
-      const exactly = end === 'shown' ? [`to apply exactly this file, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
+      const exactly =
+        end === 'shown' ? [`to apply exactly this file, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
       print(json ? JSON.stringify({ end, lines, digest }) : [...lines, ...exactly].join('\n'));
       process.exitCode = end === 'kept' ? EXIT.misused : EXIT.clean;
     });

@@ -28,16 +28,11 @@ type InitFlags = Readonly<Record<string, string | undefined>>;
 function addInit(program: Command): void {
   const command = program
     .command('init')
-    .description(
-      "write a configuration from ten questions, your fees and the book's rules; overwrites nothing",
-    )
+    .description("write a configuration from ten questions, your fees and the book's rules; overwrites nothing")
     .argument('<file>', 'YAML file to write');
   for (const name of QUESTION_NAMES) command.option(`--${name} <answer>`, INIT_HELP[name]);
   command
-    .option(
-      '--stream <address>',
-      'address of the stream, if --exchange is an address (default: the book is polled)',
-    )
+    .option('--stream <address>', 'address of the stream, if --exchange is an address (default: the book is polled)')
     .option('--yes', 'accept all other proposals, and print them', false)
     .action(async (file: string, { yes }: { yes: boolean }, self: Command) => {
       const flags = self.opts<InitFlags>();
@@ -100,9 +95,7 @@ type DoctorFlags = { config: string; state?: string; order: boolean; yes: boolea
 function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description(
-      'check key, clock, money, fees, disk and ports of a bot, and say what to fix',
-    )
+    .description('check key, clock, money, fees, disk and ports of a bot, and say what to fix')
     .requiredOption('-c, --config <file>', "the bot's YAML file")
     .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option(

@@ -67,9 +67,7 @@ function addExplain(program: Command): void {
 function addHedges(program: Command): void {
   const hedgesCommand = program
     .command('hedges')
-    .description(
-      'list hedges with the cost of each route and the result (read-only)',
-    )
+    .description('list hedges with the cost of each route and the result (read-only)')
     .option('-c, --config <file>', 'YAML file of the bot')
     .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .option('--json', 'as JSON', false)
@@ -79,9 +77,7 @@ function addHedges(program: Command): void {
 
   hedgesCommand
     .command('settle')
-    .description(
-      'show a conversion with an unknown outcome and, with --as, record its outcome',
-    )
+    .description('show a conversion with an unknown outcome and, with --as, record its outcome')
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, as shown by puntas hedges')
     // The command above takes these wherever they stand; they are here for the help.

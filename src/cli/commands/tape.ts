@@ -26,7 +26,11 @@ export function addTapeCommands(program: Command): void {
     .option('--tape <dir>', 'folder of the tape')
     .option('-c, --config <file>', 'YAML file of the bot whose state is exported')
     .option('--state <dir>', 'state directory of a bot (default: state.dir of the configuration)')
-    .addOption(new Option('--rows <which>', 'rows to export from a state: every fill, or every entry of the ledger').choices(ROWS))
+    .addOption(
+      new Option('--rows <which>', 'rows to export from a state: every fill, or every entry of the ledger').choices(
+        ROWS,
+      ),
+    )
     .requiredOption('--out <file>', 'file to write, ending in .parquet or .csv')
     .action(async ({ tape, config, state, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {

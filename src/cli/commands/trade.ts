@@ -46,9 +46,7 @@ type RunFlags = {
 
 const runCommand = (program: Command): Command =>
   sources(
-    tapeBook(program.command('run')).description(
-      'make a market until stopped, then cancel all orders and verify',
-    ),
+    tapeBook(program.command('run')).description('make a market until stopped, then cancel all orders and verify'),
   ).option(
     '--opening-zero <currency>',
     'currency with a zero balance that the exchange does not list (first start; repeatable)',
@@ -65,11 +63,7 @@ function addRun(program: Command): void {
       portFlag,
     )
     .option('--json', 'print the result as one JSON object, the last line on stdout', false)
-    .option(
-      '--paper',
-      "trade the remote exchange's market on paper: no key, no money, only public reads",
-      false,
-    )
+    .option('--paper', "trade the remote exchange's market on paper: no key, no money, only public reads", false)
     .action(async (options: Source & RunFlags) => {
       const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
@@ -172,7 +166,9 @@ function addExchange(program: Command): void {
       const signals = signalsToStop();
       const { config, tape } = await chosen(options);
       if (config.exchange.kind !== 'embedded')
-        throw new UsageError('this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded');
+        throw new UsageError(
+          'this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded',
+        );
       const clock = realClock(options.speed);
       const operatorToken = randomBytes(24).toString('base64url');
       const { startEmbedded } = await import('../../wiring/embedded.ts');
@@ -203,9 +199,7 @@ function addExchange(program: Command): void {
 function addSentinel(program: Command): void {
   program
     .command('sentinel')
-    .description(
-      'watch a running bot, and cancel its orders if it is down or frozen; needs its own key',
-    )
+    .description('watch a running bot, and cancel its orders if it is down or frozen; needs its own key')
     .requiredOption('-c, --config <file>', "the bot's own YAML file")
     .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
     .action(async (options: { config: string; state?: string }) => {

@@ -62,5 +62,5 @@ const TRIAL_BYTES = 256 * 1024;
 /** What to do about it, in one clause. Nothing has to be moved: the state is not what is wrong. */
 export const diskAdvice = (trouble: DiskTrouble, dir: string): string =>
   trouble === 'no room'
-    ? `free space on the disk of ${dir} (df -h ${dir}), then start again; do not move the state directory: only disk space is missing`
-    : `make ${dir} writable again (mount | grep ro, ls -ld ${dir}), then start again; do not move the state directory: only write permission is missing`;
+    ? `free space on the disk of ${dir} (df -h ${dir}), then start again; leave the state directory in place: only disk space is missing`
+    : `make ${dir} writable again (mount | grep ro, ls -ld ${dir}), then start again; leave the state directory in place: only write permission is missing`;

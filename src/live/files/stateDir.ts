@@ -56,7 +56,8 @@ function flawOf(path: string, isFolder: boolean, user: number): string | null {
   const seen = isFolder ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
   // It went while we looked.
   if (seen === undefined) return null;
-  if (seen.isSymbolicLink()) return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;
+  if (seen.isSymbolicLink())
+    return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;
   if (seen.uid !== user)
     return `${path} belongs to user ${seen.uid}, but this process runs as user ${user}; run it as user ${seen.uid}, or inspect the file and chown ${user} ${path}`;
   if ((seen.mode & WRITE_BY_OTHERS) !== 0)

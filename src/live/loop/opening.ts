@@ -48,9 +48,13 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
   const row = books.find(candidate => candidate.book === book);
   if (row) return row;
   const own = unreadable.find(candidate => candidate.book === undefined || candidate.book === book);
-  if (own) throw new CannotStart(`cannot read the rules of ${book} from available_books: ${describeRow(own)}`, null, true);
+  if (own)
+    throw new CannotStart(`cannot read the rules of ${book} from available_books: ${describeRow(own)}`, null, true);
   const names = books.map(candidate => candidate.book).sort();
-  throw new CannotStart(`book ${book} is not traded at this exchange; expected one of ${names.join(', ')}`, NO_SUCH_BOOK);
+  throw new CannotStart(
+    `book ${book} is not traded at this exchange; expected one of ${names.join(', ')}`,
+    NO_SUCH_BOOK,
+  );
 }
 
 /** The account's own rates; the schedule's entry tier when the exchange does not list the book's. */

@@ -131,7 +131,11 @@ export class Follower {
       if (this.isFresh !== this.#wasFresh) {
         this.#wasFresh = this.isFresh;
         if (this.#wasFresh) log.info({}, 'the followed market is available');
-        else log.warn({}, 'the followed market sends no data, lags behind or is unreachable; it is not shown until it is current again');
+        else
+          log.warn(
+            {},
+            'the followed market sends no data, lags behind or is unreachable; it is not shown until it is current again',
+          );
         onFresh(this.#wasFresh);
       }
     } catch (error) {

@@ -136,7 +136,10 @@ export class MarketData {
       onBook: (startedAt, source) => (source === 'stream' ? this.#tellSoon(startedAt) : this.#tell(startedAt)),
       onLost: (reason, was) => this.#lost(reason, was),
       onCountedAnew: (sequence, newest) =>
-        log.warn({ sequence: String(sequence) }, `the exchange restarted its book sequence numbers: ${sequence} follows ${newest}`),
+        log.warn(
+          { sequence: String(sequence) },
+          `the exchange restarted its book sequence numbers: ${sequence} follows ${newest}`,
+        ),
       onTrades: trades => this.#hearTrades(trades),
       onMisfit: seeding => log.info({ seeding }, `a book snapshot did not match the stream: ${seeding}`),
       onUnread: why => note('order_book', why),

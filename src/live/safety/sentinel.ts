@@ -196,12 +196,7 @@ class Sentinel {
       this.#heldFor = silenceOf(record);
       this.#owedHold = null;
     } catch (error) {
-      this.#connectivity.say(
-        'hold',
-        { error: String(error) },
-        'the hold could not be written; retrying',
-        'error',
-      );
+      this.#connectivity.say('hold', { error: String(error) }, 'the hold could not be written; retrying', 'error');
       this.#owedHold = why;
     }
     return this.#owedHold;
@@ -237,7 +232,10 @@ class Sentinel {
     const { log, latch, instance, resumeCommand } = this.#options;
     log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
     if (this.#owed !== null)
-      log.error({}, 'sentinel: the halt could not be written; retrying; until it is written, a restarted bot would trade');
+      log.error(
+        {},
+        'sentinel: the halt could not be written; retrying; until it is written, a restarted bot would trade',
+      );
     // No longer than there is a reason: a bot that was resumed meanwhile quotes.
     const left = await cancelAllAndVerify(
       { ...this.#options, connectivity: this.#connectivity },

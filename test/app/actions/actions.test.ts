@@ -99,7 +99,7 @@ describe('an action', () => {
   test('that is refused is a line too; one that was asked wrongly is none', async () => {
     const bot = { stateDir: fresh() };
     const end = await carryOut(bot, ask({ action: 'resume' }), clock);
-    expect([end.end, end.lines[0]]).toEqual(['refused', expect.stringMatching(/nothing is halted there/)]);
+    expect([end.end, end.lines[0]]).toEqual(['refused', expect.stringMatching(/nothing to resume/)]);
     await expect(carryOut(bot, ask({ reason: 'no' }), clock)).rejects.toThrow(/--reason/);
     expect(actionsIn(bot.stateDir).map(({ action, end: of }) => [action, of])).toEqual([['resume', 'refused']]);
   });

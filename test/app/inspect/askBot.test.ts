@@ -53,7 +53,14 @@ const here = (pid: number) => ({ process: { pid, host: hostname() } });
 describe('a request to a bot', () => {
   test.each([
     ['that is dead', here(gone()), false, here(gone()), 'the bot is down: its process is gone', 3],
-    ['that dies while it works on it', here(process.pid), true, here(gone()), 'the bot is down: its process is gone', 3],
+    [
+      'that dies while it works on it',
+      here(process.pid),
+      true,
+      here(gone()),
+      'the bot is down: its process is gone',
+      3,
+    ],
     ['that stops while it works on it', here(process.pid), true, { state: 'stopped' }, 'the bot has stopped', 3],
     [
       'that cannot be looked for, and hangs',

@@ -79,7 +79,7 @@ describe('a process beside a run', () => {
     const { says, lines, waits, ends: waitEnds } = kept();
     await says('here I am');
     process.kill(lines[0]!.pid, 'SIGKILL');
-    await says('console: it ended (SIGKILL); restarting in 1 s; the bot goes on');
+    await says('console: ended (SIGKILL); restarting in 1 s; the bot continues');
     expect(waits.map(({ ms }) => ms)).toEqual([1_000]);
     waitEnds();
     await says('here I am', 2);

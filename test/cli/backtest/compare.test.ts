@@ -226,7 +226,7 @@ describe('puntas compare', () => {
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such file or folder/],
     [['--tape', 'docs'], /nothing to compare: docs: no recording recognised/],
     [['--tape', 'docs', '--fees', 'none'], /no tier "none"; there are own, entry, best, config/],
-    [['--tape', 'docs', '--fees', 'config'], /name them with -c/],
+    [['--tape', 'docs', '--fees', 'config'], /pass them with -c/],
     [['--tape', 'docs', '--starts', '0'], /expected a whole number from 1 to 60/],
     [['--tape', 'docs', '--calibrate', '2'], /expected a share from 0\.05 to 0\.9/],
     [['--tape', 'docs', '--out', 'page.txt'], /expected a name that ends in \.html/],

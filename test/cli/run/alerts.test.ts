@@ -80,7 +80,9 @@ test('a halt and its end are told by the bot, its death and what was verified by
 
 test('puntas alert test says what became of a message on each way, and what is missing', async () => {
   const both = await ran(['alert', 'test', '-c', config], TOLD);
-  expect(both.stdout).toMatch(/^pass {2}webhook at \S+: arrived after \d+ ms\npass {2}telegram chat -100123: arrived/);
+  expect(both.stdout).toMatch(
+    /^pass {2}webhook at \S+: delivered after \d+ ms\npass {2}telegram chat -100123: delivered/,
+  );
   expect(both.code).toBe(0);
   await comes(/ test: test message: alerts arrive here/);
   const wrong = await ran(['alert', 'test', '-c', config], { ...TOLD, PUNTAS_TELEGRAM_TOKEN: '1:AAAAAAAAAAAAAAAA' });
@@ -90,5 +92,7 @@ test('puntas alert test says what became of a message on each way, and what is m
   expect(missing.stderr).toContain('PUNTAS_TELEGRAM_TOKEN is not set');
   expect(missing.code).toBe(2);
   const nobody = await ran(['alert', 'test', '-c', bench.config()]);
-  expect(nobody.stderr).toContain('alerts: no channel is configured; add the section alerts to the YAML (docs/alerts.md)');
+  expect(nobody.stderr).toContain(
+    'alerts: no channel is configured; add the section alerts to the YAML (docs/alerts.md)',
+  );
 });

@@ -79,7 +79,10 @@ async function end({ one, run, began }: Staying): Promise<void> {
   const allowed = /(?:^|&& )(?:[A-Z_]+=\S+ )*(?:npx|npm) [^&]*$/.test(one.typed) ? [0, 130] : [0];
   const code = run.isOver() ? await run.ended : null;
   judge(one, run.text(), code, allowed, began);
-  if (/puntas run\b|npm start$/.test(one.typed) && !/verified: no open orders left|"openOrdersLeft":0,/.test(run.text()))
+  if (
+    /puntas run\b|npm start$/.test(one.typed) &&
+    !/verified: no open orders left|"openOrdersLeft":0,/.test(run.text())
+  )
     flaw(one.places[0]!, `\`${one.typed}\` did not end clean`, run.text());
 }
 

@@ -260,7 +260,7 @@ describe('what no list tells of', () => {
     const ask = { currency: 'btc', amount: '1', reason: 'because of it', ...change };
     await expect(adjust(at.stateDir, ask, at.clock)).rejects.toThrow(says);
     const good = { ...ask, reason: 'because of it', currency: 'btc', amount: '1' };
-    await expect(adjust(folders.fresh(), good, at.clock)).rejects.toThrow(/no puntas\.db there/);
+    await expect(adjust(folders.fresh(), good, at.clock)).rejects.toThrow(/no puntas\.db found/);
   });
 });
 

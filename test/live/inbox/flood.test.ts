@@ -142,7 +142,7 @@ describe('the room of the journal', () => {
     expect(told[0]).toMatch(
       /255 MB are free on the disk of the state directory, and 256 MB of them are reserved for the journal; free disk space$/,
     );
-    expect(told[1]).toMatch(/599 times more before/);
+    expect(told[1]).toMatch(/599 more times before this/);
     expect(desk.problem()).toBe(told[0]);
     free = RESERVE_BYTES;
     expect(desk.problem()).toBeNull();

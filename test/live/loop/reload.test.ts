@@ -142,7 +142,7 @@ describe('a new configuration for a bot that runs', () => {
     const narrow = spreadOf(bot);
     const [answer, away] = await Promise.all([bot.ask(), bot.away(10)]);
     expect(answer.end).toBe('taken');
-    expect(answer.lines.at(-1)).toMatch(/^taken: run \d+ goes on with it after \d\.\d s$/);
+    expect(answer.lines.at(-1)).toMatch(/^applied: run \d+ resumed with it after \d\.\d s$/);
     expect(away).toBeLessThan(4);
     expect(spreadOf(bot)).toBeGreaterThan(2 * narrow);
     const last = recordingsIn(bot.world.stateDir).at(-1)!.run;
@@ -198,7 +198,7 @@ describe('a new configuration for a bot that runs', () => {
   test('is refused when the file is not what the person read', async () => {
     const bot = await botOf(95);
     bot.change({ strategy: { levels: 2 } });
-    expect((await bot.ask(false, digestOf('something else'))).lines[0]).toMatch(/does not say what you read/);
+    expect((await bot.ask(false, digestOf('something else'))).lines[0]).toMatch(/differs from the previewed file/);
     expect((await bot.ask(false, digestOf(bot.text))).end).toBe('taken');
     await bot.end();
   });
@@ -218,7 +218,7 @@ describe('a new configuration for a bot that runs', () => {
     for (const isPreview of [true, false]) {
       const answer = await bot.ask(isPreview);
       expect(answer.end, answer.lines.join('; ')).toBe('kept');
-      expect(answer.lines[0]).toMatch(/^it would halt at once: /);
+      expect(answer.lines[0]).toMatch(/^it would halt immediately: /);
       expect(answer.lines[0]).toMatch(told);
     }
     expect(await bot.away(10)).toBe(0);
@@ -234,7 +234,7 @@ describe('a new configuration for a bot that runs', () => {
     expect(bot.ours()).toHaveLength(2);
     const texts = bot.running.log.map(({ text }) => text);
     expect(texts).toContain('reload: strategy.levels: 3 -> 1');
-    expect(texts.some(text => /^reload: taken: run \d+/.test(text))).toBe(true);
+    expect(texts.some(text => /^reload: applied: run \d+/.test(text))).toBe(true);
     bot.change({ instance: 'x' } as unknown as Tree);
     bot.running.hangUp();
     await bot.world.clock.advance(SECOND);
@@ -272,7 +272,7 @@ test('a second command leaves the request of another, which waits, as it is', as
   const box = reloadsIn(stateDir);
   box.put({ id: 'bobs', at: clock.now(), by: 'bob', reason: '', digest: null, isPreview: false });
   const asked = { config, paper: false, preview: false, reason: '', by: 'ann', id: 'anns' };
-  await expect(askReload(asked, clock)).rejects.toThrow(/what bob asked of it waits/);
+  await expect(askReload(asked, clock)).rejects.toThrow(/a request by bob is still pending/);
   expect(box.waiting()?.id).toBe('bobs');
   bot.world.end();
 });

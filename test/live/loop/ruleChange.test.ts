@@ -24,7 +24,7 @@ const prices = (at: World, side: 'buy' | 'sell'): readonly string[] =>
   [...account(at).active.values()].filter(o => o.side === side).map(o => textOfPrice(o.instrument, o.price));
 const texts = (running: Running) => running.log.map(({ text }) => text).join('\n');
 const isOnTick = (tick: string) => (price: string) => moneyOf(price) % moneyOf(tick) === 0n;
-const refusalsOf = (running: Running) => running.log.filter(({ text }) => /was refused \(04/.test(text)).length;
+const refusalsOf = (running: Running) => running.log.filter(({ text }) => /was rejected \(04/.test(text)).length;
 
 async function quotesOn(at: World, tick: string, withinS: number): Promise<number> {
   for (let s = 1; s <= withinS; s++) {

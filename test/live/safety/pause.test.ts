@@ -128,7 +128,7 @@ describe('puntas pause', () => {
     await world.clock.advance(MINUTE + 10 * SECOND);
     expect(ours(world)).toBeGreaterThan(0);
     expect(latchIn(world.stateDir).readPause?.()).toBeNull();
-    expect(bot.log.some(({ text }) => /^the pause is over, its time came/.test(text))).toBe(true);
+    expect(bot.log.some(({ text }) => /^the pause expired at/.test(text))).toBe(true);
     expect(actionsIn(world.stateDir).map(entry => (entry.untilMs === undefined ? null : entry.untilMs - from))).toEqual(
       [20 * SECOND, 2 * MINUTE],
     );
@@ -148,7 +148,7 @@ describe('puntas pause', () => {
     const free = await started(world);
     await world.clock.advance(20 * SECOND);
     expect(ours(world)).toBeGreaterThan(0);
-    expect(free.log.filter(({ text }) => text.startsWith('the pause is over, its time came'))).toHaveLength(1);
+    expect(free.log.filter(({ text }) => text.startsWith('the pause expired at'))).toHaveLength(1);
     expect(free.log.filter(({ text }) => text.startsWith('paused by'))).toEqual([]);
     await free.stop();
     world.end();

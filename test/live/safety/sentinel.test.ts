@@ -150,7 +150,7 @@ describe('the sentinel', () => {
     // Once, once a minute, and once when it is over; and as often why nothing is done.
     const times = (pattern: RegExp) => said(sentinel).filter(text => pattern.test(text)).length;
     expect(times(/the exchange (has been|is still) unreachable since/)).toBeLessThanOrEqual(11);
-    expect(times(/answers neither the bot, which lives, nor the sentinel/)).toBeLessThanOrEqual(11);
+    expect(times(/answers neither the running bot nor the sentinel/)).toBeLessThanOrEqual(11);
     // It counts from its own first request that was lost, up to ten seconds and a deadline after the exchange went away, to its own next one.
     const back = said(sentinel).flatMap(text => /the exchange answers again after (\d+) s/.exec(text)?.[1] ?? []);
     expect(back).toHaveLength(1);

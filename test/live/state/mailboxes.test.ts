@@ -65,17 +65,17 @@ describe.skipIf(!isOwned)('what a command leaves for a bot', () => {
 
   test.each(Object.entries(puts))('(%s) is not left in a folder that others can write', (_, put) => {
     chmodSync(dir, 0o777);
-    expect(put).toThrow(/can be written by others \(mode 777\)/);
+    expect(put).toThrow(/is writable by other users \(mode 777\)/);
     expect(readdirSync(dir)).toEqual([]);
   });
 
   test.each(Object.entries(puts))('(%s) is not left beside a file that others can write, or a link', (_, put) => {
     writeFileSync(join(dir, 'journal.db'), '');
     chmodSync(join(dir, 'journal.db'), 0o666);
-    expect(put).toThrow(/journal\.db can be written by others/);
+    expect(put).toThrow(/journal\.db is writable by other users/);
     rmSync(join(dir, 'journal.db'));
     symlinkSync('/etc/hostname', join(dir, 'journal.db'));
-    expect(put).toThrow(/journal\.db is a link/);
+    expect(put).toThrow(/journal\.db is a symbolic link/);
   });
 
   test.each(Object.entries(MAILBOXES))('(%s) is found, and is not once others could have written it', (_, box) => {
@@ -100,10 +100,10 @@ describe.skipIf(!isOwned)('what a command leaves for a bot', () => {
     noteInJournal(dir, started(1, 1));
     expect(promotionJournal(dir).records).toHaveLength(1);
     chmodSync(join(dir, 'journal.jsonl'), 0o606);
-    expect(() => promotionJournal(dir)).toThrow(/journal\.jsonl can be written by others .*chmod go-w/);
+    expect(() => promotionJournal(dir)).toThrow(/journal\.jsonl is writable by other users .*chmod go-w/);
     chmodSync(join(dir, 'journal.jsonl'), 0o600);
     mkdirSync(join(dir, 'files'));
     chmodSync(join(dir, 'files'), 0o777);
-    expect(() => promotionJournal(dir)).toThrow(/files can be written by others/);
+    expect(() => promotionJournal(dir)).toThrow(/files is writable by other users/);
   });
 });
