@@ -253,7 +253,7 @@ describe('each action', () => {
     await page.locator('[data-action=halt]').click();
     await page.locator('#reason').fill('   a ');
     await page.locator('#next').click();
-    await page.locator('#dialog [role=alert]', { hasText: 'say in a few words why' }).waitFor(SLOW);
+    await page.locator('#dialog [role=alert]', { hasText: 'enter the reason in a few words' }).waitFor(SLOW);
     await page.locator('#reason').fill('a good reason');
     // A minute that is short: that the console itself takes no late one is in test/console/access.test.ts.
     await page.route('**/actions/preview', async route => {
@@ -289,7 +289,7 @@ describe('who is not an operator', () => {
     await page.locator('#login').click();
     await page.locator('#token').fill('not the token');
     await page.locator('#next').click();
-    await page.locator('#dialog [role=alert]', { hasText: 'this is not the token' }).waitFor(SLOW);
+    await page.locator('#dialog [role=alert]', { hasText: 'wrong token' }).waitFor(SLOW);
     await page.keyboard.press('Escape');
     await logIn(page, VIEWER, '');
     expect(await page.locator('[data-action]').count()).toBe(0);

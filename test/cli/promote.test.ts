@@ -101,11 +101,11 @@ describe('puntas promote', () => {
     expect(preview.stdout).toMatch(/strategy\.halfSpreadBps: 13 -> 90\n +now +then\n/);
     // An editor's slip, when it matters most.
     writeFileSync(live, 'book: [btc_mxn');
-    expect((await ran(['promote', '-c', live])).stdout).toMatch(/is no configuration as it is:/);
+    expect((await ran(['promote', '-c', live])).stdout).toMatch(/is not a valid configuration:/);
     const slip = await ran(['promote', 'back', '-c', live, '--preview']);
     expect([slip.code, slip.stdout]).toEqual([
       0,
-      expect.stringMatching(/ +now +then\n[^]*would take it up by a\s+reload/),
+      expect.stringMatching(/ +now +then\n[^]*would\s+apply\s+it\s+by\s+a\s+reload/),
     ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
@@ -203,7 +203,7 @@ describe('puntas promote', () => {
       expect.stringMatching(/^reload: .*no bot accepted the request/),
     ]);
     bot.signal('SIGCONT');
-    const behind = `the file is back, the running bot still has the other; reload again by: puntas reload -c ${live} --reason "..."`;
+    const behind = `the file is back, but the running bot still has the other; reload again by: puntas reload -c ${live} --reason "..."`;
     // It shows life again within seconds.
     let told = await promote(live);
     for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);

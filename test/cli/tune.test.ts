@@ -122,7 +122,7 @@ test.each([
     { PUNTAS_API_KEY_FILE: '/run/secrets/key' },
     /^a worker must not hold a key, but PUNTAS_API_KEY_FILE is in its environment/,
   ],
-  [{}, /^redis:\/\/127\.0\.0\.1:1: nothing listens there: is Redis running/],
+  [{}, /^redis:\/\/127\.0\.0\.1:1: nothing listens there; check that Redis is running/],
 ])('puntas worker with %o says in one line why it does not begin', async (environment, line) => {
   const ended = await ran(['worker', '--queue', 'redis://127.0.0.1:1'], environment);
   expect([ended.code, complaints(ended)]).toEqual([2, [expect.stringMatching(line)]]);

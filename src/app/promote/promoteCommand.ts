@@ -58,7 +58,7 @@ export async function afterLook(
       return alone(options, async () => {
         if (promotionJournal(dir).records.length !== begun.records)
           throw new UsageError(
-            `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
+            `${liveFile}: its promotion advanced during this check of ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
             1,
           );
         return decide(begun, looked);
@@ -97,8 +97,7 @@ export async function asCommand<T extends object = never>(
 }
 
 /** What a command says that finds its own work done. */
-export const doneEarlier = (what: string): string =>
-  `${what}; the same command had done that before it was ended early`;
+export const doneEarlier = (what: string): string => `${what}; an interrupted run of the same command had done this`;
 
 /** The decision is in the journal: the file follows it, and then the journal says that it did. */
 export function place(
@@ -110,8 +109,8 @@ export function place(
   if (pending === null) return { standing: decided, lines: [] };
   const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to), dir);
   const standing = noteInJournal(dir, { kind: 'placed', ...signature(options, pending.promotion) });
-  const what = pending.to === null ? 'is taken away' : 'is in place now';
-  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`, ...lost] };
+  const what = pending.to === null ? 'is removed' : 'is in place now';
+  return { standing, lines: [`${liveFile} ${what}; its previous content is kept in ${dir}/files`, ...lost] };
 }
 
 /** What a process that ended too early had decided is put in place, unless a person has changed the file since. */
@@ -131,7 +130,7 @@ export function finishPending(options: PromoteOptions): {
       `${liveFile}: was changed by hand since promotion ${pending.promotion} decided what it should say; go back with: puntas promote back -c ${liveFile} --reason "..."`,
     );
   const { standing: placed, lines } = place(options, standing);
-  const said = ['an earlier command ended too early; what it decided is done now', ...lines];
+  const said = ['completed the decision of an interrupted command', ...lines];
   return { standing: placed, lines: said, finished: true };
 }
 
