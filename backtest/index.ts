@@ -1,18 +1,8 @@
-/** Everything that the command line may import from backtest. */
-export { readEventFile, storeEventFile } from './rows/eventFile.ts';
+/** Public interface of backtest for the command line. */
 export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/models.ts';
 export type { ModelName } from './exchange/models.ts';
-export {
-  constantLatency,
-  exponentialLatency,
-  latencyOf,
-  latencySpecOf,
-  recordedLatencies,
-  requestsTook,
-  travel,
-} from './rows/latency.ts';
+export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsTook, travel } from './rows/latency.ts';
 export type { Latency, LatencySpec, Travel } from './rows/latency.ts';
-export { runHedgedReplay, runReplay } from './replay/replay.ts';
 export { REPLAY_THREAD } from './replay/replayThread.ts';
 export { runSideBySide } from './replay/sideBySide.ts';
 export type { SideBySideOptions } from './replay/sideBySide.ts';
@@ -21,8 +11,8 @@ export type { ReplayedHedge, HedgeOptions } from './replay/hedging.ts';
 export type { FillRow, OrderRow, ReplayOptions, ReplayResult, ReplaySink } from './replay/replay.ts';
 export { rowsOfTape, windowOfLevels } from './rows/tapeRows.ts';
 export type { TapeRowsOptions } from './rows/tapeRows.ts';
-export { RowWindow, windowOfTape } from './rows/rowWindow.ts';
-export { FLAG, inUnit, RowBuilder, rowsInShared } from './rows/rows.ts';
+export { RowWindow } from './rows/rowWindow.ts';
+export { FLAG, RowBuilder, rowsInShared } from './rows/rows.ts';
 export type { MarketRows } from './rows/rows.ts';
 export { TickBook } from './rows/tickBook.ts';
 export { recordFlow } from './rows/recordFlow.ts';
@@ -64,7 +54,7 @@ export { quoteVerdictOf } from './profile/verdict.ts';
 export type { QuoteVerdict, VerdictOptions } from './profile/verdict.ts';
 export { marketProfileOf } from './profile/marketProfile.ts';
 export type { MarketProfile } from './profile/marketProfile.ts';
-export { HORIZON_S, ORDERS_A_SIDE, ranked, scoutedBook } from './scout/scouting.ts';
+export { HORIZON_S, ORDERS_A_SIDE, ranked, scoutedBook, verdictDistance } from './scout/scouting.ts';
 export type { ScoutedBook, Scouting } from './scout/scouting.ts';
 export { scoutPage } from './scout/page.ts';
 export { bpsText, compact, scoutWords, shownIn, signed } from './scout/words.ts';
@@ -73,7 +63,7 @@ export type { Parameter as SpaceParameter, ParameterValue, Point, Space } from '
 export type { Search } from './tune/search/search.ts';
 export { newSearch } from './tune/search/searches.ts';
 export { paretoFront, paretoRanks } from './tune/search/paretoFront.ts';
-export { isBelowMedian, medianAfter } from './tune/search/pruning.ts';
+export { medianAfter } from './tune/search/pruning.ts';
 export { combinatorialSplits, walkForwardSplits } from './tune/judge/timeSplits.ts';
 export type { CombinatorialSplits, ResultSpan } from './tune/judge/timeSplits.ts';
 export { chooseAndJudge, meanOf, pathResults } from './tune/judge/outOfSample.ts';

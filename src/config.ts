@@ -20,15 +20,7 @@ export { CONSOLE_DEFAULTS } from './config/console.ts';
 export type { ConsoleSettings } from './config/console.ts';
 export { ALERT_EVENTS, EVENTS_TOLD, alertKind } from './config/alerts.ts';
 export type { AlertEvent, AlertMode, AlertSettings } from './config/alerts.ts';
-export type {
-  Config,
-  EmbeddedSettings,
-  Limits,
-  RemoteSettings,
-  StrategyConfig,
-  Timing,
-  WebhookSettings,
-} from './config/schema.ts';
+export type { Config, RemoteSettings, StrategyConfig, WebhookSettings } from './config/schema.ts';
 export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
 export type { TakesEffect } from './config/takesEffect.ts';
 export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';

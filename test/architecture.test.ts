@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { copiedFunctions, reusedNames, unusedExports } from './declarations.ts';
 import { foldersOf, foldersInCircles } from './folders.ts';
 import { arrowsIn, root, sourcesIn } from './imports.ts';
 import type { Arrow } from './imports.ts';
@@ -51,6 +52,81 @@ const NODE: Readonly<Record<string, readonly string[]>> = {
 const COMPUTING = ['node:assert', 'node:crypto', 'node:util', 'node:zlib', 'node:events', 'node:stream', 'node:buffer'];
 
 const EXPORTED = /^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm;
+
+/** Exported for tests and generated pages alone: tables that both go through from end to end. */
+const FOR_TESTS: readonly string[] = [
+  'src/monitor/metrics.ts: ALERT_NAMES',
+  'src/console/page/view.ts: POINT',
+  'src/sandbox/desks/rfqCodes.ts: RFQ_CODES',
+  'src/sandbox/wire/codes.ts: CODES',
+];
+
+/** Written twice, because no room that both may import is the place for it. */
+const WRITTEN_TWICE: readonly string[] = [
+  'src/exchange/stream/streamTransport.ts: frameText, src/sandbox/stream/streamSockets.ts: receivedText',
+];
+
+/** Names that three files and more give to different functions. No name is added, and no number raised. */
+const REUSED_NAMES: Readonly<Record<string, number>> = {
+  ...{
+    refused: 3,
+    bps: 3,
+    requestOf: 3,
+    sizeOf: 3,
+    limitOf: 3,
+    done: 3,
+    flowOf: 3,
+    windowOf: 3,
+    bookOf: 3,
+    costOf: 3,
+    configOf: 3,
+    endOf: 3,
+    wrapped: 3,
+    table: 3,
+    ledgerOf: 3,
+    found: 3,
+    timeText: 3,
+    status: 3,
+    idOf: 3,
+    measured: 3,
+    entriesOf: 3,
+    span: 3,
+    sum: 3,
+    summed: 3,
+    textAt: 3,
+    valueAt: 3,
+    level: 3,
+    stepOf: 3,
+    fees: 3,
+    failureOf: 3,
+    quoteOf: 3,
+    choice: 3,
+    rulesOf: 3,
+    quotes: 3,
+    placesOf: 3,
+    around: 3,
+    median: 3,
+  },
+  ...{
+    share: 4,
+    reasonOf: 4,
+    refusal: 4,
+    tell: 4,
+    lineOf: 4,
+    outcomeOf: 4,
+    startOf: 4,
+    linesOf: 4,
+    priceOf: 4,
+    tableOf: 4,
+    place: 4,
+    checked: 4,
+    failed: 4,
+    parsed: 4,
+  },
+  ...{ levelsOf: 5, rowsOf: 5, opened: 5, written: 5, stateOf: 5, answer: 5, tiersOf: 5 },
+  ...{ partsOf: 6, books: 6 },
+  ...{ trades: 8 },
+};
 
 const files = ['src', 'strategies', 'backtest'].flatMap(sourcesIn);
 const rooms = Object.keys(MAY);
@@ -332,12 +408,40 @@ describe('every exported name', () => {
     expect(twice).toEqual([]);
   });
 
+  test('is used by the program itself, not by tests alone', () => {
+    const unused = unusedExports(files);
+    expect(unused.filter(line => !FOR_TESTS.includes(line))).toEqual([]);
+    expect(FOR_TESTS.filter(line => !unused.includes(line))).toEqual([]);
+    const told = { path: 'src/a.ts', text: 'export const a = 1; export const b = 1; const c = b; // a' };
+    expect(unusedExports([told])).toEqual(['src/a.ts: a']);
+  });
+
   test('of a function has a comment that says what the name does not', () => {
     expect(files.flatMap(({ path, text }) => uncommentedIn(path, text))).toEqual([]);
     const seen = (text: string) => uncommentedIn('src/x.ts', text);
     expect(seen('export const f: F = (\n  a: number,\n): number => a;')).toEqual(['src/x.ts: f']);
     expect(seen('// no\nexport async function* g() {}\nexport const [a, b] = [1, 2];')).toEqual(['src/x.ts: g']);
     expect(seen('/** What it is. */\nexport const f = <T>(a: T) => a;')).toEqual([]);
+  });
+});
+
+describe('a function', () => {
+  test('has a name that at most two files give to different functions; the list may only shrink', () => {
+    const found = [...reusedNames(files)].filter(([, count]) => count > 2);
+    const more = found.filter(([name, count]) => count > (REUSED_NAMES[name] ?? 2));
+    expect(more.map(([name, count]) => `${name}: ${count} files; name what each of them does`)).toEqual([]);
+    const gone = Object.keys(REUSED_NAMES).filter(name => !found.some(([one]) => one === name));
+    expect(gone.map(name => `${name} is no longer reused: take it out of the list`)).toEqual([]);
+  });
+
+  test('is not written twice', () => {
+    expect(copiedFunctions(files).filter(line => !WRITTEN_TWICE.includes(line))).toEqual([]);
+    const twice = ['src/a.ts', 'src/b.ts'].map((path, i) => ({
+      path,
+      text: `/** ${i} */\nexport const name${i} = (value: number): string => value.toFixed(8).replace(/0+$/, '');`,
+    }));
+    expect(copiedFunctions(twice)).toEqual(['src/a.ts: name0, src/b.ts: name1']);
+    expect([...reusedNames(twice)]).toEqual([]);
   });
 });
 

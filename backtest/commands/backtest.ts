@@ -1,4 +1,4 @@
-/** The commands that replay and measure one recording: backtest, calibrate. */
+/** Commands that replay and measure one recording: backtest, calibrate. */
 import { readRegularFile, TEXT_FILE } from '../../src/guard/index.ts';
 import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
@@ -63,7 +63,7 @@ type CalibrateFlags = {
 /** Latencies of a sweep, in ms. */
 const SWEEP = [0, 25, 100, 500, 2_000];
 
-/** `backtest` and `calibrate`. A recording that cannot be read is `UsageError`. */
+/** Adds `backtest` and `calibrate`. An unreadable recording is a `UsageError`. */
 export function addBacktestCommands(program: Command): void {
   addBacktest(program);
   addCalibrate(program);
@@ -71,35 +71,31 @@ export function addBacktestCommands(program: Command): void {
 
 function addBacktest(program: Command): void {
   sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest')))))
-    .description('run the live engine and strategy on a recorded market, under several fill models')
-    .option('-c, --config <file>', 'YAML file (default: the one shipped with Puntas)')
-    .option('--tape <dir>', 'recording (default: one of the seeded flow)')
-    .option('--flow-seconds <n>', 'length of the flow (s)', seedNumber, 3_600)
-    .option('--flow-drift <bps>', 'trend of the flow (bps per hour)', driftNumber, 0)
-    .option('--seed <n>', 'seed of the flow', seedNumber)
+    .description('replay a recorded market through the live engine')
+    .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
+    .option('--tape <dir>', 'recording (default: record the built-in market first)')
+    .option('--flow-seconds <n>', 'seconds of the built-in market to record', seedNumber, 3_600)
+    .option('--flow-drift <bps>', 'trend of the built-in market (bps per hour)', driftNumber, 0)
+    .option('--seed <n>', 'random seed', seedNumber)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
-    .option('--from <rows>', 'rows that build the book if a recording has both: levels or orders')
+    .option('--from <rows>', 'book rows to use if the recording has both: levels or orders')
     .addOption(
-      new Option('--reference <book=dir>', 'recording of a book that the reference or a hedge route needs; repeatable')
+      new Option('--reference <book=dir>', 'recording of a reference or hedge-route book (repeatable)')
         .argParser(several)
         .default([], 'none'),
     )
     .option(
       '--latency-ms <spec>',
-      'latency of requests each way (ms): 25, exponential:LEAST,MEAN, lognormal:MEDIAN,SIGMA, a CSV file of sent,answered, or the state directory of a run',
+      'request latency each way (ms): 25, exponential:MIN,MEAN, lognormal:MEDIAN,SIGMA, a CSV file, or a state directory',
       '25',
     )
-    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different (same forms)')
+    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
-    .option('--fill-latency-ms <spec>', 'delay of fill notices (ms) (default: that of an answer)')
-    .option(
-      '--latency-sweep [ms]',
-      `also run at several request latencies, comma-separated (default: ${SWEEP.join(',')})`,
-      sweepFlag,
-    )
-    .option('--threads <n>', 'fill models that run in parallel (default: all)', threadNumber)
-    .option('--out <path>', 'NAME.html or a folder for the report as page and JSON, and fills and orders as CSV')
-    .option('--json', 'print the report as one JSON object', false)
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: that of an answer)')
+    .option('--latency-sweep [ms]', `repeat at these request latencies (default: ${SWEEP.join(',')})`, sweepFlag)
+    .option('--threads <n>', 'parallel runs (default: all fill models)', threadNumber)
+    .option('--out <path>', 'write NAME.html, or a folder: page, JSON, and CSV of fills and orders')
+    .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags) => {
       const { config, file, tape } = await chosenTape(options);
       const files = options.out === undefined ? null : reportFiles(options.out);
@@ -132,26 +128,23 @@ function addBacktest(program: Command): void {
 
 function addCalibrate(program: Command): void {
   sessionHours(program.command('calibrate'))
-    .description('measure volatility, arrivals and fills of a recording, and whether quoting pays')
-    .option('--tape <dir>', 'recording (default: one of the seeded flow)')
-    .option('--book <book>', 'book, if the recording has several (default for the flow: btc_mxn)')
-    .option('--flow-seconds <n>', 'length of the flow (s)', seedNumber, 21_600)
-    .option('--seed <n>', 'seed of the flow', seedNumber, 1)
-    .option('--fees <bps>', 'maker fees to assume, comma-separated (default: first and last tier)', feesFlag)
-    .option('--cadence-ms <n>', 'interval at which orders are repriced (ms)', cadenceFlag, 1_000)
-    .option('--latency-ms <spec>', 'latency, as in puntas backtest', '25')
+    .description('measure a recording: volatility, arrivals, and where quoting pays')
+    .option('--tape <dir>', 'recording (default: record the built-in market first)')
+    .option('--book <book>', 'book to use if the recording has several')
+    .option('--flow-seconds <n>', 'seconds of the built-in market to record', seedNumber, 21_600)
+    .option('--seed <n>', 'random seed', seedNumber, 1)
+    .option('--fees <bps>', 'maker fees (bps), comma-separated (default: first and last tier)', feesFlag)
+    .option('--cadence-ms <n>', 'requote interval (ms)', cadenceFlag, 1_000)
+    .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
     .addOption(
-      new Option(
-        '--reference <book=dir>',
-        'recording of a leading book at the same time, to measure its prediction; repeatable for a chain, in order',
-      )
+      new Option('--reference <book=dir>', 'recording of a leading book or market (repeatable, in chain order)')
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--reference-age <seconds>', 'age of the reference when it is used (s)', seedNumber, 1)
+    .option('--reference-age <seconds>', 'age of the reference when used (seconds)', seedNumber, 1)
     .option('--json', 'print one JSON object', false)
-    .option('--out <file>', 'file to write instead of stdout')
+    .option('--out <file>', 'output file (default: stdout)')
     .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
       if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
@@ -171,7 +164,7 @@ function addCalibrate(program: Command): void {
     });
 }
 
-/** A stored tape is opened, not read: it slides past. */
+/** Opens a stored tape without loading it: the replay reads it in a sliding window. */
 async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
   const stored = chosenStored(tape, config, book, session);

@@ -1,4 +1,4 @@
-/** The command that compares bots on recordings. */
+/** Command that compares bots on recordings. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -41,48 +41,43 @@ type CompareFlags = {
   readonly json: boolean;
 };
 
-/** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
+/**
+ * Adds `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` for
+ * invalid flags, configurations and recordings.
+ */
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
-    .description('compare bots on recordings, fill models and fee tiers in one page')
+    .description('compare configurations or all strategies on recordings')
     .requiredOption('--tape <paths...>', 'recordings, tapes, or folders of them')
     .addOption(
-      new Option(
-        '-c, --config <files...>',
-        'YAML files to compare (default: every strategy, calibrated on the first part of each recording)',
-      ).default([], 'none'),
+      new Option('-c, --config <files...>', 'configurations to compare on the recordings of their books').default(
+        [],
+        'none',
+      ),
     )
-    .option(
-      '--fees <tiers>',
-      "fee tiers, comma-separated: own (by the run's volume), best, entry, config (by the configured 30-day volume) (default: own,best,entry, and config with -c); plots show the first",
-    )
-    .option(
-      '--starts <n>',
-      'runs of the first tier, with starts spread over an hour (or a quarter of a shorter recording)',
-      startNumber,
-      4,
-    )
+    .option('--fees <tiers>', 'fee tiers: own, best, entry, config (default: own,best,entry; with -c: config)')
+    .option('--starts <n>', 'starts of each run, spread over an hour', startNumber, 4)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      'without -c: maximum cost of one standard deviation of the hourly price at full inventory, in the minor currency',
+      'without -c: cost of one standard deviation per hour at full inventory (quote currency)',
       decimalFlag,
       '10',
     )
     .addOption(
-      new Option('--calibrate <share>', 'without -c: share of each recording used for calibration and not traded')
+      new Option('--calibrate <share>', 'without -c: share of each recording for calibration only')
         .argParser(shareOf)
         .default(1 / 3, 'a third'),
     )
-    .option('--anyway', 'without -c: also run strategies that the calibration advises against', false)
-    .option('--latency-ms <spec>', 'latency, as in puntas backtest', '25')
-    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different (same forms)')
+    .option('--anyway', 'without -c: also run what should not be quoted', false)
+    .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
+    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
-    .option('--fill-latency-ms <spec>', 'delay of fill notices (ms) (default: that of an answer)')
-    .option('--seed <n>', 'seed of random latencies', seedNumber, 1)
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: that of an answer)')
+    .option('--seed <n>', 'random seed', seedNumber, 1)
     .option('--threads <n>', 'parallel runs (default: 2)', threadNumber)
-    .option('--out <file>', 'NAME.html for the page; NAME.json is written next to it')
-    .option('--json', 'print the numbers as one JSON object, without the curves', false)
+    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--json', 'print one JSON object', false)
     .action(async (flags: CompareFlags) => {
       const { config, tape, risk, calibrate, seed, out } = flags;
       const page = out === undefined ? null : pageNames(out);
@@ -123,7 +118,7 @@ function pageNames(out: string): { readonly html: string; readonly json: string 
   return { html: out, json: out.replace(/\.html?$/i, '.json') };
 }
 
-/** Fees of another exchange have no tiers. */
+/** Default tiers; fees of another exchange have no tiers. */
 function tiersWithout({ config, venueFees }: CompareFlags): string {
   if (config.length > 0) return 'config';
   return venueFees === undefined ? 'own,best,entry' : 'entry';

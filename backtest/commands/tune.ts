@@ -1,4 +1,4 @@
-/** The command that looks for parameters on recordings, and judges what it finds. */
+/** Command that searches parameters on recordings and evaluates the result. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,32 +34,23 @@ type TuneFlags = {
   readonly json: boolean;
 };
 
-/** `tune` ends in 0 also where nothing is better than not trading. Rejects with `UsageError` on flags, studies, recordings, and where the law of the holdout forbids it. */
+/**
+ * Adds `tune`. Exits with 0 also if nothing is better than not trading. Rejects with `UsageError` for invalid flags,
+ * studies and recordings, and if the holdout rule forbids it.
+ */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
-    .description(
-      'search parameters on recordings, test them out of sample, and write a configuration with its evidence; resumes after an interruption',
-    )
-    .requiredOption('-c, --config <file>', 'YAML file of the study (docs/tuning.md)')
-    .option('--registry <dir>', 'folder of the registry of all trials', 'reports/trials')
-    .option(
-      '--open-holdout',
-      'run the best configuration on the holdout, once; these hours cannot be used for tuning afterwards',
-      false,
-    )
-    .option('--threads <n>', 'parallel runs; does not change the results', threadNumber, 2)
-    .option(
-      '--queue <url>',
-      'run the trials on workers of a queue: redis://HOST:6379 or postgres://USER@HOST/DATABASE (docs/tuning.md)',
-    )
-    .option(
-      '--tapes <place>',
-      'with --queue: location of the recordings for workers, a shared folder or s3://BUCKET/PREFIX',
-    )
-    .option('--out <file>', 'NAME.html for the page; NAME.json is written next to it')
-    .option('--yaml <file>', 'file for the best configuration, written if it is better than not trading')
-    .option('--anyway', 'with --yaml: write it even if it is not better', false)
-    .option('--json', 'print the numbers as one JSON object', false)
+    .description('search the parameters of a configuration on recordings')
+    .requiredOption('-c, --config <file>', 'configuration of the study')
+    .option('--registry <dir>', 'registry of all trials', 'reports/trials')
+    .option('--open-holdout', 'run the best configuration on the holdout, once', false)
+    .option('--threads <n>', 'parallel runs', threadNumber, 2)
+    .option('--queue <url>', 'queue for workers: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
+    .option('--tapes <place>', 'recordings for workers: shared folder or s3://BUCKET/PREFIX')
+    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--yaml <file>', 'write the best configuration, if it beats not trading')
+    .option('--anyway', 'with --yaml: write it in any case', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (flags: TuneFlags) => {
       const { out, yaml: file, anyway } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))
@@ -90,7 +81,7 @@ export function addTuneCommand(program: Command): void {
     });
 }
 
-/** Here, or by the workers of a queue, which is connected before anything is read. */
+/** Runs the study here or on the workers of a queue, which is connected before any recording is read. */
 async function tuned({
   config,
   registry,
@@ -120,7 +111,7 @@ async function tuned({
   }
 }
 
-/** For the registry; a process without a user is told by its number. */
+/** Operator for the registry; a process without a user name is identified by its number. */
 function whoami(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

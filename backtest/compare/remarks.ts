@@ -1,16 +1,17 @@
-/** What kept a run from trading, in sentences: numbers without them would be read as the strategy's doing. */
+/** Sentences about obstacles to a run's trading, which would otherwise be attributed to the strategy. */
 import type { DataFlaw } from '../../src/tape/index.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel } from './comparison.ts';
 
-/** Quotes that were missing for longer than this share of the time are worth a sentence. */
+/** A smaller share of time with quotes gets a sentence. */
 const QUOTED_LEAST = 0.9;
 const FEW_FILLS = 30;
 const REASONS_SHOWN = 2;
 
 /**
- * Halts of every model; of the main one: both sides quoted for under 90 % of the time, requests over the budget, fewer than 30 fills. Empty where
- * nothing was run. Of the recording's `flaws` only locked and crossed books are told, where a crossed book is the first reason.
+ * Returns remarks: halts of every model, and for the main model both sides quoted for under 90% of the time, requests
+ * over the budget, and fewer than 30 fills. Empty if nothing ran. Of the recording's `flaws`, only locked and crossed
+ * books are mentioned, if a crossed book is the main reason.
  */
 export function remarksOf(models: readonly ComparedModel[], flaws: readonly DataFlaw[]): readonly string[] {
   const main = mainModel(models);
@@ -28,14 +29,14 @@ export function remarksOf(models: readonly ComparedModel[], flaws: readonly Data
 function unquoted({ uptime, missing, seconds }: ComparedModel, flaws: readonly DataFlaw[]): string[] {
   if (uptime.both >= QUOTED_LEAST) return [];
   const reasons = missing.slice(0, REASONS_SHOWN).map(({ reason, bidSeconds: bid, askSeconds: ask }) => {
-    const of = (side: number): string => percent(side / seconds);
+    const of = (side: number): string => roughPercent(side / seconds);
     return `${reason} (no bid ${of(bid)}, no ask ${of(ask)} of the time)`;
   });
   const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`;
   const crossed = missing[0]?.reason === 'book crossed';
   const found = crossed ? flaws.filter(({ what }) => /^(locked|crossed) books$/.test(what)) : [];
   const data = found.map(({ what, count }) => `; the recording itself has ${count.toLocaleString('en-US')} ${what}`);
-  return [`both sides quoted ${percent(uptime.both)} of the time${why}${data.join('')}`];
+  return [`both sides quoted ${roughPercent(uptime.both)} of the time${why}${data.join('')}`];
 }
 
 function outOfBudget({ requests, orders }: ComparedModel): string[] {
@@ -44,7 +45,7 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
   const all = overBudget + orders.placed;
   const locked = lockedOut > 0 ? `, ${lockedOut.toLocaleString('en-US')} met a lock-out of the exchange` : '';
   return [
-    `${overBudget.toLocaleString('en-US')} requests (${percent(overBudget / all)}) found no place in the budget of ${allowedPerMinute} a minute${locked}`,
+    `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) found no place in the budget of ${allowedPerMinute} a minute${locked}`,
   ];
 }
 
@@ -55,4 +56,4 @@ function fewFills({ fills, spreadBps }: ComparedModel): string[] {
   return [ours === null ? how : `${how} (bid and ask ${ours.toPrecision(3)} bps apart)`];
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+const roughPercent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;

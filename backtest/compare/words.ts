@@ -1,12 +1,13 @@
-/** A comparison in a few plain sentences. */
+/** Summary of a comparison in a few sentences. */
 import { excludesZero } from '../report/interval.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, Comparison } from './comparison.ts';
 import { botsOf, tiersOf } from './plots.ts';
+import { counted } from '../../src/pages/index.ts';
 
 type Ran = { readonly run: ComparedRun; readonly main: ComparedModel };
 
-/** Paragraphs of plain text. */
+/** Returns paragraphs of plain text. */
 export function comparisonWords(comparison: Comparison): readonly string[] {
   const { tapes, models } = comparison;
   const bots = botsOf(comparison);
@@ -29,7 +30,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
   ];
   return [
     [
-      `${count(bots.length, 'bot')} on ${count(tapes.length, 'recording')}, under ${count(models.length, 'fill model')}.`,
+      `${counted(bots.length, 'bot')} on ${counted(tapes.length, 'recording')}, under ${counted(models.length, 'fill model')}.`,
       ...tiersOf(comparison).map(tier =>
         outcome(
           tier,
@@ -53,10 +54,10 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
   ].filter(paragraph => paragraph !== '');
 }
 
-/** Made and lost are what the interval tells apart from nothing. */
+/** Only intervals that exclude zero count as gain or loss. */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)
-    return declined === 0 ? '' : `At the ${tier} tier none of ${count(declined, 'run')} was to be quoted.`;
+    return declined === 0 ? '' : `At the ${tier} tier none of ${counted(declined, 'run')} was to be quoted.`;
   const filled = ran.filter(({ main }) => main.fills > 0);
   const sure = filled.filter(({ main }) => excludesZero(main.netInterval));
   const gained = sure.filter(({ main }) => Number(main.pnl.total) > 0).length;
@@ -66,7 +67,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   const none = ran.length - filled.length;
   const rest = filled.length - sure.length;
   return [
-    `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${count(ran.length + declined, 'run')} made money, ${sure.length - gained} lost`,
+    `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost`,
     ...(declined > 0 ? [`${declined} ${declined === 1 ? 'was' : 'were'} not to be quoted`] : []),
     ...(rest > 0 ? [`${rest} cannot be told apart from nothing (95 %)`] : []),
     ...(none > 0 ? [`${none} had no fill at all`] : []),
@@ -75,7 +76,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
     .concat('.');
 }
 
-/** What the rest of the recordings says of the verdicts of their first parts, at the best fee of the venue. */
+/** Compares verdicts of the first parts with the rest of the recordings, at the best fee of the exchange. */
 function rightness(tapes: Comparison['tapes']): string {
   const verdicts = tapes.flatMap(({ verdicts: [best] }) => best ?? []);
   if (verdicts.length === 0) return '';
@@ -86,23 +87,23 @@ function rightness(tapes: Comparison['tapes']): string {
       all.filter(({ right }) => right === null).length,
     ];
     const unknown = silent > 0 ? `, ${silent} too short to tell` : '';
-    return `${count(all.length, 'recording')} to ${quote ? 'quote' : 'leave alone'} (${wrong} contradicted by the rest, 95 %${unknown})`;
+    return `${counted(all.length, 'recording')} to ${quote ? 'quote' : 'leave alone'} (${wrong} contradicted by the rest, 95 %${unknown})`;
   };
   return `At the best fee of the venue the first parts say ${told(true)} and ${told(false)}.`;
 }
 
-/** How many strategies are told apart from the first one. */
+/** Counts the strategies that differ significantly from the first. */
 function differences(ran: readonly Ran[]): string {
   const known = ran.flatMap(({ run }) => run.againstFirst?.interval ?? []);
   const apart = known.filter(excludesZero).length;
   return known.length === 0
     ? ''
-    : `Beside the first bot, in the same hours, ${apart} of ${count(known.length, 'difference')} ${apart === 1 ? 'is' : 'are'} told apart from nothing.`;
+    : `Beside the first bot, in the same hours, ${apart} of ${counted(known.length, 'difference')} ${apart === 1 ? 'is' : 'are'} told apart from nothing.`;
 }
 
 const MARKOUT_SECONDS = 60;
 
-/** Over everything that was traded at one tier. */
+/** Explains the result from all trades at one tier. */
 function grounds(tier: string, ran: readonly Ran[]): string {
   const traded = ran.filter(({ run, main }) => run.tier === tier && main.fills > 0);
   const sum = (of: (main: ComparedModel) => number) => traded.reduce((total, { main }) => total + of(main), 0);
@@ -126,8 +127,7 @@ function agreement(ran: readonly Ran[], models: readonly string[]): string {
     const other = run.models.find(({ model }) => model === 'pessimistic');
     return other?.fills === main.fills && other.pnl.total === main.pnl.total;
   }).length;
-  return `Pessimistic and expected agree to the last unit in ${same} of ${count(traded.length, 'run')} with fills${same * 2 > traded.length ? ': where ticks are small nobody stands before our orders, and the place in the queue does not matter' : ''}.`;
+  return `Pessimistic and expected agree to the last unit in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ': where ticks are small nobody stands before our orders, and the place in the queue does not matter' : ''}.`;
 }
 
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 const oneDecimal = (x: number): string => (Math.abs(x) < 0.05 ? 0 : x).toFixed(1);

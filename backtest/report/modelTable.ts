@@ -1,4 +1,4 @@
-/** The fill models side by side: every total of a run, a column for each model that differs. */
+/** Table of the fill models: all totals of a run, with a column per distinct model. */
 import { RATIO_DAYS } from '../collect/returns.ts';
 import { gainText, numberOr, numberText, percent, secondsOr, sumText } from '../../src/pages/index.ts';
 import { html } from '../../src/pages/index.ts';
@@ -11,7 +11,7 @@ import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 
 type Row = { readonly name: string; readonly of: (model: ReplayReport) => string | Html };
 
-/** `models`: those of the report that differ. */
+/** `models`: the distinct models of the report. */
 export function modelTable(report: BacktestReport, models: readonly ShownModel[]): Html {
   const head = models.map(({ label }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${label}</th>`);
   return table(
@@ -81,7 +81,7 @@ const tradeRows = ({ major, minor }: BacktestReport): readonly Row[] => [
   },
   { name: 'orders placed', of: ({ orders }) => numberText(orders.placed) },
   { name: 'order-to-trade ratio', of: ({ orderToTrade }) => numberOr(orderToTrade, 1) },
-  { name: 'orders with a fill', of: ({ levels }) => share(sum(levels, 'touched'), sum(levels, 'orders')) },
+  { name: 'orders with a fill', of: ({ levels }) => share(levelSum(levels, 'touched'), levelSum(levels, 'orders')) },
   {
     name: 'time in the queue, median / 90 %',
     of: ({ waits }) => `${secondsOr(waits.medianSeconds)} / ${secondsOr(waits.p90Seconds)}`,
@@ -114,7 +114,7 @@ const QUOTE_ROWS: readonly Row[] = [
   { name: 'halted', of: ({ haltedBecause }) => haltedBecause ?? 'no' },
 ];
 
-const sum = (levels: readonly LevelReport[], key: 'touched' | 'orders'): number =>
+const levelSum = (levels: readonly LevelReport[], key: 'touched' | 'orders'): number =>
   levels.reduce((total, level) => total + level[key], 0);
 const share = (part: number, all: number): string => (all > 0 ? percent(part / all) : '–');
 

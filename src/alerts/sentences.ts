@@ -1,11 +1,14 @@
-/** What a person is told of a day, and of the end of a bot: one sentence each. */
+/** Sentences for the operator about a day and about the end of a bot. */
 import { money, textOfMoney } from '../core/index.ts';
 import type { Instrument, Money, Snapshot } from '../core/index.ts';
 import { isAllGone, unverified } from '../live/loop/loopOptions.ts';
 import { profitSentence } from '../messages/shownProfit.ts';
 import type { StopReport } from '../live/loop/loopOptions.ts';
 
-/** What a day has brought, and the next one since: profit with its parts, fills, and how much of the time quotes were live since the start. */
+/**
+ * Returns a function for the digest since its last call: profit with its parts, fills, and the share of time with live
+ * quotes since the start.
+ */
 export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
   let before = first;
   return (now, { major, minor }) => {
@@ -19,12 +22,12 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
       `profit ${profitSentence(sinceOpening, runProfit, minor)}`,
       `${fills - since.fills} fills`,
       `inventory ${textOfMoney(inventory)} ${major} from its target`,
-      `quotes live since the start: bids ${percent(uptime.bid)}, asks ${percent(uptime.ask)}`,
+      `live since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`,
     ].join('; ');
   };
 }
 
-/** How a bot ended, with each order that may be left. */
+/** Returns the summary of a stop, with each order that may still be live. */
 export function lastWordOf(why: string, report: StopReport): string {
   const { failure, ledgerMatches } = report;
   return [
@@ -37,4 +40,4 @@ export function lastWordOf(why: string, report: StopReport): string {
 }
 
 const less = (a: Money, b: Money): Money => money(a - b);
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+const sharePercent = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -89,7 +89,7 @@ export class Sessions {
     if (role === 'operator' && name === '') return { kind: 'nameless' };
     const cookie = newSecret();
     const session = { role, name, key: newSecret(), endsAt: at + SESSION_MS } as const;
-    const digest = digestOf(cookie);
+    const digest = cookieDigest(cookie);
     this.#all.set(digest, session);
     this.#pools[role].add(digest, sender, () => void this.#all.delete(digest));
     onEvent({ kind: 'in', role, name });
@@ -98,10 +98,10 @@ export class Sessions {
 
   /** Returns the login of a cookie, or null if it is unknown or expired. */
   of(cookie: string | null): Login | null {
-    const session = cookie === null ? undefined : this.#all.get(digestOf(cookie));
+    const session = cookie === null ? undefined : this.#all.get(cookieDigest(cookie));
     if (session === undefined || cookie === null) return null;
     if (session.endsAt > this.#access.now()) return session;
-    this.#forget(digestOf(cookie), session);
+    this.#forget(cookieDigest(cookie), session);
     return null;
   }
 
@@ -139,7 +139,7 @@ export function isSame(given: string, secret: string | null): boolean {
   return secret !== null && equal;
 }
 
-const digestOf = (cookie: string): string => createHash('sha256').update(cookie).digest('hex');
+const cookieDigest = (cookie: string): string => createHash('sha256').update(cookie).digest('hex');
 
 /** Returns the text on one line, without invisible and bidirectional control characters, cut to `most` characters. */
 export const cleaned = (text: string, most: number): string =>

@@ -54,26 +54,26 @@ export function addAccess(
 
   server.post('/login', async (request, reply) => {
     const why = whyNotHere(request, access);
-    if (why !== null) return told(reply, 403, why);
+    if (why !== null) return replyProblem(reply, 403, why);
     const { token, name } = fieldsOf(request.body);
-    if (typeof token !== 'string') return told(reply, 422, 'expected a token');
+    if (typeof token !== 'string') return replyProblem(reply, 422, 'expected a token');
     const from = callerOf(request, access);
     const end = sessions.login(token, typeof name === 'string' ? cleaned(name, NAME_MAX) : '', from);
     if (end.kind === 'wait')
-      return told(
+      return replyProblem(
         reply.header('retry-after', end.seconds),
         429,
         `too many wrong tokens: try again in ${end.seconds} s`,
       );
-    if (end.kind === 'wrong') return told(reply, 401, 'wrong token');
-    if (end.kind === 'nameless') return told(reply, 422, 'enter your name; it is recorded with your actions');
+    if (end.kind === 'wrong') return replyProblem(reply, 401, 'wrong token');
+    if (end.kind === 'nameless') return replyProblem(reply, 422, 'enter your name; it is recorded with your actions');
     reply.header('set-cookie', cookie(end.cookie, SESSION_MS / 1000));
     return { role: end.session.role, key: end.session.key };
   });
 
   /** Returns the login if the request is allowed; otherwise answers it and returns null. */
   const allowed = (request: FastifyRequest, reply: FastifyReply, role: Role | null): Login | null => {
-    const refuse = (code: number, why: string) => (void told(reply, code, why), null);
+    const refuse = (code: number, why: string) => (void replyProblem(reply, code, why), null);
     const why = whyNotHere(request, access);
     if (why !== null) return refuse(403, why);
     const session = sessionOf(request);
@@ -113,7 +113,7 @@ function addActions(
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
     const asked = requestOf(fieldsOf(request.body), actions.names, session.name);
-    if (typeof asked === 'string') return told(reply, 422, asked);
+    if (typeof asked === 'string') return replyProblem(reply, 422, asked);
     return toldOnItsWay(reply, async onShare => {
       const opened = await approvals.open(session, asked, onShare);
       return { ...opened, ...asked, endsInMs: APPROVAL_MS };
@@ -123,7 +123,8 @@ function addActions(
   server.get('/actions/cost', async (request, reply) => {
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
-    if (!actions.names.includes('flatten')) return told(reply, 422, 'this bot has no hedger to close inventory');
+    if (!actions.names.includes('flatten'))
+      return replyProblem(reply, 422, 'this bot has no hedger to close inventory');
     return toldOnItsWay(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
@@ -132,13 +133,17 @@ function addActions(
     if (session === null) return reply;
     const { id } = fieldsOf(request.body);
     if (typeof id === 'string' && approvals.confirm(session, id)) return reply.code(202).send({ id });
-    return told(reply, 409, 'nothing was done: this preview has expired or was already confirmed; request a new one');
+    return replyProblem(
+      reply,
+      409,
+      'nothing was done: this preview has expired or was already confirmed; request a new one',
+    );
   });
 
   server.get<{ Querystring: { id?: string } }>('/actions/outcome', async (request, reply) => {
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
-    return approvals.outcome(session, String(request.query.id)) ?? told(reply, 404, 'unknown request');
+    return approvals.outcome(session, String(request.query.id)) ?? replyProblem(reply, 404, 'unknown request');
   });
 }
 
@@ -167,7 +172,7 @@ async function toldOnItsWay(
     reply.raw.end(line(end));
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    if (!isBegun) return told(reply, 422, problem);
+    if (!isBegun) return replyProblem(reply, 422, problem);
     reply.raw.end(line({ problem }));
   }
   return reply;
@@ -250,4 +255,5 @@ const fieldsOf = (body: unknown): Fields =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {};
 
 /** Answers with a problem as JSON, which the page shows. */
-const told = (reply: FastifyReply, code: number, problem: string): FastifyReply => reply.code(code).send({ problem });
+const replyProblem = (reply: FastifyReply, code: number, problem: string): FastifyReply =>
+  reply.code(code).send({ problem });

@@ -1,13 +1,13 @@
 /** Bitso as a venue: the value in the registry of venues. */
-import { describeRow } from '../core/index.ts';
-import type { Connection, Outcome, ExchangeVenue, VenueClient } from '../core/index.ts';
+import { describeRow, mapOutcome } from '../core/index.ts';
+import type { Connection, ExchangeVenue, VenueClient } from '../core/index.ts';
 import { exchangeClient } from './client.ts';
 import type { Client } from './client.ts';
 import { conversionDesk } from './rest/desk.ts';
 import { marketStream } from './stream/stream.ts';
 import { socketTransport } from './stream/streamTransport.ts';
 import { ALLOWED } from './transport/ask.ts';
-import type { Door } from './transport/ask.ts';
+import type { ApiEndpoint } from './transport/ask.ts';
 import { httpTransport } from './transport/transport.ts';
 import { splitAddress } from './wire/address.ts';
 import { actsOn } from './wire/errorCodes.ts';
@@ -27,7 +27,7 @@ export const bitso: ExchangeVenue = {
 };
 
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
-  const doorAt = (address: string): Door => {
+  const doorAt = (address: string): ApiEndpoint => {
     const { origin, basePath } = splitAddress(address);
     return { transport: httpTransport({ origin, ...(deadlineMs === undefined ? {} : { deadlineMs }) }), basePath };
   };
@@ -57,20 +57,17 @@ export const venueClient = (client: Client): VenueClient => ({
   desk: conversionDesk(client),
   moneyLists: client,
   account: {
-    id: async () => map(await client.accountStatus(), ({ clientId }) => clientId),
+    id: async () => mapOutcome(await client.accountStatus(), ({ clientId }) => clientId),
     hasTrade: async tid => {
       const outcome = await client.userTradesByTid([tid]);
       const [unreadable] = outcome.kind === 'done' ? (outcome.unreadable ?? []) : [];
-      const has = map(outcome, trades => trades.some(trade => trade.tid === tid));
+      const has = mapOutcome(outcome, trades => trades.some(trade => trade.tid === tid));
       if (unreadable === undefined || (has.kind === 'done' && has.value)) return has;
       return { kind: 'unknown', reason: `user_trades: ${describeRow(unreadable)}` };
     },
   },
   webhooks: {
     keys: client.webhookKeys,
-    register: async url => map(await client.registerWebhook(url), ({ webhooks }) => webhooks),
+    register: async url => mapOutcome(await client.registerWebhook(url), ({ webhooks }) => webhooks),
   },
 });
-
-const map = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
-  outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;

@@ -259,33 +259,11 @@ export function optimistic(): FillRule {
         if (sweep.meets(order)) take(order, order.left, fill);
       }
     },
-    crossed: whole,
+    crossed: fillPassed,
   };
 }
 
-/**
- * Fills an order completely or not at all, and shows each of the bot's orders every execution in full. Used by the
- * golden run; not an honest model.
- */
-export function wholeOrders(queue: QueueModel): FillRule {
-  return {
-    name: 'whole orders',
-    traded(orders, sign, place, lots, fill) {
-      for (const order of orders) {
-        if (order.place * sign > place * sign) return;
-        if (order.place === place) {
-          queue.traded(order, lots);
-          if (!(Math.round(-order.front) > 0)) continue;
-          order.front = 0;
-        }
-        take(order, order.left, fill);
-      }
-    },
-    crossed: whole,
-  };
-}
-
-function whole<O extends Queued>(
+function fillPassed<O extends Queued>(
   orders: readonly O[],
   sign: 1 | -1,
   place: number,

@@ -1,5 +1,5 @@
 /** Public interface of the fill models for other layers. */
-export { exactOrders, optimistic, sharedVolume, Sweep, SWEEP_MS, wholeOrders } from './fillRules.ts';
+export { exactOrders, optimistic, sharedVolume, Sweep, SWEEP_MS } from './fillRules.ts';
 export type { FillRule, OnFill } from './fillRules.ts';
 export { BOUNDS, LEVEL_MODELS, levelModel } from './models.ts';
 export type { Bound, FillModel, LevelModelName } from './models.ts';

@@ -36,9 +36,9 @@ type Behind = (front: number, back: number) => number;
 export function riskAverse(): QueueModel {
   return {
     name: 'risk-averse',
-    joined,
+    joined: joinQueue,
     // Infinite until seen, so that fewer levels or rarer snapshots never increase fills.
-    joinedUnseen: order => joined(order, Infinity),
+    joinedUnseen: order => joinQueue(order, Infinity),
     traded,
     changed(order, _before, after) {
       order.traded = 0;
@@ -57,7 +57,7 @@ export const power = (n: number): QueueModel =>
 export const logarithmic = (): QueueModel =>
   shared('log', (front, back) => Math.log1p(back) / (Math.log1p(back) + Math.log1p(front)));
 
-function joined(order: Queued, displayed: number): void {
+function joinQueue(order: Queued, displayed: number): void {
   order.front = displayed;
   order.traded = 0;
 }
@@ -70,8 +70,8 @@ function traded(order: Queued, lots: number): void {
 function shared(name: string, behind: Behind): QueueModel {
   return {
     name,
-    joined,
-    joinedUnseen: joined,
+    joined: joinQueue,
+    joinedUnseen: joinQueue,
     traded,
     changed(order, before, after) {
       // This change includes the traded lots again.

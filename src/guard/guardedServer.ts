@@ -102,7 +102,7 @@ export class GuardedServer {
     const expected = allowedHosts === null ? () => true : namesOf(this.#options.host, allowedHosts);
     this.routes.addHook('onRequest', async ({ headers: { host = '' }, method, routeOptions }, reply) => {
       reply.headers(headers);
-      if (!expected(nameOf(host.toLowerCase()))) return textAnswer(reply, 421, 'unexpected Host');
+      if (!expected(hostName(host.toLowerCase()))) return textAnswer(reply, 421, 'unexpected Host');
       if (posted === null || method === 'GET' || method === 'HEAD') return undefined;
       if (method === 'POST' && posted.includes(routeOptions.url ?? '')) return undefined;
       return textAnswer(reply.header('allow', 'GET, HEAD'), 405, 'only GET');
@@ -130,7 +130,7 @@ function namesOf(host: string, allowed: readonly string[]): (name: string) => bo
 }
 
 /** Returns the name in a Host header, without port and brackets. */
-function nameOf(header: string): string {
+function hostName(header: string): string {
   const [, bracketed, bare] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(header) ?? [];
   return bracketed ?? bare ?? '';
 }

@@ -6,12 +6,12 @@ import { BandFollower } from './bandFollower.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
 import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
-import { conversionOf, explained, isOver, mayMove, toldOf, weighedText } from './row.ts';
+import { conversionOf, explained, isOver, mayMove, describeHedge, weighedText } from './row.ts';
 import type { HedgeRow } from './row.ts';
 import { HedgeRows } from './rows.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
 import { leftNow, roomMoney, sizeOf } from './sizes.ts';
-import { becameOf, takenOrderOf } from './takenOrder.ts';
+import { takerOrderOutcome, takenOrderOf } from './takenOrder.ts';
 import type { TakenOrder } from './takenOrder.ts';
 import { bookWay, waysOf } from './ways.ts';
 import type { Way } from './ways.ts';
@@ -274,7 +274,7 @@ export class Hedger {
 
   /** Applies the state of the taker order to the hedge. */
   #lookAtOrder(row: HedgeRow): void {
-    const seen = becameOf(row, this.#order);
+    const seen = takerOrderOutcome(row, this.#order);
     if (seen === null) return;
     if (seen.costMax !== undefined) this.#rows.change({ costMax: textOfMoney(seen.costMax) });
     if (seen.state === 'completed' || seen.state === 'failed') this.#end(seen.state, seen.why);
@@ -361,7 +361,7 @@ export class Hedger {
     if (end) this.#tell(end.phase, end.conversion);
     // The planned leg is now executed, or is dropped.
     if (row.route && state !== 'completed') this.#tell('failed', plannedOf(row, this.#o.pair));
-    this.#run.log.info({ id: row.id, why }, toldOf(row, end?.conversion));
+    this.#run.log.info({ id: row.id, why }, describeHedge(row, end?.conversion));
     this.#o.persist();
   }
 

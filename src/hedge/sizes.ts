@@ -21,7 +21,7 @@ export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint 
 /** Returns the maximum cost of hedges on the UTC day of `at`, in the quote currency. Each row stores that of earlier ones. */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
-  if (last === undefined || dayOf(last.at) !== dayOf(at)) return money(0n);
+  if (last === undefined || dayNumber(last.at) !== dayNumber(at)) return money(0n);
   return money(moneyOf(last.dayCost ?? '0') + ownCost(last));
 }
 
@@ -54,5 +54,5 @@ export function leftNow(
 /** Returns the possible cost of a hedge; 0 only if it was certainly not executed. */
 const ownCost = ({ state, costMax }: HedgeRow): bigint => (state === 'failed' ? 0n : moneyOf(costMax ?? '0'));
 
-const dayOf = (at: Millis): number => Math.floor(at / 86_400_000);
+const dayNumber = (at: Millis): number => Math.floor(at / 86_400_000);
 const ONE = 10n ** 18n;

@@ -35,7 +35,7 @@ export type Became =
  * Returns the resulting state of the hedge; null if the order is not sent yet. `costMax` is the possible cost of the
  * traded part. A null `order` means no news since the start.
  */
-export function becameOf(row: Pick<HedgeRow, 'costMax'>, order: TakenOrder | null): Became | null {
+export function takerOrderOutcome(row: Pick<HedgeRow, 'costMax'>, order: TakenOrder | null): Became | null {
   if (order === null)
     return {
       state: 'completed',

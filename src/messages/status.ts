@@ -1,13 +1,11 @@
-/** The line on where the bot stands, every few seconds: whole where there is room, one row on a terminal. */
-import { approximately, moneyOfAmount, textOfPrice } from '../core/index.ts';
+/** Periodic status line of the bot: complete if there is space, one row on a terminal. */
+import { approximately, isInBook, moneyOfAmount, REASON_TO_WAIT, textOfPrice } from '../core/index.ts';
 import type {
   Amount,
   Clock,
   Instrument,
   Order,
-  OrderState,
   Price,
-  Reason,
   Side,
   Snapshot,
   Timer,
@@ -30,7 +28,9 @@ export type StatusOptions = {
 };
 type QueueAhead = Readonly<Record<Side, Amount | null>>;
 
-/** As soon as both sides are quoted, or after ten seconds of the wall without, then every ten of them. */
+/**
+ * Starts the status line: first when both sides are quoted, or after ten seconds of real time; then every ten seconds.
+ */
 export function status({ log, instrument, now, clock, speed, queueAhead, room }: StatusOptions): { stop(): void } {
   let timer: Timer;
   let told = false;
@@ -38,7 +38,7 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
   const began = clock.elapsed();
   const tell = () => {
     const snapshot = now();
-    const [bids, asks] = [shown(snapshot, 'buy').length, shown(snapshot, 'sell').length];
+    const [bids, asks] = [ordersShown(snapshot, 'buy').length, ordersShown(snapshot, 'sell').length];
     if (told || (bids > 0 && asks > 0) || clock.elapsed() - began >= every) {
       told = true;
       const { fills, whyNot } = snapshot;
@@ -53,7 +53,7 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
   return { stop: () => timer.stop() };
 }
 
-/** The fullest form that fits into so many characters; cut where even the shortest does not. */
+/** Returns the most complete form that fits into `room` characters; cuts the shortest form if none fits. */
 export function statusLine(of: Snapshot, instrument: Instrument, ahead: QueueAhead, room: number): string {
   const forms = [whole(of, instrument, ahead), ...shorter(of, instrument)];
   return forms.find(form => form.length <= room) ?? `${forms.at(-1)!.slice(0, Math.max(0, room - 1))}…`;
@@ -63,7 +63,7 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
   const { fills, sinceOpening, runProfit } = of;
   const { major, minor } = instrument;
   const { profit } = sinceOpening;
-  const side = (name: Side) => shown(of, name).length > 0 || !isEmpty(of, name);
+  const side = (name: Side) => ordersShown(of, name).length > 0 || !isEmpty(of, name);
   const best = (name: Side): string[] =>
     side(name) ? [sideText(of, instrument, name, levelsText(instrument, ahead))] : [];
   const quotes =
@@ -73,16 +73,16 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
   return [
     ...quotes,
     `market ${textOfPrice(instrument, of.bid)} / ${textOfPrice(instrument, of.ask)}`,
-    `${fills} fills, ${major} ${signed(approximately(of.inventory), 4)} from target, ` +
+    `${fills} fills, ${major} ${signedNumber(approximately(of.inventory), 4)} from target, ` +
       `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`})`,
   ].join(' | ');
 }
 
-/** The same with less and less of it; what is quoted, and why not, stays to the end. */
+/** Returns ever shorter forms; all keep the quotes, or why there are none. */
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
   const fills = `${of.fills} fills`;
-  const held = `${major} ${signed(approximately(of.inventory), 4)}`;
+  const held = `${major} ${signedNumber(approximately(of.inventory), 4)}`;
   const profit = `${minor} ${signedCents(of.sinceOpening.profit.total)}`;
   const quotes = (levels: (orders: readonly Order[]) => string) => {
     if (of.quoting !== null) return notQuoting(of, false);
@@ -92,7 +92,7 @@ function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   };
   const counted = quotes(orders => ` x${orders.length}`);
   const bare = quotes(() => '');
-  // What is cut is the price, not why there is none.
+  // Cuts the price rather than the reason for a missing quote.
   const last = of.quoting === null && of.unshown.buy === null && of.unshown.sell !== null ? turned(bare) : bare;
   const forms = [
     [counted, held, profit, fills],
@@ -110,17 +110,10 @@ const turned = (text: string): string => text.split(' | ').reverse().join(' | ')
 const notQuoting = ({ quoting, waitsFor }: Snapshot, isWhole: boolean): string =>
   `not quoting: ${quoting ?? ''}${isWhole && waitsFor !== null ? ` (${waitsFor})` : ''}`;
 
-const isShown = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
-const shown = ({ orders }: Snapshot, side: Side): readonly Order[] =>
-  orders.filter(order => order.side === side && isShown(order));
-/** Nothing of the side is there, on its way or being replaced. */
+const ordersShown = ({ orders }: Snapshot, side: Side): readonly Order[] =>
+  orders.filter(order => order.side === side && isInBook(order));
+/** Whether a side has no order that is live, pending or being replaced. */
 const isEmpty = ({ unshown }: Snapshot, side: Side): boolean => unshown[side] !== null;
-
-/** Why orders that are not done are no quotes now, in the words of `puntas explain`. */
-const NOT_YET: Readonly<Partial<Record<OrderState, Reason>>> = {
-  unknown: 'its order is unknown',
-  canceling: 'its order is being canceled',
-};
 
 function sideText(
   of: Snapshot,
@@ -129,7 +122,7 @@ function sideText(
   levels: (orders: readonly Order[], side: Side) => string,
 ): string {
   const name = side === 'buy' ? 'bid' : 'ask';
-  const orders = shown(of, side);
+  const orders = ordersShown(of, side);
   if (orders.length > 0) {
     const prices = orders.map(order => order.price);
     const best = (side === 'buy' ? Math.max(...prices) : Math.min(...prices)) as Price;
@@ -138,7 +131,7 @@ function sideText(
   const empty = of.unshown[side];
   if (empty !== null) return `no ${name}: ${empty.reason}`;
   const state = of.orders.find(order => order.side === side)?.state;
-  return `no ${name}: ${(state && NOT_YET[state]) ?? 'its order is on its way'}`;
+  return `no ${name}: ${(state && REASON_TO_WAIT[state]) ?? 'its order is on its way'}`;
 }
 
 const levelsText =
@@ -150,4 +143,4 @@ const levelsText =
     return ` (${orders.length} level${orders.length === 1 ? '' : 's'}${queue})`;
   };
 
-const signed = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;
+const signedNumber = (x: number, decimals: number): string => `${x >= 0 ? '+' : ''}${x.toFixed(decimals)}`;

@@ -27,7 +27,7 @@ const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
   ).map(([action, reason]) => ({ side, action, reason, count: 0 })),
 );
 
-const sumOf = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
+const moneyNumber = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
 const currencyOf = ({ minorCurrency: currency }: Monitored) => ({ currency });
 
 const QUOTING = [
@@ -39,28 +39,28 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_paper',
-    help: '1 when the run trades on paper: nothing in it is real money; else 0.',
+    help: '1 for a paper run, otherwise 0.',
     labels: ['book'],
     read: now => Number(now.isPaper),
   }),
   gauge({
     name: 'puntas_quotes_live',
     alerts: ['PuntasOneSided'],
-    help: 'Orders of ours that are live in the book.',
+    help: 'Live orders of the bot.',
     labels: ['book', 'side'],
     read: now => SIDES.map(side => [{ side }, now.quotesLive[side]]),
   }),
   counter({
     name: 'puntas_orders_total',
     alerts: ['PuntasOrdersUnknown', 'PuntasOrdersRefused'],
-    help: 'Orders by what became of them: placed (accepted by the exchange), canceled, filled (in full), refused (by the exchange), unknown (outcome not known when the request ended).',
+    help: 'Orders by event: placed (accepted), canceled, filled (completely), refused, unknown (when the request ended).',
     labels: ['book', 'side', 'event'],
     zeros: () => SIDES.flatMap(side => ORDER_EVENTS.map(event => ({ side, event }))),
     hear: { order: (side, event) => [[{ side, event }, 1]] },
   }),
   total({
     name: 'puntas_decisions_total',
-    help: 'What decisions did about each level: placed, kept, waits (for an order on its way), canceled, not placed; and why.',
+    help: 'Decisions about levels: placed, kept, waits, canceled, not placed; with the reason.',
     labels: ['book', 'side', 'decision', 'reason'],
     read: now =>
       [...USUAL, ...now.decisions].map(({ side, action, reason, count }) => [
@@ -71,20 +71,20 @@ const QUOTING = [
   gauge({
     name: 'puntas_regime',
     alerts: ['PuntasHalted'],
-    help: '1 for the regime that holds, otherwise 0: normal, wide, reduce only, paused, halted.',
+    help: '1 for the current regime, otherwise 0.',
     labels: ['book', 'regime'],
     read: now => REGIMES.map(regime => [{ regime }, regime === now.regime ? 1 : 0]),
   }),
   total({
     name: 'puntas_regime_changes_total',
-    help: 'How often each regime was entered.',
+    help: 'Number of times that each regime started.',
     labels: ['book', 'regime'],
     read: now => REGIMES.map(regime => [{ regime }, now.regimes[regime]]),
   }),
   counter({
     name: 'puntas_fills_total',
     alerts: ['PuntasNoFills'],
-    help: 'Executions of our orders, partial ones included.',
+    help: "Executions of the bot's orders, partial ones included.",
     labels: ['book', 'side'],
     zeros: () => SIDES.map(side => ({ side })),
     hear: { fill: side => [[{ side }, 1]] },
@@ -98,7 +98,7 @@ const QUOTING = [
   }),
   counter({
     name: 'puntas_volume_total',
-    help: 'What changed hands in executions of our orders, in both currencies.',
+    help: 'Traded volume, in both currencies.',
     labels: ['book', 'side', 'currency'],
     zeros: now =>
       now === null
@@ -108,69 +108,69 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_quote_price',
-    help: 'Price of our best live order; absent on a side without one.',
+    help: "Price of the bot's best live order; absent without one.",
     labels: ['book', 'currency', 'side'],
-    read: now => SIDES.map(side => [{ ...currencyOf(now), side }, sumOf(now.quotePrice[side])]),
+    read: now => SIDES.map(side => [{ ...currencyOf(now), side }, moneyNumber(now.quotePrice[side])]),
   }),
   gauge({
     name: 'puntas_mid',
-    help: 'Middle of the market without our orders; absent while the book is not two-sided.',
+    help: "Mid price without the bot's orders; absent if the book is one-sided.",
     labels: ['book', 'currency'],
-    read: now => [[currencyOf(now), sumOf(now.mid)]],
+    read: now => [[currencyOf(now), moneyNumber(now.mid)]],
   }),
   gauge({
     name: 'puntas_pnl',
-    help: 'Profit since the start of the process, by its parts: spread (against the middle at each fill), inventory (moves of the middle on what was held), fees (negative), hedging (what conversions and orders that took liquidity brought against the middle).',
+    help: 'Profit since the process started, by part: spread (against the mid price), inventory (moves of the mid price), fees (negative), hedging.',
     labels: ['book', 'currency', 'part'],
     read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.pnl[part])]),
   }),
   gauge({
     name: 'puntas_profit_since_opening',
-    help: 'Profit since the opening of the ledger, over every run, marked at the middle, by the parts of puntas_pnl: the profit of puntas status, puntas report and the console.',
+    help: 'Profit since the opening of the ledger at the mid price, by part, as in puntas status and puntas report.',
     labels: ['book', 'currency', 'part'],
     read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.profitSinceOpening[part])]),
   }),
   gauge({
     name: 'puntas_profit_run',
-    help: 'Part of puntas_profit_since_opening that the run of now brought; a reload starts another run.',
+    help: 'Part of puntas_profit_since_opening from the current run.',
     labels: ['book', 'currency', 'part'],
     read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.profitOfRun[part])]),
   }),
   gauge({
     name: 'puntas_spread_bps',
-    help: 'Distance between our best live bid and ask, in bps of their middle; absent unless both are live.',
+    help: "Spread of the bot's best live quotes (bps); absent unless both are live.",
     labels: ['book'],
     read: now => now.spreadBps,
   }),
   gauge({
     name: 'puntas_market_spread_bps',
-    help: "Distance between everybody's best bid and ask, in bps of their middle; absent while the book is not two-sided.",
+    help: 'Spread of the market (bps); absent if the book is one-sided.',
     labels: ['book'],
     read: now => now.marketSpreadBps,
   }),
   gauge({
     name: 'puntas_book_age_seconds',
     alerts: ['PuntasBookStale'],
-    help: 'Time since the last whole order book was received; +Inf before the first.',
+    help: 'Age of the order book; +Inf before the first.',
     labels: ['book'],
     read: now => (now.bookAgeMs === null ? Infinity : now.bookAgeMs / 1000),
   }),
   gauge({
     name: 'puntas_stream_up',
-    help: '1 while market data comes from the stream, 0 while it is polled; absent without a stream.',
+    help: '1 if market data comes from the stream, 0 if polled; absent without a stream.',
     labels: ['book'],
     read: now => (now.streamUp === null ? null : Number(now.streamUp)),
   }),
   gauge({
     name: 'puntas_queue_ahead',
-    help: "Amount of others' orders that are filled before our best order of the side, in units of the major currency; absent while that is not known.",
+    help: "Amount ahead of the bot's best order in the queue (base currency); absent if unknown.",
     labels: ['book', 'side'],
-    read: now => SIDES.map(side => [{ side }, sumOf(now.queueAhead[side])]),
+    read: now => SIDES.map(side => [{ side }, moneyNumber(now.queueAhead[side])]),
   }),
   histogram({
     name: 'puntas_request_seconds',
     alerts: ['PuntasRequestsSlow', 'PuntasRequestsFailing'],
-    help: 'Time that requests to the exchange took, by endpoint and outcome: done, refused (certainly not carried out), unknown.',
+    help: 'Duration of requests, by endpoint and outcome: done, refused (not executed), unknown.',
     labels: ['endpoint', 'outcome'],
     bounded: ['endpoint'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
@@ -179,27 +179,27 @@ const QUOTING = [
   gauge({
     name: 'puntas_request_budget_remaining',
     alerts: ['PuntasBudgetSpent'],
-    help: 'Requests that may still be sent in the current 60 s.',
+    help: 'Remaining requests of the current 60 s.',
     labels: ['scope'],
     read: ({ budget }) => (['public', 'private'] as const).map(scope => [{ scope }, budget[scope]]),
   }),
   histogram({
     name: 'puntas_loop_seconds',
     alerts: ['PuntasLoopSlow'],
-    help: 'Time that one decision took, from the event to its approved commands.',
+    help: 'Duration of a decision.',
     labels: [],
     buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     hear: { loop: ms => [[{}, ms / 1000]] },
   }),
   gauge({
     name: 'puntas_event_loop_delay_seconds',
-    help: 'How late the event loop was in the last 30 to 60 seconds, or since the scrape before where that is longer ago: median, 99th percentile (p99) and longest. So long requests, decisions and this page wait for whatever holds it up.',
+    help: 'Delay of the event loop in the last 30 to 60 seconds: median, 99th percentile (p99) and maximum.',
     labels: ['book', 'stat'],
     read: ({ eventLoop }) => Object.entries(eventLoop).map(([stat, ms]) => [{ stat }, ms / 1000]),
   }),
   gauge({
     name: 'puntas_strategy_figure',
-    help: 'What a model computes with, as puntas check shows it: gamma, full and usual inventory, sigma, A, k, their errors and R2, and on how many arrivals they stand, with where they come from as its unit.',
+    help: 'Values that a model uses, as puntas check shows them, with their source as the unit.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
     untold: 'gone',
@@ -208,7 +208,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_not_quoting',
     alerts: ['PuntasNotQuoting', 'PuntasLedgerDiffers'],
-    help: '1 while this keeps a wanted quote from being shown, otherwise 0.',
+    help: '1 if this reason suppresses a wanted quote, otherwise 0.',
     labels: ['book', 'reason'],
     bounded: ['reason'],
     untold: 'zero',
@@ -217,7 +217,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_stopped_cleanly',
     alerts: ['PuntasDown'],
-    help: '1 once the run was stopped by request and every order of ours is verified to be gone, until the process ends; else 0.',
+    help: '1 after a requested stop with all orders verified as gone, otherwise 0.',
     labels: ['book'],
     read: now => Number(now.isStoppedCleanly),
   }),

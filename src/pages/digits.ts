@@ -66,3 +66,6 @@ export const secondsOr = (x: number | null): string => (x === null ? '–' : dur
 
 /** `2026-01-31 12:00` of ISO 8601. */
 export const minuteText = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
+
+/** Returns a number of things in words, such as `1 bot` or `3 bots`. */
+export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -11,6 +11,7 @@ export {
   short,
   shortOrNull,
   sumText,
+  counted,
 } from './digits.ts';
 export { html, NO_HTML, textOfHtml } from './html.ts';
 export type { Html } from './html.ts';

@@ -1,11 +1,11 @@
-/** Everything that other rooms may import from tape. */
+/** Public interface of tape for the other layers. */
 export * from './model/tape.ts';
 export { RecordedBook, RecordedSide } from './model/recordedBook.ts';
 export { booksIn, isStoredTape, openTape } from './format/open.ts';
 export { isClosed, sessionOf } from './model/session.ts';
 export { SpreadHours, wideHoursOf, wideHoursText } from './analysis/spreadHours.ts';
 export type { WideHours } from './analysis/spreadHours.ts';
-export { describeFlaw, describeTape, finishTape } from './analysis/finish.ts';
+export { describeFlaw, finishTape } from './analysis/finish.ts';
 export { findRecording, formats } from './import/find.ts';
 export { openRecording } from './import/mapping/here.ts';
 export { mappedRecording } from './import/mapping/mapped.ts';
@@ -27,8 +27,6 @@ export type { Imbalance, Signals } from './analysis/signals.ts';
 export { bestsOf, midsOf } from './model/mids.ts';
 export type { RecordedBests, RecordedMids } from './model/mids.ts';
 export { walk } from './model/walk.ts';
-export { statisticsOf } from './analysis/statistics.ts';
-export type { TapeStatistics } from './analysis/statistics.ts';
 export { LastDay } from './format/lastDay.ts';
 export { TapeWriter } from './format/tapeWriter.ts';
 export type { TapeWriterOptions } from './format/tapeWriter.ts';

@@ -1,4 +1,4 @@
-/** A YAML file that is held against a schema: every mistake is one line with its place. */
+/** YAML file validated by a schema, with one line and place for every error. */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import type { z } from 'zod';
 import { problemsOf } from '../config/problems.ts';
@@ -9,17 +9,20 @@ import { UsageError } from './usageError.ts';
 export type YamlFile<Data> = {
   readonly data: Data;
   readonly text: string;
-  /** Throws `UsageError` with a line for each, in the order of the file. */
+  /** Throws a `UsageError` with one line per problem, in the order of the file. */
   readonly tell: (problems: readonly Problem[]) => never;
 };
 
-/** `what` such a file is called, `like` an example of a key with its value, `advice` how one is named. Throws `UsageError`. */
+/**
+ * Reads a file. `what`: kind of file; `like`: example of a key with its value; `advice`: how to name one.
+ * @throws UsageError on any problem.
+ */
 export function readYamlFile<Schema extends z.ZodType>(
   path: string,
   schema: Schema,
   { what, like, advice }: { readonly what: string; readonly like: string; readonly advice: string },
 ): YamlFile<z.infer<Schema>> {
-  const text = textOf(path, advice);
+  const text = readYamlText(path, advice);
   if (text.length > YAML_LENGTH_MAX)
     throw new UsageError(`${path}: larger than ${YAML_LENGTH_MAX} characters, so not a ${what}`);
   const read = readYaml(text, path, like);
@@ -39,7 +42,7 @@ export function readYamlFile<Schema extends z.ZodType>(
   return tell(parsed.error.issues.flatMap(issue => problemsOf(issue, schema, read.value, at => read.source(at))));
 }
 
-function textOf(path: string, advice: string): string {
+function readYamlText(path: string, advice: string): string {
   try {
     return readRegularFile(path, TEXT_FILE);
   } catch (error) {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GAP_MS, LINES_MAX, Outbox, WINDOW_MS } from '../../src/alerts/outbox.ts';
 import type { SendOutcome } from '../../src/alerts/outbox.ts';
-import { cut, textOf } from '../../src/alerts/message.ts';
+import { cut, messageText } from '../../src/alerts/message.ts';
 import type { Entry, Message } from '../../src/alerts/message.ts';
 import { EVENTS_TOLD, alertKind } from '../../src/config.ts';
 import type { AlertEvent, AlertMode } from '../../src/config.ts';
@@ -231,7 +231,7 @@ test('a text fits, has a line for every event, and no half of a character', () =
   fc.assert(
     fc.property(texts, fc.integer({ min: 2_000, max: 5_000 }), (all, max) => {
       const entries = all.map((text, i): Entry => ({ event: EVENTS_TOLD[i]!, state: 'once', text, at: 0, times: 1 }));
-      const text = textOf({ title: 'mm1 btc_mxn', entries }, max);
+      const text = messageText({ title: 'mm1 btc_mxn', entries }, max);
       expect(text.length).toBeLessThanOrEqual(max);
       expect(text).not.toMatch(/\p{Surrogate}/u);
       expect(text.split('\n').length).toBe(1 + all.length);

@@ -3,12 +3,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { FLAG, readEventFile } from '../../backtest/index.ts';
+import { FLAG } from '../../backtest/index.ts';
 import type { MarketRows } from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
 import { naiveGolden } from './naiveReplay.ts';
 import type { NaiveRow } from './naiveReplay.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';
+import { readEventFile } from '../scripts/eventFile.ts';
 
 const OPTIONS = { halfSpreadTicks: 2, interval: 100_000, latency: 10_000, orderLots: 50, positionMaxLots: 1_000 };
 const GENERATOR = '../shared/bench/gen-tape.mjs';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
-import { constantLatency, exponentialLatency, fillModel, recordFlow, RowBuilder } from '../../backtest/index.ts';
+import { constantLatency, fillModel, recordFlow, RowBuilder } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY } from '../../backtest/rows/rows.ts';
@@ -13,6 +13,7 @@ import { bestsOf } from '../../src/tape/index.ts';
 import type { RecordedBests } from '../../src/tape/index.ts';
 import { engineOf, run, runHedged, tape } from './ladderRun.ts';
 import type { HedgedRun } from './ladderRun.ts';
+import { exponentialLatency } from './exponentialLatency.ts';
 
 const DESK: ReplayDeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };
 const RULES = {

@@ -1,5 +1,5 @@
 /** One tape through both drivers: the backtest, and the production session on the embedded exchange, both without latency. */
-import { constantLatency, fillModel, FLAG, rowsOfTape, runHedgedReplay } from '../../backtest/index.ts';
+import { constantLatency, fillModel, FLAG, rowsOfTape } from '../../backtest/index.ts';
 import type { ModelName } from '../../backtest/index.ts';
 import { simulatedDeskOf } from '../../backtest/app/backtest/backtestModel.ts';
 import { clientOf, engineOf, hedgeOf, hedgePlanOf, marketStreamOf } from '../../src/wiring/bot.ts';
@@ -18,13 +18,15 @@ import type { Command, Engine, EngineEvent } from '../../src/core/index.ts';
 import { explained, isOver } from '../../src/hedge/index.ts';
 import type { HedgeRow } from '../../src/hedge/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
-import { openSession } from '../../src/live/loop/session.ts';
+import { Run } from '../../src/live/loop/run.ts';
 import type { Halt } from '../../src/live/safety/latch.ts';
 import { createVenue, feesOf, inProcessStream, tapeMarket } from '../../src/sandbox/index.ts';
 import { bestsOf } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { wireTo } from '../live/inProcess.ts';
 import { heardLog } from '../memoryLog.ts';
+import { OPEN_LATCH } from '../live/openLatch.ts';
+import { runHedgedReplay } from './runReplay.ts';
 
 /** One command, fill, or hedge that is over, with its time since the tape's first row, in ms, rounded to microseconds. */
 export type Done = { readonly at: number; readonly what: string };
@@ -171,18 +173,13 @@ export async function onEmbedded(
   const log = heardLog(({ level, text, known }) => {
     if (level === 'warn' || level === 'error') problems.push(`${text} ${JSON.stringify(known)}`);
   });
-  const quiet = () => undefined;
   const client = clientOf(config, at, clock, 1, { journal });
   const stream = marketStreamOf(config, at, clock, 1);
   const latch = {
-    read: () => null,
+    ...OPEN_LATCH,
     set: ({ reason }: Halt) => void problems.push(reason),
-    lift: quiet,
-    readHold: () => null,
-    setHold: quiet,
-    liftHold: quiet,
   };
-  const opened = openSession({
+  const opened = Run.open({
     bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
     clock,
     log,
@@ -210,7 +207,7 @@ export async function onEmbedded(
     }));
   for (const market of markets) market.stop();
   venue.close();
-  client.close().catch(quiet);
+  client.close().catch(() => undefined);
   stream?.close();
   database.close();
   return { ...courseOf(seen, fills, ms), problems };

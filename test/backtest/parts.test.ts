@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fees } from '../../backtest/exchange/fees.ts';
-import { constantLatency, exponentialLatency, recordedLatencies, travel } from '../../backtest/rows/latency.ts';
+import { constantLatency, recordedLatencies, travel } from '../../backtest/rows/latency.ts';
 import type { LatencySpec } from '../../backtest/rows/latency.ts';
 import { MESSAGE, MessageRing } from '../../backtest/exchange/messages.ts';
 import { NO_ASK, NO_BID, OrderPool, OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
@@ -10,6 +10,7 @@ import { RunHash } from '../../backtest/replay/runHash.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
 import { TickBook } from '../../backtest/rows/tickBook.ts';
 import { amount, instrumentOf, moneyOf, price, randomOf } from '../../src/core/index.ts';
+import { exponentialLatency } from './exponentialLatency.ts';
 
 describe('messages on their way', () => {
   test('arrive in the order in which they were sent, none before an earlier one, however many there are', () => {

@@ -1,17 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import {
-  constantLatency,
-  exponentialLatency,
-  recordFlow,
-  reportOf,
-  RowBuilder,
-  rowsOfTape,
-} from '../../backtest/index.ts';
+import { constantLatency, recordFlow, reportOf, RowBuilder, rowsOfTape } from '../../backtest/index.ts';
 import type { FillRow, ModelName } from '../../backtest/index.ts';
 import { instrumentOf, money, moneyOf, multiplyMoneyFloor, randomOf, textOfMoney } from '../../src/core/index.ts';
 import type { Amount, Strategy } from '../../src/core/index.ts';
 import { feesOf } from '../../src/sandbox/index.ts';
 import { engineOf, rows, run, tape } from './ladderRun.ts';
+import { exponentialLatency } from './exponentialLatency.ts';
 
 describe('the production engine on a recorded market', () => {
   const expected = run();

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Fees } from '../../backtest/index.ts';
 import { backtest, withVenueFees } from '../../backtest/app/backtest/backtest.ts';
-import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { readShipped } from '../../src/wiring/configFile.ts';
 import { loadConfig } from '../../src/config.ts';
 import { amount, instrumentOf, moneyOf, price } from '../../src/core/index.ts';
 import { RULES } from '../tape/storedRows.ts';
+import { NO_PROGRESS } from '../app/noProgress.ts';
 
 const rate = fc.integer({ min: -1_000_000, max: 1_000_000 });
 const textOf = (units: number): string => `${units < 0 ? '-' : ''}0.${String(Math.abs(units)).padStart(8, '0')}`;

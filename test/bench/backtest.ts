@@ -4,17 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import {
-  FLAG,
-  inUnit,
-  readEventFile,
-  REPLAY_THREAD,
-  rowsInShared,
-  storeEventFile,
-  TickBook,
-  windowOfLevels,
-  windowOfTape,
-} from '../../backtest/index.ts';
+import { FLAG, REPLAY_THREAD, rowsInShared, TickBook, windowOfLevels } from '../../backtest/index.ts';
 import type { MarketRows, RowWindow } from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
@@ -24,6 +14,9 @@ import type { ProductionWork } from './productionThread.ts';
 import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 import { decoding, lineOf, secondsSince } from './tape.ts';
 import type { TapeFigures } from './tape.ts';
+import { readEventFile, storeEventFile } from '../scripts/eventFile.ts';
+import { windowOfTape } from '../scripts/windowOfTape.ts';
+import { inUnit } from './inUnit.ts';
 
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
 /** Of the compiled loop's events per second. Of several models or configurations those of all of them count; three models and a tape have no aim of their own. */

@@ -1,9 +1,9 @@
-/** The statistics that docs/market-model.md sets side by side, and those of the seeded flow. */
+/** The statistics that docs/development/evidence/market-model.md sets side by side, and those of the seeded flow. */
 import { seededFlow } from '../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../src/sandbox/markets/flowProfile.ts';
-import { statisticsOf } from '../../src/tape/index.ts';
-import type { TapeStatistics } from '../../src/tape/index.ts';
 import { flowRules, recordMarket } from '../sandbox/markets/recordMarket.ts';
+import { statisticsOf } from '../tape/statistics.ts';
+import type { TapeStatistics } from '../tape/statistics.ts';
 
 export const FLOWS = [
   { book: 'btc_mxn', tick: '10' },

@@ -1,10 +1,11 @@
 /** The production path over the reference tape: what a backtest does, with nothing to show for it. */
-import { constantLatency, fillModel, RowWindow, runReplay, runSideBySide } from '../../backtest/index.ts';
+import { constantLatency, fillModel, RowWindow, runSideBySide } from '../../backtest/index.ts';
 import type { MarketRows, ModelName, ReplayResult, SideBySideOptions } from '../../backtest/index.ts';
 import { Engine, instrumentOf, money } from '../../src/core/index.ts';
 import type { Amount, EngineNews, Value } from '../../src/core/index.ts';
 import { strategies } from '../../strategies/index.ts';
 import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
+import { runReplay } from '../backtest/runReplay.ts';
 
 /** The engine with its gate, a ladder of two levels a side, accounting, one fill model; distances and times as in the default configuration. */
 export function production(rows: MarketRows | RowWindow, model: ModelName, to?: number): ReplayResult {

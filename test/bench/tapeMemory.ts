@@ -3,11 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { storeEventFile, windowOfTape } from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import type { StoredTape } from '../../src/tape/index.ts';
 import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
+import { storeEventFile } from '../scripts/eventFile.ts';
+import { windowOfTape } from '../scripts/windowOfTape.ts';
 
 const BENCH = process.env['PUNTAS_BENCH'] ?? '../shared/bench';
 const MILLION = 1_000_000;

@@ -7,11 +7,11 @@ import type { Exchange, Outcome, WireReply } from '../../src/core/index.ts';
 import { exchangeClient } from '../../src/exchange/client.ts';
 import type { Client } from '../../src/exchange/client.ts';
 import type { Observation } from '../../src/core/index.ts';
-import { nonceV1 } from '../../src/exchange/wire/nonce.ts';
 import { signatureOf } from '../../src/exchange/wire/sign.ts';
 import { httpTransport } from '../../src/exchange/transport/transport.ts';
 import { ROUTES } from '../../src/sandbox/index.ts';
 import { credentials, json, ok, scriptedClient } from './fakes.ts';
+import { nonceV1 } from './nonceV1.ts';
 
 const limit = {
   book: 'btc_mxn',

@@ -10,7 +10,7 @@ import { readConfig } from '../../src/wiring/configFile.ts';
 import { feedOf } from '../../src/wiring/feeds.ts';
 import { readSecretFile } from '../../src/wiring/secretFiles.ts';
 import { boundedBody, readBody, readRegularFile, TailedLines } from '../../src/guard/index.ts';
-import { cancelsIn } from '../../src/live/state/cancels.ts';
+import { RequestBox } from '../../src/live/mailbox/mailbox.ts';
 import { latchIn } from '../../src/live/safety/latch.ts';
 import { readHeartbeat } from '../../src/live/safety/heartbeat.ts';
 import { mappedRecording } from '../../src/tape/import/mapping/mapped.ts';
@@ -61,8 +61,8 @@ describe.each(names)('%s', name => {
 
   test('is a halt where the latch lies, and nothing where a request, a heartbeat or the journal of actions lies', () => {
     const at = (file: string): string => join(made(file), '..');
-    expect(latchIn(at('HALTED')).read()).toMatchObject({ reason: expect.stringMatching(CLAUSE) as string });
-    expect(cancelsIn(at('cancel.json')).waiting()).toBeNull();
+    expect(latchIn(at('HALTED')).read()?.reason).toMatch(name === 'a device' ? /is a link/ : CLAUSE);
+    expect(new RequestBox(at('cancel.json'), 'cancel', 'cancelAnswer').waiting()).toBeNull();
     expect(readHeartbeat(at('heartbeat.json'), 'bot')).toBeNull();
     if (name === 'a huge file') expect(actionTail(at('actions.jsonl'))()).toEqual([]);
     else expect(() => actionTail(at('actions.jsonl'))()).toThrow(CLAUSE);

@@ -306,7 +306,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'funds: other asks not counted',
     file: 'src/core/risk/preTradeRisk.ts',
-    from: "moneyOfAmount(instrument, sum(orders, 'sell') as Amount)",
+    from: "moneyOfAmount(instrument, lotsOnSide(orders, 'sell') as Amount)",
     to: '0n',
     test: 'test/core/risk/preTradeRisk.test.ts',
     title: 'sells with what its other asks have left of it, to the last lot',
@@ -314,8 +314,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'converting not counted in room',
     file: 'src/core/risk/preTradeRisk.ts',
-    from: 'sum(s.orders, side) + s.converting[side] + (',
-    to: 'sum(s.orders, side) + (',
+    from: 'lotsOnSide(s.orders, side) + s.converting[side] + (',
+    to: 'lotsOnSide(s.orders, side) + (',
     test: 'test/core/risk/preTradeRisk.test.ts',
     title: 'leaves room for what conversions may still bring, on the side on which they do',
   },

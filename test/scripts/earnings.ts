@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { backtest } from '../../backtest/app/backtest/backtest.ts';
-import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import type { Config } from '../../src/config.ts';
 import { kindOf } from '../../strategies/index.ts';
 import { NO_CONFIGURATION } from '../shippedConfigs.ts';
+import { NO_PROGRESS } from '../app/noProgress.ts';
 
 /** Of one configuration: a net and a number of fills a seed, seeds 1 to `SEEDS`. Nets in the minor currency. */
 export type Earned = {

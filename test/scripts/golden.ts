@@ -1,12 +1,14 @@
 /** Runs the golden strategy on a recorded event file and prints its counts, amounts and speed as one line of JSON: `npm run golden`. */
 import { statSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { readEventFile, RowWindow, storeEventFile, windowOfTape } from '../../backtest/index.ts';
+import { RowWindow } from '../../backtest/index.ts';
 import { money, textOfMoney } from '../../src/core/index.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import { runGolden } from './goldenRun.ts';
 import type { GoldenCounts } from './goldenRun.ts';
 import { REFERENCE_RULES } from './referenceRules.ts';
+import { readEventFile, storeEventFile } from './eventFile.ts';
+import { windowOfTape } from './windowOfTape.ts';
 
 /** Of the golden run: tick 0.1, lot 0.001, orders of 0.05, at most 1.0 held, 10 ms each way, a rebate of 1 bp. Rows are in microseconds. */
 const LATENCY_US = 10_000;

@@ -1,5 +1,5 @@
 /** The golden run: a plain two-sided quote on a recorded market, whose every count and amount is known from an independent engine. */
-import { power, wholeOrders } from '../../src/fills/index.ts';
+import { power } from '../../src/fills/index.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { constantLatency } from '../../backtest/rows/latency.ts';
 import { LocalOrders } from '../../backtest/replay/localOrders.ts';
@@ -8,6 +8,7 @@ import { BUY, FLAG, SELL } from '../../backtest/rows/rows.ts';
 import type { MarketRows, SideIndex } from '../../backtest/rows/rows.ts';
 import { RowWindow } from '../../backtest/rows/rowWindow.ts';
 import { TickBook } from '../../backtest/rows/tickBook.ts';
+import { wholeOrders } from './wholeOrders.ts';
 
 /** Times in the unit of the rows. */
 export type GoldenOptions = {

@@ -1,4 +1,4 @@
-/** Prints what a hedger costs and spares: one strategy with and without it, as the tables of docs/hedging.md: `npm run hedge:comparison`. */
+/** Prints what a hedger costs and spares: one strategy with and without it, as the tables of docs/development/evidence/hedging.md: `npm run hedge:comparison`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/index.ts';
@@ -10,9 +10,9 @@ import { pairOf } from '../../src/core/index.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { decimalFlag, seedNumber } from '../../src/cli/terminal/flags.ts';
 import { driftNumber } from '../../backtest/commands/flags.ts';
-import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { hedgePlot } from './hedgePlot.ts';
 import { tapeOf } from '../../src/cli/commands/source.ts';
+import { NO_PROGRESS } from '../app/noProgress.ts';
 
 type Flags = {
   readonly config: string;

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { fillModel, FLAG, latencyOf, requestsTook, rowsOfTape, runReplay, travel } from '../../backtest/index.ts';
+import { fillModel, FLAG, latencyOf, requestsTook, rowsOfTape, travel } from '../../backtest/index.ts';
 import type { FillRow, OrderRow } from '../../backtest/index.ts';
-import { run } from '../../src/app/run/run.ts';
+import { BotProcess } from '../../src/app/run/botProcess.ts';
 import { engineOf } from '../../src/wiring/bot.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import { openBox } from '../../src/wiring/embedded.ts';
@@ -18,6 +18,7 @@ import { answeredRequests } from '../../src/live/replay/answeredRequests.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { feesOf, serve } from '../../src/sandbox/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
+import { runReplay } from '../backtest/runReplay.ts';
 
 type Flags = { readonly config: string; readonly tape: string; readonly speed: number; readonly seconds: number };
 /** `at`: ms since the tape's first row of the book, when the exchange executed it. */
@@ -73,7 +74,7 @@ async function throughSockets(tape: Tape, config: Config, speed: number, seconds
   );
   let to = 0;
   try {
-    await run({
+    await BotProcess.run({
       config,
       venue: {
         restUrl: `${server.url}/api`,

@@ -536,9 +536,9 @@ export const PLANTED: readonly Planted[] = [
     from: 11,
     seams: () => ({
       latch: latch => {
-        const atStart = JSON.stringify(latch.readPause?.());
+        const atStart = JSON.stringify(latch.readPause());
         const readPause = () => {
-          const pause = latch.readPause?.() ?? null;
+          const pause = latch.readPause();
           return JSON.stringify(pause) === atStart ? null : pause;
         };
         return { ...latch, readPause };
@@ -554,7 +554,7 @@ export const PLANTED: readonly Planted[] = [
       latch: latch => ({
         ...latch,
         readPause: () => {
-          const pause = latch.readPause?.() ?? null;
+          const pause = latch.readPause();
           return pause === null || pause.until === null ? pause : { ...pause, until: pause.until - 20_000 };
         },
       }),
@@ -568,7 +568,7 @@ export const PLANTED: readonly Planted[] = [
       latch: latch => ({
         ...latch,
         endPause: (pause, ended) => {
-          const isOver = latch.endPause?.(pause, ended) === true;
+          const isOver = latch.endPause(pause, ended) === true;
           if (isOver) latch.lift('the pause is over', ended.at);
           return isOver;
         },
@@ -600,9 +600,9 @@ export const PLANTED: readonly Planted[] = [
     from: 25,
     seams: () => ({
       latch: latch => {
-        const atStart = JSON.stringify(latch.readReduce?.());
+        const atStart = JSON.stringify(latch.readReduce());
         const readReduce = () => {
-          const reduce = latch.readReduce?.() ?? null;
+          const reduce = latch.readReduce();
           return JSON.stringify(reduce) === atStart ? null : reduce;
         };
         return { ...latch, readReduce };

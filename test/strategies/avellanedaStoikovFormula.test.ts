@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { randomOf } from '../../src/core/index.ts';
-import { edge, finite, infinite } from '../../strategies/avellaneda-stoikov/formula.ts';
+import { finite, infinite } from '../../strategies/avellaneda-stoikov/formula.ts';
+import { arrivalEdge } from '../../strategies/model.ts';
 
 /** The setting of the paper's simulation: S0 100, T 1, sigma 2, dt 0.005, k 1.5, A 140, one unit a fill. */
 const [SIGMA, DT, K, A, PATHS] = [2, 0.005, 1.5, 140, 4_000];
@@ -17,7 +18,7 @@ function simulate(gamma: number, isSymmetric: boolean, seed: number) {
     for (let n = 0; n < steps; n++) {
       const left = 1 - n * DT;
       const { shift, halfRisk } = finite(gamma, SIGMA, left, isSymmetric ? 0 : q);
-      const half = halfRisk + edge(gamma, K);
+      const half = halfRisk + arrivalEdge(gamma, K);
       spread += 2 * half;
       const [bid, ask] = [s + shift - half, s + shift + half];
       const bought = random.next() < A * Math.exp(-K * (s - bid)) * DT;

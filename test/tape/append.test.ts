@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { describeImport, importTape } from '../../src/app/tapes/import.ts';
 import type { ImportOptions } from '../../src/app/tapes/import.ts';
 import { LastDay, loadStoredTape, openStoredTape } from '../../src/tape/index.ts';
 import { itOnRecording, withFolder } from './folder.ts';
+import { NO_PROGRESS } from '../app/noProgress.ts';
 
 const imported = (from: string, out: string, options: Partial<ImportOptions> = {}) =>
   importTape({ from, out, append: false, progress: NO_PROGRESS, ...options });

@@ -5,13 +5,13 @@ import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import yazl from 'yazl';
-import { NO_PROGRESS } from '../../src/messages/progress.ts';
 import { importTape } from '../../src/app/tapes/import.ts';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
 import { findRecording, formats, KIND, openTape, importRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
 import type { ImportReport, Tape } from '../../src/tape/index.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { itOnRecording, withFolder } from './folder.ts';
+import { NO_PROGRESS } from '../app/noProgress.ts';
 
 const { instrument: CENT } = tapeRules('eth_usd', '0.01');
 const p = (ticks: number) => textOfPrice(CENT, price(ticks));

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
-import { KIND, SIDE, openTape, statisticsOf } from '../../src/tape/index.ts';
+import { KIND, SIDE, openTape } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 import { itOnRecording } from './folder.ts';
+import { statisticsOf } from './statistics.ts';
 
 const tradesOf = (tape: Tape) => tape.columns.kind.reduce((sum, kind) => sum + (kind === KIND.trade ? 1 : 0), 0);
 const dirtOf = (tape: Tape) => Object.fromEntries(tape.flaws.map(entry => [entry.what, entry.count]));

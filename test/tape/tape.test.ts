@@ -2,36 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
 import { plainText } from '../../src/tape/import/digits.ts';
-import {
-  KIND,
-  RecordedBook,
-  RecordedSide,
-  SIDE,
-  TapeBuilder,
-  finishTape,
-  mergeColumns,
-  statisticsOf,
-} from '../../src/tape/index.ts';
+import { KIND, RecordedBook, RecordedSide, SIDE, TapeBuilder, finishTape } from '../../src/tape/index.ts';
+import { statisticsOf } from './statistics.ts';
 
 describe('columns', () => {
-  it('merge by time, the first recording before the second at equal times, and nothing is lost', () => {
-    const times = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 40 }).map(all => all.sort((a, b) => a - b));
-    fc.assert(
-      fc.property(times, times, (first, second) => {
-        const columnsOf = (list: number[], id: number) => {
-          const builder = new TapeBuilder();
-          for (const at of list) builder.trade(at, at, SIDE.buy, price(1), amount(1), id);
-          return builder.columns();
-        };
-        const merged = mergeColumns(columnsOf(first, 1), columnsOf(second, 2));
-        const expected = [...first.map(at => [at, 1]), ...second.map(at => [at, 2])].sort(
-          (x, y) => x[0]! - y[0]! || x[1]! - y[1]!,
-        );
-        expect(Array.from(merged.at, (at, i) => [at, merged.id[i]])).toEqual(expected);
-      }),
-    );
-  });
-
   it('set a time that goes back to the one before, and count it', () => {
     const builder = new TapeBuilder();
     for (const at of [5, 3, 7]) builder.trade(at, at, SIDE.buy, price(1), amount(1));

@@ -1,16 +1,19 @@
-/** The law of the holdout: opened once, on hours that nobody tuned on, and whoever has seen it tunes no more. */
+/**
+ * Rule of the holdout: it is opened once, on hours that were never used for tuning. After that no study may tune on its
+ * hours.
+ */
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { isTrial, meet } from './registry.ts';
 import type { MarketHours, NeighbourRecord, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
 
-/** Of a study: its own digest, what it is tuned on and what it holds out. */
+/** Digest of a study, and its hours for tuning and holdout. */
 export type StudyHours = {
   readonly study: string;
   readonly tapes: readonly MarketHours[];
   readonly heldOut: readonly MarketHours[];
 };
 
-const told = ({ by, at, study }: { readonly by: string; readonly at: string; readonly study: string }): string =>
+const openingText = ({ by, at, study }: { readonly by: string; readonly at: string; readonly study: string }): string =>
   `by ${by} at ${at} (study ${study.slice(0, 12)})`;
 const spanText = (hours: readonly MarketHours[]): string =>
   hours
@@ -20,23 +23,29 @@ const spanText = (hours: readonly MarketHours[]): string =>
     )
     .join(', ');
 
-/** Where its own holdout was opened; null where it was not. */
+/** Returns the record of its opened holdout; `null` if it is closed. */
 export const openedBy = (records: readonly RegistryRecord[], study: string): OpenedRecord | null =>
   records.find((record): record is OpenedRecord => record.kind === 'opened' && record.study === study) ?? null;
 
-/** Throws `UsageError` where trials may not be run: a holdout with hours of this study was opened, by whomever, or hours that it holds out were tuned on. */
+/**
+ * Throws `UsageError` if trials are forbidden: an opened holdout overlaps hours of this study, or its holdout hours
+ * were used for tuning.
+ */
 export function mayTune(records: readonly RegistryRecord[], of: StudyHours): void {
   const opened = records.find(
     (record): record is OpenedRecord => record.kind === 'opened' && meet(record.tapes, [...of.tapes, ...of.heldOut]),
   );
   if (opened !== undefined)
     throw new UsageError(
-      `a holdout with hours of this study was opened ${told(opened)}: ${spanText(opened.tapes)}; whoever has seen it cannot tune without it in mind: record other hours`,
+      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; whoever has seen it cannot tune without it in mind: record other hours`,
     );
   unseen(records, of);
 }
 
-/** Throws `UsageError` where the holdout may not be opened: it was, or its hours were tuned on. `before`: only what stands before this record counts. */
+/**
+ * Throws `UsageError` if the holdout may not be opened: it already was, or its hours were used for tuning. With
+ * `before`, only earlier records count.
+ */
 export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
   const end = before === undefined ? records.length : records.findIndex(record => isSame(record, before));
   const earlier = records.slice(0, end);
@@ -45,7 +54,7 @@ export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, befo
   );
   if (opened !== undefined)
     throw new UsageError(
-      `the holdout was opened ${told(opened)}, and is opened once: ${spanText(opened.tapes)}; what it said is in the registry`,
+      `the holdout was opened ${openingText(opened)}, and is opened once: ${spanText(opened.tapes)}; what it said is in the registry`,
     );
   unseen(earlier, of);
 }
@@ -57,7 +66,7 @@ function unseen(records: readonly RegistryRecord[], { heldOut }: StudyHours): vo
   );
   if (seen !== undefined)
     throw new UsageError(
-      `hours that this study holds out were tuned on ${told(seen)}: ${spanText(heldOut)}; a holdout must be of hours that no trial has seen`,
+      `hours that this study holds out were tuned on ${openingText(seen)}: ${spanText(heldOut)}; a holdout must be of hours that no trial has seen`,
     );
 }
 

@@ -1,4 +1,4 @@
-/** What `puntas tune` prints for a person: sentences, and the best trials in a table of 80 columns. */
+/** Text of `puntas tune`: sentences, and the best trials in a table of 80 columns. */
 import { tuningWords } from '../../index.ts';
 import type { Tuning } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
@@ -6,7 +6,7 @@ import { wrapped } from '../../../src/messages/wrapped.ts';
 const WIDTH = 80;
 const SHOWN = 10;
 
-/** Ends without a line break. */
+/** Describes a study, without a line break at the end. */
 export function describeTuning(tuning: Tuning): string {
   const [verdict = '', ...rest] = tuningWords(tuning);
   const refusals = refusedFor(tuning);
@@ -18,7 +18,7 @@ export function describeTuning(tuning: Tuning): string {
   ].join('\n');
 }
 
-/** The reasons of refused trials, most first. */
+/** Reasons of refused trials, most frequent first. */
 function refusedFor({ trials }: Tuning): readonly string[] {
   const reasons = new Map<string, number>();
   for (const { state, why } of trials)
@@ -29,7 +29,7 @@ function refusedFor({ trials }: Tuning): readonly string[] {
     .map(([why, count]) => `Refused ${count}: ${why}.`);
 }
 
-/** A row for each of the best: its number, what it was chosen by, and its parameters as far as there is room. */
+/** Table of the best trials: number, objectives, and as many parameters as fit. */
 function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): readonly string[] {
   const shown = objectives.length > 1 ? front : ranking;
   const rows = shown.slice(0, SHOWN).flatMap(number => trials.filter(trial => trial.number === number));
@@ -38,11 +38,11 @@ function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): re
     { head: 'trial', cells: rows.map(({ number }) => String(number)) },
     ...[...objectives, ...names].map(name => ({
       head: name,
-      cells: rows.map(({ measures }) => short(measures?.[name] ?? Number.NaN)),
+      cells: rows.map(({ measures }) => fourDigits(measures?.[name] ?? Number.NaN)),
     })),
     ...parameters.map(key => ({
       head: key.split('.').at(-1) ?? key,
-      cells: rows.map(({ point }) => (point[key] === undefined ? '–' : short(point[key]))),
+      cells: rows.map(({ point }) => (point[key] === undefined ? '–' : fourDigits(point[key]))),
     })),
   ];
   const widths = columns.map(({ head, cells }) => 2 + Math.max(head.length, ...cells.map(cell => cell.length)));
@@ -53,5 +53,5 @@ function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): re
   return [line(({ head }) => head), ...rows.map((_, i) => line(({ cells }) => cells[i] ?? ''))];
 }
 
-const short = (value: number | string | boolean): string =>
+const fourDigits = (value: number | string | boolean): string =>
   typeof value === 'number' ? String(Number(value.toPrecision(4))) : String(value);

@@ -1,4 +1,4 @@
-/** A bot's status for a person: at most fifteen rows of eighty columns where nothing is out of the ordinary. */
+/** Text of a bot's status: normally at most fifteen rows of eighty columns. */
 import { moneyOf, shortDecimal } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -9,43 +9,45 @@ import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus
 const WIDTH = 80;
 const NAME = 11;
 
-/** Lines without a newline at the end; `where` names the bot where it never ran. */
+/** Returns the lines without newlines; `where` names a bot that never ran. */
 export function botStatusText(of: BotStatus, where: string): string {
   const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;
   return [
     ...wrapped(`${name}: ${lifeText(of)}`, WIDTH),
-    ...(run === null ? [] : row('regime', regimeText(run, heldBy))),
-    ...(heldBy.length === 0 ? row('held by', 'nobody') : heldBy.flatMap(held => row('held by', heldText(held)))),
+    ...(run === null ? [] : statusRow('regime', regimeText(run, heldBy))),
+    ...(heldBy.length === 0
+      ? statusRow('held by', 'nobody')
+      : heldBy.flatMap(held => statusRow('held by', heldText(held)))),
     ...(run === null ? [] : runRows(run)),
     ...(disk === null
       ? []
-      : row('disk', `the disk of the state cannot be written (${disk}); figures and heartbeats may be old`)),
-    ...(profit === null ? [] : row('profit', profitText(profit))),
-    ...row('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
-    ...(note === null ? [] : row('note', note)),
+      : statusRow('disk', `the disk of the state cannot be written (${disk}); figures and heartbeats may be old`)),
+    ...(profit === null ? [] : statusRow('profit', profitText(profit))),
+    ...statusRow('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
+    ...(note === null ? [] : statusRow('note', note)),
   ].join('\n');
 }
 
 function runRows(run: RunStatus): readonly string[] {
   const { market, inventory, holdings, fills } = run;
   const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
-  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${plain(sum)} ${currency}`);
+  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${shortDecimal(sum)} ${currency}`);
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
   return [
-    ...row('quotes', `${bothText(run)}${why}`),
-    ...row('market', `bid ${plain(market.bid ?? 'none')}, ask ${plain(market.ask ?? 'none')}`),
-    ...row(
+    ...statusRow('quotes', `${bothText(run)}${why}`),
+    ...statusRow('market', `bid ${shortDecimal(market.bid ?? 'none')}, ask ${shortDecimal(market.ask ?? 'none')}`),
+    ...statusRow(
       'inventory',
-      `${plain(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
+      `${shortDecimal(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
     ),
-    ...row('limits', limitsText(run.limits)),
-    ...row('fills', `${fills} in this run`),
+    ...statusRow('limits', limitsText(run.limits)),
+    ...statusRow('fills', `${fills} in this run`),
   ];
 }
 
-/** Broken between words, under its name. */
-function row(name: string, text: string): readonly string[] {
+/** Wraps the text at words, indented after its name. */
+function statusRow(name: string, text: string): readonly string[] {
   return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
 }
 
@@ -73,7 +75,7 @@ function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): stri
   return `${known}; cancel them with puntas halt --cancel`;
 }
 
-/** What a person or a limit says is told below, with who says it. */
+/** Reasons of an operator or a limit are shown below, with their source. */
 function regimeText({ regime: { regime, since, why } }: RunStatus, heldBy: BotStatus['heldBy']): string {
   const isBelow = heldBy.some(({ reason }) => why.startsWith(reason));
   return `${regime} since ${since === null ? 'the start' : time(since)}${isBelow ? '' : `: ${why}`}`;
@@ -92,10 +94,10 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
   const [best] = quotes;
   if (best === undefined) return `no ${word}`;
   const many = quotes.length === 1 ? `1 ${word}` : `${quotes.length} ${word}s, best`;
-  return `${many} ${plain(best.amount)} at ${plain(best.price)}`;
+  return `${many} ${shortDecimal(best.amount)} at ${shortDecimal(best.price)}`;
 };
 
-/** The nearest first. */
+/** Lists the limits, most used first. */
 function limitsText(limits: readonly StatusLimit[]): string {
   const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
   if (used.length === 0) return limits.length === 0 ? 'none are set' : `none of the ${limits.length} is used`;
@@ -103,7 +105,7 @@ function limitsText(limits: readonly StatusLimit[]): string {
   return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `; ${rest} others unused`}`;
 }
 
-/** Rounded up: what is not there yet is not 100 %, and what is used is not 0 %. */
+/** Rounds up, but not to 100%: any use shows, and 100% means reached. */
 const limitText = ({ limit, share }: StatusLimit): string =>
   `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))} %` : 'BEYOND'}`;
 
@@ -120,10 +122,7 @@ function ago(ms: Millis): string {
   return `${Math.floor(s / 3_600)} h ${Math.floor((s % 3_600) / 60)} min`;
 }
 
-/** Decimal text without zeros that say nothing. */
-const plain = (text: string): string => shortDecimal(text);
-
-/** The same sentence as in report, ledger and console, with its parts. */
+/** Returns the same sentence as report, ledger and console, with its parts. */
 const profitText = (profit: NonNullable<BotStatus['profit']>): string =>
   `${profitSentenceOf(profit)}: ${(['spread', 'inventory', 'fees', 'hedging'] as const)
     .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)

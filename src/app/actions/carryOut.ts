@@ -1,10 +1,10 @@
-/** Does what a person asks of a bot, says what came of it, and writes the journal. */
+/** Execution of the operator's actions, with their result and journal entry. */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
-import { cancelsIn } from '../../live/state/cancels.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import type { ReloadAnswer } from '../../live/state/reloads.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { RequestBox } from '../../live/mailbox/mailbox.ts';
 import { askReload } from '../inspect/askReload.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { latchHalt } from '../inspect/halt.ts';
@@ -20,7 +20,10 @@ import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
 import { resumed, resumeOnce } from './resumeOnce.ts';
 
-/** Leaves what the bot heeds, waits for its answer where there is one, and writes the journal. Rejects with `UsageError` on what was asked wrongly: that is no line of the journal. */
+/**
+ * Writes the request for the bot, waits for its answer if there is one, and writes the journal. Rejects with
+ * `UsageError`, without a journal entry, if the request is invalid.
+ */
 export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
   if (ask.action === 'reload') {
     const { end, lines } = await carryOutReload(bot, ask, clock);
@@ -37,12 +40,14 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
   return told;
 }
 
-/** As `carryOut`, with the bot's own answer; rejects with `UsageError` where there is none, which is a line of the journal too. */
+/**
+ * Like `carryOut`, but returns the bot's own answer. Rejects with `UsageError` if there is none, and journals that too.
+ */
 export async function carryOutReload(
   bot: WhichBot,
   ask: ReloadActionAsk,
   clock: Clock,
-): Promise<Omit<ReloadAnswer, 'id'> & { readonly digest: string }> {
+): Promise<Omit<MailMessage<'reloadAnswer'>, 'id'> & { readonly digest: string }> {
   const checked = checkedAsk(ask, clock.now());
   const { by, id, reason, digest } = checked;
   const file = { config: fileOf(bot), state: stateDirOf(bot), digest };
@@ -58,7 +63,7 @@ export async function carryOutReload(
   }
 }
 
-/** The same end; what was done is done, also where the journal does not take it. */
+/** Journals the result and returns it; an action stays done even if the journal cannot be written. */
 export function noted({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
   try {
     if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
@@ -89,18 +94,18 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
   }
 }
 
-/** From here on nothing is quoted, until a resume or that time; another pause is replaced. Says what holds now. */
+/** Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns what is in effect. */
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
   const latch = latchIn(bot.stateDir);
-  const before = latch.readPause?.() ?? null;
+  const before = latch.readPause();
   const end = untilMs === undefined ? null : endOfPause(bot, untilMs, at);
-  latch.setPause?.({ reason, at, by: 'person', who: by, until: end?.at ?? null });
+  latch.setPause({ reason, at, by: 'person', who: by, until: end?.at ?? null });
   const until = end === null ? '' : `until ${end.text}, or `;
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
       ? 'paused: within seconds the bot cancels its orders and quotes nothing'
       : 'paused: no bot is running; it will quote nothing after its start';
-  const [halt, reducing] = [latch.read(), latch.readReduce?.() ?? null];
+  const [halt, reducing] = [latch.read(), latch.readReduce()];
   return [
     `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
     ...(before === null ? [] : [`replaces the earlier pause: ${before.reason}`]),
@@ -109,7 +114,10 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
   ];
 }
 
-/** When a pause ends by the bot's own clock. Throws `UsageError` where that clock is not the machine's, and no bot runs that it could be read from. */
+/**
+ * Returns the expiry of a pause by the bot's clock.
+ * @throws UsageError if that clock differs from the machine's and no running bot shows it.
+ */
 function endOfPause(
   { stateDir }: WhichBot,
   untilMs: Millis,
@@ -133,7 +141,7 @@ async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock
   const dir = bot.stateDir;
   const request = { id, at: clock.now(), by, reason };
   const unheard = `To cancel orders that a stopped bot left, run: ${ownCommand('halt --cancel', bot)}`;
-  const { end, lines } = await askBot(dir, cancelsIn(dir), request, clock, unheard);
+  const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
   const more = `${ownCommand('halt --cancel', bot)} cancels them with the bot's key, and halts trading`;
   return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };
 }

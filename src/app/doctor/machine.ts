@@ -1,17 +1,17 @@
-/** What the doctor sees without asking the exchange: the state and its disk, the sentinel, the ports. */
+/** Doctor checks of the machine, without the exchange: state and disk, sentinel, ports. */
 import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { sleep } from '../../core/index.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
-import { heedStateDir } from '../../live/files/stateDir.ts';
+import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
 import { isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
 import type { HeartbeatRecord, Whose } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
-import { nameOf } from '../../live/state/owner.ts';
+import { ownerText } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
@@ -23,14 +23,14 @@ import type { Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** A state that another bot has, that others could write to, or that stops the bot by itself. */
+/** Checks for a state in use by another bot, one that others can write, and one that blocks the bot. */
 export async function stateFindings(config: Config, which: WhichBot, clock: Clock): Promise<readonly Finding[]> {
   const { dir } = config.state;
   const check = 'state';
   if (!existsSync(dir))
     return [pass(check, `${dir} does not exist yet; the first start creates it, only for this user (mode 700)`)];
   try {
-    heedStateDir(dir);
+    assertStateDirTrusted(dir);
   } catch (error) {
     return [brokenOff(check, error, 'then ask again')];
   }
@@ -41,9 +41,9 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   const owner = found?.owner ?? null;
   if (owner !== null && owner.venue !== null && config.exchange.kind === 'remote') {
     const ours = { ...config, key: '', venue: venueOf(config).restUrl(config.exchange.restUrl) };
-    if (nameOf(owner) !== nameOf(ours))
+    if (ownerText(owner) !== ownerText(ours))
       return [
-        fail(check, `${dir} belongs to ${nameOf(owner)}`, `give ${config.instance} a state.dir of its own`),
+        fail(check, `${dir} belongs to ${ownerText(owner)}`, `give ${config.instance} a state.dir of its own`),
         ...stops(dir, which),
       ];
   }
@@ -64,7 +64,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   ];
 }
 
-/** Others cannot write: that was looked at before. */
+/** Checks read permissions; write permissions were checked before. */
 function secrecyFinding(dir: string, more: string): Finding {
   const mode = statSync(dir).mode & 0o777;
   return (mode & 0o077) === 0 || process.geteuid === undefined
@@ -72,10 +72,10 @@ function secrecyFinding(dir: string, more: string): Finding {
     : warn('state', `other users can read ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
-/** Why a start would quote nothing, or only close inventory. */
+/** Returns why a start would quote nothing, or would be reduce-only. */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
-  const stop = latch.read() ?? latch.readHold() ?? latch.readReduce?.() ?? null;
+  const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
   if (stop === null) return [];
   return [
     fail(
@@ -89,24 +89,24 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
 const processOf = ({ process: where }: HeartbeatRecord): string =>
   where === undefined ? '' : ` (process ${where.pid} on ${where.host})`;
 
-/** Who shows life in a state directory, and whose process is not known to be gone. */
+/** Returns the heartbeat of a process that may be running; `null` if it stopped or its process is gone. */
 export function alive(dir: string, whose: Whose): HeartbeatRecord | null {
   const record = readHeartbeat(dir, whose);
   return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
 }
 
-/** Samples of the disk; enough for a median, and less than a second on a slow disk. */
+/** Number of disk samples: enough for a median, and less than a second on a slow disk. */
 const SYNCS = 21;
-/** Every order waits for one sync, and a cancel for none. */
+/** Thresholds of one sync. Every order waits for a sync; cancels do not. */
 const SYNC_SLOW_MS = 20;
 const SYNC_HOPELESS_MS = 500;
 const MB = 1_000_000;
-/** Beside the recordings: state file, ledger, deliveries. */
+/** Disk space for state file, ledger and deliveries, in addition to the recordings. */
 const ROOM_MB = 200;
 
-/** Room for what is kept, and how long an order waits for the disk. */
+/** Checks the disk space, and how long an order waits for the disk. */
 export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<Clock, 'elapsed'>): readonly Finding[] {
-  const dir = nearest(resolve(state.dir));
+  const dir = nearestFolder(resolve(state.dir));
   let times: readonly number[];
   try {
     times = [...syncTimes(dir, SYNCS, () => clock.elapsed())].sort((a, b) => a - b);
@@ -140,12 +140,11 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
 }
 
 const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
-const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
 
-/** A sentinel beats once a second at least. */
+/** Time within which a sentinel writes a heartbeat; normally once per second. */
 const BEATS_WITHIN_MS = 3_000;
 
-/** Whether somebody would cancel for a dead bot. */
+/** Checks that a sentinel would cancel for a dead bot. */
 export async function sentinelFinding(config: Config, clock: Clock): Promise<Finding> {
   const check = 'sentinel';
   const { required } = config.sentinel;
@@ -172,7 +171,7 @@ async function moves(dir: string, seen: HeartbeatRecord, clock: Clock): Promise<
   return readHeartbeat(dir, 'sentinel')?.counter !== seen.counter;
 }
 
-/** Whether metrics and webhooks can be served, and who could reach them. */
+/** Checks whether metrics and webhooks can be served, and from where they are reachable. */
 export async function portFindings({ metrics, webhooks, state }: Config): Promise<readonly Finding[]> {
   const isRunning = alive(state.dir, 'bot') !== null;
   const found = [await portFinding('metrics', metrics, isRunning)];
@@ -225,7 +224,7 @@ async function portFinding(
   );
 }
 
-/** The code of the system's refusal; null when it could be had, and was given back. */
+/** Returns the system's error code; `null` if the port could be opened and was released. */
 function listenProblem(host: string, port: number): Promise<string | null> {
   return new Promise(done => {
     const server = createServer();

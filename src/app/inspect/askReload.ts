@@ -1,8 +1,8 @@
-/** `puntas reload`: checks the file, leaves a request in the bot's state directory, and waits for the bot's answer. */
+/** `puntas reload`: checks the file, writes a request into the bot's state directory, and waits for the answer. */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
-import { reloadsIn } from '../../live/state/reloads.ts';
-import type { ReloadAnswer } from '../../live/state/reloads.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { ReloadBox } from '../../live/mailbox/mailbox.ts';
 import { askBot } from './askBot.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
 import { digestOf } from '../run/reloading.ts';
@@ -10,24 +10,27 @@ import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {
   readonly config: string;
-  /** Instead of the one in the file. */
+  /** State directory; overrides the one in the file. */
   readonly state?: string;
-  /** Of a run --paper, which has a state directory of its own. */
+  /** Whether to use the state directory of a paper run. */
   readonly paper: boolean;
   readonly preview: boolean;
   readonly reason: string;
   readonly by: string;
-  /** SHA-256 of the file that was previewed, in hex, or its first characters; absent: the file as it is now. */
+  /** SHA-256 (hex) of the previewed file, or its first characters; if absent, the file as it is now. */
   readonly digest?: string | undefined;
-  /** Never used before. */
+  /** Unique id. */
   readonly id: string;
 };
 
-/** Resolves to the bot's answer, and the SHA-256 of the file that it is about. Rejects with `UsageError` on a file with errors, on no bot that runs there, and on one that says nothing. */
+/**
+ * Resolves to the bot's answer, and the SHA-256 of the file.
+ * @throws UsageError if the file has errors, or if no bot runs or answers.
+ */
 export async function askReload(
   command: ReloadCommand,
   clock: Clock,
-): Promise<ReloadAnswer & { readonly digest: string }> {
+): Promise<MailMessage<'reloadAnswer'> & { readonly digest: string }> {
   const { config: file, preview: isPreview, reason, by, id } = command;
   const { config, text } = readConfigText(file);
   const dir = command.state ?? (command.paper ? config.paper.stateDir : config.state.dir);
@@ -38,25 +41,26 @@ export async function askReload(
       `${file}: changed since the preview: expected the SHA-256 ${expected}, found ${digest}; no request was sent to the bot; check the file with puntas reload --preview`,
     );
   const request = { id, at: clock.now(), by, reason, digest, isPreview };
-  const answer = await askBot(dir, reloadsIn(dir), request, clock, 'A bot reads the file at its start');
+  const box = new ReloadBox(dir);
+  const answer = await askBot(dir, box, request, clock, 'A bot reads the file at its start');
   quietly(() => {
-    if (answer.end === 'shown') reloadsIn(dir).remember({ by, at: clock.now(), digest });
-    else if (answer.end !== 'kept') reloadsIn(dir).remember(null);
+    if (answer.end === 'shown') box.remember({ by, at: clock.now(), digest });
+    else if (answer.end !== 'kept') box.remember(null);
   });
   return { ...answer, digest };
 }
 
-/** A preview counts for so long. */
+/** Time for which a preview is valid. */
 const PREVIEW_COUNTS_MS = 3_600_000;
 
-/** SHA-256 of what this operator previewed last and has not taken since; undefined if there is no such preview. */
+/** Returns the SHA-256 of this operator's last preview that was not applied; `undefined` if there is none. */
 function lastPreviewed(dir: string, by: string, now: Millis): string | undefined {
-  const preview = existsSync(dir) ? reloadsIn(dir).previewed() : null;
+  const preview = existsSync(dir) ? new ReloadBox(dir).previewed() : null;
   const counts = preview !== null && preview.by === by && Math.abs(now - preview.at) < PREVIEW_COUNTS_MS;
   return counts ? preview.digest : undefined;
 }
 
-/** A disk that takes no note of a preview keeps nobody from one. */
+/** A preview must work even if the disk cannot store a note of it. */
 function quietly(work: () => void): void {
   try {
     work();

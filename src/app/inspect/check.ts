@@ -1,6 +1,9 @@
-/** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
+/**
+ * `puntas check`: the validated configuration, and the quotes that it would place now with the reason for each price.
+ * Places nothing.
+ */
 import { stringify } from 'yaml';
-import { describeTier, needsPerson, textOfAmount, textOfPrice } from '../../core/index.ts';
+import { describeTier, needsPerson, ratePercent, textOfAmount, textOfPrice } from '../../core/index.ts';
 import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -14,11 +17,15 @@ import { previewNow } from './previewNow.ts';
 export type CheckResult = {
   /** Lines for stdout. */
   readonly text: string;
-  /** Why nothing could be quoted with this configuration until a person changes something, in one line; null when something could. */
+  /**
+   * Reason why nothing could be quoted until the operator changes something, in one line; `null` if something could.
+   */
   readonly problem: string | null;
 };
 
-/** `configFile` is where the configuration was read. Rejects with one line for a person when there is nothing to show of it. */
+/**
+ * Checks the configuration read from `configFile`. Rejects with one line for the operator if it has nothing to show.
+ */
 export async function check(
   config: Config,
   venue: VenueAccess,
@@ -34,13 +41,13 @@ export async function check(
       '# configuration, with every default filled in',
       stringify(config).trimEnd(),
       '',
-      `# quotes that it would place now (maker fee ${percent(rules.makerRate)}, taker fee ${percent(rules.takerRate)})`,
+      `# quotes that it would place now (maker fee ${ratePercent(rules.makerRate)}, taker fee ${ratePercent(rules.takerRate)})`,
       ...(rules.tier ? [describeTier(rules.tier)] : []),
       ...halts(preview.halt, config.state.dir, configFile),
       ...(own === 0
         ? []
         : [`${own} live orders of ${config.instance} are treated as canceled, because a run cancels them first`]),
-      ...describe(rules.instrument, preview),
+      ...previewLines(rules.instrument, preview),
     ].join('\n');
     return { text, problem: needsPerson(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null };
   } finally {
@@ -48,13 +55,13 @@ export async function check(
   }
 }
 
-/** What keeps a run from quoting whatever the market does. */
+/** Returns the stops that would block a run in any market. */
 function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
   const would = (what: string, { by, reason }: Halt): string =>
     `run would ${what} by ${by}: ${reason}; investigate, then resume with: ${lift}`;
-  const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
+  const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
     ...(now === null ? [] : [`run would halt immediately: ${now}`]),
     ...(halted === null ? [] : [would('quote nothing: halted', halted)]),
@@ -63,15 +70,15 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
   ];
 }
 
-function describe(instrument: Instrument, preview: Preview): string[] {
+function previewLines(instrument: Instrument, preview: Preview): string[] {
   if (preview.levels.length === 0 && preview.refusal !== null) return [`none: ${preview.refusal}`];
   const asks = preview.levels.filter(({ level }) => level.side === 'sell').reverse();
   const bids = preview.levels.filter(({ level }) => level.side === 'buy');
   return [
     ...(preview.refusal === null ? [] : [`none would be placed: ${preview.refusal}; otherwise`]),
-    ...asks.map(({ level, verdict }) => row(instrument, level, verdict)),
+    ...asks.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
     `  middle ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
-    ...bids.map(({ level, verdict }) => row(instrument, level, verdict)),
+    ...bids.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
     ...figures(preview),
     ...preview.refusals.map(
       ({ side, index, reason }) => `  ${side === 'buy' ? 'bid' : 'ask'} level ${index + 1}: ${reason}`,
@@ -80,24 +87,24 @@ function describe(instrument: Instrument, preview: Preview): string[] {
   ];
 }
 
-/** What a model computed with. */
+/** Returns the values that a model used. */
 const figures = ({ quote }: Preview): string[] =>
   quote.figures === undefined
     ? []
     : [
-        `  model: ${quote.figures.map(({ name, value, unit }) => `${name} ${rounded(value)} ${unit}`.trim()).join(', ')}`,
+        `  model: ${quote.figures.map(({ name, value, unit }) => `${name} ${fourSignificant(value)} ${unit}`.trim()).join(', ')}`,
       ];
-const rounded = (x: number): string => String(Number(x.toPrecision(4)));
+const fourSignificant = (x: number): string => String(Number(x.toPrecision(4)));
 
-function row(instrument: Instrument, level: NormalizedLevel, verdict: string): string {
+function levelRow(instrument: Instrument, level: NormalizedLevel, verdict: string): string {
   const price = textOfPrice(instrument, level.price);
   const steps = level.why.map((step, i) =>
-    i === 0 ? `${step.name} ${units(instrument, step.ticks)}` : `${step.name} ${signed(instrument, step.ticks)}`,
+    i === 0 ? `${step.name} ${units(instrument, step.ticks)}` : `${step.name} ${signedTicks(instrument, step.ticks)}`,
   );
   return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${amountSteps(instrument, level)}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
 }
 
-/** How the amount came about, when it is not simply what the configuration says. */
+/** Returns how the amount was derived, if it is not the configured one. */
 function amountSteps(instrument: Instrument, { amount, amounts }: NormalizedLevel): string {
   if (amounts === undefined) return '';
   const asked = amounts.reduce((sum, { lots }) => sum + lots, 0);
@@ -111,6 +118,5 @@ function amountSteps(instrument: Instrument, { amount, amounts }: NormalizedLeve
 
 const units = (instrument: Instrument, ticks: number): string =>
   (ticks * Number(instrument.tick)).toFixed(instrument.priceDecimals + 2);
-const signed = (instrument: Instrument, ticks: number): string =>
+const signedTicks = (instrument: Instrument, ticks: number): string =>
   `${ticks < 0 ? '-' : '+'}${units(instrument, Math.abs(ticks))}`;
-const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;

@@ -1,10 +1,13 @@
-/** An explanation for a person: the regime, the fair value, and each level with its steps from there to its price, in ticks. */
+/** Text of an explanation: regime, fair value, and each level with the steps to its price, in ticks. */
 import type { Step } from '../../core/index.ts';
 import { explained } from '../../hedge/index.ts';
-import { timeText } from './explain.ts';
+import { timeText } from '../../messages/timeText.ts';
 import type { ExplainedLevel, Explanation } from './explain.ts';
 
-/** Lines without a newline at the end. Ticks have at most two decimals, figures of the model four digits; prices and amounts are exact. */
+/**
+ * Returns the lines without newlines. Ticks have at most two decimals, model values four digits; prices and amounts are
+ * exact.
+ */
 export function explanationText(of: Explanation): string {
   const { market, inventory, fair, refusal, note, difference } = of;
   return [
@@ -18,7 +21,7 @@ export function explanationText(of: Explanation): string {
     `market: bid ${market.bid ?? 'none'}, ask ${market.ask ?? 'none'}${market.bookAgeMs === null ? ', never read' : `, ${(market.bookAgeMs / 1000).toFixed(1)} s old`}`,
     fair === null
       ? 'fair value: none'
-      : `fair value in ticks of ${of.tick}: ${ticks(fair.ticks)}${fair.steps.length > 1 ? ` = ${sumText(fair.steps)}` : ` (${fair.steps[0]?.name ?? ''})`}`,
+      : `fair value in ticks of ${of.tick}: ${ticksText(fair.ticks)}${fair.steps.length > 1 ? ` = ${sumText(fair.steps)}` : ` (${fair.steps[0]?.name ?? ''})`}`,
     `inventory: ${inventory.fromTarget} ${inventory.currency} from its target, at most ${inventory.max}; holds ${Object.entries(
       inventory.holdings,
     )
@@ -46,15 +49,15 @@ function levelText({ side, level, decision, reason, detail, price, amount, steps
     order === null
       ? ''
       : `; order ${order.id} of ${order.remaining} at ${order.price}, ${order.then}${order.now === order.then ? '' : `, now ${order.now}`}`;
-  const sum = steps.length === 0 ? '' : `\n      ${ticks(total(steps))} = ${sumText(steps)}`;
+  const sum = steps.length === 0 ? '' : `\n      ${ticksText(ticksTogether(steps))} = ${sumText(steps)}`;
   return `  ${what}: ${decision}: ${words}${of}${own}${sum}`;
 }
 
-const total = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
-const ticks = (of: number): string => String(Number(of.toFixed(2)));
+const ticksTogether = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + step.ticks, 0);
+const ticksText = (of: number): string => String(Number(of.toFixed(2)));
 const sumText = (steps: readonly Step[]): string =>
   steps
     .map(({ name, ticks: of }, i) =>
-      i === 0 ? `${name} ${ticks(of)}` : `${of < 0 ? '-' : '+'} ${name} ${ticks(Math.abs(of))}`,
+      i === 0 ? `${name} ${ticksText(of)}` : `${of < 0 ? '-' : '+'} ${name} ${ticksText(Math.abs(of))}`,
     )
     .join(' ');

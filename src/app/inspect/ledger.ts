@@ -1,12 +1,12 @@
-/** `puntas ledger`: what the ledger of a state directory says by currency, for people and programs, and the bookings that a person leaves for it. */
+/** `puntas ledger`: the ledger of a state directory by currency, as text or data, and the operator's bookings. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CAUSES, causesFrom, causesOf, money, moneyOf, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
 import type { Cause, Causes, Clock, LedgerEntry, Millis, Money } from '../../core/index.ts';
-import { adjustmentsIn } from '../../live/state/adjustments.ts';
-import type { Adjustment } from '../../live/state/adjustments.ts';
+import type { MailMessage } from '../../live/mailbox/kinds.ts';
+import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
@@ -20,6 +20,7 @@ import { lastMoment, profitAt } from './profitNow.ts';
 import type { ProfitNow } from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
+import { timeText } from '../../messages/timeText.ts';
 
 export type LedgerAsk = {
   readonly currency?: string;
@@ -30,22 +31,22 @@ export type LedgerAsk = {
 
 type Row = {
   readonly currency: string;
-  /** Within the time that was asked for: `opening` is everything before it. */
+  /** Causes within the requested time; `opening` is everything before it. */
   readonly causes: Causes;
   readonly closing: Money;
-  /** As it was last reported; null when it never was. */
+  /** Balance as last reported; `null` if it never was. */
   readonly exchange: Money | null;
   readonly difference: Money | null;
 };
 
-/** Lines for stdout. Rejects with one line when there is nothing to show. */
+/** Returns lines for stdout. Rejects with one line if there is nothing to show. */
 export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
   const file = await ledgerAt(dir, clock);
   const { since = -Infinity } = ask;
   const shown = file.entries.filter(({ at }) => at >= since);
   const [first] = file.entries;
   if (first !== undefined && isBroughtForward(first) && since <= first.at && since !== -Infinity)
-    throw new UsageError(`--since: entries until ${timeOf(first.at)} are kept as one sum; expected a later time`);
+    throw new UsageError(`--since: what came until ${timeText(first.at)} is kept as one sum; expected a later time`);
   const all = rowsOf(file, shown);
   const rows = all.filter(({ currency }) => ask.currency === undefined || currency === ask.currency);
   if (rows.length === 0)
@@ -62,12 +63,13 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     return ask.form === 'csv' ? [csvHead(ENTRY_COLUMNS), ...lines] : lines;
   }
   if (ask.form === 'csv') return csvOf(rows);
-  const waiting = adjustmentsIn(dir).waiting();
+  const waiting = new NumberedMailbox(dir, 'adjust').waiting();
   const profit = profitAt(lastMoment(dir), file);
-  if (ask.form === 'json') return [JSON.stringify(jsonOf(dir, file, rows, mine.length, ask, waiting.length, profit))];
+  if (ask.form === 'json')
+    return [JSON.stringify(ledgerJson(dir, file, rows, mine.length, ask, waiting.length, profit))];
   const from = since === -Infinity ? (first?.at ?? null) : since;
   return [
-    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeOf(from)}`}${file.checked ? `; compared with the exchange at ${timeOf(file.checked.at)}` : '; not compared with the exchange yet'}`,
+    `${dir}: ${mine.length} ${mine.length === 1 ? 'entry' : 'entries'}${from === null ? '' : ` since ${timeText(from)}`}${file.checked ? `; compared with the exchange at ${timeText(file.checked.at)}` : '; not compared with the exchange yet'}`,
     ...table(rows),
     ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
     ...waiting.map(
@@ -85,8 +87,9 @@ export type AdjustAsk = {
 };
 
 /**
- * Leaves a booking for the bot and returns the line to print. A booking with the currency, amount, reason and name of one that waits, or is in
- * the ledger, is the same command again and books nothing. Rejects with `UsageError` if the request is wrong.
+ * Writes a booking for the bot and returns the line to print. A booking equal in currency, amount, reason and name to
+ * one that waits or is in the ledger is a repeated command and books nothing. Rejects with `UsageError` if the request
+ * is wrong.
  */
 export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise<string> {
   const reason = checkedReason(ask.reason, { what: 'what happened' });
@@ -97,22 +100,22 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   if (!/^[a-z0-9]{1,20}$/.test(currency))
     throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
   const amount = amountOf(ask.amount);
-  const box = adjustmentsIn(dir);
+  const box = new NumberedMailbox(dir, 'adjust');
   const isWaiting = box
     .waiting()
     .some(one => one.currency === currency && one.amount === amount && one.reason === reason && one.by === by);
   // The bot removes the file only after the booking is durable in the ledger, so one of the two has it.
   const earlier = isWaiting ? undefined : bookedIn(await ledgerFileIn(dir, clock), { currency, amount, reason, by });
   if (earlier !== undefined)
-    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeOf(earlier.at)}; to book it again, give another --reason`;
+    return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book it again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
   return `requested: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, otherwise at its next start, before it quotes. A halt stays until you resume with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
-/** Ledger entry of a booking by a person; undefined if it was never booked. */
+/** Returns the ledger entry of an operator's booking; `undefined` if it was never booked. */
 const bookedIn = (
   file: LedgerFile | null,
-  { currency, amount, reason, by }: Pick<Adjustment, 'currency' | 'amount' | 'reason' | 'by'>,
+  { currency, amount, reason, by }: Pick<MailMessage<'adjust'>, 'currency' | 'amount' | 'reason' | 'by'>,
 ): LedgerEntry | undefined =>
   file?.entries.find(
     ({ source, why, changes }) =>
@@ -132,7 +135,7 @@ function amountOf(text: string): Money {
   return amount;
 }
 
-/** The name of the login that says so. */
+/** Returns the login name of the operator. */
 export function ownName(): string {
   try {
     return userInfo().username;
@@ -170,7 +173,7 @@ const COLUMNS: readonly (Cause | 'closing' | 'exchange' | 'difference')[] = [
 const cellOf = (row: Row, column: (typeof COLUMNS)[number]): Money | null =>
   column === 'closing' || column === 'exchange' || column === 'difference' ? row[column] : row.causes[column];
 
-/** A column for each currency, points below points. */
+/** Prints a column for each currency, aligned at the decimal points. */
 function table(rows: readonly Row[]): string[] {
   const columns = rows.map(row => {
     const texts = COLUMNS.map(name => cellOf(row, name)).map(sum => (sum === null ? '' : textOfMoney(sum)));
@@ -192,7 +195,7 @@ const csvOf = (rows: readonly Row[]): string[] => [
 ];
 const textOrEmpty = (sum: Money | null): string => (sum === null ? '' : textOfMoney(sum));
 
-function jsonOf(
+function ledgerJson(
   dir: string,
   { checked, book }: LedgerFile,
   rows: readonly Row[],
@@ -203,8 +206,8 @@ function jsonOf(
 ) {
   return {
     state: dir,
-    since: since === undefined ? null : timeOf(since),
-    comparedAt: checked === null ? null : timeOf(checked.at),
+    since: since === undefined ? null : timeText(since),
+    comparedAt: checked === null ? null : timeText(checked.at),
     entries,
     waiting,
     profit: profit && shownProfit(profit.sinceOpening, profit.run, minorOf({ book })),
@@ -232,9 +235,9 @@ function linesOfEntry(entry: LedgerEntry, { form, currency }: LedgerAsk): string
     amount: textOfMoney(amount),
   }));
   const price = bookedTrade(entry)?.price ?? null;
-  if (form === 'json') return [JSON.stringify({ at: timeOf(at), source, price, why, changes: texts })];
+  if (form === 'json') return [JSON.stringify({ at: timeText(at), source, price, why, changes: texts })];
   const list = texts.map(change => `${change.cause} ${change.amount} ${change.currency}`).join(', ');
-  return [`${timeOf(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
+  return [`${timeText(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
 }
 
 function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
@@ -242,7 +245,5 @@ function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
   return `profit ${profitSentence(sinceOpening, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
 }
 
-/** Minor currency of the bot's book; empty if its state does not name the book. */
+/** Returns the minor currency of the bot's book; empty if its state does not name the book. */
 const minorOf = ({ book }: Pick<LedgerFile, 'book'>): string => (book === null ? '' : pairOf(book)[1]);
-
-const timeOf = (at: Millis): string => new Date(at).toISOString();

@@ -1,8 +1,7 @@
-/** The profit of a bot at the last moment that is on disk: its last recording replayed, or its last checkpoint where there is none. */
+/** Profit of a bot at the last point in time on disk: its last recording replayed, or else its last checkpoint. */
 import { existsSync } from 'node:fs';
-import type { Clock, Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
+import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
-import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { replayedMoment } from './explain.ts';
@@ -10,7 +9,10 @@ import type { ReplayedMoment } from './explain.ts';
 
 export type ProfitNow = { readonly sinceOpening: ProfitSinceOpening; readonly run: Profit | null };
 
-/** Returns the last recorded moment of a state directory; `null` without a recording, the reason if it cannot be replayed. */
+/**
+ * Returns the last recorded moment of a state directory; `null` without a recording, or the error if it cannot be
+ * replayed.
+ */
 export function lastMoment(dir: string, onInput?: (at: Millis) => void): ReplayedMoment | UsageError | null {
   if (!existsSync(dir) || recordingsIn(dir).length === 0) return null;
   try {
@@ -22,8 +24,8 @@ export function lastMoment(dir: string, onInput?: (at: Millis) => void): Replaye
 }
 
 /**
- * Returns the later one of recording and checkpoint. A checkpoint without a time is an older Puntas': its recording does not tell what came
- * before its run, and the checkpoint does.
+ * Returns the later one of recording and checkpoint. A checkpoint without a time is an older Puntas': only it, not the
+ * recording, has the profit of earlier runs.
  */
 export function profitAt(
   moment: ReplayedMoment | UsageError | null,
@@ -35,9 +37,4 @@ export function profitAt(
   const { sinceOpening, runProfit } = moment.engine.snapshot(moment.seen.at ?? moment.startedAt);
   if (sinceOpening.at === null || sinceOpening.at < (kept?.at ?? -Infinity)) return checkpoint;
   return { sinceOpening, run: runProfit };
-}
-
-/** Reads both of a state directory. Rejects if the state file cannot be trusted. */
-export async function profitNow(dir: string, clock: Clock, onInput?: (at: Millis) => void): Promise<ProfitNow | null> {
-  return profitAt(lastMoment(dir, onInput), await ledgerFileIn(dir, clock));
 }

@@ -1,4 +1,4 @@
-/** `puntas replay`, `puntas reduce` and `puntas resume`: what a state directory can be asked after and told. */
+/** `puntas replay`, `puntas reduce` and `puntas resume` on a state directory. */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import { isBeyondLimit } from '../../core/index.ts';
@@ -15,7 +15,10 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 
-/** Replays recorded runs (the last one, or all) and says for each whether every command came out the same. True when all did. */
+/**
+ * Replays recorded runs (the last one, or all) and prints for each whether every command is the same. Returns `true` if
+ * all are.
+ */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
@@ -47,7 +50,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const broken = broke === null ? '' : `, and failed as it did then: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
   } catch (error) {
-    // What cannot be read from its beginning.
+    // The recording is unreadable from its start.
     return {
       same: false,
       text: `DIFFERENT before the first input: ${error instanceof Error ? error.message : String(error)}`,
@@ -55,39 +58,40 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
   }
 }
 
-/** From here on inventory is only closed, until a resume. Says what holds now. */
+/** Sets reduce-only until a resume. Returns what is in effect. */
 export function reduce(which: WhichBot, said: string, at: Millis, who?: string): string {
   const dir = which.stateDir;
   const reason = checkedReason(said);
   if (!existsSync(dir))
     throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
   const latch = latchIn(dir);
-  const before = latch.readReduce?.() ?? null;
+  const before = latch.readReduce();
   const lift = ownCommand('resume', which);
   if (before !== null)
     throw new UsageError(
       `${dir}: nothing to do; the bot is already reduce-only: ${before.reason}; resume with: ${lift}`,
     );
-  latch.setReduce?.({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
+  latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   return `within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so nothing is quoted'}`;
 }
 
 /**
- * Ends a pause, and that alone; without one lifts a halt, a hold, and what keeps inventory only being closed. Says what it was, and what holds on.
- * Throws `UsageError` when there is nothing to lift.
+ * Ends only a pause; without a pause, lifts a halt, a hold and reduce-only. Returns what was lifted, and what stays in
+ * effect.
+ * @throws UsageError if there is nothing to lift.
  */
 export function resume(which: WhichBot, said: string, at: Millis, who?: string): string {
   const { configFile, stateDir: dir } = which;
   const reason = checkedReason(said, { what: 'what you found' });
   const latch = latchIn(dir);
-  const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce?.() ?? null];
+  const [halt, hold, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   const lifted = halt ?? hold ?? reducing;
-  const pause = latch.readPause?.() ?? null;
+  const pause = latch.readPause();
   const named = who === undefined ? {} : { who };
   const isPaused = pauseAt(latch, botClockIn(dir).at(at)) !== null;
-  if (pause !== null && !isPaused) latch.endPause?.(pause, { reason, at, by: 'person', ...named });
+  if (pause !== null && !isPaused) latch.endPause(pause, { reason, at, by: 'person', ...named });
   if (pause !== null && isPaused) {
-    if (latch.endPause?.(pause, { reason, at, by: 'person', ...named }) !== true)
+    if (latch.endPause(pause, { reason, at, by: 'person', ...named }) !== true)
       throw new UsageError(`${dir}: the pause could not be ended; another command changed it, or the disk is full`, 1);
     const over = `the pause is over: ${pause.reason}`;
     if (lifted === null) return `${over}; a running bot quotes within seconds`;

@@ -3,7 +3,7 @@ import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
-import { heedFolder } from '../../live/files/stateDir.ts';
+import { assertFolderTrusted } from '../../live/files/stateDir.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -51,7 +51,8 @@ type Line = PromotionRecord & { readonly after: string | null; readonly digest?:
 function heedPromotions(dir: string): void {
   if (!existsSync(dir)) return;
   try {
-    for (const folder of [dir, join(dir, 'files')]) if (existsSync(folder)) heedFolder(folder, 'the promotions');
+    for (const folder of [dir, join(dir, 'files')])
+      if (existsSync(folder)) assertFolderTrusted(folder, 'the promotions');
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

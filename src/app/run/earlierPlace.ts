@@ -1,20 +1,24 @@
-/** The state of this bot at the place that the working directory gave before relative paths counted from the YAML: never traded past in silence. */
+/**
+ * Check for a state of this bot where older versions kept it, relative to the working directory. The bot must not start
+ * without it unnoticed.
+ */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { Log } from '../../live/log.ts';
-import { nameOf } from '../../live/state/owner.ts';
+import { ownerText } from '../../live/state/owner.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import type { StateLook } from '../../live/state/stateLook.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
- * Throws `UsageError` where a bot of this name has a state at the earlier place that must be moved or settled before this one trades: a ledger
- * that the new place lacks, a halt, orders that may live. `file` is the YAML, `cwd` the working directory.
+ * Rejects with `UsageError` if the former location has a state of this bot that must be moved or settled first.
+ * Examples are a ledger that the new location lacks, a halt, and orders that may live. `file` is the YAML, `cwd` the
+ * working directory.
  */
-export async function heedEarlierPlace(
+export async function assertNoEarlierState(
   config: Config,
   file: string,
   cwd: string,
@@ -30,8 +34,7 @@ export async function heedEarlierPlace(
   const isPlay = config.exchange.kind === 'embedded';
   const reasons = reasonsOf(found, isPlay);
   if (reasons.length === 0 && (isKept || isPlay)) {
-    if (!isPlay)
-      log.warn({ earlier, dir }, `an old state of this bot is at ${earlier}; it is not used; this run uses ${dir}`);
+    if (!isPlay) log.warn({ earlier, dir }, `an old state of this bot is at ${earlier}; it is not used; this run uses ${dir}`);
     return;
   }
   const what = reasons.length > 0 ? reasons.join(' and ') : 'its ledger';
@@ -41,11 +44,11 @@ export async function heedEarlierPlace(
   ].join(' and ');
   const move = existsSync(dir) ? `mv ${earlier}/* ${dir}/` : `mv ${earlier} ${dir}`;
   throw new UsageError(
-    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an older state of ${nameOf(found.owner!)} is at ${earlier}, relative to the working directory, with ${what}; ${isKept ? `check it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
+    `the state of this bot is ${dir} (relative paths in ${file} count from its folder), but an earlier one of ${ownerText(found.owner!)} lies at ${earlier}, where the working directory put it, with ${what}: ${isKept ? `look at it, then settle it with ${settle}, and move it away` : `move it with ${move}, then start again`}`,
   );
 }
 
-/** Of the same bot, as far as that shows without asking the exchange. */
+/** Whether the state is of the same bot, as far as is known without the exchange. */
 const isOf = ({ exchange, book, instance }: Config, { owner }: StateLook): boolean =>
   owner !== null &&
   owner.book === book &&

@@ -1,12 +1,18 @@
-/** What a configuration would quote in place of the one that runs: an engine of its own on what the running one knows, which places nothing. */
-import { needsPerson, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+/**
+ * Quotes that a configuration would place instead of the current one: a separate engine with the running engine's data,
+ * which places nothing.
+ */
+import { isInBook, needsPerson, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 
-/** What a next run would decide first, but for what only time tells: trades of others, RFQ's prices, how wild the market is. `reference`: the price from elsewhere. Throws as `engineOf`. */
+/**
+ * Returns the likely first decision of a next run. It lacks data that only time provides: other traders' trades, RFQ
+ * prices, volatility. `reference`: reference price. Throws as `engineOf`.
+ */
 export function nextPreview(
   config: Config,
   rules: Rules,
@@ -18,7 +24,7 @@ export function nextPreview(
   const { major } = rules.instrument;
   const ledger = running.ledger([]);
   const engine = engineOf(config, rules, 0);
-  // As text and back: nothing that the running engine goes on changing.
+  // Copied by way of text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
   engine.step({ kind: 'rules', at, ...rules });
   const balances = [...running.snapshot(at).holdings].map(([currency, total]) => {
@@ -40,7 +46,10 @@ export function nextPreview(
   return engine.preview(at);
 }
 
-/** Nothing could be quoted until a person changes something, where now something can, or trading would halt at once; in one line, or null. */
+/**
+ * Returns, in one line, why trading would halt immediately, or why nothing could be quoted until the operator acts.
+ * `null` if neither holds, or if nothing can be quoted now either.
+ */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
   if (next.halt !== null && running.haltedBecause === null) return `it would halt immediately: ${next.halt}`;
   if (!needsPerson(next.unshown) || needsPerson(running.snapshot(at).unshown)) return null;
@@ -49,7 +58,7 @@ export function quotesNothing(next: Preview, running: Engine, at: Millis): strin
 
 type Row = { readonly price: Price; readonly amount: Amount };
 
-/** The quotes that stand beside those that would: asks from above, then bids, a row a level. */
+/** Compares the current quotes with the next ones: asks from the outermost inward, then bids, one row per level. */
 export function quotesBeside(
   running: Pick<Engine, 'liveOrders'>,
   next: Preview,
@@ -58,7 +67,7 @@ export function quotesBeside(
   const text = (row: Row | undefined) =>
     row === undefined ? '-' : `${textOfAmount(instrument, row.amount)} at ${textOfPrice(instrument, row.price)}`;
   const rows = (side: Side): readonly (readonly [string, string, string])[] => {
-    const now = sorted(side, running.liveOrders.filter(order => order.side === side && isShown(order)).map(leftOf));
+    const now = sorted(side, running.liveOrders.filter(order => order.side === side && isInBook(order)).map(leftOf));
     const placed = next.levels.filter(({ level, verdict }) => level.side === side && verdict === 'would be placed');
     const then =
       next.refusal === null
@@ -83,5 +92,5 @@ export function quotesBeside(
 
 const sorted = (side: Side, rows: readonly Row[]): readonly Row[] =>
   rows.toSorted((a, b) => (side === 'buy' ? b.price - a.price : a.price - b.price));
-const isShown = ({ state }: Order): boolean => state === 'open' || state === 'partially filled';
+
 const leftOf = ({ price, amount, filled }: Order): Row => ({ price, amount: (amount - filled) as Amount });

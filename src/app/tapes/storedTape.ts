@@ -1,11 +1,11 @@
-/** `puntas tape` and `puntas export`: what a stored tape holds, and its rows for other programs. */
+/** `puntas tape` and `puntas export`: the content of a stored tape, and its rows for other programs. */
 import { exportTape, openStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
 import { withProgress } from '../../messages/progress.ts';
 import type { Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** What is wrong with a tape, at opening or while it is read, is for a person to put right. */
+/** Converts errors of a tape to `UsageError`, since the operator must fix them. */
 async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -14,7 +14,7 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Reads every byte: the sums of blocks are checked as they are decoded. */
+/** Reads the whole tape; checksums of blocks are verified as they are decoded. */
 export const lookAtTape = (
   dir: string,
   options: StoredTapeOptions,
@@ -42,21 +42,23 @@ function describeStored(tape: StoredTape): string {
   return [
     `${book} from ${source}: ${days.length} day(s), ${rows} rows, ${megabytes(bytes)} MB, ${(bytes / rows).toFixed(2)} bytes a row`,
     `  lots of ${lot}; ${quotesOnly ? 'best prices without amounts' : shown}`,
-    ...rules.map(({ at, rules }) => `  rules from ${timeOf(at)}: ${JSON.stringify(rules)}`),
+    ...rules.map(({ at, rules }) => `  rules from ${timeOrNever(at)}: ${JSON.stringify(rules)}`),
     ...days.map(
       ({ day, rows, bytes, from, to, closed }) =>
-        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOf(from)} to ${timeOf(to)}${closed ? '' : ', not closed'}`,
+        `  ${day}: ${rows} rows, ${megabytes(bytes)} MB, ${timeOrNever(from)} to ${timeOrNever(to)}${closed ? '' : ', not closed'}`,
     ),
-    ...gaps.map(({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOf(from)}: ${why}`),
+    ...gaps.map(
+      ({ from, to, why }) => `  gap of ${((to - from) / 1000).toFixed(1)} s from ${timeOrNever(from)}: ${why}`,
+    ),
     ...flaws.map(({ what, count, done }) => `  ${what}: ${count} (${done})`),
     `  hash ${tape.hash()}`,
   ].join('\n');
 }
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
-const timeOf = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
+const timeOrNever = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
 
-/** Writes the rows to a file; resolves to one line that says how many. */
+/** Writes the rows to a file; resolves to a line with their number. */
 export const exportStored = (
   dir: string,
   options: StoredTapeOptions,

@@ -1,4 +1,4 @@
-/** The commands for whoever is on duty: status, and what can be done to a bot, previewed, with a reason, and kept in a journal. */
+/** Commands for the operator on duty: status, and actions on a bot with preview, reason and journal. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { ActionAsk, ActionEnd } from '../../app/actions/actions.ts';
@@ -29,7 +29,10 @@ type Flags = Where & {
   readonly json: boolean;
 };
 
-/** Each ends in 0 when it was done or shown; `halt` and `cancel` in 3 when orders may be left; what is refused is `UsageError`. */
+/**
+ * Adds the action commands. Exit code 0 if done or shown; for `halt` and `cancel`, 3 if orders may be left. A refusal
+ * is a `UsageError`.
+ */
 export function addActionCommands(program: Command): void {
   addStatus(program);
   addPause(program);
@@ -42,11 +45,9 @@ export function addActionCommands(program: Command): void {
 
 function addStatus(program: Command): void {
   ofBot(
-    program
-      .command('status')
-      .description('show whether a bot runs, its regime, quotes, inventory, limits and profit (read-only)'),
+    program.command('status').description('show whether a bot runs, its regime, quotes, inventory, limits and profit'),
   )
-    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (options: Where & { json: boolean }) => {
       const clock = realClock();
       const dir = folderOf(options);
@@ -59,8 +60,8 @@ function addPause(program: Command): void {
   action(
     program
       .command('pause')
-      .description('cancel all orders and stop quoting until puntas resume or a set time; keeps inventory')
-      .option('--for <time>', 'time after which the pause ends, like 30m or 2h', durationFlag),
+      .description('cancel all orders and quote nothing until resume or a time')
+      .option('--for <time>', 'duration of the pause, like 30m or 2h', durationFlag),
   ).action(async (options: Flags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
     await act({ ...askOf(options), action: 'pause', ...untilMs }, options);
@@ -68,16 +69,14 @@ function addPause(program: Command): void {
 }
 
 function addReduce(program: Command): void {
-  action(program.command('reduce').description('quote only to reduce inventory until puntas resume')).action(
+  action(program.command('reduce').description('quote only to reduce inventory until resume')).action(
     (options: Flags) => act({ ...askOf(options), action: 'reduce' }, options),
   );
 }
 
 function addCancel(program: Command): void {
   action(
-    program
-      .command('cancel')
-      .description('cancel all orders of a running bot, verify, then quote again; keeps inventory'),
+    program.command('cancel').description('cancel and verify all orders of a running bot, then quote again'),
   ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
 }
 
@@ -85,8 +84,8 @@ function addFlatten(program: Command): void {
   action(
     program
       .command('flatten')
-      .description('hedge inventory back to its target for at most --max-cost; without it, show the cost')
-      .option('--max-cost <sum>', 'maximum total cost in the minor currency, fees included, like 250'),
+      .description('hedge inventory to its target for at most a total cost')
+      .option('--max-cost <sum>', 'maximum total cost with fees (quote currency); without it only a preview'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
     const flags = { ...options, preview: isPreview };
@@ -97,8 +96,8 @@ function addFlatten(program: Command): void {
 }
 
 function addResume(program: Command): void {
-  action(program.command('resume').description('end a pause, or lift a halt after you have investigated it')).action(
-    (options: Flags) => act({ ...askOf(options), action: 'resume' }, options),
+  action(program.command('resume').description('end a pause, or lift reduce or a halt')).action((options: Flags) =>
+    act({ ...askOf(options), action: 'resume' }, options),
   );
 }
 
@@ -106,11 +105,11 @@ function addHalt(program: Command): void {
   action(
     program
       .command('halt')
-      .description('halt trading until puntas resume, also across restarts; works with and without a running bot')
-      .option('--cancel', "also cancel the bot's orders with its key, and verify that none is left", false),
+      .description('stop quoting until resume, with or without a running bot')
+      .option('--cancel', "also cancel the bot's orders with its key, and verify", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
-    // Before anything is done: a file with errors is told first.
+    // Read first, so that errors in the file are reported before any action.
     const given = options.config === undefined ? null : readConfig(options.config);
     if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
     const bot = whichBot(options);
@@ -128,7 +127,10 @@ function addHalt(program: Command): void {
 
 const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
 
-/** With the bot's own key, in this process. `given`: its file; without it the configuration of its last run. */
+/**
+ * Cancels with the bot's own key, in this process. `given`: the bot's file; without it, the configuration of its last
+ * run.
+ */
 async function cancelBeside(
   { stateDir }: WhichBot,
   given: ReturnType<typeof readConfig> | null,
@@ -144,7 +146,7 @@ async function cancelBeside(
   return canceled;
 }
 
-/** Shows it, or does it. `refusedCode`: what the command ends in when it was refused. */
+/** Previews or executes an action. `refusedCode`: exit code if it is refused. */
 async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.misused): Promise<void> {
   const bot = whichBot(options);
   const clock = realClock();
@@ -169,20 +171,20 @@ function askOf({ preview, reason, by = ownName() }: Flags) {
 
 const ofBot = (command: Command): Command =>
   command
-    .option('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .option('--paper', 'use the state of the paper run', false);
 
 const action = (command: Command): Command =>
   ofBot(command)
-    .option('--preview', 'only show what would be canceled and quoted', false)
-    .option('--reason <text>', 'reason in a few words, recorded in actions.jsonl of the state directory')
+    .option('--preview', 'show the effect without doing anything', false)
+    .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'operator name for the record (default: your login)')
-    .option('--json', 'print one JSON object (docs/json.md)', false);
+    .option('--json', 'print one JSON object', false);
 
-/** The bot that is meant. Throws `UsageError` when none is. */
+/** Returns the selected bot. Throws `UsageError` if there is none. */
 const whichBot = (options: Where): WhichBot => ({
-  // What is told to be typed must name the same state: the file names that of no paper.
+  // Commands shown to the operator must name the same state; the file names that of a live run.
   configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
   stateDir: folderOf(options),
 });

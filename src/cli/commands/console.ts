@@ -1,4 +1,4 @@
-/** The command that shows a bot: console. */
+/** Command that shows a bot: console. */
 import { spawn } from 'node:child_process';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -21,25 +21,22 @@ type ConsoleFlags = {
   open: boolean;
 };
 
-/** `console` runs until it is stopped; wrong use, and a key in its environment, are `UsageError`. */
+/** Adds `console`, which runs until it is stopped. Wrong use, or a key in its environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
   program
     .command('console')
-    .description('serve a web page that shows a bot live and replayed, with actions by token; holds no key')
-    .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .description('serve a web page of a bot, now and at any recorded time')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .option('--paper', 'use the state of the paper run', false)
-    .option(
-      '--host <address>',
-      'address to listen on (default: console.host); without console.viewerTokenFile, anyone who reaches it sees everything',
-    )
-    .option('--port <n>', 'port (default: that of the configuration); 0 for any free port', portFlag)
+    .option('--host <address>', 'listen address (default: console.host)')
+    .option('--port <n>', 'port (default: console.port); 0 takes a free one', portFlag)
     .addOption(
-      new Option('--allowed-host <name>', 'additional allowed host name (Host header); repeatable')
+      new Option('--allowed-host <name>', 'additional allowed Host header (repeatable)')
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--open', 'open the page in the browser', false)
+    .option('--open', 'open the page in a browser', false)
     .action(async (flags: ConsoleFlags) => {
       const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);
@@ -60,7 +57,8 @@ export function addConsoleCommand(program: Command): void {
       print(`console of ${config.state.dir} at ${server.url}`);
       if (flags.open) openBrowser(server.url);
       await new Promise<void>(resolve => {
-        // Beside a run it ends with it: Ctrl-C in their terminal reaches both, and a person wants to see the orders go.
+        // A console alongside a run ends with that run: Ctrl-C in their terminal reaches both, and the operator wants
+        // to watch the cancels.
         process.once('disconnect', () => resolve());
         signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
       });
@@ -70,7 +68,7 @@ export function addConsoleCommand(program: Command): void {
     });
 }
 
-/** Whatever the machine opens addresses with; where there is nothing, a line says so. */
+/** Opens the address by the platform's command; prints a line if there is none. */
 function openBrowser(url: string): void {
   const [program, ...before] = OPENERS[process.platform] ?? ['xdg-open'];
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {

@@ -1,4 +1,4 @@
-/** The commands that make tapes: record, import. */
+/** Commands that create tapes: record, import. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
@@ -33,15 +33,16 @@ type RecordFlags = Source & {
   readonly json: boolean;
 };
 
-/** `record` and `import`. `record` ends in 0 when it was stopped, 1 when something broke; wrong flags and folders of either are `UsageError`. */
+/**
+ * Adds `record` and `import`. `record` ends with exit code 0 if stopped, 1 on an internal failure; wrong flags and
+ * folders are a `UsageError`.
+ */
 export function addRecordCommands(program: Command): void {
-  sources(
-    program.command('record').description("record an exchange's public market as a tape until stopped; needs no key"),
-  )
+  sources(program.command('record').description("record an exchange's public market as a tape; needs no key"))
     .requiredOption('--out <dir>', 'folder of the tape; an existing tape is continued')
-    .option('--book <names>', 'books, comma-separated (default: the book in the configuration)')
-    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
-    .option('--json', 'print the result as one JSON object, the last line on stdout', false)
+    .option('--book <names>', 'books, comma-separated (default: the book in -c)')
+    .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
+    .option('--json', 'print one JSON object', false)
     .action(async (options: RecordFlags) => {
       const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
@@ -75,25 +76,17 @@ export function addRecordCommands(program: Command): void {
     });
 
   sessionHours(program.command('import'))
-    .description("convert a recording of another program, or of a bot's state directory, to a tape")
-    .requiredOption('--from <path>', 'file or folder of the recording')
-    .requiredOption('--out <dir>', 'folder of the tape; without --append, it must not contain the book yet')
-    .option('--book <name>', 'book of the recording, or its name if the recording has none')
+    .description('convert a recording of another program, or a state directory, to a tape')
+    .requiredOption('--from <path>', 'recording file or folder')
+    .requiredOption('--out <dir>', 'folder of the tape; must not contain the book, unless --append')
+    .option('--book <name>', 'book in the recording, or its name if the recording has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
-    .option('--mapping <file>', 'YAML file that maps the columns of CSV or Parquet files')
-    .option(
-      '--tick <decimal>',
-      'tick, if the recording does not state it (default: inferred from its prices)',
-      decimalFlag,
-    )
-    .option('--lot <decimal>', 'lot of the tape (default: 0.00000001)', decimalFlag)
-    .option(
-      '--sort <duration>',
-      'maximum delay of late rows, which are sorted into place, like 10m (default: rows over 1 minute late are dropped)',
-      durationFlag,
-    )
-    .option('--append', 'append to the existing tape; rows not newer than its last row are skipped', false)
-    .option('--json', 'print the report as one JSON object', false)
+    .option('--mapping <file>', 'YAML file that maps CSV or Parquet columns')
+    .option('--tick <decimal>', 'tick size (default: inferred from prices)', decimalFlag)
+    .option('--lot <decimal>', 'lot size; 0.00000001 if omitted', decimalFlag)
+    .option('--sort <duration>', 'maximum delay of late rows to sort in, like 10m (default: 1m)', durationFlag)
+    .option('--append', 'append newer rows to an existing tape', false)
+    .option('--json', 'print one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {
       const report = await importTape({
         ...options,
@@ -104,7 +97,7 @@ export function addRecordCommands(program: Command): void {
     });
 }
 
-/** On a terminal one line that is written over and over; elsewhere a line of the log now and then. */
+/** Returns a progress function: an overwritten line on a terminal, otherwise an occasional log line. */
 function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
   let seen = 0;
   return line => {
@@ -113,5 +106,5 @@ function progressLine(isTerminal: boolean, log: (line: string) => void): (line: 
   };
 }
 
-/** Progress lines, one a second. */
+/** Progress lines per log line; there is one progress line per second. */
 const LOGGED_EVERY = 60;

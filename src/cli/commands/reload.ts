@@ -1,4 +1,4 @@
-/** The command that gives a running bot its changed configuration. */
+/** Command that applies a changed configuration to a running bot. */
 import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -22,24 +22,22 @@ type Flags = {
   readonly json: boolean;
 };
 
-/** Ends in 0 when the configuration was taken or shown, in 2 when the bot kept the one it has; a file with errors is `UsageError`. */
+/**
+ * Adds `reload`. Exit code 0 if the configuration was applied or shown, 2 if the bot kept its own; a file with errors
+ * is a `UsageError`.
+ */
 export function addReloadCommand(program: Command): void {
   program
     .command('reload')
     .description('apply a changed configuration to a running bot, completely or not at all')
-    .requiredOption('-c, --config <file>', "the bot's own YAML file")
-    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .option('--paper', 'use the state of the paper run', false)
-    .option('--preview', 'only show what would change', false)
-    .addOption(
-      new Option(
-        '--reason <text>',
-        'reason, recorded in actions.jsonl and reloads.jsonl of the state directory',
-      ).default('', 'none'),
-    )
-    .option('--digest <sha256>', 'SHA-256 that the file must have, as shown by the preview', digestFlag)
+    .option('--preview', 'show the effect without doing anything', false)
+    .addOption(new Option('--reason <text>', 'reason for the record').default('', 'none'))
+    .option('--digest <sha256>', 'required SHA-256 of the file, as the preview shows it', digestFlag)
     .option('--by <name>', 'operator name for the record (default: your login)')
-    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .option('--json', 'print one JSON object', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {
       const { config: configFile, preview, reason, state, paper, digest: seen } = flags;
       const id = randomUUID();
@@ -49,8 +47,7 @@ export function addReloadCommand(program: Command): void {
       const { end, lines, digest } = preview
         ? await askReload({ ...flags, by, id }, realClock())
         : await carryOutReload({ configFile, stateDir }, ask, realClock());
-      const exactly =
-        end === 'shown' ? [`to apply exactly this file, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
+      const exactly = end === 'shown' ? [`to apply exactly this file, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
       print(json ? JSON.stringify({ end, lines, digest }) : [...lines, ...exactly].join('\n'));
       process.exitCode = end === 'kept' ? EXIT.misused : EXIT.clean;
     });

@@ -1,4 +1,4 @@
-/** The commands on what a state directory recorded: replay, explain, hedges. */
+/** Commands on the recordings of a state directory: replay, explain, hedges. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
@@ -13,13 +13,16 @@ import { hedges } from '../../app/inspect/hedges.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
 import { hedgeEvidence, settleHedge } from '../../app/inspect/settleHedge.ts';
 import type { SettleAsk } from '../../app/inspect/settleHedge.ts';
-import { SETTLED_AS } from '../../live/state/settlements.ts';
+import { SETTLED_AS } from '../../live/mailbox/kinds.ts';
 import { replay } from '../../app/inspect/stateCommands.ts';
 import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
 import { print, writeError } from '../terminal/output.ts';
 
-/** `replay` and `explain` end in 1 when a command came out otherwise than recorded; wrong use is `UsageError`. */
+/**
+ * Adds the state commands. `replay` and `explain` end with exit code 1 if a command differs from the recorded one;
+ * wrong use is a `UsageError`.
+ */
 export function addStateCommands(program: Command): void {
   addReplay(program);
   addExplain(program);
@@ -31,8 +34,8 @@ function addReplay(program: Command): void {
     .command('replay')
     .description('replay a recorded run and compare every command')
     .argument('<dir>', 'state directory of the run')
-    .option('--run <n>', 'number of the run (default: the last)')
-    .option('--all', 'replay every recorded run', false)
+    .option('--run <n>', 'run number (default: the last)')
+    .option('--all', 'all recorded runs', false)
     .action((dir: string, options: { run?: string; all: boolean }) => {
       const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
       process.exitCode = replay(dir, which, line => print(line)) ? EXIT.clean : EXIT.broken;
@@ -42,17 +45,17 @@ function addReplay(program: Command): void {
 function addExplain(program: Command): void {
   program
     .command('explain')
-    .description('show what the bot decided and why, now or at a past time')
-    .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--at <time>', 'time like 2026-11-22T13:05:00Z, or a time ago, like 90s, 5m or 2h', moment)
-    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
+    .description('explain the decision now or at a past time, level by level')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 90s, 5m or 2h', moment)
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .option('--paper', 'use the state of the paper run', false)
-    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .option('--json', 'print one JSON object', false)
     .action((options: { config: string; at?: Moment; state?: string; paper: boolean; json: boolean }) => {
       const { state, paper } = readConfig(options.config);
       const clock = realClock();
       const dir = options.state ?? (options.paper ? paper.stateDir : state.dir);
-      // A bot that runs faster than real time records its own time.
+      // An accelerated bot records its own time.
       const botClock = botClockIn(dir);
       const told = explain({
         dir,
@@ -67,24 +70,24 @@ function addExplain(program: Command): void {
 function addHedges(program: Command): void {
   const hedgesCommand = program
     .command('hedges')
-    .description('list hedges with the cost of each route and the result (read-only)')
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
-    .option('--json', 'as JSON', false)
+    .description('list hedges with the cost of each route and the result')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--json', 'print one JSON object', false)
     .action((options: Where & { json: boolean }) => {
       for (const line of hedges(folderOf(options), options.json)) print(line);
     });
 
   hedgesCommand
     .command('settle')
-    .description('show a conversion with an unknown outcome and, with --as, record its outcome')
+    .description('show a conversion with an unknown outcome, or settle it with --as')
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
-    .argument('<id>', 'id of the hedge, as shown by puntas hedges')
-    // The command above takes these wherever they stand; they are here for the help.
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir of the configuration)')
-    .addOption(new Option('--as <end>', 'outcome; if omitted, nothing is settled').choices(SETTLED_AS))
-    .option('--reason <text>', 'evidence for the outcome, recorded in the ledger')
+    .argument('<id>', 'id of the hedge, from puntas hedges')
+    // The parent command parses these anywhere; they are here for the help.
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .addOption(new Option('--as <end>', 'outcome to settle it as').choices(SETTLED_AS))
+    .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'operator name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<SettleAsk>>();

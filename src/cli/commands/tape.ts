@@ -1,4 +1,4 @@
-/** The commands on stored tapes, and the export of a state: tape, export. */
+/** Commands on stored tapes, and the export of a state: tape, export. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { StoredTapeOptions } from '../../tape/index.ts';
@@ -11,9 +11,9 @@ import { folderOf } from './ledger.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
 import { print } from '../terminal/output.ts';
 
-/** `tape` and `export`; --from and --to become ms since 1970. A recording that cannot be read is `UsageError`. */
+/** Adds `tape` and `export`; --from and --to become ms since 1970. An unreadable recording is a `UsageError`. */
 export function addTapeCommands(program: Command): void {
-  stored(program.command('tape').description('describe a stored tape; reads all of it to find damage'))
+  stored(program.command('tape').description('show the contents of a tape and check it for damage'))
     .argument('<dir>', 'folder of the tape')
     .option('--json', 'print one JSON object', false)
     .action(async (dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
@@ -21,17 +21,13 @@ export function addTapeCommands(program: Command): void {
     });
 
   stored(program.command('export'))
-    .description("export a tape, or a bot's fills or ledger, to Parquet or CSV")
+    .description("export a tape, or a bot's fills or ledger, as Parquet or CSV")
     .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
     .option('--tape <dir>', 'folder of the tape')
-    .option('-c, --config <file>', 'YAML file of the bot whose state is exported')
-    .option('--state <dir>', 'state directory of a bot (default: state.dir of the configuration)')
-    .addOption(
-      new Option('--rows <which>', 'rows to export from a state: every fill, or every entry of the ledger').choices(
-        ROWS,
-      ),
-    )
-    .requiredOption('--out <file>', 'file to write, ending in .parquet or .csv')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .addOption(new Option('--rows <which>', 'rows of a state: fills or ledger').choices(ROWS))
+    .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
         if (rows === undefined) throw new UsageError('--rows: expected fills or ledger, or a tape with --tape');
@@ -62,10 +58,10 @@ type StoredFlags = {
 
 const stored = (command: Command): Command =>
   command
-    .option('--book <book>', 'book, if there are several')
-    .option('--from <time>', 'first time of the rows, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
-    .option('--to <time>', 'last time of the rows', recordedTime)
-    .option('--skip-damaged', 'replace damaged blocks by gaps instead of failing', false);
+    .option('--book <book>', 'book to use if the recording has several')
+    .option('--from <time>', 'first time, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
+    .option('--to <time>', 'last time', recordedTime)
+    .option('--skip-damaged', 'turn damaged blocks into gaps instead of failing', false);
 
 const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({
   ...(book === undefined ? {} : { book }),

@@ -1,4 +1,4 @@
-/** The commands on webhooks: register the address at which the exchange delivers, and list what came. */
+/** Webhook commands: register the callback address at the exchange, and list deliveries. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -15,16 +15,17 @@ import { folderOf } from './ledger.ts';
 import { remoteVenue } from '../../wiring/venue.ts';
 import { print } from '../terminal/output.ts';
 
-/** `webhooks register` (rfq 4.7) ends in 1 when the exchange refuses or does not answer; `webhooks list` reads the state directory alone. */
+/**
+ * Adds the webhook commands. `webhooks register` (rfq 4.7) ends with exit code 1 if the exchange refuses or does not
+ * answer; `webhooks list` only reads the state directory.
+ */
 export function addWebhookCommands(program: Command): void {
-  const webhooks = program
-    .command('webhooks')
-    .description('register and list deliveries of the exchange: deposits, withdrawals, conversions');
+  const webhooks = program.command('webhooks').description('register webhooks and list their deliveries');
 
   webhooks
     .command('register')
-    .description('register webhooks.callbackUrl and the secret path in PUNTAS_WEBHOOK_TOKEN at the exchange')
-    .requiredOption('-c, --config <file>', 'YAML file')
+    .description('register webhooks.callbackUrl, with the token path, at the exchange')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
     .action(async (options: { config: string }) => {
       const config = readConfig(options.config);
       if (config.exchange.kind !== 'remote')
@@ -39,13 +40,9 @@ export function addWebhookCommands(program: Command): void {
       try {
         if (!client.webhooks) throw new UsageError('this exchange has no webhooks');
         const outcome = await client.webhooks.register(callbackOf(base, token));
-        if (outcome.kind === 'refused')
-          throw new UsageError(`the exchange rejected the registration: ${outcome.message}`, 1);
+        if (outcome.kind === 'refused') throw new UsageError(`the exchange rejected the registration: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
-          throw new UsageError(
-            `no usable answer (${outcome.reason}); the webhook may be registered; register again to find out`,
-            1,
-          );
+          throw new UsageError(`no usable answer (${outcome.reason}); the webhook may be registered; register again to find out`, 1);
         for (const { id, event } of outcome.value) print(`registered as ${id} for ${event}: ${base}/hooks/…`);
       } finally {
         await client.close();
@@ -54,9 +51,9 @@ export function addWebhookCommands(program: Command): void {
 
   webhooks
     .command('list')
-    .description('list every transaction that deliveries reported')
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir of the configuration); ./state without either')
+    .description('list transactions known from deliveries')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration, or ./state)')
     .option('--json', 'print one JSON object per line', false)
     .action((options: { config?: string; state?: string; json: boolean }) => {
       const dir = options.config === undefined && options.state === undefined ? './state' : folderOf(options);
@@ -85,7 +82,7 @@ function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
   } finally {
     store.close();
   }
-  const rows = [...states.values()].map(state => (asJson ? jsonOf(state) : lineOf(state)));
+  const rows = [...states.values()].map(state => (asJson ? transactionJson(state) : lineOf(state)));
   return asJson || unread === 0 ? rows : [...rows, `${unread} deliveries could not be read as transactions`];
 }
 
@@ -102,7 +99,7 @@ function lineOf(state: TransactionState): string {
   ].join('  ');
 }
 
-function jsonOf(state: TransactionState): string {
+function transactionJson(state: TransactionState): string {
   const { id, kinds, status, fields, refund } = state;
   const steps =
     refund && [...refund.steps].map(([step, { status: at, id: leg }]) => ({ step, status: at.value, id: leg?.value }));

@@ -126,7 +126,7 @@ export class Dialogs {
     try {
       this.#cost = await this.access.cost(share => this.#replays(share));
     } catch (error) {
-      this.#cost = [textOf(error)];
+      this.#cost = [errorText(error)];
     } finally {
       this.#replays(null);
     }
@@ -152,7 +152,7 @@ export class Dialogs {
     try {
       await work();
     } catch (error) {
-      if (this.#step === of) failed(textOf(error));
+      if (this.#step === of) failed(errorText(error));
     } finally {
       this.#isBusy = false;
       this.#replays(null);
@@ -212,7 +212,7 @@ export class Dialogs {
       this.#state.past === null
         ? null
         : h('p', { class: 'fair' }, 'The page shows the past; this action applies to the bot now.'),
-      action === 'flatten' ? told(this.#cost ?? ['computing the current cost…'], '', 'cost') : null,
+      action === 'flatten' ? linesList(this.#cost ?? ['computing the current cost…'], '', 'cost') : null,
       labelled('reason', 'Why', {
         maxLength: 500,
         required: true,
@@ -258,7 +258,7 @@ export class Dialogs {
         text => this.#go({ kind: 'preview', preview, endsAt: 0, problem: text }),
       );
     return this.#form(`${title}: what it does`, submit, [
-      told(lines),
+      linesList(lines),
       h(
         'p',
         null,
@@ -300,7 +300,7 @@ export class Dialogs {
   #overOf(action: string, { end, lines }: ShownOutcome): Node {
     const title = ACTIONS[action]?.[0] ?? action;
     return this.#form(`${title}: ${end}`, () => this.#dialog.close(), [
-      told(lines.length === 0 ? [end] : lines, end === 'done' ? 'good' : 'bad'),
+      linesList(lines.length === 0 ? [end] : lines, end === 'done' ? 'good' : 'bad'),
       div('row', this.#close()),
     ]);
   }
@@ -333,9 +333,9 @@ const labelled = (id: string, label: string, of: object): Node =>
 const problemText = (problem: string | null): Node =>
   problem === null ? null : h('p', { class: 'bad', role: 'alert' }, problem);
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const told = (lines: readonly string[], name = '', id?: string): Node =>
+const linesList = (lines: readonly string[], name = '', id?: string): Node =>
   h(
     'ul',
     { class: `lines told ${name}`, id, tabIndex: -1, 'aria-live': 'polite' },

@@ -165,7 +165,7 @@ export const limitsPanel: Panel = ({ limits: all }) =>
         div(
           'row',
           small('', limit),
-          small('soft', `${short(used)} of ${trimmed(max)}${currency === null ? '' : ` ${currency}`}`),
+          small('soft', `${fiveDigits(used)} of ${trimmed(max)}${currency === null ? '' : ` ${currency}`}`),
         ),
         h(
           'div',
@@ -183,7 +183,7 @@ export const limitsPanel: Panel = ({ limits: all }) =>
     }),
   );
 
-const short = (text: string): string =>
+const fiveDigits = (text: string): string =>
   Number(Number(text).toPrecision(5)).toLocaleString('en-US', { maximumFractionDigits: 8 });
 
 /** Remaining requests, and the load of the bot's process, from its metrics. */

@@ -63,12 +63,13 @@ export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   return after >= next.missing ? step : Number((BigInt(step) * after) / next.missing);
 }
 
-const percent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
-const whole = (sum: Money): string => textOfMoney(money(sum - (sum % 10n ** 16n)));
+/** Returns a rate in ten thousandths of a bp as ratePercent, such as `0.500 %`. */
+export const ratePercent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
+const wholeUnits = (sum: Money): string => textOfMoney(money(sum - (sum % 10n ** 16n)));
 
 /** Describes the tier in one line for the operator. */
 export function describeTier({ currency, volume, makerRate, next }: AccountTier): string {
-  const now = `30-day volume ${whole(volume)} ${currency}, maker fee ${percent(makerRate)}`;
+  const now = `30-day volume ${wholeUnits(volume)} ${currency}, maker fee ${ratePercent(makerRate)}`;
   if (next === null) return `${now}: no better tier`;
-  return `${now}; the next tier is ${percent(next.makerRate)} above ${whole(next.above)} ${currency}: ${whole(next.missing)} more in 30 days, worth ${whole(next.monthly)} ${currency} a month at the present volume`;
+  return `${now}; the next tier is ${ratePercent(next.makerRate)} above ${wholeUnits(next.above)} ${currency}: ${wholeUnits(next.missing)} more in 30 days, worth ${wholeUnits(next.monthly)} ${currency} a month at the present volume`;
 }

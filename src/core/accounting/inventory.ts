@@ -54,7 +54,7 @@ export class Inventory {
    */
   moved(booked: Booked, at: Millis): void {
     const { major } = this.#instrument;
-    const held = sumOf(booked.changes, major);
+    const held = changesIn(booked.changes, major);
     switch (booked.kind) {
       case 'opening':
         this.#openedAt = at;
@@ -163,7 +163,7 @@ export class Inventory {
   #converted(changes: readonly Change[], worth?: Money): void {
     const { major, minor } = this.#instrument;
     const isOfBook = ({ currency }: Change) => currency === major || currency === minor;
-    const [inMajor, inMinor] = [sumOf(changes, major), sumOf(changes, minor)];
+    const [inMajor, inMinor] = [changesIn(changes, major), changesIn(changes, minor)];
     if (changes.every(isOfBook)) this.#position?.convert(inMajor, inMinor);
     else if (worth !== undefined) {
       // The third currency counts as cash at its estimated value until the other leg reveals the real one.
@@ -185,7 +185,7 @@ export class Inventory {
   }
 }
 
-function sumOf(changes: readonly Change[], currency: string): Money {
+function changesIn(changes: readonly Change[], currency: string): Money {
   let sum = 0n;
   for (const change of changes) if (change.currency === currency) sum += change.amount;
   return money(sum);

@@ -30,15 +30,6 @@ export type LedgerEntry = {
   readonly changes: readonly Change[];
 };
 
-export type Posting = { readonly account: 'balance' | Cause; readonly currency: string; readonly amount: Money };
-
-/** Returns both sides of an entry, which sum to zero in every currency. */
-export const postingsOf = ({ changes }: LedgerEntry): readonly Posting[] =>
-  changes.flatMap(({ cause, currency, amount }) => [
-    { account: 'balance', currency, amount } as const,
-    { account: cause, currency, amount: money(-amount) },
-  ]);
-
 /** Number of sources remembered to recognize repeats. Callers also check for repeats; this is the last check. */
 export const SOURCES_MAX = 300;
 

@@ -55,7 +55,7 @@ const REASON_AT = Object.fromEntries(REASONS.map((reason, i) => [reason, i])) as
 const ACTION_AT = Object.fromEntries(ACTIONS.map((action, i) => [action, i])) as Readonly<
   Record<DecisionAction, number>
 >;
-const WAITING: Readonly<Partial<Record<OrderState, Reason>>> = {
+export const REASON_TO_WAIT: Readonly<Partial<Record<OrderState, Reason>>> = {
   unknown: 'its order is unknown',
   canceling: 'its order is being canceled',
 };
@@ -94,7 +94,7 @@ export class Decisions {
     if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);
     if (quote.noAsk !== undefined) this.#silence('sell', quote.noAsk);
     for (const { side, index, reason } of refusals) {
-      this.#silent.push(`${nameOf(side)} level ${index + 1}: ${reason}`);
+      this.#silent.push(`${bidOrAsk(side)} level ${index + 1}: ${reason}`);
       if (isCut(reason)) continue;
       this.tell(side, 'not placed', reason, index);
       const level = (side === 'buy' ? quote.bids : quote.asks)[index];
@@ -106,13 +106,13 @@ export class Decisions {
   }
 
   notPlaced(level: NormalizedLevel, reason: Reason): void {
-    this.#silent.push(`${nameOf(level.side)}: ${reason}`);
+    this.#silent.push(`${bidOrAsk(level.side)}: ${reason}`);
     this.tell(level.side, 'not placed', reason, level.index, level);
     this.#misses(level.side, { reason, words: null, level });
   }
 
   #silence(side: Side, words: string): void {
-    this.#silent.push(`${nameOf(side)}: ${words}`);
+    this.#silent.push(`${bidOrAsk(side)}: ${words}`);
     const reason = silenceOf(words);
     this.tell(side, 'not placed', reason, null, null, null, words);
     this.#misses(side, { reason, words, level: null });
@@ -174,7 +174,7 @@ export class Decisions {
     for (const { order, level } of keep)
       this.tell(side, 'kept', order.price === level.price ? 'as wanted' : 'queue place', level.index, level, order);
     for (const { order, level } of wait)
-      this.tell(side, 'waits', WAITING[order.state] ?? 'its order is on its way', level.index, level, order);
+      this.tell(side, 'waits', REASON_TO_WAIT[order.state] ?? 'its order is on its way', level.index, level, order);
   }
 
   /** Counts an event outside a decision, such as a rejection by the exchange. */
@@ -209,4 +209,5 @@ const asDecided = (order: Order): DecidedOrder => ({
   state: order.state,
 });
 
-const nameOf = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');
+/** Returns the word for a side of the book. */
+export const bidOrAsk = (side: Side): 'bid' | 'ask' => (side === 'buy' ? 'bid' : 'ask');

@@ -53,7 +53,7 @@ export const needsPerson = ({ buy, sell }: UnshownSides): boolean =>
 
 /** Explains the empty sides with reasons and numbers; null if both sides show something. */
 export function whyNot({ buy, sell }: UnshownSides, riskContext: RiskContext): string | null {
-  const [bid, ask] = [textOf('buy', buy, riskContext), textOf('sell', sell, riskContext)];
+  const [bid, ask] = [reasonText('buy', buy, riskContext), reasonText('sell', sell, riskContext)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
   // The numbers of both sides are alike, unless they are in two currencies.
   if (bid !== null && buy?.reason === sell?.reason && buy?.words === sell?.words && !OF_A_SIDE.includes(buy!.reason))
@@ -62,7 +62,7 @@ export function whyNot({ buy, sell }: UnshownSides, riskContext: RiskContext): s
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-function textOf(side: Side, of: Unshown | null, riskContext: RiskContext): string | null {
+function reasonText(side: Side, of: Unshown | null, riskContext: RiskContext): string | null {
   if (of === null) return null;
   const detail = of.words ?? (of.level === null ? null : numbersOf(side, of.reason, of.level, riskContext));
   return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
@@ -87,9 +87,9 @@ type Refused = {
 };
 
 const writer = (instrument: Instrument) => {
-  const price = (ticks: Price) => (ticks > 0 ? plain(textOfPrice(instrument, ticks)) : 'no price');
+  const price = (ticks: Price) => (ticks > 0 ? shortDecimal(textOfPrice(instrument, ticks)) : 'no price');
   const amount = (lots: number) =>
-    `${plain(textOfAmount(instrument, Math.max(0, lots) as Amount))} ${instrument.major}`;
+    `${shortDecimal(textOfAmount(instrument, Math.max(0, lots) as Amount))} ${instrument.major}`;
   const minor = (sum: Money) => `${textOfMoney(sum)} ${instrument.minor}`;
   const major = (sum: Money) => `${textOfMoney(sum)} ${instrument.major}`;
   return { price, amount, minor, major, order: (of: Refused) => `${amount(of.amount)} at ${price(of.price)}` };
@@ -153,6 +153,3 @@ function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { pr
     amount: whole(amount, Number.MAX_SAFE_INTEGER) as Amount,
   };
 }
-
-/** Removes trailing zeros of a decimal. */
-const plain = (text: string): string => shortDecimal(text);

@@ -74,11 +74,6 @@ export class OrderBook {
     return side === 'buy' ? this.#bids.levels : this.#asks.levels;
   }
 
-  /** Whether both sides have a price and the best bid is below the best ask. */
-  isTwoSided(): boolean {
-    return this.#bids.levels > 0 && this.#asks.levels > 0 && -this.#bids.best < this.#asks.best;
-  }
-
   clear(): void {
     this.#bids.clear();
     this.#asks.clear();

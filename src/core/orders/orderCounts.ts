@@ -4,10 +4,10 @@ import type { Side } from '../model/units.ts';
 
 export type OrderCount = 'placed' | 'canceled' | 'filled' | 'refused' | 'unknown';
 
-const none = (): Record<OrderCount, number> => ({ placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 });
+const noOrders = (): Record<OrderCount, number> => ({ placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 });
 
 export class OrderCounts {
-  readonly all: Readonly<Record<Side, Record<OrderCount, number>>> = { buy: none(), sell: none() };
+  readonly all: Readonly<Record<Side, Record<OrderCount, number>>> = { buy: noOrders(), sell: noOrders() };
   readonly #onCount: (side: Side, event: OrderCount) => void;
 
   constructor(onCount: (side: Side, event: OrderCount) => void) {

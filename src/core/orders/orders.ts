@@ -542,3 +542,6 @@ export function remaining(order: Order): number {
 
 /** Whether the order may be in the exchange's book. */
 export const mayLive = (order: Order): boolean => order.state !== 'closed-unsettled' && order.state !== 'done';
+
+/** Whether an order is in the book as far as is known, and no cancel of it is under way. */
+export const isInBook = ({ state }: Pick<Order, 'state'>): boolean => state === 'open' || state === 'partially filled';

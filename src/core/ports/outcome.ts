@@ -81,3 +81,7 @@ export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes
 
 /** Whether only the operator can fix the cause, either now or if the rejection repeats. */
 export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';
+
+/** Returns an outcome with another value: `to` of it where it was done. */
+export const mapOutcome = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
+  outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;

@@ -31,7 +31,7 @@ export class PostOnlyBackoff {
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
   /** Latest best price of the other side. */
   readonly #best: Record<Side, number> = { buy: 0, sell: 0 };
-  readonly #holds: Record<Side, Hold> = { buy: none(), sell: none() };
+  readonly #holds: Record<Side, Hold> = { buy: noHold(), sell: noHold() };
 
   /** Records a quote that was sent. */
   placed(id: string, side: Side): void {
@@ -76,7 +76,7 @@ export class PostOnlyBackoff {
       const hold = this.#holds[side];
       if (hold.refusals === 0) continue;
       const isShown = best > 0 && (side === 'buy' ? best <= hold.price : best >= hold.price);
-      if (isShown || (startedAt !== null && startedAt >= hold.at)) this.#holds[side] = none();
+      if (isShown || (startedAt !== null && startedAt >= hold.at)) this.#holds[side] = noHold();
     }
   }
 
@@ -95,4 +95,4 @@ export class PostOnlyBackoff {
   }
 }
 
-const none = (): Hold => ({ price: 0, at: -Infinity, until: -Infinity, refusals: 0, rowEndsAt: -Infinity });
+const noHold = (): Hold => ({ price: 0, at: -Infinity, until: -Infinity, refusals: 0, rowEndsAt: -Infinity });

@@ -1,7 +1,7 @@
 /** Wanted levels minus live orders: the fewest commands that turn the bot's orders into the strategy's quote. */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import type { PullReason } from './quotePuller.ts';
-import { mayLive, remaining } from '../orders/orders.ts';
+import { isInBook, mayLive, remaining } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
@@ -58,7 +58,7 @@ export function reconcileSide(
     const level = levels[i]!;
     const order = orders[partner[i]!];
     if (order === undefined) plan.place = added(plan.place, level);
-    else if (!isSettledInBook(order)) plan.wait = added(plan.wait, { order, level });
+    else if (!isInBook(order)) plan.wait = added(plan.wait, { order, level });
     else {
       const reason = mismatch(order, level, tolerance, at);
       if (reason === null) plan.keep = added(plan.keep, { order, level });
@@ -67,7 +67,7 @@ export function reconcileSide(
   }
   for (let j = 0; j < orders.length; j++) {
     const order = orders[j]!;
-    if (isSettledInBook(order) && !partner.includes(j))
+    if (isInBook(order) && !partner.includes(j))
       plan.cancel = added(plan.cancel, { order, reason: 'level not wanted', level: null });
   }
   return plan;
@@ -239,11 +239,8 @@ const SKIP_LEVEL = 0;
 const SKIP_ORDER = 1;
 const PAIR = 2;
 
-/** Whether the exchange confirmed the order and no cancel is pending. */
-const isSettledInBook = (order: Order): boolean => order.state === 'open' || order.state === 'partially filled';
-
 const fits = (level: NormalizedLevel, order: Order, tolerance: RequoteTolerance, at: Millis): boolean =>
-  isSettledInBook(order) && mismatch(order, level, tolerance, at) === null;
+  isInBook(order) && mismatch(order, level, tolerance, at) === null;
 
 function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolerance, at: Millis): CancelReason | null {
   if (!(Math.abs(order.price - level.price) * 10_000 <= tolerance.priceBps * level.price)) return 'price moved';

@@ -162,7 +162,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
  * count as executed.
  */
 export function roomOf(side: Side, s: RiskContext): number {
-  const worst = sum(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
+  const worst = lotsOnSide(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
   return (s.limits?.positionMax ?? 0) - worst;
 }
 
@@ -178,7 +178,7 @@ function crossesOwn(side: Side, price: Price, orders: readonly Order[]): boolean
   );
 }
 
-const sum = (orders: readonly Order[], side: Side): number =>
+const lotsOnSide = (orders: readonly Order[], side: Side): number =>
   orders.reduce((lots, order) => (order.side === side ? lots + remaining(order) : lots), 0);
 
 const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: RiskContext): Money =>
@@ -191,7 +191,7 @@ const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: Ris
 export function fundsFor(side: Side, s: RiskContext): Money {
   const { instrument, orders } = s;
   if (side === 'sell')
-    return money((s.majorFunds as bigint) - moneyOfAmount(instrument, sum(orders, 'sell') as Amount));
+    return money((s.majorFunds as bigint) - moneyOfAmount(instrument, lotsOnSide(orders, 'sell') as Amount));
   let reserved = 0n;
   for (const order of orders) if (order.side === 'buy') reserved += valueOf(order.price, remaining(order) as Amount);
   return money((s.minorFunds as bigint) - moneyOfValue(instrument, reserved as Value));

@@ -1,6 +1,6 @@
 /** Both conversion interfaces as one desk: offers, acceptance, results. */
-import { describeRow } from '../../core/index.ts';
-import type { ConversionDesk, ConversionState, DecimalText, Outcome, UnreadableRow } from '../../core/index.ts';
+import { describeRow, mapOutcome } from '../../core/index.ts';
+import type { ConversionDesk, ConversionState, DecimalText, UnreadableRow } from '../../core/index.ts';
 import type { CurrencyConversion, ConversionEndpoints } from './conversions.ts';
 import type { Rfq, RfqConversion } from './rfq.ts';
 
@@ -15,7 +15,7 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
   const { rfq } = client;
   return {
     pairs: async () =>
-      map(await rfq.pairs(), pairs =>
+      mapOutcome(await rfq.pairs(), pairs =>
         pairs.map(({ source, target, sourcePrecision, targetPrecision }) => ({
           from: source.toLowerCase(),
           to: target.toLowerCase(),
@@ -27,7 +27,7 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
       if (way === 'rfq') {
         const pair = { source: from, target: to };
         const asked = give === undefined ? { ...pair, targetAmount: get } : { ...pair, sourceAmount: give };
-        return map(await rfq.requestQuote(asked), quote => ({
+        return mapOutcome(await rfq.requestQuote(asked), quote => ({
           way,
           id: quote.id,
           give: leg(quote.source, quote.sourceAmount),
@@ -39,7 +39,7 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
       }
       const pair = { from, to };
       const asked = give === undefined ? { ...pair, receive: get } : { ...pair, spend: give };
-      return map(await client.requestConversion(asked), quote => ({
+      return mapOutcome(await client.requestConversion(asked), quote => ({
         way,
         id: quote.id,
         give: leg(quote.fromCurrency, quote.fromAmount),
@@ -50,18 +50,21 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
     },
     accept: async ({ way, id }) =>
       way === 'rfq'
-        ? map(await rfq.convert(id), conversion => ({ conversionId: conversion.id }))
+        ? mapOutcome(await rfq.convert(id), conversion => ({ conversionId: conversion.id }))
         : client.executeConversion(id),
     state: async (way, conversionId) =>
       way === 'rfq'
-        ? map(await rfq.conversion(conversionId), stateOf)
-        : map(await client.conversion(conversionId), found => ({ ...stateOfConversion(found), id: conversionId })),
+        ? mapOutcome(await rfq.conversion(conversionId), stateOf)
+        : mapOutcome(await client.conversion(conversionId), found => ({
+            ...stateOfConversion(found),
+            id: conversionId,
+          })),
     find: async (way, quoteId) => {
       if (way === 'conversion') {
         const outcome = await client.conversionOfQuote(quoteId);
         return outcome.kind === 'refused' && NO_CONVERSION.includes(outcome.code)
           ? { kind: 'done', value: null }
-          : map(outcome, stateOfConversion);
+          : mapOutcome(outcome, stateOfConversion);
       }
       let pageToken: string | undefined;
       let unreadable: UnreadableRow | undefined;
@@ -106,6 +109,3 @@ const stateOf = ({ id, status, source, sourceAmount, target, targetAmount }: Rfq
 });
 
 const leg = (currency: string, amount: DecimalText) => ({ currency: currency.toLowerCase(), amount });
-
-const map = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
-  outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;

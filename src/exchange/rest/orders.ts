@@ -198,12 +198,12 @@ function orderBody(order: OrderRequest): Record<string, unknown> {
   }
   if ((major === undefined) === (order.minor === undefined))
     throw fault('major', 'exactly one of major and minor', major);
-  const slippage = order.slippageTolerance === undefined ? undefined : percent(order.slippageTolerance);
+  const slippage = order.slippageTolerance === undefined ? undefined : tolerancePercent(order.slippageTolerance);
   return { ...common, ...figures({ minor: order.minor }), ...present({ slippage_tolerance: slippage }), ...last };
 }
 
 /** Returns a JSON number, as clients send it (public facts 5.1). */
-function percent(text: DecimalText): number {
+function tolerancePercent(text: DecimalText): number {
   const value = Number(text);
   if (!/^\d{1,3}(?:\.\d{1,6})?$/.test(text) || !(value <= 100))
     throw fault('slippageTolerance', 'percent, 0 to 100', text);

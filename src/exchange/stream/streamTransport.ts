@@ -37,7 +37,7 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
   socket.on('open', () => listener.open());
   socket.on('message', (data, isBinary) => {
     if (why !== null) return;
-    if (!isBinary) listener.text(textOf(data));
+    if (!isBinary) listener.text(frameText(data));
     else {
       why = 'a binary frame';
       socket.terminate();
@@ -76,5 +76,5 @@ function checkedUrl(text: string, plain: boolean): string {
   return url.href;
 }
 
-const textOf = (data: RawData): string =>
+const frameText = (data: RawData): string =>
   (Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)).toString('utf8');

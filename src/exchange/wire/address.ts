@@ -1,16 +1,6 @@
 /** Addresses of the exchange, four per environment (public facts 1). */
 import { trimmedEnd } from '../../core/index.ts';
 
-export type VenueAddresses = {
-  /** Includes the base path, such as `https://api.bitso.com/api`. */
-  readonly rest: string;
-  /** Excludes `/rfq/v1`, which the paths contain. */
-  readonly rfq: string;
-  /** Excludes `/v4/webhooks`, which the path contains. */
-  readonly webhooks: string;
-  readonly stream: string;
-};
-
 /**
  * Splits an address for the transport and the signer: `https://api.bitso.com/api` gives its origin and `/api`. Throws a
  * RangeError on an invalid address.

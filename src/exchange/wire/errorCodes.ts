@@ -291,10 +291,10 @@ export function errorIn(reply: unknown): ExchangeError | undefined {
   if (typeof reply !== 'object' || reply === null) return undefined;
   const { error, errors, success } = reply as { error?: unknown; errors?: unknown; success?: unknown };
   const found: unknown = Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
-  if (typeof found === 'string') return { code: NO_CODE, message: plain(found) };
+  if (typeof found === 'string') return { code: NO_CODE, message: printableMessage(found) };
   if (typeof found === 'object' && found !== null) {
     const { code, message } = found as { code?: unknown; message?: unknown };
-    return { code: codeText(code), message: typeof message === 'string' ? plain(message) : '' };
+    return { code: codeText(code), message: typeof message === 'string' ? printableMessage(message) : '' };
   }
   return success === false || success === 'false' ? { code: NO_CODE, message: '' } : undefined;
 }
@@ -308,4 +308,4 @@ function codeText(code: unknown): string {
 }
 
 /** Shortens to one line, because messages reach logs. */
-const plain = (message: string): string => message.slice(0, 300).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+const printableMessage = (message: string): string => message.slice(0, 300).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');

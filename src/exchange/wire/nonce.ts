@@ -24,21 +24,5 @@ export function nonceV2(clock: Clock, random: Random, above = 0n): NonceSource {
   };
 }
 
-/**
- * Creates v1 nonces: strictly increasing milliseconds. Announced as rejected since November 2025; only for older API
- * endpoints.
- */
-export function nonceV1(clock: Clock, above = 0n): NonceSource {
-  let last = above;
-  return {
-    ordered: true,
-    last: () => last,
-    next: () => {
-      last = largest(wholeMillis(clock), last + 1n);
-      return last.toString();
-    },
-  };
-}
-
 const wholeMillis = (clock: Clock): bigint => BigInt(Math.floor(clock.now()));
 const largest = (...of: readonly bigint[]): bigint => of.reduce((a, b) => (b > a ? b : a));

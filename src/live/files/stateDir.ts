@@ -1,26 +1,30 @@
-/** The folder of a state: made for its owner alone, and not trusted when it is another user's or open to others. */
+/** Folder of the state: private to its owner, and rejected if it belongs to another user or is open to others. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
-/** Makes the folder when it is not there. Throws one line when it cannot be made, or not be trusted: what lies in it decides whether we trade, and on what ledger. */
+/**
+ * Creates the folder if it does not exist. Throws one line if it cannot be created or trusted: its files decide whether
+ * the bot trades, and on which ledger.
+ */
 export function claimStateDir(dir: string): void {
   make(dir);
-  heedStateDir(dir);
+  assertStateDirTrusted(dir);
 }
 
-/** Throws one line when a folder that is there cannot be trusted. */
-export function heedStateDir(dir: string): void {
-  heedFolder(dir, 'the state directory');
+/** Throws one line if an existing folder cannot be trusted. */
+export function assertStateDirTrusted(dir: string): void {
+  assertFolderTrusted(dir, 'the state directory');
 }
 
-/** The same of another folder that decides what is traded; `what` it is. */
-export function heedFolder(dir: string, what: string): void {
-  const user = process.geteuid?.();
-  // A system without users of this kind has no such modes either.
-  if (user === undefined) return;
+/** Like `heedStateDir`, for another folder that decides what is traded; `what` names it. */
+export function assertFolderTrusted(dir: string, what: string): void {
   for (const name of ['', ...readdirSync(dir)]) {
-    const flaw = flawOf(join(dir, name), name === '', user);
+    const path = join(dir, name);
+    // The folder itself may be a link, because the operator names it. Its files must not be links.
+    const seen = name === '' ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
+    const flaw = seen === undefined ? null : ownershipFlaw(seen, path);
     if (flaw !== null)
       throw new Error(
         `${flaw} (only this user may be able to write to ${what}; otherwise another user could ${what === 'the state directory' ? 'lift a halt or change the ledger' : 'change what is traded'})`,
@@ -28,36 +32,33 @@ export function heedFolder(dir: string, what: string): void {
   }
 }
 
-/** Whether a file that another process has left is the bot's alone: no link, of this user, and written by nobody else. False if it is not there. */
-export function isTrusted(file: string): boolean {
-  const user = process.geteuid?.();
-  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false;
-  return user === undefined || flawOf(file, false, user) === null;
-}
-
 function make(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // Made recursively, a folder on a read-only disk is only said not to be there.
-    const trouble = diskTroubleOf(error) ?? tryDisk(nearest(resolve(dir)));
+    // With `recursive`, a read-only disk is only reported as a missing folder.
+    const trouble = diskTroubleOf(error) ?? tryDisk(nearestFolder(resolve(dir)));
     const why = error instanceof Error ? error.message : String(error);
-    const advice = trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearest(resolve(dir)));
+    const advice =
+      trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearestFolder(resolve(dir)));
     throw new Error(`cannot create the state directory ${dir} (${why}); ${advice}`);
   }
 }
 
-const nearest = (dir: string): string => (existsSync(dir) ? dir : nearest(dirname(dir)));
+/** Returns the folder if it exists, or else the nearest parent that does. */
+export const nearestFolder = (dir: string): string => (existsSync(dir) ? dir : nearestFolder(dirname(dir)));
 
 const WRITE_BY_OTHERS = 0o022;
 
-/** The folder itself may be reached by a link: whoever starts us says where it is. What is in it may not be one. */
-function flawOf(path: string, isFolder: boolean, user: number): string | null {
-  const seen = isFolder ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
-  // It went while we looked.
-  if (seen === undefined) return null;
-  if (seen.isSymbolicLink())
-    return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;
+/**
+ * Returns why a file is not trusted: it is a link, belongs to another user, or is writable by others. `null` if it is
+ * trusted.
+ */
+export function ownershipFlaw(seen: Stats, path: string): string | null {
+  const user = process.geteuid?.();
+  // A system without such users has no such modes either.
+  if (user === undefined) return null;
+  if (seen.isSymbolicLink()) return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;
   if (seen.uid !== user)
     return `${path} belongs to user ${seen.uid}, but this process runs as user ${user}; run it as user ${seen.uid}, or inspect the file and chown ${user} ${path}`;
   if ((seen.mode & WRITE_BY_OTHERS) !== 0)

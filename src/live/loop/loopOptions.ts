@@ -1,12 +1,11 @@
 /** What a run is made of, in parts by what they are about, and what it says at its end. */
 import type { Clock, Engine, Exchange, MarketStream, Millis, MoneyLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
-import type { AdjustmentBox } from '../state/adjustments.ts';
+import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import type { Journal } from '../state/journal.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Latch } from '../safety/latch.ts';
 import type { Log } from '../log.ts';
-import type { SettlementBox } from '../state/settlements.ts';
 import type { ReferenceOptions } from '../market/reference.ts';
 import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening } from './opening.ts';
@@ -46,9 +45,9 @@ export type StateSide = {
   readonly journal: Journal;
   readonly latch: Latch;
   /** Where a person leaves bookings. */
-  readonly adjustments?: AdjustmentBox | undefined;
+  readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Where a person leaves word of hedges that nobody can look up. */
-  readonly settlements?: SettlementBox | undefined;
+  readonly settlements?: NumberedMailbox<'settle'> | undefined;
   /** Where a person leaves that the hedger is to close everything. */
   readonly flatten?: FlattenFile | undefined;
 };

@@ -126,7 +126,9 @@ function axesOf({ x, y }: Plot, width: number): UPlot.Axis[] {
             values: (_: UPlot, at: number[]) => at.map(i => names[i] ?? ''),
           }
         : {}),
-      ...(x.kind === 'log' ? { values: (_: UPlot, at: number[]) => at.map(v => (isDecade(v) ? short(v) : '')) } : {}),
+      ...(x.kind === 'log'
+        ? { values: (_: UPlot, at: number[]) => at.map(v => (isDecade(v) ? axisNumber(v) : '')) }
+        : {}),
       ...(x.kind === 'time' ? { values: timeTexts } : {}),
       space: width < NARROW && x.kind !== 'time' ? 60 : 80,
     },
@@ -136,7 +138,7 @@ function axesOf({ x, y }: Plot, width: number): UPlot.Axis[] {
       label: y.label,
       labelFont: AXIS_FONT,
       labelSize: 16,
-      values: (_: UPlot, at: (number | null)[]) => at.map(v => (v === null ? '' : short(v))),
+      values: (_: UPlot, at: (number | null)[]) => at.map(v => (v === null ? '' : axisNumber(v))),
     },
   ];
 }
@@ -163,12 +165,12 @@ function xSeries({ x }: Plot): UPlot.Series {
   const label = x.kind === 'time' ? 'UTC' : x.label;
   if (x.kind === 'time') return { label, value: (_, at) => (at === null ? '' : clockTime(at)) };
   if (x.kind === 'names') return { label, value: (_, at) => (at === null ? '' : (x.names?.[Math.round(at)] ?? '')) };
-  return { label, value: (_, at) => (at === null ? '' : short(at)) };
+  return { label, value: (_, at) => (at === null ? '' : axisNumber(at)) };
 }
 
 function seriesOf(line: Line): UPlot.Series {
   const ink = colour(line.colour);
-  const value = (_: UPlot, at: number | null): string => (at === null ? '' : short(at));
+  const value = (_: UPlot, at: number | null): string => (at === null ? '' : axisNumber(at));
   const shared = { label: line.label, stroke: ink, value };
   switch (line.style) {
     case 'bars': {
@@ -324,7 +326,7 @@ function clockTime(seconds: number): string {
 }
 
 /** Six digits at most, and k or M for long ones. */
-function short(value: number): string {
+function axisNumber(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e7) return `${Number((value / 1e6).toPrecision(5))}M`;
   if (size >= 1e3) return value.toLocaleString('en-US', { maximumFractionDigits: size >= 1e5 ? 0 : 2 });

@@ -8,6 +8,7 @@ import type { Account } from '../venue/accounts.ts';
 import { done, refused } from '../wire/codes.ts';
 import type { Verdict } from '../wire/codes.ts';
 import type { DeskBook, DeskWorld } from './deskWorld.ts';
+import { keepNewest } from './keepNewest.ts';
 import { drawnOid } from '../wire/oid.ts';
 import { ceil8, floor8 } from '../wire/rounding.ts';
 
@@ -98,7 +99,7 @@ export class VenueConversions {
       book: path[0]!.book.rules.book,
       slippage,
     };
-    keep(this.#quotes, quote.id, quote, QUOTES_MAX);
+    keepNewest(this.#quotes, quote.id, quote, QUOTES_MAX);
     return done(quote);
   }
 
@@ -109,8 +110,8 @@ export class VenueConversions {
     if (quote.from.sum > account.available(quote.from.currency)) return refused('0379', quote.from.currency);
     this.#quotes.delete(quoteId);
     const conversion: VenueConversion = { id: String(this.#next++), quote, status: 'open' };
-    keep(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
-    keep(this.#ofQuote, quoteId, conversion, CONVERSIONS_MAX);
+    keepNewest(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
+    keepNewest(this.#ofQuote, quoteId, conversion, CONVERSIONS_MAX);
     const half = this.#venue.switches.conversionQueueMs / 2;
     this.#later(half, () => {
       conversion.status = 'queued';
@@ -204,14 +205,6 @@ function slippageOf({ book, side }: Hop, spend: Money): Money | null {
 }
 
 const ceilDiv = (a: bigint, b: bigint): Money => money((a + b - 1n) / b);
-
-function keep<T>(map: Map<string, T>, id: string, entry: T, most: number): void {
-  map.set(id, entry);
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(oldest);
-  }
-}
 
 /** Returns the next midnight UTC, the next Monday and the first of the next month. */
 export function nextRecurrentEvents(now: Millis): { DAILY: Millis; WEEKLY: Millis; MONTHLY: Millis } {

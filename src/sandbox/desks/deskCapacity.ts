@@ -21,14 +21,14 @@ export class DeskCapacity {
   /** Returns the free capacity, in the source currency. */
   free(direction: string, cross: Cross, switches: Switches): Money {
     const free = ONE - this.#used(direction, switches);
-    return money((whole(cross, switches) * free) / ONE);
+    return money((wholeCapacity(cross, switches) * free) / ONE);
   }
 
   /** Reserves capacity. Returns false, without effect, if the sum exceeds the free capacity. */
   take(direction: string, cross: Cross, sum: Money, switches: Switches): boolean {
     if (!(sum <= this.free(direction, cross, switches))) return false;
     // Rounded up, so that reserved capacity is never free immediately.
-    const part = (sum * ONE + whole(cross, switches) - 1n) / whole(cross, switches);
+    const part = (sum * ONE + wholeCapacity(cross, switches) - 1n) / wholeCapacity(cross, switches);
     this.#loads.set(direction, { used: this.#used(direction, switches) + part, at: this.#clock.elapsed() });
     return true;
   }
@@ -42,7 +42,7 @@ export class DeskCapacity {
 }
 
 /** Returns the full capacity in the source currency: a share of the maximum value of the first book on the path. */
-function whole({ path }: Cross, switches: Switches): bigint {
+function wholeCapacity({ path }: Cross, switches: Switches): bigint {
   const { book, selling } = path[0]!;
   const minor = (moneyOfValue(book.instrument, book.instrument.valueMax) * BigInt(switches.rfqCapacityPips)) / 10_000n;
   if (!selling) return minor;

@@ -6,6 +6,7 @@ import { crossesFrom } from './crossRates.ts';
 import type { Cross, Rate } from './crossRates.ts';
 import { DeskCapacity } from './deskCapacity.ts';
 import type { DeskWorld } from './deskWorld.ts';
+import { keepNewest } from './keepNewest.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { rfqRefused } from './rfqCodes.ts';
 import type { RfqVerdict } from './rfqCodes.ts';
@@ -95,8 +96,8 @@ export class RfqDesk {
       [...crossesFrom(this.#venue, source)].map(([target, cross]) => ({
         source,
         target,
-        sourceDecimals: decimalsOf(source, 'source', switches),
-        targetDecimals: decimalsOf(target, 'target', switches),
+        sourceDecimals: deskDecimals(source, 'source', switches),
+        targetDecimals: deskDecimals(target, 'target', switches),
         cross,
       })),
     );
@@ -124,7 +125,7 @@ export class RfqDesk {
       maxTradable: sourceSum <= free ? null : maxTradable(pair, fixed, free, rate, switches),
       fate: 'open',
     };
-    keep(this.#quotes, quote.id, quote, DESK_QUOTES_MAX);
+    keepNewest(this.#quotes, quote.id, quote, DESK_QUOTES_MAX);
     return { kind: 'done', value: quote };
   }
 
@@ -177,7 +178,7 @@ export class RfqDesk {
       updatedAt: now,
       status: 'PENDING',
     };
-    keep(this.#conversions, conversion.id, conversion, DESK_CONVERSIONS_MAX);
+    keepNewest(this.#conversions, conversion.id, conversion, DESK_CONVERSIONS_MAX);
     const locked = switches.rfqFunds === 'locked at once';
     if (locked) account.lock(pair.source, sourceSum);
     const end = () => this.#settle(conversion, taken && !unlucky, locked);
@@ -253,7 +254,7 @@ const STABLE: readonly string[] = ['usdt', 'usdc', 'usds', 'tusd'];
  * Returns the decimals of a currency: 2 for fiat money, depending on the direction for stablecoins, otherwise 8 (facts
  * 14).
  */
-function decimalsOf(currency: string, side: 'source' | 'target', switches: Switches): number {
+function deskDecimals(currency: string, side: 'source' | 'target', switches: Switches): number {
   if (FIAT.includes(currency)) return 2;
   return STABLE.includes(currency) && side === 'source' ? switches.rfqStablecoinDecimals : 8;
 }
@@ -289,11 +290,3 @@ function ceilTo(decimals: number, over: bigint, under: bigint): Money {
 }
 
 const wholeSecond = (ms: Millis): Millis => Math.floor(ms / 1000) * 1000;
-
-function keep<T>(map: Map<string, T>, id: string, entry: T, most: number): void {
-  map.set(id, entry);
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(oldest);
-  }
-}

@@ -60,6 +60,6 @@ export const bare = (value: unknown): WireReply => reply(200, JSON.stringify(val
 export const timeSeconds = (at: Millis): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** Formats an amount as the shortest exact text. */
-export const amountText = (sum: Money): string => textOfMoney(sum);
+export const deskAmount = (sum: Money): string => textOfMoney(sum);
 /** Formats a rate with 2 to 12 decimals; the rate is already rounded. */
 export const rateText = (rate: Money): string => textOfMoney(rate, 2);

@@ -1,6 +1,6 @@
 /** Payload of a transaction event, with the fields of its type and state (rfq 2.5, 2.6). */
 import type { Millis } from '../../core/index.ts';
-import { amountText, rateText, timeSeconds } from './rfqCodes.ts';
+import { deskAmount, rateText, timeSeconds } from './rfqCodes.ts';
 import type { Details, RefundProgress, Transaction } from './transactions.ts';
 
 type Json = Record<string, unknown>;
@@ -72,8 +72,8 @@ function particulars(transaction: Transaction, details: Details): Json {
       const { quote } = details.conversion;
       return {
         quote_id: quote.id,
-        amount_from: amountText(quote.sourceSum),
-        amount_to: amountText(quote.targetSum),
+        amount_from: deskAmount(quote.sourceSum),
+        amount_to: deskAmount(quote.targetSum),
         asset_from: quote.pair.source.toUpperCase(),
         asset_to: quote.pair.target.toUpperCase(),
         exchange_rate: rateText(quote.rate),
@@ -84,7 +84,7 @@ function particulars(transaction: Transaction, details: Details): Json {
 
 const moved = ({ network, sum, asset }: Exclude<Details, { kind: 'CONVERSION' }>): Json => ({
   network,
-  amount: amountText(sum),
+  amount: deskAmount(sum),
   asset: asset.toUpperCase(),
 });
 

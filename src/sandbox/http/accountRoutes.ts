@@ -7,28 +7,20 @@ import { isActive } from '../venue/order.ts';
 import { isOriginId } from '../venue/orderChecks.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
 import { currenciesOf } from '../venue/currencies.ts';
-import { pageOf } from './route.ts';
+import { pageOf, readRoute } from './route.ts';
 import type { PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
 import { failure, failureOf, success, text8, timeMillis, timePlain } from '../wire/wire.ts';
 
-const reads = (pattern: string, permission: 'account' | 'balances', handle: (ask: PrivateAsk) => WireReply): Route => ({
-  scope: 'private',
-  method: 'GET',
-  pattern,
-  permission,
-  handle,
-});
-
 export const accountRoutes: readonly Route[] = [
-  reads('/v3/account_status', 'account', accountStatus),
-  reads('/v3/balance', 'balances', balance),
-  reads('/v3/fees', 'account', fees),
-  reads('/v3/user_trades', 'account', userTrades),
-  reads('/v3/user_trades/:tids', 'account', userTradesById),
-  reads('/v3/order_trades', 'account', orderTrades),
-  reads('/v3/order_trades/:oid', 'account', orderTrades),
+  readRoute('/v3/account_status', accountStatus),
+  readRoute('/v3/balance', balance, 'balances'),
+  readRoute('/v3/fees', fees),
+  readRoute('/v3/user_trades', userTrades),
+  readRoute('/v3/user_trades/:tids', userTradesById),
+  readRoute('/v3/order_trades', orderTrades),
+  readRoute('/v3/order_trades/:oid', orderTrades),
 ];
 
 function balance({ venue, account }: PrivateAsk): WireReply {

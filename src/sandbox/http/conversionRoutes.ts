@@ -15,7 +15,7 @@ import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import { failure, failureOf, success, text8 } from '../wire/wire.ts';
 
-const row = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+const conversionRoute = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
   scope: 'private',
   method,
   pattern,
@@ -24,12 +24,12 @@ const row = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireR
 });
 
 export const conversionRoutes: readonly Route[] = [
-  row('POST', '/v4/currency_conversions', request),
-  row('PUT', '/v4/currency_conversions/:id', execute),
-  row('GET', '/v4/currency_conversions/:id', status),
-  row('POST', '/v3/currency_conversions', request),
-  row('PUT', '/v3/currency_conversions/:id', execute),
-  row('GET', '/v3/currency_conversions/:quote_id', statusByQuote),
+  conversionRoute('POST', '/v4/currency_conversions', request),
+  conversionRoute('PUT', '/v4/currency_conversions/:id', execute),
+  conversionRoute('GET', '/v4/currency_conversions/:id', status),
+  conversionRoute('POST', '/v3/currency_conversions', request),
+  conversionRoute('PUT', '/v3/currency_conversions/:id', execute),
+  conversionRoute('GET', '/v3/currency_conversions/:quote_id', statusByQuote),
 ];
 
 /**
@@ -53,14 +53,14 @@ function execute({ venue, account, path, conversions }: PrivateAsk): WireReply {
 }
 
 function status({ account, path, conversions }: PrivateAsk): WireReply {
-  return told(conversions.find(account, path['id']!), path['id']!);
+  return conversionReply(conversions.find(account, path['id']!), path['id']!);
 }
 
 function statusByQuote({ account, path, conversions }: PrivateAsk): WireReply {
-  return told(conversions.ofQuote(account, path['quote_id']!), path['quote_id']!);
+  return conversionReply(conversions.ofQuote(account, path['quote_id']!), path['quote_id']!);
 }
 
-const told = (conversion: VenueConversion | undefined, id: string): WireReply =>
+const conversionReply = (conversion: VenueConversion | undefined, id: string): WireReply =>
   conversion ? success(statusOf(conversion)) : failureOf('1401', id);
 
 const FIELDS = ['from_currency', 'to_currency', 'spend_amount', 'receive_amount'] as const;

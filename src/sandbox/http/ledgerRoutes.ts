@@ -10,28 +10,20 @@ import type { OwnTradeRecord } from '../venue/ownTrades.ts';
 import type { Verdict } from '../wire/codes.ts';
 import { done, refused } from '../wire/codes.ts';
 import type { PrivateAsk, Route } from './route.ts';
-import { pageOf } from './route.ts';
+import { pageOf, readRoute } from './route.ts';
 import type { Transfer } from '../venue/transfers.ts';
 import { failure, failureOf, success, text8, timePlain } from '../wire/wire.ts';
 
-const reads = (pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
-  scope: 'private',
-  method: 'GET',
-  pattern,
-  permission: 'account',
-  handle,
-});
-
 export const ledgerRoutes: readonly Route[] = [
-  reads('/v3/ledger', ledgerOf(null)),
-  reads('/v3/ledger/trades', ledgerOf('trade')),
-  reads('/v3/ledger/fees', ledgerOf('fee')),
-  reads('/v3/ledger/fundings', ledgerOf('funding')),
-  reads('/v3/ledger/withdrawals', ledgerOf('withdrawal')),
-  reads('/v3/fundings', transfersOf('funding')),
-  reads('/v3/fundings/:ids', transfersOf('funding')),
-  reads('/v3/withdrawals', transfersOf('withdrawal')),
-  reads('/v3/withdrawals/:ids', transfersOf('withdrawal')),
+  readRoute('/v3/ledger', ledgerOf(null)),
+  readRoute('/v3/ledger/trades', ledgerOf('trade')),
+  readRoute('/v3/ledger/fees', ledgerOf('fee')),
+  readRoute('/v3/ledger/fundings', ledgerOf('funding')),
+  readRoute('/v3/ledger/withdrawals', ledgerOf('withdrawal')),
+  readRoute('/v3/fundings', transfersOf('funding')),
+  readRoute('/v3/fundings/:ids', transfersOf('funding')),
+  readRoute('/v3/withdrawals', transfersOf('withdrawal')),
+  readRoute('/v3/withdrawals/:ids', transfersOf('withdrawal')),
 ];
 
 type Operation = 'trade' | 'fee' | Transfer['kind'];

@@ -29,7 +29,7 @@ import type { Fields } from '../venue/orderChecks.ts';
 import { isActive, isWaiting, unfilled } from '../venue/order.ts';
 import type { Draft, VenueOrder } from '../venue/order.ts';
 import { objectOf } from './parameters.ts';
-import { limitOf } from './route.ts';
+import { limitOf, readRoute } from './route.ts';
 import type { Method, PrivateAsk, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
@@ -44,14 +44,6 @@ const writes = (method: Method, pattern: string, handle: (ask: PrivateAsk) => Wi
   ...(method === 'DELETE' && { exempt: true as const }),
   handle,
 });
-const reads = (pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
-  scope: 'private',
-  method: 'GET',
-  pattern,
-  permission: 'account',
-  handle,
-});
-
 export const orderRoutes: readonly Route[] = [
   writes('POST', '/v3/orders', place),
   writes('DELETE', '/v3/orders/all', cancelAll),
@@ -61,9 +53,9 @@ export const orderRoutes: readonly Route[] = [
   writes('PATCH', '/v3/orders', replace),
   writes('PATCH', '/v4/orders/:oid', modify),
   writes('PATCH', '/v4/orders', modify),
-  reads('/v3/orders/:oid', lookup),
-  reads('/v3/orders', lookup),
-  reads('/v3/open_orders', openOrders),
+  readRoute('/v3/orders/:oid', lookup),
+  readRoute('/v3/orders', lookup),
+  readRoute('/v3/open_orders', openOrders),
 ];
 
 /** Default of limit in open_orders (rest-api 4.4). */

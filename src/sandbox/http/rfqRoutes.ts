@@ -2,7 +2,7 @@
 import { isDecimalText, moneyOf } from '../../core/index.ts';
 import type { WireReply } from '../../core/index.ts';
 import type { DeskConversion, DeskPair, DeskQuote, DeskRequest } from '../desks/rfq.ts';
-import { amountText, bare, rateText, rfqFailure, rfqRefused, timeSeconds } from '../desks/rfqCodes.ts';
+import { deskAmount, bare, rateText, rfqFailure, rfqRefused, timeSeconds } from '../desks/rfqCodes.ts';
 import type { RfqVerdict } from '../desks/rfqCodes.ts';
 import { conversionPage } from '../desks/rfqPages.ts';
 import { objectOf } from './parameters.ts';
@@ -11,7 +11,7 @@ import type { Fields } from '../venue/orderChecks.ts';
 import type { Switches } from '../switches/switches.ts';
 import { isUuid } from '../wire/uuid.ts';
 
-const row = (
+const rfqRoute = (
   method: Method,
   pattern: string,
   permission: 'account' | 'orders',
@@ -31,12 +31,12 @@ const row = (
 });
 
 export const rfqRoutes: readonly Route[] = [
-  row('GET', 'pairs', 'account', pairs),
-  row('POST', 'quotes', 'account', requestQuote),
-  row('GET', 'quotes/:quote_id', 'account', quoteById),
-  row('POST', 'conversions', 'orders', convert, true),
-  row('GET', 'conversions/:conversion_id', 'account', conversionById, true),
-  row('GET', 'conversions', 'account', conversions, true),
+  rfqRoute('GET', 'pairs', 'account', pairs),
+  rfqRoute('POST', 'quotes', 'account', requestQuote),
+  rfqRoute('GET', 'quotes/:quote_id', 'account', quoteById),
+  rfqRoute('POST', 'conversions', 'orders', convert, true),
+  rfqRoute('GET', 'conversions/:conversion_id', 'account', conversionById, true),
+  rfqRoute('GET', 'conversions', 'account', conversions, true),
 ];
 
 function pairs({ venue, query, rfq }: PrivateAsk): WireReply {
@@ -157,15 +157,15 @@ function quoteOf({ venue, rfq }: PrivateAsk, quote: DeskQuote): Record<string, u
     id: quote.id,
     source: upper(pair.source),
     target: upper(pair.target),
-    source_amount: amountText(quote.sourceSum),
-    target_amount: amountText(quote.targetSum),
+    source_amount: deskAmount(quote.sourceSum),
+    target_amount: deskAmount(quote.targetSum),
     rate: rateText(quote.rate),
     status: rfq.statusOf(quote),
     created_at: timeSeconds(quote.createdAt),
     expires_at: venue.switches.rfqTimeForm === 'seconds' ? expires : expires.replace('Z', '.000000000Z'),
     can_confirm: quote.canConfirm,
     ...(maxTradable && {
-      max_tradable_amount: { value: amountText(maxTradable.sum), currency: upper(maxTradable.currency) },
+      max_tradable_amount: { value: deskAmount(maxTradable.sum), currency: upper(maxTradable.currency) },
     }),
   };
 }
@@ -177,8 +177,8 @@ export function conversionBody(conversion: DeskConversion): Record<string, unkno
     id: conversion.id,
     source: upper(quote.pair.source),
     target: upper(quote.pair.target),
-    source_amount: amountText(quote.sourceSum),
-    target_amount: amountText(quote.targetSum),
+    source_amount: deskAmount(quote.sourceSum),
+    target_amount: deskAmount(quote.targetSum),
     quote_id: quote.id,
     rate: rateText(quote.rate),
     status: conversion.status,

@@ -49,6 +49,13 @@ export type Route =
       readonly handle: (ask: PrivateAsk) => WireReply;
     };
 
+/** Returns a private route that reads; `permission`: what its key needs. */
+export const readRoute = (
+  pattern: string,
+  handle: (ask: PrivateAsk) => WireReply,
+  permission: 'account' | 'balances' = 'account',
+): Route => ({ scope: 'private', method: 'GET', pattern, permission, handle });
+
 export type PageQuery = { readonly limit: number; readonly sort: 'asc' | 'desc'; readonly marker?: number };
 
 /** Parses limit (default 25, at most 100), sort (default desc) and marker (a trade id) of a page; rejects with 0320. */

@@ -25,7 +25,7 @@ export type OperatorRoute = {
   readonly handle: (ask: OperatorAsk) => unknown;
 };
 
-const row = (
+const operatorRoute = (
   method: OperatorRoute['method'],
   pattern: string,
   takes: string,
@@ -38,67 +38,57 @@ const CRYPTO =
 const REFUND = 'refund: {steps, outcome}';
 
 export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
-  row('POST', 'deposits', CRYPTO, 'Starts a crypto deposit.', ask => startCrypto(ask, 'CRYPTO_DEPOSIT')),
-  row('POST', 'withdrawals', CRYPTO, 'Starts a crypto withdrawal.', ask => startCrypto(ask, 'CRYPTO_WITHDRAWAL')),
-  row(
+  operatorRoute('POST', 'deposits', CRYPTO, 'Starts a crypto deposit.', ask => startCrypto(ask, 'CRYPTO_DEPOSIT')),
+  operatorRoute('POST', 'withdrawals', CRYPTO, 'Starts a crypto withdrawal.', ask =>
+    startCrypto(ask, 'CRYPTO_WITHDRAWAL'),
+  ),
+  operatorRoute(
     'POST',
     'issuances',
     `amount; account, method (SPEI or PLATFORM_TRANSFER), asset, network, outcome, failure_reason, error_code, sender_clabe, sender_name, receiver_clabe, external_fiat_id, source_address, destination_address, tx_hash, external_ref, ${REFUND}`,
-    'Starts an issuance; with `refund`, one is triggered after its end.',
+    'Starts an issuance, with a later `refund`.',
     startIssuance,
   ),
-  row(
+  operatorRoute(
     'POST',
     'redemptions',
     `amount; account, method, asset, network, outcome, failure_reason, error_code, clabe, external_fiat_id, external_ref, ${REFUND}`,
-    'Starts a redemption; with `refund`, one is triggered after its end.',
+    'Starts a redemption, with a later `refund`.',
     startRedemption,
   ),
-  row(
-    'GET',
-    'transactions',
-    'query: account',
-    'Lists transactions as their webhooks would tell them now.',
-    transactions,
-  ),
-  row('GET', 'transactions/:id', '', 'One of them.', ask => payloadOf(transactionOf(ask))),
-  row(
+  operatorRoute('GET', 'transactions', 'query: account', 'Lists transactions.', transactions),
+  operatorRoute('GET', 'transactions/:id', '', 'Shows one.', ask => payloadOf(transactionOf(ask))),
+  operatorRoute(
     'POST',
     'transactions/:id/refund',
     'steps, outcome',
-    'Triggers a refund of an issuance or redemption that ended.',
+    'Refunds an ended issuance or redemption.',
     refund,
   ),
-  row(
+  operatorRoute(
     'POST',
     'accounts',
     'balances: {currency: amount}',
-    'Opens an account and answers its key and secret.',
+    'Opens an account; returns key and secret.',
     openAccount,
   ),
-  row('POST', 'accounts/:id/keys', '', 'Answers another key of an account, with its secret.', addKey),
-  row(
-    'DELETE',
-    'accounts/:id/keys/:key',
-    '',
-    'Takes a key away, as one that expired: what it signs is refused with 0201.',
-    removeKey,
-  ),
-  row('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Grants or takes away RFQ, or trading.', changeAccount),
-  row(
+  operatorRoute('POST', 'accounts/:id/keys', '', 'Adds a key; returns it with its secret.', addKey),
+  operatorRoute('DELETE', 'accounts/:id/keys/:key', '', 'Removes a key (0201).', removeKey),
+  operatorRoute('PATCH', 'accounts/:id', 'rfq, trading (true or false)', 'Sets permissions.', changeAccount),
+  operatorRoute(
     'PATCH',
     'books/:book',
-    'tick_size (a multiple of the one it was opened with), minimum_amount, maximum_amount, minimum_price, maximum_price, minimum_value, maximum_value; maker and taker (fractions like 0.005, together: for everybody); listed: false',
-    'Announces other rules or fees of a book from now on; what rests stays. Unlisted: its orders are cancelled and it is gone.',
+    'tick_size (a multiple of the first), minimum_amount, maximum_amount, minimum_price, maximum_price, minimum_value, maximum_value; maker and taker (fractions); listed: false',
+    'Changes rules or fees of a book, or delists it and cancels its orders.',
     changeBook,
   ),
-  row('POST', 'quotes/:id/cancel', '', 'The RFQ desk takes an open quote back.', cancelQuote),
-  row('GET', 'switches', '', 'Every switch with its value now.', ({ exchange }) => exchange.venue.switches),
-  row('PATCH', 'switches', 'switches by name', 'Changes behaviour from now on; answers every switch.', changeSwitches),
-  row('GET', 'truth', '', 'What is really so: balances, orders, money made or lost (always zero), deliveries.', truth),
-  row('GET', 'webhooks', '', 'Registrations, and what became of the deliveries.', webhooks),
-  row('DELETE', 'webhooks/:id', '', 'Removes a registration and what waits for it.', removeWebhook),
-  row('POST', 'webhooks/keys', '', 'Signs deliveries with a new key from now on; answers the public list.', rotate),
+  operatorRoute('POST', 'quotes/:id/cancel', '', 'Cancels an open RFQ quote.', cancelQuote),
+  operatorRoute('GET', 'switches', '', 'Shows all switches.', ({ exchange }) => exchange.venue.switches),
+  operatorRoute('PATCH', 'switches', 'switches by name', 'Changes switches; returns all.', changeSwitches),
+  operatorRoute('GET', 'truth', '', 'Shows the true balances, orders and deliveries.', truth),
+  operatorRoute('GET', 'webhooks', '', 'Shows registrations and deliveries.', webhooks),
+  operatorRoute('DELETE', 'webhooks/:id', '', 'Removes a registration and its queue.', removeWebhook),
+  operatorRoute('POST', 'webhooks/keys', '', 'Rotates the signing key; returns the public keys.', rotate),
 ];
 
 /** Adds the operator interface to an exchange, for paths below /operator; passes all other requests on. */

@@ -1,7 +1,7 @@
 /** Public stream as a state machine of sessions: text frames in and out, on the venue's clock, without sockets. */
 import type { Millis, Random, Timer } from '../../core/index.ts';
 import { EngineQueue } from '../matching/engineQueue.ts';
-import { CHANNELS, diffFrame, KEEP_ALIVE, ordersFrame, ordersPayload, tradesFrame, whole } from './streamFrames.ts';
+import { CHANNELS, diffFrame, KEEP_ALIVE, ordersFrame, ordersPayload, tradesFrame, wholeMs } from './streamFrames.ts';
 import type { Channel } from './streamFrames.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { BookEvent } from '../venue/venueBook.ts';
@@ -221,7 +221,7 @@ class PublicStream implements Stream {
       this.#end(session, 1008);
       return;
     }
-    const time = whole(this.#venue.clock.now());
+    const time = wholeMs(this.#venue.clock.now());
     const answer = (fields: object) => session.send(JSON.stringify(fields));
     const asked = objectOf(text);
     if (asked === null) {

@@ -23,7 +23,7 @@ export const tradesFrame = ({ book, instrument, trades, at }: BookEvent, sent: M
     type: 'trades',
     book,
     payload: trades.map(trade => tradeRow(instrument, trade, at)),
-    sent: whole(sent),
+    sent: wholeMs(sent),
   });
 
 /** Returns a frame for one step of the book's sequence, for any number of changed orders. */
@@ -33,7 +33,7 @@ export const diffFrame = (event: BookEvent, sent: Millis, amounts: Switches['can
     book: event.book,
     sequence: event.sequence,
     payload: event.changes.map(change => changeRow(event.instrument, change, event.at, amounts)),
-    sent: whole(sent),
+    sent: wholeMs(sent),
   });
 
 /** Returns the payload of `orders`: the current best orders of both sides. */
@@ -51,7 +51,7 @@ export function ordersPayload(book: VenueBook): string {
 
 /** Returns a frame that embeds `payload`, JSON text from `ordersPayload`. It has no sequence (public-facts 12.4). */
 export const ordersFrame = (book: string, payload: string, sent: Millis): string =>
-  `{"type":"orders","book":${JSON.stringify(book)},"payload":${payload},"sent":${whole(sent)}}`;
+  `{"type":"orders","book":${JSON.stringify(book)},"payload":${payload},"sent":${wholeMs(sent)}}`;
 
 function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object {
   const { tid, price, amount, makerOid, takerOid, takerSide } = trade;
@@ -63,7 +63,7 @@ function tradeRow(instrument: Instrument, trade: BookTrade, at: Millis): object 
     mo: makerOid,
     to: takerOid,
     t: digitOf(takerSide),
-    x: whole(at),
+    x: wholeMs(at),
   };
 }
 
@@ -78,12 +78,12 @@ function changeRow(
   const sized = status === 'open' || (status === 'cancelled' && amounts === 'present');
   return {
     o: oid,
-    d: whole(createdAt),
+    d: wholeMs(createdAt),
     r: shortDecimal(textOfPrice(instrument, price)),
     t: digitOf(side),
     ...(sized && { a: textOfAmount(instrument, left), v: valueText(instrument, price, left) }),
     s: status,
-    z: status === 'cancelled' ? 0 : whole(at),
+    z: status === 'cancelled' ? 0 : wholeMs(at),
   };
 }
 
@@ -94,12 +94,12 @@ const shownRow = (i: Instrument, oid: string, side: Side, price: Price, left: Am
   a: shortDecimal(textOfAmount(i, left)),
   v: textOfMoney(floor8(moneyOfValue(i, valueOf(price, left)))),
   t: digitOf(side),
-  d: whole(at),
+  d: wholeMs(at),
   s: 'undefined',
 });
 
 /** Truncates to whole milliseconds, as on the wire; a clock may be finer. */
-export const whole = (at: Millis): Millis => Math.floor(at);
+export const wholeMs = (at: Millis): Millis => Math.floor(at);
 const digitOf = (side: Side): 0 | 1 => (side === 'buy' ? 0 : 1);
 const valueText = (i: Instrument, price: Price, amount: Amount): string =>
   text8(floor8(moneyOfValue(i, valueOf(price, amount))));

@@ -39,11 +39,11 @@ function attach(stream: Stream, socket: WebSocket): void {
     },
     code => socket.close(code),
   );
-  socket.on('message', (data, isBinary) => session.receive(isBinary ? '' : textOf(data)));
+  socket.on('message', (data, isBinary) => session.receive(isBinary ? '' : receivedText(data)));
   socket.on('close', () => session.gone());
   // Every error is followed by a close event.
   socket.on('error', () => undefined);
 }
 
-const textOf = (data: RawData): string =>
+const receivedText = (data: RawData): string =>
   (Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data)).toString('utf8');

@@ -223,7 +223,7 @@ function ticksOf({ orderTick, instrument }: VenueBook, side: Side, sum: Money, s
 /** Parses a percentage from 0 to 100, as JSON number or text, into parts of 10^-8. */
 function slippageOf(field: unknown, type: 'limit' | 'market'): Verdict<bigint | undefined> {
   if (field === undefined || field === null) return done(undefined);
-  const text = typeof field === 'number' ? plain(field) : field;
+  const text = typeof field === 'number' ? eightDecimals(field) : field;
   if (!isDecimalText(text))
     return refused(typeof field === 'number' || typeof field === 'string' ? '0304' : '0372', 'slippage_tolerance');
   const percent = moneyOf(text);
@@ -232,7 +232,7 @@ function slippageOf(field: unknown, type: 'limit' | 'market'): Verdict<bigint | 
 }
 
 /** Returns a JSON number without exponent, or text that fails every check. */
-const plain = (field: number): string => (field >= 0 && field <= 1000 ? field.toFixed(8) : 'no');
+const eightDecimals = (field: number): string => (field >= 0 && field <= 1000 ? field.toFixed(8) : 'no');
 
 function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): boolean {
   const buy = draft.side === 'buy';

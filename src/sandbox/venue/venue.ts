@@ -9,7 +9,7 @@ import type { BookSetup } from './books.ts';
 import { resolved } from './modification.ts';
 import type { Modification } from './modification.ts';
 import { drawnOid } from '../wire/oid.ts';
-import { isActive, isWaiting, limitLock, payingCurrency, unfilled } from './order.ts';
+import { isActive, limitLock, payingCurrency, unfilled } from './order.ts';
 import type { Draft, VenueOrder } from './order.ts';
 import { feeOn, floor8 } from '../wire/rounding.ts';
 import { switchesOf } from '../switches/switches.ts';
@@ -450,13 +450,6 @@ export class Venue implements BookHost {
       readableAt: this.clock.elapsed() + this.#switches.tradeRecordDelayMs,
     });
   }
-}
-
-/** Computes the expected lock of an order from its own fields; tests compare the books with it. */
-export function impliedLock(order: VenueOrder): Money {
-  if (!isActive(order)) return money(0n);
-  if (isWaiting(order) || order.type === 'market') return order.locked;
-  return limitLock(order.instrument, order.side, order.price, unfilled(order));
 }
 
 function add(sums: Map<string, bigint>, currency: string, sum: Money): void {

@@ -1,4 +1,4 @@
-/** The last step of every import: the checks that need the whole tape, and the tape itself. */
+/** Last step of every import: the checks that need the complete tape, and the tape itself. */
 import { Inspection } from './inspection.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, DataFlaw, Gap, Tape } from '../model/tape.ts';
@@ -12,11 +12,11 @@ export type Imported = {
   readonly depth: number;
   readonly quotesOnly?: boolean;
   readonly gaps?: readonly Gap[];
-  /** What the importer itself met; entries with a count of 0 are left out. */
+  /** Flaws that the importer found; entries with a count of 0 are dropped. */
   readonly flaws?: readonly DataFlaw[];
 };
 
-/** Counts what is wrong with the books and drops the trades that no book stands behind. */
+/** Builds the tape. Counts flaws of the books and drops trades before the first book. */
 export function finishTape(imported: Imported): Tape {
   const { columns, ...found } = inspected(imported);
   return {
@@ -30,27 +30,9 @@ export function finishTape(imported: Imported): Tape {
   };
 }
 
-/** The report in lines for people. */
-export function describeTape(tape: Tape): string[] {
-  const { columns, instrument } = tape;
-  const seconds = columns.length === 0 ? 0 : (columns.at[columns.length - 1]! - columns.at[0]!) / 1000;
-  const trades = countRows(columns, row => columns.kind[row] === KIND.trade);
-  return [
-    `${tape.source}: ${instrument.symbol}, tick ${instrument.tick}, ${columns.length} rows, ${trades} trades, ${seconds.toFixed(0)} s`,
-    ...tape.flaws.map(describeFlaw),
-    ...tape.gaps.map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s: ${gap.why}`),
-  ];
-}
-
-/** One kind of flaw in a line for people. */
+/** Formats one flaw as a line. */
 export const describeFlaw = ({ what, count, done, first }: DataFlaw): string =>
   `  ${what}: ${count} (${done}${first === undefined ? '' : `; first at ${first}`})`;
-
-function countRows(columns: Columns, test: (row: number) => boolean): number {
-  let count = 0;
-  for (let row = 0; row < columns.length; row++) if (test(row)) count++;
-  return count;
-}
 
 function inspected({ columns, source }: Imported): { readonly columns: Columns; readonly flaws: readonly DataFlaw[] } {
   const flaws = new Map<string, { what: string; count: number; done: string }>();

@@ -109,7 +109,7 @@ describe('an action', () => {
     for (const action of ['pause', 'reduce', 'halt'] as const)
       await carryOut(bot, ask({ action, id: action, by: 'bob', via: 'console' }), clock);
     const latch = latchIn(bot.stateDir);
-    expect([latch.readPause?.()?.who, latch.readReduce?.()?.who, latch.read()?.who]).toEqual(['bob', 'bob', 'bob']);
+    expect([latch.readPause()?.who, latch.readReduce()?.who, latch.read()?.who]).toEqual(['bob', 'bob', 'bob']);
     expect(actionsIn(bot.stateDir).map(({ via, by }) => `${by} ${via}`)).toEqual(Array(3).fill('bob console'));
   });
 });

@@ -63,7 +63,7 @@ test('a pause for so long is refused where no bot runs whose clock could be read
     'refused',
     expect.stringMatching(/30 times real time.*pause it without --for/),
   ]);
-  expect(latchIn(dir).readPause?.()).toBe(null);
+  expect(latchIn(dir).readPause()).toBe(null);
   expect((await carryOut({ stateDir: dir }, ask, new VirtualClock(WALL))).end).toBe('done');
 });
 

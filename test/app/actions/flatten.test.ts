@@ -49,7 +49,7 @@ describe('a flatten', () => {
     expect(held(made)).toBe(moneyOf('1.5'));
     const entry = { action: 'flatten', by: 'ana', reason: 'end of the week', costMax: '900', end: 'done' };
     expect(actionsIn(made.stateDir)).toMatchObject([entry]);
-    expect(latchIn(made.stateDir).readReduce?.()?.reason).toBe('flatten: end of the week');
+    expect(latchIn(made.stateDir).readReduce()?.reason).toBe('flatten: end of the week');
     await running.stop();
   });
 
@@ -60,7 +60,7 @@ describe('a flatten', () => {
       const running = await started(made);
       await expect(carryOut(botOf(made), ask(sum), made.clock)).rejects.toThrow('--max-cost: expected');
       expect(flattenIn(made.stateDir).read()).toBeNull();
-      expect(latchIn(made.stateDir).readReduce?.()).toBeNull();
+      expect(latchIn(made.stateDir).readReduce()).toBeNull();
       await running.stop();
     },
   );
@@ -71,7 +71,7 @@ describe('a flatten', () => {
     const running = await started(made);
     const { end, lines } = await carryOut(botOf(made), ask(), made.clock);
     expect([end, lines.join()]).toEqual(['refused', expect.stringContaining('no hedge section')]);
-    expect(latchIn(made.stateDir).readReduce?.()).toBeNull();
+    expect(latchIn(made.stateDir).readReduce()).toBeNull();
     await running.stop();
   });
 });

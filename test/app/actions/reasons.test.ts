@@ -12,9 +12,9 @@ import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
 import { checkedBy, checkedReason } from '../../../src/messages/reason.ts';
 import { promoteOptions } from '../../../src/app/promote/promote.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
+import { NO_PROGRESS } from '../noProgress.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-reasons-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -14,9 +14,8 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';
-import { settlementsIn } from '../../../src/live/state/settlements.ts';
 import { STATE_FILE } from '../../../src/live/state/stateFile.ts';
 import { doomed } from '../../live/crashes.ts';
 import { hedgedWorld, isAccept } from '../../live/hedge/hedgedWorld.ts';
@@ -50,16 +49,12 @@ const textOf = (flatten: ReturnType<ReturnType<typeof flattenIn>['read']>) =>
 /** What holds there: without the journal of actions, which has a line for each command. */
 function holds() {
   const latch = latchIn(dir);
-  const held = [latch.read(), latch.readPause?.() ?? null, latch.readReduce?.() ?? null, latch.readHold()];
+  const held = [latch.read(), latch.readPause(), latch.readReduce(), latch.readHold()];
   return {
     held: held.map(one => one?.reason ?? null),
-    adjustments: adjustmentsIn(dir)
-      .waiting()
-      .map(({ currency, amount }) => `${amount} ${currency}`),
+    adjustments: new NumberedMailbox(dir, 'adjust').waiting().map(({ currency, amount }) => `${amount} ${currency}`),
     flatten: textOf(flattenIn(dir).read()),
-    settlements: settlementsIn(dir)
-      .waiting()
-      .map(({ id, as, by }) => `${id} ${as} ${by}`),
+    settlements: new NumberedMailbox(dir, 'settle').waiting().map(({ id, as, by }) => `${id} ${as} ${by}`),
     unfinished: readdirSync(dir).filter(name => /\.over$|^resuming/.test(name)),
   };
 }
@@ -125,14 +120,14 @@ describe('a command that is killed at any write and repeated leaves what one lea
 
   test('resume of a halt', async () => {
     latchIn(dir).set(earlier);
-    latchIn(dir).setReduce?.(earlier);
+    latchIn(dir).setReduce(earlier);
     await killedAnywhere(() => act('resume'));
     expect(holds().held).toEqual([null, null, null, null]);
   });
 
   test('resume of a pause, which lifts no halt behind it', async () => {
     latchIn(dir).set(earlier);
-    latchIn(dir).setPause?.({ ...earlier, until: null });
+    latchIn(dir).setPause({ ...earlier, until: null });
     await killedAnywhere(() => act('resume'));
     expect(holds().held).toEqual([earlier.reason, null, null, null]);
     // Asked once more, after all of that, it is another one.

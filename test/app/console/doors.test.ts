@@ -11,7 +11,7 @@ import { actionEvents, consoleActions } from '../../../src/app/console/consoleAc
 import { ConsoleReplayer } from '../../../src/app/console/consoleReplayer.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config, ConsoleSettings } from '../../../src/config.ts';
-import { VirtualClock } from '../../../src/core/index.ts';
+import { moneyOf, VirtualClock } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 
@@ -154,10 +154,10 @@ describe('an action of the console', () => {
     );
     const prepared = await actions.prepare({ ...ask, action: 'pause', minutes: 10 }, quiet);
     expect(prepared.lines.length).toBeGreaterThan(0);
-    expect([actionsIn(stateDir), latchIn(stateDir).readPause?.()]).toEqual([[], null]);
+    expect([actionsIn(stateDir), latchIn(stateDir).readPause()]).toEqual([[], null]);
     await clock.advance(30_000);
     expect(await prepared.carryOut()).toMatchObject({ end: 'done' });
-    expect(latchIn(stateDir).readPause?.()).toMatchObject({ reason: 'odd fills', who: 'Ana', until: now + 600_000 });
+    expect(latchIn(stateDir).readPause()).toMatchObject({ reason: 'odd fills', who: 'Ana', until: now + 600_000 });
     expect(actionsIn(stateDir)).toMatchObject([{ action: 'pause', by: 'Ana', via: 'console', end: 'done' }]);
   });
 
@@ -208,14 +208,14 @@ describe('an action of the console', () => {
     ]);
     const clock = new VirtualClock(1_000_000);
     const latch = latchIn(stateDir);
-    latch.setReduce?.({ reason: 'losses', at: 1, by: 'bot' });
-    latch.setPause?.({ reason: 'lunch', at: 2, by: 'person', who: 'Ana', until: clock.now() + 1_000 });
+    latch.setReduce({ reason: 'losses', at: 1, by: 'bot' });
+    latch.setPause({ reason: 'lunch', at: 2, by: 'person', who: 'Ana', until: clock.now() + 1_000 });
     const beside = new BesideRun(configOf(stateDir), clock);
     const shown = () => beside.bot(null).halts.map(({ what, by, reason }) => `${what} ${by} ${reason}`);
     expect(shown()).toEqual(['paused Ana lunch', 'reduce only bot losses']);
     latch.set({ reason: 'enough', at: 3, by: 'person', who: 'Bea' });
     expect(shown()).toEqual(['halted Bea enough', 'paused Ana lunch', 'reduce only bot losses']);
-    flattenIn(stateDir).set({ id: 'f', at: 4, by: 'Luz', reason: 'weekend', costMax: '300' });
+    flattenIn(stateDir).set({ id: 'f', at: 4, by: 'Luz', reason: 'weekend', costMax: moneyOf('300') });
     expect(shown().at(-1)).toBe('flatten Luz weekend (for at most 300 in all)');
   });
 });

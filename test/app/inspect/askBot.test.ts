@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { askBot } from '../../../src/app/inspect/askBot.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
-import { reloadsIn } from '../../../src/live/state/reloads.ts';
+import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 import { Folders } from '../../live/states.ts';
 
 const folders = new Folders();
@@ -30,7 +30,7 @@ async function askedOf(life: Life, isTaken: boolean, then: Life = life): Promise
       JSON.stringify({ ...{ counter, born: 1, reads: 1, unreadMs: 0, state: 'alive' }, ...of }),
     );
   beat(life);
-  const box = reloadsIn(dir);
+  const box = new ReloadBox(dir);
   let end: string | null = null;
   const asked = askBot(dir, box, { ...request, at: clock.now() }, clock, 'Start it').then(
     () => (end = 'answered'),
@@ -83,7 +83,7 @@ describe('a request to a bot', () => {
     const clock = new VirtualClock();
     const heart = heartbeatIn(dir, 'bot', clock);
     heart.beat('alive');
-    const box = reloadsIn(dir);
+    const box = new ReloadBox(dir);
     const asked = askBot(dir, box, { ...request, at: clock.now() }, clock, 'Start it');
     await clock.advance(1_000);
     box.take();

@@ -10,7 +10,7 @@ import { askReload } from '../../../src/app/inspect/askReload.ts';
 import { digestOf } from '../../../src/app/run/reloading.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { reloadsIn } from '../../../src/live/state/reloads.ts';
+import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-ask-reload-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ const spread = (bps: number): string => shipped.replace('halfSpreadBps: 16', `ha
 /** A state directory whose bot answers what it is asked, and has heard of which files. */
 function scene() {
   const dir = mkdtempSync(join(root, 'bot-'));
-  const [file, clock, box] = [join(dir, 'my.yaml'), new VirtualClock(1_700_000_000_000), reloadsIn(dir)];
+  const [file, clock, box] = [join(dir, 'my.yaml'), new VirtualClock(1_700_000_000_000), new ReloadBox(dir)];
   const taken: (string | null)[] = [];
   const look = () => {
     const asked = box.waiting();

@@ -29,9 +29,9 @@ import { promotedJson, promotedText } from '../../../src/app/promote/promoteText
 import { noteInJournal, promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import { showPromotion } from '../../../src/app/promote/showPromotion.ts';
 import { previewBack } from '../../../src/app/promote/previewBack.ts';
-import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { approved, placed } from './records.ts';
+import { NO_PROGRESS } from '../noProgress.ts';
 
 const SANDBOX = readFileSync(fileURLToPath(new URL('../../../config/sandbox.yaml', import.meta.url)), 'utf8');
 const root = mkdtempSync(join(tmpdir(), 'puntas-promote-'));

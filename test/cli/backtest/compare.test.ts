@@ -8,7 +8,6 @@ import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
 import { latenciesOf } from '../../../backtest/app/backtest/latencies.ts';
 import { Verdicts } from '../../../backtest/app/compare/compareVerdicts.ts';
 import { findTapes, firstPart } from '../../../backtest/app/compare/compareTapes.ts';
-import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';
@@ -16,6 +15,7 @@ import { COMPARED, tapeFigures } from '../../scripts/comparisonFigures.ts';
 import type { ComparisonFigures, TapeFigures } from '../../scripts/comparisonFigures.ts';
 import { Bench, complaints, printed, ran } from '../program.ts';
 import type { Ended } from '../program.ts';
+import { NO_PROGRESS } from '../../app/noProgress.ts';
 
 const bench = new Bench();
 const flow = recordFlow('btc_mxn', 3, 480);
@@ -291,8 +291,8 @@ const JUDGED = ['bitstamp-btcusd-2015-05-01-book-orders-trades', 'standx-btcusd-
 const missing = !existsSync(SMALL);
 if (missing) console.log(`skipped: no recording at ${SMALL} (set PUNTAS_DATA)`);
 
-describe.skipIf(missing)('the figures of docs/comparison.json are what the code gives', () => {
-  const told = () => (JSON.parse(readFileSync('docs/comparison.json', 'utf8')) as ComparisonFigures).tapes;
+describe.skipIf(missing)('the figures of docs/development/evidence/comparison.json are what the code gives', () => {
+  const told = () => (JSON.parse(readFileSync('docs/development/evidence/comparison.json', 'utf8')) as ComparisonFigures).tapes;
   const options = { ...COMPARED, threads: 1, version: '', progress: NO_PROGRESS };
 
   test('runs and all, on the smallest recordings', async () => {

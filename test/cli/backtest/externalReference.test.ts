@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../../backtest/index.ts';
 import { backtest } from '../../../backtest/app/backtest/backtest.ts';
 import { describeBacktest } from '../../../backtest/app/backtest/describe.ts';
-import { NO_PROGRESS } from '../../../src/messages/progress.ts';
 import { referenceTapes } from '../../../backtest/commands/recordings.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
 import { midsOf } from '../../../src/tape/index.ts';
 import type { Tape } from '../../../src/tape/index.ts';
+import { NO_PROGRESS } from '../../app/noProgress.ts';
 
 const SECONDS = 240;
 const TAPE = recordFlow('btc_mxn', 5, SECONDS);

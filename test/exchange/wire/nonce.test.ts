@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomOf, VirtualClock } from '../../../src/core/index.ts';
-import { nonceV1, nonceV2 } from '../../../src/exchange/wire/nonce.ts';
+import { nonceV2 } from '../../../src/exchange/wire/nonce.ts';
+import { nonceV1 } from '../nonceV1.ts';
 
 const steps = fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { maxLength: 200 });
 

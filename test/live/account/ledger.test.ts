@@ -4,7 +4,7 @@ import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { Cause, WireRequest } from '../../../src/core/index.ts';
 import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
-import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
@@ -202,20 +202,20 @@ describe('what no list tells of', () => {
       const ask = { currency: 'MXN', amount: '77.25', reason: 'gift of the house', by: 'ana' };
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(/A halt stays/);
       const waits = await ledger(at.stateDir, { entries: false, form: 'text' }, realClock());
-      expect(waits.at(-1)).toBe('pending, not yet booked by the bot: 77.25 mxn (ana: gift of the house)');
-      const [left] = adjustmentsIn(at.stateDir).waiting();
+      expect(waits.at(-1)).toBe('waits for the bot to take it up: 77.25 mxn (ana: gift of the house)');
+      const [left] = new NumberedMailbox(at.stateDir, 'adjust').waiting();
       await at.clock.advance(30 * SECOND);
-      expect(adjustmentsIn(at.stateDir).waiting()).toEqual([]);
+      expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
       expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({ adjustments: '77.25' });
       // The same command again, after it was booked.
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(
         /^nothing was booked: 77\.25 mxn by ana for this reason is in the ledger since 20.*; to book it again, give another --reason$/,
       );
-      expect(adjustmentsIn(at.stateDir).waiting()).toEqual([]);
+      expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
       expect(latchIn(at.stateDir).read()).not.toBeNull();
       expect(live(at, 'buy')).toBe(0);
       // A kill before the file was gone leaves it to be taken up again: it is known.
-      if (left) adjustmentsIn(at.stateDir).put(left);
+      if (left) new NumberedMailbox(at.stateDir, 'adjust').put(left);
       await at.clock.advance(10 * SECOND);
 
       latchIn(at.stateDir).lift('booked');
@@ -234,12 +234,12 @@ describe('what no list tells of', () => {
     const dir = first.kill();
     deposit(at, 'btc', '0.5', null);
     await adjust(dir, { currency: 'btc', amount: '0.5', reason: 'from the vault' }, at.clock);
-    const [left] = adjustmentsIn(dir).waiting();
+    const [left] = new NumberedMailbox(dir, 'adjust').waiting();
     const second = await doomed({ ...at, config: { ...at.config, state: { dir } } }, folders);
     await at.clock.advance(20 * SECOND);
     expect(texts(second.running)).not.toMatch(/halted/);
     const next = second.kill();
-    if (left) adjustmentsIn(next).put(left);
+    if (left) new NumberedMailbox(next, 'adjust').put(left);
     const third = await restarted(at, next);
     await at.clock.advance(30 * SECOND);
     const { summary } = await third.stop();

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, syml
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { moneyOf, VirtualClock } from '../../../src/core/index.ts';
-import { adjustmentsIn } from '../../../src/live/state/adjustments.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { claimState } from '../../../src/live/state/paperMark.ts';
@@ -43,7 +43,7 @@ describe('a state directory that others can write', () => {
     chmodSync(dir, 0o777);
     expect(() => latchIn(dir).lift('looked')).toThrow(/chmod go-w/);
     const booking = { id: '00000000', at: 1, currency: 'mxn', amount: moneyOf('5'), reason: 'gift', by: 'me' };
-    expect(() => adjustmentsIn(dir).put(booking)).toThrow(/chmod go-w/);
+    expect(() => new NumberedMailbox(dir, 'adjust').put(booking)).toThrow(/chmod go-w/);
     expect(latchIn(dir).read()?.reason).toBe('loss');
   });
 });
@@ -74,8 +74,8 @@ describe('a planted link in a state directory', () => {
   /** Each writer of the directory, before a link that came while it ran. */
   const writers: [string, string, (dir: string) => void][] = [
     ['the halt', 'HALTED.new', dir => latchIn(dir).set({ reason: 'x', at: 1, by: 'bot' })],
-    ['reduce', 'REDUCE.new', dir => latchIn(dir).setReduce?.({ reason: 'x', at: 1, by: 'bot' })],
-    ['the reserve', 'HALTED.reserve.new', dir => latchIn(dir).reserve?.()],
+    ['reduce', 'REDUCE.new', dir => latchIn(dir).setReduce({ reason: 'x', at: 1, by: 'bot' })],
+    ['the reserve', 'HALTED.reserve.new', dir => latchIn(dir).reserve()],
     ['the heartbeat', 'heartbeat.json.new', dir => heartbeatIn(dir, 'bot', new VirtualClock()).beat('alive')],
     ['what was lifted', 'resumed.jsonl', dir => latchIn(dir).lift('looked')],
     ['the mark of paper', 'PAPER', dir => claimState(dir, true)],

@@ -26,8 +26,8 @@ function world(seed: number, btc: string, hedge: object = {}, limits: object = {
 }
 
 function ask(dir: string, costMax: string, id = 'one'): void {
-  latchIn(dir).setReduce?.({ reason: 'flatten: the week is over', at: 1, by: 'person' });
-  flattenIn(dir).set({ id, at: 1, by: 'ana', reason: 'the week is over', costMax });
+  latchIn(dir).setReduce({ reason: 'flatten: the week is over', at: 1, by: 'person' });
+  flattenIn(dir).set({ id, at: 1, by: 'ana', reason: 'the week is over', costMax: moneyOf(costMax) });
 }
 
 const told = (log: readonly { readonly text: string }[]) => log.map(({ text }) => text).join('\n');
@@ -48,7 +48,7 @@ describe('a request to close everything', () => {
     expect(told(running.log)).toContain('flatten: inventory is at its target');
     expect(flattenIn(made.stateDir).read()).toBeNull();
     expect(readFileSync(join(made.stateDir, 'resumed.jsonl'), 'utf8')).toMatch(/"by":"bot".*flatten: the week is over/);
-    expect(latchIn(made.stateDir).readReduce?.()).not.toBeNull();
+    expect(latchIn(made.stateDir).readReduce()).not.toBeNull();
     const { summary, left } = await running.stop();
     expect({ left, ledger: summary.ledgerMatches }).toEqual({ left: [], ledger: true });
   });

@@ -10,7 +10,7 @@ import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { openHedgeOf } from '../../../src/live/state/stateLook.ts';
-import { settlementsIn } from '../../../src/live/state/settlements.ts';
+import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
 import { started } from '../world.ts';
@@ -77,7 +77,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
         as === 'executed' ? 'completed' : 'failed',
         `settled as ${as} by ana: seen on its web page`,
       ]);
-      expect(settlementsIn(at.stateDir).waiting()).toEqual([]);
+      expect(new NumberedMailbox(at.stateDir, 'settle').waiting()).toEqual([]);
       const booked = (await ledgerFileIn(at.stateDir, clock))?.entries.filter(
         ({ source }) => source === `conversion ${id}`,
       );
@@ -109,13 +109,13 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     const dir = first.left() ?? first.kill();
     const open = hedgesIn(dir).find(({ state }) => state === 'unknown' || state === 'accepted')!;
     await settleHedge(dir, { id: open.id, as: 'executed', reason: 'seen on its web page', by: 'ana' }, clock);
-    const [left] = settlementsIn(dir).waiting();
+    const [left] = new NumberedMailbox(dir, 'settle').waiting();
     const second = await restarted(at, dir);
     // Until nothing of it can be on its way any more.
     await at.clock.advance(45_000);
     expect(hedgesIn(dir).find(({ id }) => id === open.id)?.state).toBe('completed');
     // A kill before the file was gone leaves it to be taken up again: it is over.
-    if (left) settlementsIn(dir).put(left);
+    if (left) new NumberedMailbox(dir, 'settle').put(left);
     await at.clock.advance(5_000);
     const entries = (await ledgerFileIn(dir, clock))?.entries ?? [];
     expect(entries.filter(({ source }) => source === `conversion ${open.id}`)).toHaveLength(1);

@@ -73,7 +73,7 @@ describe('puntas cancel', () => {
     const world = worldOf(183);
     const bot = await started(world);
     await world.clock.advance(20 * SECOND);
-    latchIn(world.stateDir).setPause?.({ reason: 'lunch', at: 0, by: 'person', until: null });
+    latchIn(world.stateDir).setPause({ reason: 'lunch', at: 0, by: 'person', until: null });
     await world.clock.advance(4 * SECOND);
     const { end } = await cancel(world);
     expect(end.lines.at(-1)).toMatch(/^run \d+ resumed after \S+ s, paused: lunch$/);

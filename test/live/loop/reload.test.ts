@@ -12,8 +12,8 @@ import { randomOf } from '../../../src/core/index.ts';
 import type { Random } from '../../../src/core/index.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { reloadsIn } from '../../../src/live/state/reloads.ts';
-import type { ReloadAnswer } from '../../../src/live/state/reloads.ts';
+import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import type { MailMessage } from '../../../src/live/mailbox/kinds.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
@@ -61,9 +61,9 @@ class Bot {
     this.text = stringify(tree);
   }
 
-  async ask(isPreview = false, digest: string | null = null): Promise<ReloadAnswer> {
+  async ask(isPreview = false, digest: string | null = null): Promise<MailMessage<'reloadAnswer'>> {
     const { clock, stateDir } = this.world;
-    const box = reloadsIn(stateDir);
+    const box = new ReloadBox(stateDir);
     const id = `ask-${this.#asked++}`;
     box.put({ id, at: clock.now(), by: 'ann', reason: 'a test', digest, isPreview });
     for (let ms = 0; ms < 200_000; ms += 100) {
@@ -269,7 +269,7 @@ test('a second command leaves the request of another, which waits, as it is', as
   const { clock, stateDir } = bot.world;
   const config = join(stateDir, 'my.yaml');
   writeFileSync(config, bot.text);
-  const box = reloadsIn(stateDir);
+  const box = new ReloadBox(stateDir);
   box.put({ id: 'bobs', at: clock.now(), by: 'bob', reason: '', digest: null, isPreview: false });
   const asked = { config, paper: false, preview: false, reason: '', by: 'ann', id: 'anns' };
   await expect(askReload(asked, clock)).rejects.toThrow(/a request by bob is still pending/);

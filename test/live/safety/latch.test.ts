@@ -67,7 +67,7 @@ describe('a disk that is full when trading must halt', () => {
 
   test('takes the latch that was reserved at the start, with the reason of this halt', () => {
     const dir = folders.fresh();
-    latchIn(dir).reserve?.();
+    latchIn(dir).reserve();
     expect(latchIn(dir).read()).toBeNull();
     fill(dir);
     latchIn(dir).set(halt('drawdown'));
@@ -215,7 +215,7 @@ describe('a run', () => {
   test('that loses its soft share of the drawdown only closes inventory from then on, and keeps that for its next run', async () => {
     const world = worldOf(62, { regimes: { reduceOnly: { drawdownShare: 0.001 } } });
     const first = await started(world);
-    const reduced = () => latchIn(world.stateDir).readReduce?.() ?? null;
+    const reduced = () => latchIn(world.stateDir).readReduce();
     for (let s = 0; reduced() === null && s < 600; s++) await world.clock.advance(SECOND);
     expect(reduced()).toMatchObject({ by: 'bot', reason: expect.stringMatching(/^drawdown: profit fell/) as string });
     await first.stop();
@@ -250,7 +250,7 @@ describe('a run', () => {
       /^lifted: position: .*; while inventory is beyond its limit, the bot quotes only to reduce it, .* set limits\.positionMax \(or inventory\.target\) in my\.yaml and restart the bot$/,
     );
     await world.clock.advance(20 * SECOND);
-    expect([latch.read(), sides(), latch.readReduce?.()?.reason]).toEqual([null, ['sell'], RESUMED_BEYOND]);
+    expect([latch.read(), sides(), latch.readReduce()?.reason]).toEqual([null, ['sell'], RESUMED_BEYOND]);
     await first.stop();
 
     const second = await started(world);
@@ -258,12 +258,12 @@ describe('a run', () => {
     expect([latch.read(), sides()]).toEqual([null, ['sell']]);
     const { exchange } = world.box;
     const buyer = new Trader(exchange, exchange.openAccount({ balances: { btc: '0', mxn: '100000000' } }));
-    for (let i = 0; i < 400 && (latch.readReduce?.() !== null || sides().length < 2); i++) {
+    for (let i = 0; i < 400 && (latch.readReduce() !== null || sides().length < 2); i++) {
       buyer.call('POST', '/api/v3/orders', { book: 'btc_mxn', side: 'buy', type: 'market', major: '0.05' });
       await world.clock.advance(5 * SECOND);
     }
     await world.clock.advance(20 * SECOND);
-    expect([latch.read(), latch.readReduce?.() ?? null, sides()]).toEqual([null, null, ['buy', 'sell']]);
+    expect([latch.read(), latch.readReduce(), sides()]).toEqual([null, null, ['buy', 'sell']]);
     await second.stop();
     world.end();
   });

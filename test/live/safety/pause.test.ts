@@ -45,11 +45,11 @@ describe('the file of a pause', () => {
   test('is read as it was set; a later one replaces it', () => {
     const dir = folders.fresh();
     mkdirSync(dir, { mode: 0o700 });
-    expect(latchIn(dir).readPause?.()).toBeNull();
-    latchIn(dir).setPause?.(pause());
-    expect(latchIn(dir).readPause?.()).toEqual(pause());
-    latchIn(dir).setPause?.(pause({ until: 5 }));
-    expect(latchIn(dir).readPause?.()).toEqual(pause({ until: 5 }));
+    expect(latchIn(dir).readPause()).toBeNull();
+    latchIn(dir).setPause(pause());
+    expect(latchIn(dir).readPause()).toEqual(pause());
+    latchIn(dir).setPause(pause({ until: 5 }));
+    expect(latchIn(dir).readPause()).toEqual(pause({ until: 5 }));
   });
 
   test.each([
@@ -62,25 +62,25 @@ describe('the file of a pause', () => {
     writeFileSync(join(dir, 'PAUSED'), text, { mode: 0o600 });
     expect(pauseAt(latchIn(dir), Number.MAX_SAFE_INTEGER)?.reason).toMatch(/PAUSED is there but not readable/);
     expect(resume({ stateDir: dir }, 'looked at it', 0)).toMatch(/^the pause is over/);
-    expect(latchIn(dir).readPause?.()).toBeNull();
+    expect(latchIn(dir).readPause()).toBeNull();
   });
 
   test('is not taken away by the end of one that it replaced', () => {
     const dir = folders.fresh();
     mkdirSync(dir, { mode: 0o700 });
     const [first, second] = [pause({ until: 5 }), pause({ until: 500 })];
-    latchIn(dir).setPause?.(second);
-    expect(latchIn(dir).endPause?.(first, { reason: 'its time came', at: 6, by: 'bot' })).toBe(false);
-    expect(latchIn(dir).readPause?.()).toEqual(second);
+    latchIn(dir).setPause(second);
+    expect(latchIn(dir).endPause(first, { reason: 'its time came', at: 6, by: 'bot' })).toBe(false);
+    expect(latchIn(dir).readPause()).toEqual(second);
     expect(existsSync(join(dir, 'resumed.jsonl'))).toBe(false);
-    expect(latchIn(dir).endPause?.(second, { reason: 'its time came', at: 501, by: 'bot' })).toBe(true);
+    expect(latchIn(dir).endPause(second, { reason: 'its time came', at: 501, by: 'bot' })).toBe(true);
     expect(JSON.parse(readFileSync(join(dir, 'resumed.jsonl'), 'utf8'))).toMatchObject({ lifted: second, by: 'bot' });
   });
 
   test('holds until its end and not at it', () => {
     const dir = folders.fresh();
     mkdirSync(dir, { mode: 0o700 });
-    latchIn(dir).setPause?.(pause({ until: 500 }));
+    latchIn(dir).setPause(pause({ until: 500 }));
     expect([pauseAt(latchIn(dir), 499) !== null, pauseAt(latchIn(dir), 500)]).toEqual([true, null]);
   });
 });
@@ -92,7 +92,7 @@ describe('puntas pause', () => {
     await world.clock.advance(20 * SECOND);
     expect(ours(world)).toBeGreaterThan(0);
     const end = await act(world, { action: 'pause' });
-    expect(end.lines.join()).toMatch(/until you resume with: puntas resume --state \S+ --reason "\.\.\."$/);
+    expect(end.lines.join()).toMatch(/until you end that with: puntas resume --state \S+ --reason "\.\.\."$/);
     await world.clock.advance(6 * SECOND);
     expect(ours(world)).toBe(0);
     expect(explain({ dir: world.stateDir, at: null })).toMatchObject({
@@ -127,7 +127,7 @@ describe('puntas pause', () => {
     expect(ours(world)).toBe(0);
     await world.clock.advance(MINUTE + 10 * SECOND);
     expect(ours(world)).toBeGreaterThan(0);
-    expect(latchIn(world.stateDir).readPause?.()).toBeNull();
+    expect(latchIn(world.stateDir).readPause()).toBeNull();
     expect(bot.log.some(({ text }) => /^the pause expired at/.test(text))).toBe(true);
     expect(actionsIn(world.stateDir).map(entry => (entry.untilMs === undefined ? null : entry.untilMs - from))).toEqual(
       [20 * SECOND, 2 * MINUTE],
@@ -169,7 +169,7 @@ describe('puntas pause', () => {
       expect(ours(world)).toBe(0);
       if (how === 'a resume')
         expect((await act(world, { action: 'resume' })).lines.join()).toMatch(
-          /^the pause is over: .*; still in force: closing for the night \(reduce only by person\); .* puntas resume/,
+          /^the pause is over: .*; that alone is lifted: what holds on is closing for the night \(reduce only by person\); .* puntas resume/,
         );
       await world.clock.advance(15 * SECOND);
       expect(explain({ dir: world.stateDir, at: null }).regime).toMatchObject({
@@ -195,7 +195,7 @@ describe('puntas pause', () => {
     await world.clock.advance(4 * SECOND);
     if (how === 'a resume') await act(world, { action: 'resume' });
     await world.clock.advance(15 * SECOND);
-    expect([ours(world), latchIn(world.stateDir).read()?.reason, latchIn(world.stateDir).readPause?.()]).toEqual([
+    expect([ours(world), latchIn(world.stateDir).read()?.reason, latchIn(world.stateDir).readPause()]).toEqual([
       0,
       'something is wrong',
       null,
@@ -252,7 +252,7 @@ describe('puntas pause', () => {
     expect(lines[0]).toMatch(new RegExp(`^${live} of ${live} live orders would be canceled`));
     expect(lines.at(-1)).toBe('  then: none, paused by a person');
     await world.clock.advance(10 * SECOND);
-    expect([ours(world), actionsIn(world.stateDir), latchIn(world.stateDir).readPause?.()]).toEqual([live, [], null]);
+    expect([ours(world), actionsIn(world.stateDir), latchIn(world.stateDir).readPause()]).toEqual([live, [], null]);
     await bot.stop();
     world.end();
   });

@@ -243,13 +243,13 @@ describe('the sentinel', () => {
     const bot = await started(world, { fate: () => (isCut ? 'not sent' : 'arrives') });
     const sentinel = sentinelOver(world);
     const latch = latchIn(world.stateDir);
-    latch.setReduce?.({ reason: 'a person says so', at: 0, by: 'person' });
+    latch.setReduce({ reason: 'a person says so', at: 0, by: 'person' });
     await world.clock.advance(30 * SECOND);
     isCut = true;
     await world.clock.advance(60 * SECOND);
     isCut = false;
     await world.clock.advance(60 * SECOND);
-    expect([latch.read(), latch.readHold(), latch.readReduce?.()?.reason]).toEqual([null, null, 'a person says so']);
+    expect([latch.read(), latch.readHold(), latch.readReduce()?.reason]).toEqual([null, null, 'a person says so']);
     const regimes = bot.log.flatMap(({ text }) => /^(?:not quoting: (.*)|quoting)$/.exec(text)?.[1] ?? []);
     expect(regimes).toContain('held by the sentinel');
     expect(regimes).not.toContain('halted');

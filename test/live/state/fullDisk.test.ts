@@ -53,7 +53,7 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
     const journal = opened(made);
     journal.intend([place('a-1-1')], AT);
     journal.flush(markOf('1000', '7'));
-    latchIn(made).reserve?.();
+    latchIn(made).reserve();
     journal.close();
     const dir = join(at, 'state');
     cpSync(made, dir, { recursive: true });

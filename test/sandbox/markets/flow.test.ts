@@ -5,9 +5,9 @@ import type { Clock, Side } from '../../../src/core/index.ts';
 import { seededFlow } from '../../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../../src/sandbox/markets/flowProfile.ts';
 import { EfficientPrice } from '../../../src/sandbox/markets/flowValue.ts';
-import { statisticsOf } from '../../../src/tape/index.ts';
 import { flowRules, recordMarket } from './recordMarket.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';
+import { statisticsOf } from '../../tape/statistics.ts';
 
 const PROFILE = FLOW_PROFILES['btc_mxn']!;
 const RULES = flowRules('btc_mxn', '10');
@@ -64,7 +64,7 @@ describe('the seeded flow', () => {
     expect(takes - before).toBeLessThan(600);
   });
 
-  it('has the spread, the rates and the bursts that docs/market-model.md promises, at little cost', () => {
+  it('has the spread, the rates and the bursts that docs/development/evidence/market-model.md states, at little cost', () => {
     const { tape, timers, cpuMs } = recordMarket(seededFlow({ seed: 3, profile: PROFILE }), RULES, 4 * HOUR);
     const s = statisticsOf(tape);
     expect(tape.flaws).toEqual([]);

@@ -4,8 +4,8 @@ import { amount, money, moneyOf, price, textOfMoney } from '../../../src/core/in
 import type { Side } from '../../../src/core/index.ts';
 import { ceil8, feeOn, floor8, SMALLEST } from '../../../src/sandbox/wire/rounding.ts';
 import type { Switches } from '../../../src/sandbox/index.ts';
-import { impliedLock } from '../../../src/sandbox/venue/venue.ts';
 import { arena } from '../trader.ts';
+import { impliedLock } from './impliedLock.ts';
 
 const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 const side = pick<Side>('buy', 'sell');

@@ -7,8 +7,8 @@ import type { Flatten, FlattenFile } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import type { Halt, Hold, Latch, Pause } from '../../../src/live/safety/latch.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
-import { cancelsIn } from '../../../src/live/state/cancels.ts';
-import type { CancelBox } from '../../../src/live/state/cancels.ts';
+import { RequestBox } from '../../../src/live/mailbox/mailbox.ts';
+import type { Requests } from '../../../src/live/mailbox/mailbox.ts';
 import { Dead } from './life.ts';
 import type { Life } from './life.ts';
 
@@ -39,7 +39,7 @@ export class StateDir {
     const [latch, flatten] = [this.#latch, this.#flatten.read()];
     return {
       ...{ halt: latch.read(), hold: latch.readHold(), flatten },
-      ...{ pause: latch.readPause?.() ?? null, reduce: latch.readReduce?.() ?? null },
+      ...{ pause: latch.readPause(), reduce: latch.readReduce() },
     };
   }
 
@@ -74,12 +74,12 @@ export class StateDir {
       },
       setReduce: reduce => {
         this.#write(life, 'a reduce');
-        files.setReduce?.(reduce);
+        files.setReduce(reduce);
         life.step('after a reduce');
       },
-      liftReduce: (reason, at) => tries('the lifting of a reduce', () => files.liftReduce?.(reason, at)),
-      endPause: (pause, ended) => tries('the end of a pause', () => files.endPause?.(pause, ended)),
-      takeLifted: () => life.isAlive && files.takeLifted?.() === true,
+      liftReduce: (reason, at) => tries('the lifting of a reduce', () => files.liftReduce(reason, at)),
+      endPause: (pause, ended) => tries('the end of a pause', () => files.endPause(pause, ended)),
+      takeLifted: () => life.isAlive && files.takeLifted() === true,
     };
   }
 
@@ -99,10 +99,12 @@ export class StateDir {
     };
   }
 
-  cancels(life: Life): CancelBox {
-    const box = cancelsIn(this.dir);
+  cancels(life: Life): Requests<'cancel', 'cancelAnswer'> {
+    const box = new RequestBox(this.dir, 'cancel', 'cancelAnswer');
     return {
-      ...box,
+      waiting: onRefused => box.waiting(onRefused),
+      put: request => box.put(request),
+      answered: () => box.answered(),
       take: () => {
         if (life.isAlive) box.take();
       },

@@ -10,6 +10,7 @@ import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
 import type { Life } from './life.ts';
 import { StateDir } from './stateDir.ts';
 import type { World } from '../world/world.ts';
+import { OPEN_LATCH } from '../../live/openLatch.ts';
 
 export type Intent = {
   readonly side: string;
@@ -184,6 +185,7 @@ export class Store {
   latch(life: Life, whose: 'bot' | 'sentinel'): Latch {
     if (this.files !== null) return this.#latchOfFiles(life, whose, this.files);
     return {
+      ...OPEN_LATCH,
       read: () => this.#latch,
       set: halt => {
         // A full disk takes a latch too: the one that was reserved is renamed.

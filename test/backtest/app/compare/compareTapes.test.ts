@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { recordFlow } from '../../../../backtest/index.ts';
 import { findTapes } from '../../../../backtest/app/compare/compareTapes.ts';
-import { NO_PROGRESS } from '../../../../src/messages/progress.ts';
 import { TapeWriter } from '../../../../src/tape/index.ts';
+import { NO_PROGRESS } from '../../../app/noProgress.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-tapes-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { describeScouting } from '../../../../backtest/app/scout/scoutText.ts';
 import { scoutMarket } from '../../../../backtest/app/scout/scout.ts';
-import { NO_PROGRESS } from '../../../../src/messages/progress.ts';
 import { realClock } from '../../../../src/live/realClock.ts';
 import { lookAtTen } from './scoutLive.ts';
+import { NO_PROGRESS } from '../../../app/noProgress.ts';
 
 describe('ten books of a real server', () => {
   test.each([

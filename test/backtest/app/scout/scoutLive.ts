@@ -1,13 +1,13 @@
 /** A look at ten books of a real server of the embedded exchange, one of which pays; and every request that it counted. */
 import { scoutMarket } from '../../../../backtest/app/scout/scout.ts';
 import type { Scouted } from '../../../../backtest/app/scout/scout.ts';
-import { NO_PROGRESS } from '../../../../src/messages/progress.ts';
 import { loadConfig } from '../../../../src/config.ts';
 import type { Config } from '../../../../src/config.ts';
 import { randomOf } from '../../../../src/core/index.ts';
 import { realClock } from '../../../../src/live/realClock.ts';
 import { createVenue, FLOW_PROFILES, serve } from '../../../../src/sandbox/index.ts';
 import { FEE, livingMarket } from '../../scout/plantedBooks.ts';
+import { NO_PROGRESS } from '../../../app/noProgress.ts';
 
 export type Look = {
   readonly scouted: Scouted;

@@ -3,9 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { NO_PROGRESS } from '../../../../src/messages/progress.ts';
 import { shippedConfig } from '../../../../src/wiring/configFile.ts';
 import type { TuneOptions } from '../../../../backtest/app/tune/tune.ts';
+import { NO_PROGRESS } from '../../../app/noProgress.ts';
 
 export const folder = (): string => mkdtempSync(join(tmpdir(), 'puntas-tune-'));
 

@@ -5,32 +5,28 @@ import { neighboursOf, stabilityOf } from '../../../../backtest/tune/judge/stabi
 import { bestRun, stationaryInterval } from '../../../../backtest/tune/judge/stationaryInterval.ts';
 import { meanOf } from '../../../../backtest/tune/judge/outOfSample.ts';
 import { dominates, paretoFront, paretoRanks } from '../../../../backtest/tune/search/paretoFront.ts';
-import { isBelowMedian, promoted, rungsOf } from '../../../../backtest/tune/search/pruning.ts';
+import { medianAfter } from '../../../../backtest/tune/search/pruning.ts';
 import type { Space } from '../../../../backtest/tune/search/space.ts';
 import { normal, randomOf } from '../../../../src/core/index.ts';
 
 describe('median stop', () => {
   const others = [[1, 1], [2, 2], [3, 3], [4, 4], [5, 5]]; // prettier-ignore
-  test('stops what is below the median of averages, not at it, and what is no number', () => {
-    expect(isBelowMedian([2.9], others)).toBe(true);
-    expect(isBelowMedian([3], others)).toBe(false);
-    expect(isBelowMedian([3, 0], others)).toBe(false);
-    expect(isBelowMedian([Number.NaN], others)).toBe(true);
+  test('goes by the median of what earlier trials averaged up to the same step', () => {
+    expect(medianAfter(1, others)).toBe(3);
+    expect(
+      medianAfter(
+        2,
+        others.map(([first]) => [first!, 0]),
+      ),
+    ).toBe(1.5);
+    expect(medianAfter(1, [...others, [6]])).toBe(3.5);
   });
   test('stops nothing before enough trials and steps', () => {
-    expect(isBelowMedian([0], others.slice(1))).toBe(false);
-    expect(isBelowMedian([0], others, { stepsMin: 2 })).toBe(false);
-    expect(isBelowMedian([0, 0, 0], others)).toBe(false);
-    expect(isBelowMedian([], others)).toBe(false);
+    expect(medianAfter(1, others.slice(1))).toBeNull();
+    expect(medianAfter(1, others, { stepsMin: 2 })).toBeNull();
+    expect(medianAfter(3, others)).toBeNull();
+    expect(medianAfter(0, others)).toBeNull();
   });
-});
-
-test('successive halving keeps the best third, one at least, never a failed one, and the earlier of equals', () => {
-  expect(promoted([1, 5, 3, null, 5, 2])).toEqual([1, 4]);
-  expect(promoted([null, 1])).toEqual([1]);
-  expect(promoted([null, Number.NaN])).toEqual([]);
-  expect(rungsOf(1, 27)).toEqual([1, 3, 9, 27]);
-  expect(rungsOf(2, 10, { reduction: 2 })).toEqual([2, 4, 8, 10]);
 });
 
 test('a Pareto front has every point that none dominates and no other; fronts peel off one by one', () => {

@@ -1,0 +1,142 @@
+/** Fields of the messages in a state directory: validation when read, and text when written. */
+import { moneyOf, textOfMoney } from '../../core/index.ts';
+import type { Millis, Money } from '../../core/index.ts';
+
+export type Field<T> = {
+  /** Expected value, for the sentence that refuses another one. */
+  readonly expected: string;
+  /** Returns the value, or `undefined` if it is not valid. */
+  readonly read: (value: unknown) => T | undefined;
+  /** Returns the value as JSON; the result is always readable again. */
+  readonly write: (value: T) => unknown;
+};
+type OptionalField<T> = Field<T> & { readonly isOptional: true };
+
+/** Fields of any types, by key. */
+export type MessageFields = Readonly<
+  Record<string, Omit<Field<unknown>, 'write'> & { readonly write: (value: never) => unknown }>
+>;
+
+/** Keys of the fields that a message may lack. */
+type OptionalKeys<F> = { [K in keyof F]: F[K] extends { readonly isOptional: true } ? K : never }[keyof F];
+type ValueOf<X> = X extends { readonly read: (value: unknown) => infer T } ? Exclude<T, undefined> : never;
+
+/** Message with these fields. */
+export type MessageOf<F> = {
+  readonly [K in Exclude<keyof F, OptionalKeys<F>>]: ValueOf<F[K]>;
+} & { readonly [K in OptionalKeys<F>]?: ValueOf<F[K]> };
+
+/** Characters that would break a line, change the direction of text, or are invisible. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu;
+/** Maximum characters of a text; a longer one is cut when written. */
+export const TEXT_MAX = 8_192;
+/** Maximum characters of all lines of an answer; further lines are omitted when written. */
+const LINES_MAX = 262_144;
+
+const printable = (value: string): string => value.slice(0, TEXT_MAX).replaceAll(UNPRINTABLE, ' ');
+const isText = (value: unknown): value is string => typeof value === 'string' && value.search(UNPRINTABLE) < 0;
+
+/** One line of text; forbidden characters are removed when it is written. */
+export const textField: Field<string> = {
+  expected: 'text without control characters',
+  read: value => (isText(value) ? value : undefined),
+  write: printable,
+};
+
+/** Lines of text. */
+export const linesField: Field<readonly string[]> = {
+  expected: 'a list of texts without control characters',
+  read: value => (Array.isArray(value) && value.every(isText) ? value : undefined),
+  write: value => {
+    let room = LINES_MAX;
+    return value.map(printable).filter(line => (room -= line.length) >= 0);
+  },
+};
+
+/** Text of a pattern, such as an id. */
+export const matchingField = (pattern: RegExp): Field<string> => ({
+  expected: `text that matches ${pattern.source}`,
+  read: value => (typeof value === 'string' && pattern.test(value) ? value : undefined),
+  write: value => value,
+});
+
+/** Id of a request. */
+export const idField = matchingField(/^[\w-]{1,60}$/);
+
+/** Finite number, such as epoch milliseconds. */
+export const numberField: Field<Millis> = {
+  expected: 'a number',
+  read: value => (typeof value === 'number' && Number.isFinite(value) ? value : undefined),
+  write: value => value,
+};
+
+/** Whole number from 0. */
+export const countField: Field<number> = {
+  expected: 'a whole number from 0',
+  read: value => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined),
+  write: value => value,
+};
+
+/** `true` or `false`. */
+export const flagField: Field<boolean> = {
+  expected: 'true or false',
+  read: value => (typeof value === 'boolean' ? value : undefined),
+  write: value => value,
+};
+
+/** One of some words. */
+export const oneOfField = <const T extends string>(...words: readonly T[]): Field<T> => ({
+  expected: `one of ${words.join(', ')}`,
+  read: value => words.find(word => word === value),
+  write: value => value,
+});
+
+/** Decimal text of an amount of money that `isValid`. */
+export const moneyField = (expected: string, isValid: (amount: Money) => boolean): Field<Money> => ({
+  expected,
+  read: value => {
+    if (typeof value !== 'string') return undefined;
+    try {
+      const amount = moneyOf(value);
+      return isValid(amount) ? amount : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  write: textOfMoney,
+});
+
+/** Value of `field`, or `null`. */
+export const nullableField = <T>({ expected, read, write }: Field<T>): Field<T | null> => ({
+  expected: `${expected}, or null`,
+  read: value => (value === null ? null : read(value)),
+  write: value => (value === null ? null : write(value)),
+});
+
+/** Field that a message may lack. */
+export const optionalField = <T>(field: Field<T>): OptionalField<T> => ({ ...field, isOptional: true });
+
+/** Returns `value` as a message, or a clause on why it is none: a field that is missing, unknown or not valid. */
+export function messageIn<F extends MessageFields>(fields: F, value: unknown): MessageOf<F> | string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object';
+  const given = value as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(given).find(key => !Object.hasOwn(fields, key));
+  if (unknown !== undefined) return `unknown key ${JSON.stringify(unknown.slice(0, 40))}`;
+  const message: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(fields)) {
+    if (given[key] === undefined && 'isOptional' in field) continue;
+    const read: unknown = field.read(given[key]);
+    if (read === undefined) return `${key}: expected ${field.expected}`;
+    message[key] = read;
+  }
+  return message as MessageOf<F>;
+}
+
+/** Returns the JSON of a message, with the known fields only. */
+export function textOfMessage<F extends MessageFields>(fields: F, message: MessageOf<F>): string {
+  const given = message as Readonly<Record<string, unknown>>;
+  const written = Object.entries(fields)
+    .filter(([key]) => given[key] !== undefined)
+    .map(([key, field]) => [key, field.write(given[key] as never)]);
+  return JSON.stringify(Object.fromEntries(written));
+}

@@ -1,0 +1,246 @@
+/**
+ * Messages between processes in a state directory: one file per message, written completely, and read only if no other
+ * user could have written it.
+ */
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Millis } from '../../core/index.ts';
+import { readOpenFile } from '../../guard/index.ts';
+import { appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../files/durableFiles.ts';
+import { assertStateDirTrusted, ownershipFlaw } from '../files/stateDir.ts';
+import { messageIn, textOfMessage } from './fields.ts';
+import { MAIL } from './kinds.ts';
+import type { MailKind, MailSpec, MailMessage, NumberedMailKind } from './kinds.ts';
+
+/** Content of a file: a message, or the reason why the file is refused. */
+export type FoundMessage<M> =
+  { readonly message: M; readonly refused?: never } | { readonly message?: never; readonly refused: Refusal };
+
+export type Refusal = {
+  readonly path: string;
+  readonly why: string;
+  /** `file`: the file is unreadable or not trusted. `text`: its text is not a message of this kind. */
+  readonly fault: 'file' | 'text';
+};
+
+/** Receives one sentence for each file that is refused. */
+export type OnRefused = (sentence: string) => void;
+
+/** Location of one kind of message in a state directory. */
+export class Mailbox<K extends MailKind> {
+  readonly #dir: string;
+  readonly #spec: MailSpec;
+
+  constructor(dir: string, kind: K) {
+    this.#dir = dir;
+    this.#spec = MAIL[kind];
+  }
+
+  /** Returns the path of the file; `messageId` if several can wait. */
+  path(messageId = ''): string {
+    return join(this.#dir, this.#spec.file.replace('*', messageId));
+  }
+
+  /** Returns the content of the file; `null` if there is none. */
+  read(messageId = ''): FoundMessage<MailMessage<K>> | null {
+    const found = this.readAt(this.path(messageId));
+    return found?.message === undefined || messageId === '' ? found : { message: { ...found.message, id: messageId } };
+  }
+
+  /** Returns the message in a renamed file; `null` if there is none. `name`: path to report if it is refused. */
+  readAt(path: string, name = path): FoundMessage<MailMessage<K>> | null {
+    const text = textAt(path, name, this.#spec.bytesMax);
+    if (typeof text !== 'string') return text;
+    let message: unknown;
+    try {
+      message = messageIn(this.#spec.fields, JSON.parse(text));
+    } catch {
+      message = 'not JSON';
+    }
+    return typeof message === 'string'
+      ? { refused: { path: name, why: message, fault: 'text' } }
+      : { message: message as MailMessage<K> };
+  }
+
+  /** Returns the message; `null` if there is none, or if it is refused. */
+  message(onRefused: OnRefused = () => undefined): MailMessage<K> | null {
+    const found = this.read();
+    if (found?.refused) onRefused(sentenceOfRefusal(found.refused));
+    return found?.message ?? null;
+  }
+
+  /** Returns the text of a message as `put` writes it. */
+  textOf(message: MailMessage<K>): string {
+    return textOfMessage(this.#spec.fields, message as never);
+  }
+
+  /**
+   * Writes a message in place of an earlier one, durable on return. Throws if the directory is not trusted, or the disk
+   * does not accept it.
+   */
+  put(message: MailMessage<K>): void {
+    const { ids, inTrustedDirOnly, hasSeveralWriters } = this.#spec;
+    const messageId = ids === undefined ? '' : ((message as { readonly id?: string }).id ?? '');
+    if (ids?.test(messageId) === false) throw new RangeError(`no message can have the id ${messageId}`);
+    if (inTrustedDirOnly) assertStateDirTrusted(this.#dir);
+    const write = hasSeveralWriters ? writeDurablyAlone : writeDurably;
+    write(this.path(messageId), this.textOf(message));
+  }
+
+  /** Removes a message or a refused file, durable on return. Throws if the disk does not accept the change. */
+  remove(messageId = ''): void {
+    rmSync(this.path(messageId), { force: true });
+    if (existsSync(this.#dir)) syncFolder(this.#dir);
+  }
+}
+
+/** Messages of a kind of which several can wait. */
+export class NumberedMailbox<K extends NumberedMailKind> {
+  readonly #dir: string;
+  readonly #box: Mailbox<K>;
+  readonly #spec: (typeof MAIL)[K];
+
+  constructor(dir: string, kind: K) {
+    this.#dir = dir;
+    this.#box = new Mailbox(dir, kind);
+    this.#spec = MAIL[kind];
+  }
+
+  /** Returns the waiting messages, oldest first. A refused file stays. */
+  waiting(onRefused: OnRefused = () => undefined): readonly MailMessage<K>[] {
+    const names = existsSync(this.#dir) ? readdirSync(this.#dir) : [];
+    return names
+      .flatMap(name => this.#idIn(name) ?? [])
+      .flatMap(id => {
+        const found = this.#box.read(id);
+        if (found?.refused) onRefused(sentenceOfRefusal(found.refused));
+        const { message } = found ?? {};
+        // The compiler cannot infer that every numbered kind has the field.
+        return message === undefined ? [] : [{ id, message, at: (message as unknown as { readonly at: Millis }).at }];
+      })
+      .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+      .map(({ message }) => message);
+  }
+
+  /** As `Mailbox.put`. */
+  put(message: MailMessage<K>): void {
+    this.#box.put(message);
+  }
+
+  /** Removes a message whose execution is durable. */
+  done(id: string): void {
+    this.#box.remove(id);
+  }
+
+  #idIn(name: string): string | null {
+    const [before = '', after = ''] = this.#spec.file.split('*');
+    if (!name.startsWith(before) || !name.endsWith(after)) return null;
+    const id = name.slice(before.length, name.length - after.length);
+    return this.#spec.ids.test(id) ? id : null;
+  }
+}
+
+/** Request to a running bot, and its answer. */
+export class RequestBox<R extends MailKind, A extends MailKind> {
+  readonly #request: Mailbox<R>;
+  readonly #answer: Mailbox<A>;
+  #lastRefused: string | null = null;
+
+  constructor(dir: string, request: R, answer: A) {
+    this.#request = new Mailbox(dir, request);
+    this.#answer = new Mailbox(dir, answer);
+  }
+
+  /** Returns the waiting request, or `null`. Removes a refused file; if that fails, reports it once. */
+  waiting(onRefused: OnRefused = () => undefined): MailMessage<R> | null {
+    return this.#request.message(sentence => {
+      if (sentence !== this.#lastRefused) onRefused(sentence);
+      this.#lastRefused = sentence;
+      try {
+        this.take();
+      } catch {
+        // A folder, or a file on a disk that accepts no writes, stays.
+      }
+    });
+  }
+
+  /** As `Mailbox.put`. */
+  put(request: MailMessage<R>): void {
+    this.#request.put(request);
+  }
+
+  /**
+   * Removes the request before it is executed, so that a kill does not cause a second execution; or because it was
+   * given up.
+   */
+  take(): void {
+    this.#request.remove();
+  }
+
+  answer(answer: MailMessage<A>): void {
+    this.#answer.put(answer);
+  }
+
+  /** Returns the last answer, or `null`. */
+  answered(): MailMessage<A> | null {
+    return this.#answer.message();
+  }
+}
+
+/** Request box, or an object that replaces one. */
+export type Requests<R extends MailKind, A extends MailKind> = Pick<RequestBox<R, A>, keyof RequestBox<R, A>>;
+
+const RELOADS_FILE = 'reloads.jsonl';
+
+/** Requests to reload the configuration, with the last preview and a log line for every reload, applied or not. */
+export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
+  readonly #dir: string;
+  readonly #preview: Mailbox<'reloadPreview'>;
+
+  constructor(dir: string) {
+    super(dir, 'reload', 'reloadAnswer');
+    this.#dir = dir;
+    this.#preview = new Mailbox(dir, 'reloadPreview');
+  }
+
+  /** Stores the last preview; `null` if it was applied or is no longer valid. */
+  remember(preview: MailMessage<'reloadPreview'> | null): void {
+    if (preview === null) this.#preview.remove();
+    else this.#preview.put(preview);
+  }
+
+  /** Returns the last preview, or `null`. */
+  previewed(): MailMessage<'reloadPreview'> | null {
+    return this.#preview.message();
+  }
+
+  /** Logs the outcome of a request permanently, except for previews. */
+  note(entry: object): void {
+    appendLine(join(this.#dir, RELOADS_FILE), JSON.stringify(entry));
+  }
+}
+
+const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; nothing is done with it`;
+
+/** Returns the text of a trusted file; `null` if there is none. Never blocks on a pipe. */
+function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const refused = (why: string) => ({ refused: { path: name, why, fault: 'file' as const } });
+  let fd: number;
+  try {
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    return refused(code === 'ELOOP' ? 'is a link, expected a file' : message);
+  }
+  try {
+    const seen = fstatSync(fd);
+    const flaw = seen.isFile() ? ownershipFlaw(seen, name) : 'not a regular file';
+    return flaw === null ? readOpenFile(fd, bytesMax) : refused(flaw);
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : String(error));
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,10 @@
+/** A map that keeps its newest entries and forgets the rest. */
+
+/** Adds an entry, and forgets the oldest ones beyond `max`. */
+export function keepNewest<T>(map: Map<string, T>, id: string, entry: T, max: number): void {
+  map.set(id, entry);
+  for (const oldest of map.keys()) {
+    if (map.size <= max) return;
+    map.delete(oldest);
+  }
+}
