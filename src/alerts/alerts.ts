@@ -138,7 +138,8 @@ export async function testAlerts(
   clock: Clock,
 ): Promise<readonly { readonly name: string; readonly arrived: boolean; readonly says: string }[]> {
   const { alerts } = config;
-  if (!alerts) throw new UsageError('alerts: no channel is configured; add the section alerts to the YAML (docs/alerts.md)');
+  if (!alerts)
+    throw new UsageError('alerts: no channel is configured; add the section alerts to the YAML (docs/alerts.md)');
   const entry = {
     event: 'test',
     state: 'once',

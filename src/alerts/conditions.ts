@@ -104,7 +104,9 @@ const CONDITIONS: readonly Condition[] = [
     cause: ({ quotesLive: { buy, sell } }) =>
       buy > 0 === sell > 0
         ? null
-        : causeOfText(`only one side quoted for 10 minutes, now ${buy > 0 ? 'bids' : 'asks'}; for the reason, run puntas explain`),
+        : causeOfText(
+            `only one side quoted for 10 minutes, now ${buy > 0 ? 'bids' : 'asks'}; for the reason, run puntas explain`,
+          ),
   },
   {
     ...{ event: 'requestsSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
@@ -118,7 +120,9 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'budgetSpent', holdMs: MINUTE, loudMs: MINUTE },
     cause: ({ budget }) => {
       const spent = (['public', 'private'] as const).filter(scope => !(budget[scope] > 0));
-      return spent.length === 0 ? null : causeOfText(`request budget used up: no ${spent.join(' and no ')} request can be sent`);
+      return spent.length === 0
+        ? null
+        : causeOfText(`request budget used up: no ${spent.join(' and no ')} request can be sent`);
     },
   },
   {
@@ -128,7 +132,9 @@ const CONDITIONS: readonly Condition[] = [
   {
     ...{ event: 'noFills', holdMs: 60 * MINUTE, loudMs: 60 * MINUTE },
     cause: ({ quotesLive: { buy, sell } }, past) =>
-      buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0 ? causeOfText('no fill for 6 hours while quoting') : null,
+      buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0
+        ? causeOfText('no fill for 6 hours while quoting')
+        : null,
   },
 ];
 
@@ -150,7 +156,8 @@ function nothingShown({ snapshot: { quoting, unshown, whyNot } }: Look): Cause |
  * shorter than the hold.
  */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
-  if (quoting === 'stopping') return causeOfText('not quoting: stopping, and the next run has not started; see the log');
+  if (quoting === 'stopping')
+    return causeOfText('not quoting: stopping, and the next run has not started; see the log');
   return quoting === 'not ready'
     ? { key: 'not ready', text: `not quoting: not ready${waitsFor === null ? '' : ` (${waitsFor})`}` }
     : null;

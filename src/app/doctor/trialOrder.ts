@@ -42,7 +42,8 @@ export type TrialPlan = {
 export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   const { instrument: i, depth } = riskContext;
   const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
-  if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book does not have both a bid and an ask', 'run puntas doctor again');
+  if (!(bid > 0 && ask > 0))
+    return fail(CHECK, 'the book does not have both a bid and an ask', 'run puntas doctor again');
   const tried = (['buy', 'sell'] as const).map(side => {
     const price = farPrice(i, side, (bid + ask) / 2);
     const lots = leastLots(i, price);
@@ -113,8 +114,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
           `investigate, then resume with: ${ownCommand('resume', which)}`,
         ),
       };
-    if (failure !== null)
-      return { left, finding: fail(CHECK, `${text}; failed: ${failure}; ${gone}`, 'see the log') };
+    if (failure !== null) return { left, finding: fail(CHECK, `${text}; failed: ${failure}; ${gone}`, 'see the log') };
     return { left, finding: watch.finding(summary.fills, gone) };
   } catch (error) {
     return { left: [], finding: brokenOff(CHECK, error) };
@@ -214,15 +214,31 @@ class TrialWatch {
       case 'accepted':
         return pass(CHECK, `${text}: accepted, canceled, and ${gone}`);
       case 'refused':
-        return fail(CHECK, `${text}: rejected (${this.#refusal}); not retried; ${gone}`, 'fix the cause of the rejection');
+        return fail(
+          CHECK,
+          `${text}: rejected (${this.#refusal}); not retried; ${gone}`,
+          'fix the cause of the rejection',
+        );
       case 'taken out':
-        return fail(CHECK, `${text}: accepted, and canceled by the exchange; ${gone}`, 'ask the exchange for the reason');
+        return fail(
+          CHECK,
+          `${text}: accepted, and canceled by the exchange; ${gone}`,
+          'ask the exchange for the reason',
+        );
       case 'unknown':
       case null:
         if (this.#order === null)
-          return fail(CHECK, `not sent: ${this.#why ?? 'it was stopped before'}`, 'fix it, then run puntas doctor again');
+          return fail(
+            CHECK,
+            `not sent: ${this.#why ?? 'it was stopped before'}`,
+            'fix it, then run puntas doctor again',
+          );
         // Also applies if the order was found in the meantime.
-        return warn(CHECK, `${text}: no answer; not retried; ${gone}`, 'check the connection, then run puntas doctor again');
+        return warn(
+          CHECK,
+          `${text}: no answer; not retried; ${gone}`,
+          'check the connection, then run puntas doctor again',
+        );
     }
   }
 }

@@ -34,7 +34,8 @@ export async function assertNoEarlierState(
   const isPlay = config.exchange.kind === 'embedded';
   const reasons = reasonsOf(found, isPlay);
   if (reasons.length === 0 && (isKept || isPlay)) {
-    if (!isPlay) log.warn({ earlier, dir }, `an old state of this bot is at ${earlier}; it is not used; this run uses ${dir}`);
+    if (!isPlay)
+      log.warn({ earlier, dir }, `an old state of this bot is at ${earlier}; it is not used; this run uses ${dir}`);
     return;
   }
   const what = reasons.length > 0 ? reasons.join(' and ') : 'its ledger';

@@ -161,7 +161,9 @@ function addExchange(program: Command): void {
       const signals = signalsToStop();
       const { config, tape } = await chosen(options);
       if (config.exchange.kind !== 'embedded')
-        throw new UsageError('this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded');
+        throw new UsageError(
+          'this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded',
+        );
       const clock = realClock(options.speed);
       const operatorToken = randomBytes(24).toString('base64url');
       const { startEmbedded } = await import('../../wiring/embedded.ts');

@@ -40,9 +40,13 @@ export function addWebhookCommands(program: Command): void {
       try {
         if (!client.webhooks) throw new UsageError('this exchange has no webhooks');
         const outcome = await client.webhooks.register(callbackOf(base, token));
-        if (outcome.kind === 'refused') throw new UsageError(`the exchange rejected the registration: ${outcome.message}`, 1);
+        if (outcome.kind === 'refused')
+          throw new UsageError(`the exchange rejected the registration: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
-          throw new UsageError(`no usable answer (${outcome.reason}); the webhook may be registered; register again to find out`, 1);
+          throw new UsageError(
+            `no usable answer (${outcome.reason}); the webhook may be registered; register again to find out`,
+            1,
+          );
         for (const { id, event } of outcome.value) print(`registered as ${id} for ${event}: ${base}/hooks/…`);
       } finally {
         await client.close();

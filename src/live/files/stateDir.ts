@@ -58,7 +58,8 @@ export function ownershipFlaw(seen: Stats, path: string): string | null {
   const user = process.geteuid?.();
   // A system without such users has no such modes either.
   if (user === undefined) return null;
-  if (seen.isSymbolicLink()) return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;
+  if (seen.isSymbolicLink())
+    return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;
   if (seen.uid !== user)
     return `${path} belongs to user ${seen.uid}, but this process runs as user ${user}; run it as user ${seen.uid}, or inspect the file and chown ${user} ${path}`;
   if ((seen.mode & WRITE_BY_OTHERS) !== 0)

@@ -298,7 +298,10 @@ export class RecordingRotation {
           this.#answer({ kind: 'kept', why });
           continue;
         }
-        log.error({ error: String(error) }, `the next run cannot start yet, and nothing is quoted until it starts: ${why}`);
+        log.error(
+          { error: String(error) },
+          `the next run cannot start yet, and nothing is quoted until it starts: ${why}`,
+        );
         await sleep(clock, LOOK_EVERY_MS, this.#stopping.signal);
       }
     }

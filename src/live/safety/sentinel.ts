@@ -213,12 +213,7 @@ class Sentinel {
       this.#heldFor = silenceOf(record);
       this.#owedHold = null;
     } catch (error) {
-      this.#connectivity.say(
-        'hold',
-        { error: String(error) },
-        'the hold could not be written; retrying',
-        'error',
-      );
+      this.#connectivity.say('hold', { error: String(error) }, 'the hold could not be written; retrying', 'error');
       this.#owedHold = why;
     }
     return this.#owedHold;
@@ -254,7 +249,10 @@ class Sentinel {
     const { log, latch, instance, resumeCommand } = this.#options;
     log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
     if (this.#owed !== null)
-      log.error({}, 'sentinel: the halt could not be written; retrying; until it is written, a restarted bot would trade');
+      log.error(
+        {},
+        'sentinel: the halt could not be written; retrying; until it is written, a restarted bot would trade',
+      );
     // Stops when the reason ends, because a resumed bot quotes again.
     const left = await cancelAllAndVerify(
       { ...this.#options, connectivity: this.#connectivity },

@@ -292,7 +292,8 @@ const missing = !existsSync(SMALL);
 if (missing) console.log(`skipped: no recording at ${SMALL} (set PUNTAS_DATA)`);
 
 describe.skipIf(missing)('the figures of docs/development/evidence/comparison.json are what the code gives', () => {
-  const told = () => (JSON.parse(readFileSync('docs/development/evidence/comparison.json', 'utf8')) as ComparisonFigures).tapes;
+  const told = () =>
+    (JSON.parse(readFileSync('docs/development/evidence/comparison.json', 'utf8')) as ComparisonFigures).tapes;
   const options = { ...COMPARED, threads: 1, version: '', progress: NO_PROGRESS };
 
   test('runs and all, on the smallest recordings', async () => {

@@ -115,7 +115,7 @@ describe('a message of any kind', () => {
         renameSync(file, elsewhere);
         symlinkSync(elsewhere, file);
       },
-      /: is a symbolic link, expected a regular file/,
+      /: is a link, expected a file/,
     ],
     'that is a pipe': [
       file => {
@@ -173,7 +173,7 @@ describe('a message of any kind', () => {
 
   test.skipIf(process.geteuid?.() !== 0).each(ALL)('(%s) of another user is refused', kind => {
     const refused = found(kind, file => lchownSync(file, 4_321, 4_321))?.refused;
-    expect(refused?.why).toMatch(/belongs to user 4321, this process is user 0/);
+    expect(refused?.why).toMatch(/belongs to user 4321, but this process runs as user 0/);
   });
 });
 

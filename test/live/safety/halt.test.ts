@@ -52,7 +52,9 @@ describe('puntas halt', () => {
     expect(asked.some(({ method }) => method === 'DELETE')).toBe(true);
     await world.clock.advance(30 * SECOND);
     expect(ours(world)).toEqual([]);
-    expect(latchHalt({ stateDir: world.stateDir }, 'once more', 0).text).toMatch(/trading is already halted: look at it/);
+    expect(latchHalt({ stateDir: world.stateDir }, 'once more', 0).text).toMatch(
+      /trading is already halted: look at it/,
+    );
     expect((await bot.stop()).failure).toBeNull();
     world.end();
   });

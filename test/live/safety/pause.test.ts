@@ -92,7 +92,7 @@ describe('puntas pause', () => {
     await world.clock.advance(20 * SECOND);
     expect(ours(world)).toBeGreaterThan(0);
     const end = await act(world, { action: 'pause' });
-    expect(end.lines.join()).toMatch(/until you end that with: puntas resume --state \S+ --reason "\.\.\."$/);
+    expect(end.lines.join()).toMatch(/until you resume with: puntas resume --state \S+ --reason "\.\.\."$/);
     await world.clock.advance(6 * SECOND);
     expect(ours(world)).toBe(0);
     expect(explain({ dir: world.stateDir, at: null })).toMatchObject({
@@ -169,7 +169,7 @@ describe('puntas pause', () => {
       expect(ours(world)).toBe(0);
       if (how === 'a resume')
         expect((await act(world, { action: 'resume' })).lines.join()).toMatch(
-          /^the pause is over: .*; that alone is lifted: what holds on is closing for the night \(reduce only by person\); .* puntas resume/,
+          /^the pause is over: .*; still in force: closing for the night \(reduce only by person\); .* puntas resume/,
         );
       await world.clock.advance(15 * SECOND);
       expect(explain({ dir: world.stateDir, at: null }).regime).toMatchObject({

@@ -53,8 +53,8 @@ describe('a state file that is not what it was', () => {
     ['emptied', dir => truncateSync(join(dir, STATE_FILE)), /it is empty/],
     ['removed', dir => rmSync(join(dir, STATE_FILE)), /it is missing/],
     ['removed with its log', dir => [STATE_FILE, LOG].forEach(name => rmSync(join(dir, name))), /it is missing/],
-    ['without its log', dir => rmSync(join(dir, LOG)), /its log puntas\.db-wal was lost or cut/],
-    ['with an emptied log', dir => truncateSync(join(dir, LOG)), /its log puntas\.db-wal was lost or cut/],
+    ['without its log', dir => rmSync(join(dir, LOG)), /its log puntas\.db-wal was lost or truncated/],
+    ['with an emptied log', dir => truncateSync(join(dir, LOG)), /its log puntas\.db-wal was lost or truncated/],
     [
       'put back from an older copy',
       (dir, older) => [STATE_FILE, LOG].forEach(name => copyFileSync(join(older, name), join(dir, name))),
