@@ -10,7 +10,8 @@ export type Room = {
 };
 
 /** `src/core/model/units.ts` is in room `src/core`, research's app and commands in rooms of their own; a file beside the rooms is in none. */
-export const roomOfPath = (path: string): string | null => /^(src\/\w+|strategies|backtest\/(?:app|commands)|backtest)\//.exec(path)?.[1] ?? null;
+export const roomOfPath = (path: string): string | null =>
+  /^(src\/\w+|strategies|backtest\/(?:app|commands)|backtest)\//.exec(path)?.[1] ?? null;
 
 /** Every room with more than one folder. */
 export function foldersOf(files: readonly SourceFile[]): readonly Room[] {

@@ -2,10 +2,10 @@
  * Operator's actions on a bot, running or not, from a command or the console: the same verbs, texts and journal for
  * both.
  */
-import { existsSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
+import { requireStateFolder } from '../../wiring/stateFolder.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Names of the actions; `docs/actions.md` describes their effect on orders and inventory. */
@@ -75,7 +75,6 @@ const isSum = (text: string): boolean => /^\d{1,15}(?:\.\d{1,8})?$/.test(text) &
  * @throws UsageError if it does not exist.
  */
 export function stateDirOf({ stateDir }: WhichBot): string {
-  if (!existsSync(stateDir))
-    throw new UsageError(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);
+  requireStateFolder(stateDir);
   return stateDir;
 }

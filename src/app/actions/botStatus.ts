@@ -2,7 +2,6 @@
  * `puntas status`: process state, quotes, holdings, profit, use of each limit, and active stops of a bot. Reads only
  * its state directory.
  */
-import { existsSync } from 'node:fs';
 import { pairOf, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Clock, Instrument, LimitUse, Millis, Order, Side, Snapshot } from '../../core/index.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
@@ -11,6 +10,7 @@ import { ordersSeenIn } from '../../live/safety/ordersSeen.ts';
 import type { OrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { actionsIn } from './actionJournal.ts';
 import type { ActionEntry } from './actionJournal.ts';
+import { requireStateFolder } from '../../wiring/stateFolder.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { holdersOf, lifeOf } from '../inspect/botLife.ts';
 import type { BotLife, HeldBy } from '../inspect/botLife.ts';
@@ -96,8 +96,7 @@ export type StatusLimit = {
  * @throws UsageError if there is no state.
  */
 export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis) => void): Promise<BotStatus> {
-  if (!existsSync(dir))
-    throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
+  requireStateFolder(dir);
   const at = clock.now();
   const moment = lastMoment(dir, onInput);
   const replayed = moment instanceof UsageError ? null : moment;

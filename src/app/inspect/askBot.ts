@@ -1,10 +1,10 @@
 /**
  * Request to a running bot through its state directory: written, awaited, and withdrawn if the bot does not accept it.
  */
-import { existsSync } from 'node:fs';
 import { sleep } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
+import { requireStateFolder } from '../../wiring/stateFolder.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Storage of request and answer. */
@@ -32,8 +32,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
   clock: Clock,
   unheard: string,
 ): Promise<Answer> {
-  if (!existsSync(dir))
-    throw new UsageError(`${dir}: no such folder; expected the state directory of a running bot (state.dir)`);
+  requireStateFolder(dir);
   const other = box.waiting();
   // An older unaccepted request is from a command that was killed.
   if (other !== null && clock.now() - other.at < HEARD_WITHIN_MS)

@@ -19,6 +19,7 @@ import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
 import { clientOf } from '../../wiring/bot.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { checkedReason } from '../../messages/reason.ts';
+import { requireStateFolder } from '../../wiring/stateFolder.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
@@ -30,8 +31,7 @@ export type Halted = { readonly text: string; readonly code: number; readonly is
 export function latchHalt(which: WhichBot, said: string, at: Millis, who?: string): Halted {
   const { stateDir } = which;
   const reason = checkedReason(said);
-  if (which.configFile === undefined && !existsSync(stateDir))
-    throw new UsageError(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);
+  if (which.configFile === undefined) requireStateFolder(stateDir);
   const latch = latchIn(stateDir);
   const before = latch.read();
   const lift = `investigate, then resume with: ${ownCommand('resume', which)}`;

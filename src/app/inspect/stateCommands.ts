@@ -11,6 +11,7 @@ import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
+import { requireStateFolder } from '../../wiring/stateFolder.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -62,8 +63,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
 export function reduce(which: WhichBot, said: string, at: Millis, who?: string): string {
   const dir = which.stateDir;
   const reason = checkedReason(said);
-  if (!existsSync(dir))
-    throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
+  requireStateFolder(dir);
   const latch = latchIn(dir);
   const before = latch.readReduce();
   const lift = ownCommand('resume', which);

@@ -15,6 +15,9 @@ export function addDevelopCommands(program: Command): void {
     .option('--root <dir>', 'folder of the checkout', '.')
     .action((name: string, { root }: { root: string }) => {
       for (const path of newStrategy(root, name)) print(path);
-      print('next: npm run format and npm run docs, then npx vitest run test/strategies (docs/strategies.md)');
+      print(`next: npm run build, then npx puntas run -c config/${name}.yaml`);
+      print(
+        'before you commit: npm run format, npm run docs, npx vitest run test/strategies (docs/development/strategies.md)',
+      );
     });
 }

@@ -57,7 +57,7 @@ export function environmentReference(): string {
     '# Exit codes, files and environment',
     '## Exit codes',
     table('code', Object.fromEntries(codes)),
-    'After Ctrl-C, `npx` and `npm` return 130 instead. `node dist/src/main.js` and the container return the codes above.',
+    'After Ctrl-C, `npx` and `npm` return 130 instead. The container returns the codes above.',
     '## Files',
     'A bot keeps its state in one directory (`state.dir`, default `./state`). It belongs to one bot, and only its user may write to it. Back it up completely, while the bot is stopped.',
     table('file', STATE_FILES),
