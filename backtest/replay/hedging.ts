@@ -10,7 +10,7 @@ import type {
   Millis,
   Money,
 } from '../../src/core/index.ts';
-import { explained, Hedger, hedgeViewOf, isOver } from '../../src/hedge/index.ts';
+import { hedgeComparisonText, Hedger, hedgeViewOf, isOver } from '../../src/hedge/index.ts';
 import type { HedgeRow, HedgeSetup } from '../../src/hedge/index.ts';
 import type { DeskSum } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
@@ -195,7 +195,7 @@ export class Hedging {
 
   /** The engine's news. */
   heard(news: EngineNews): void {
-    this.#hedger.heard(news);
+    this.#hedger.onNews(news);
   }
 
   /** An order of the hedger has taken something of the book. What each currency changed by, the fee included; `mid` as of `Watcher.filled`. */
@@ -359,7 +359,7 @@ export class Hedging {
       cost: executed && textOfMoney(executed.cost),
       heardAt: this.#clock.now(),
       why,
-      weighed: explained(weighed),
+      weighed: hedgeComparisonText(weighed),
     });
   }
 }

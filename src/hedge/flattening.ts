@@ -4,7 +4,7 @@ import type { HedgeRules } from '../core/index.ts';
 import type { HedgerOptions } from './setup.ts';
 import type { HedgeView } from './view.ts';
 
-type Of = Pick<HedgerOptions, 'flatten' | 'pair'> & {
+type FlatteningOptions = Pick<HedgerOptions, 'flatten' | 'pair'> & {
   readonly run: Pick<HedgerOptions['run'], 'log'>;
   readonly setup: { readonly rules: Pick<HedgeRules, 'costMaxBps'> };
 };
@@ -13,15 +13,15 @@ const NOTHING = money(0n);
 const ONE = 10n ** 18n;
 
 export class Flattening {
-  readonly #of: Of;
+  readonly #of: FlatteningOptions;
   #seen: string | null = null;
 
-  constructor(of: Of) {
+  constructor(of: FlatteningOptions) {
     this.#of = of;
   }
 
   /** Current request; null if there is none. */
-  get asked() {
+  get request() {
     return this.#of.flatten?.asked() ?? null;
   }
 
@@ -32,7 +32,7 @@ export class Flattening {
 
   /** Returns true once per request. */
   isNew(): boolean {
-    const id = this.asked?.id ?? null;
+    const id = this.request?.id ?? null;
     const before = this.#seen;
     this.#seen = id;
     return id !== null && id !== before;

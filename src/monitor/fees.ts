@@ -17,26 +17,26 @@ export const FEES = [
     name: 'puntas_volume_30d',
     help: 'Traded volume of the last 30 days that decides the fee tier, in the currency of the schedule; absent where the exchange does not tell it.',
     labels,
-    untold: 'gone',
-    read: now => ofTier(now, ({ volume }) => volume),
+    whenUnset: 'gone',
+    read: now => tierSamples(now, ({ volume }) => volume),
   }),
   gauge({
     name: 'puntas_next_tier_missing',
     help: 'Volume that is missing to the next fee tier; absent in the best one.',
     labels,
-    untold: 'gone',
-    read: now => ofTier(now, ({ next }) => next?.missing),
+    whenUnset: 'gone',
+    read: now => tierSamples(now, ({ next }) => next?.missing),
   }),
   gauge({
     name: 'puntas_next_tier_monthly',
     help: 'What a month at the present volume would cost less in maker fees in the next tier; absent in the best one.',
     labels,
-    untold: 'gone',
-    read: now => ofTier(now, ({ next }) => next?.monthly),
+    whenUnset: 'gone',
+    read: now => tierSamples(now, ({ next }) => next?.monthly),
   }),
 ];
 
-function ofTier({ fees: { tier } }: Monitored, sumOf: (tier: AccountTier) => Money | undefined) {
+function tierSamples({ fees: { tier } }: Monitored, sumOf: (tier: AccountTier) => Money | undefined) {
   const sum = tier ? sumOf(tier) : undefined;
   return tier && sum !== undefined ? [[{ currency: tier.currency }, approximately(sum)] as const] : [];
 }

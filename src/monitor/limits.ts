@@ -14,14 +14,14 @@ export const LIMITS = [
     name: 'puntas_limit',
     help: 'What may not be exceeded, named by its key in the configuration; sums with their currency.',
     labels,
-    read: now => ofUses(now, ({ max }) => max),
+    read: now => limitSamples(now, ({ max }) => max),
   }),
   gauge({
     name: 'puntas_limit_used',
     alerts: ['PuntasDrawdownNear', 'PuntasDayLossNear'],
     help: 'How much of each limit is used now: positionMax (distance of inventory from its target), orderValueMax (largest live order), ordersMax, collarBps (farthest live order), drawdownMax (fall of the profit from its highest), dayLossMax (loss since the start of the UTC day), and what happened in the last minute or ten. The distance to a limit is puntas_limit - puntas_limit_used.',
     labels,
-    read: now => ofUses(now, ({ used }) => used),
+    read: now => limitSamples(now, ({ used }) => used),
   }),
   gauge({
     name: 'puntas_sentinel_age_seconds',
@@ -39,7 +39,7 @@ export const LIMITS = [
   }),
 ];
 
-const ofUses = ({ limits: { uses } }: Monitored, valueOf: (use: LimitUse) => LimitUse['max']) =>
+const limitSamples = ({ limits: { uses } }: Monitored, valueOf: (use: LimitUse) => LimitUse['max']) =>
   uses.map(use => [{ limit: use.limit, currency: use.currency }, asNumber(valueOf(use))] as const);
 
 const asNumber = (value: LimitUse['max']): number => (typeof value === 'bigint' ? approximately(value) : value);

@@ -202,7 +202,7 @@ const QUOTING = [
     help: 'What a model computes with, as puntas check shows it: gamma, full and usual inventory, sigma, A, k, their errors and R2, and on how many arrivals they stand, with where they come from as its unit.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
-    untold: 'gone',
+    whenUnset: 'gone',
     read: now => now.figures.map(({ name, value, unit }) => [{ name, unit }, value]),
   }),
   gauge({
@@ -211,7 +211,7 @@ const QUOTING = [
     help: '1 while this keeps a wanted quote from being shown, otherwise 0.',
     labels: ['book', 'reason'],
     bounded: ['reason'],
-    untold: 'zero',
+    whenUnset: 'zero',
     read: now => now.notQuoting.map(reason => [{ reason }, 1]),
   }),
   gauge({

@@ -1,5 +1,5 @@
 /** What a stored delivery says, joined with everything that was said of the same transaction before. */
-import { contradictionsOf, joinTransactions, transactionOf } from '../core/index.ts';
+import { findContradictions, joinTransactions, transactionFromEvent } from '../core/index.ts';
 import type { TransactionEvent, TransactionState, VenueWebhooks } from '../core/index.ts';
 
 export type InboxNews =
@@ -22,7 +22,7 @@ const STATES_MAX = 10_000;
 function transactions(): (event: TransactionEvent) => TransactionState | null {
   const states = new Map<string, TransactionState>();
   return event => {
-    const told = transactionOf(event);
+    const told = transactionFromEvent(event);
     const known = states.get(event.id);
     const state = known === undefined ? told : joinTransactions(known, told);
     states.delete(event.id);
@@ -56,7 +56,7 @@ export function inboxReader(read: VenueWebhooks['read']): (body: Buffer) => Inbo
       status: state.status.value,
       refund: state.refund?.status.value ?? null,
       quoteId: told.event.kind === 'CONVERSION' ? told.event.quoteId : null,
-      contradictions: contradictionsOf(state),
+      contradictions: findContradictions(state),
     };
   };
 }

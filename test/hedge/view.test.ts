@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price } from '../../src/core/index.ts';
-import { becameOf, takenOrderOf } from '../../src/hedge/takenOrder.ts';
+import { takerOrderOutcome, takenOrderFromNews } from '../../src/hedge/takenOrder.ts';
 import type { TakenOrder } from '../../src/hedge/takenOrder.ts';
 import { hedgeViewOf } from '../../src/hedge/view.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
@@ -12,7 +12,7 @@ const ID = 'mm-7-t1';
 function traded() {
   let told: TakenOrder | null = null;
   const onNews = (news: EngineNews) => {
-    const order = takenOrderOf(news);
+    const order = takenOrderFromNews(news);
     if (order?.id === ID) told = order;
   };
   const desk = new Desk({ strategy: quoteAround(2), onNews }).open();
@@ -48,7 +48,7 @@ describe('what the engine tells of an order that takes', () => {
     const { desk, take, told } = traded();
     take(990, 10);
     desk.rounds(3);
-    expect(becameOf({ costMax: '8' }, told())).toMatchObject({
+    expect(takerOrderOutcome({ costMax: '8' }, told())).toMatchObject({
       state: 'completed',
       why: null,
       costMax: 8n * 10n ** 18n,
@@ -59,7 +59,7 @@ describe('what the engine tells of an order that takes', () => {
     const { desk, take, told } = traded();
     take(800, 10);
     desk.rounds(3);
-    expect(becameOf({ costMax: '8' }, told())).toEqual({
+    expect(takerOrderOutcome({ costMax: '8' }, told())).toEqual({
       state: 'failed',
       why: 'it was not sent: price outside the collar',
     });
@@ -76,20 +76,20 @@ describe('what the engine tells of an order that takes', () => {
     expect(told()).toMatchObject({ state: 'done', filled: 0 });
     const at = desk.now + 1;
     desk.step({ kind: 'open orders', at, startedAt: at, complete: false, orders: [shown(true)] });
-    expect(becameOf({ costMax: '8' }, told())).toEqual({ state: 'executing' });
+    expect(takerOrderOutcome({ costMax: '8' }, told())).toEqual({ state: 'executing' });
   });
 
   test('leaves its hedge unknown while nothing tells whether it arrived', () => {
     const { desk, take, told } = traded();
     desk.fateOfPlace = () => 'lost';
     take(990, 10);
-    expect(becameOf({ costMax: '8' }, told())).toEqual({ state: 'unknown' });
+    expect(takerOrderOutcome({ costMax: '8' }, told())).toEqual({ state: 'unknown' });
   });
 });
 
 test('an order of which nothing is told since the start had its end before it; one that waits is waited for', () => {
-  const lost = becameOf({}, null);
+  const lost = takerOrderOutcome({}, null);
   expect(lost?.state).toBe('completed');
   expect(lost && 'why' in lost && lost.why).toMatch(/a restart came before/);
-  expect(becameOf({}, { id: ID, state: 'waiting' })).toBeNull();
+  expect(takerOrderOutcome({}, { id: ID, state: 'waiting' })).toBeNull();
 });

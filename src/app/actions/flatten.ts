@@ -1,7 +1,7 @@
 /** To close everything through the hedger: what it would cost now, and the request that the hedger heeds. */
-import { money, moneyOf, textOfMoney, toLeave, weigh } from '../../core/index.ts';
+import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
-import { bookWay, hedgeViewOf } from '../../hedge/index.ts';
+import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
@@ -26,12 +26,15 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const limits = `it leaves by ${venues}, whichever costs least then, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and all of it for at most what you allow (--max-cost)`;
   const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
   if (refusal !== null) return [`${beyond}; what it would cost is not known: ${refusal}`, limits];
-  const amount = toLeave(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
-  const { out } = bookWay(plan, true, view, amount);
-  const [book] = weigh(rules.instrument, amount, inventory, mid, [out], { ...plan.rules, costMaxBps: 10_000 }).weighed;
+  const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
+  const { out } = bookRoute(plan, true, view, amount);
+  const [book] = compareRoutes(rules.instrument, amount, inventory, mid, [out], {
+    ...plan.rules,
+    costMaxBps: 10_000,
+  }).compared;
   const cost =
     book === undefined || book.cost === null
-      ? `through the book: ${book?.not ?? 'no price'}`
+      ? `through the book: ${book?.rejectedReason ?? 'no price'}`
       : `through the book all of it would cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} now (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
   return [beyond, cost, limits, 'until puntas resume, quotes only close inventory'];
 }

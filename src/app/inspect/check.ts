@@ -1,6 +1,6 @@
 /** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
 import { stringify } from 'yaml';
-import { describeTier, needsPerson, ratePercent, textOfAmount, textOfPrice } from '../../core/index.ts';
+import { describeTier, needsOperator, ratePercent, textOfAmount, textOfPrice } from '../../core/index.ts';
 import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -42,7 +42,10 @@ export async function check(
         : [`${own} live orders of ${config.instance} are counted as taken out: a run does that first`]),
       ...previewLines(rules.instrument, preview),
     ].join('\n');
-    return { text, problem: needsPerson(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null };
+    return {
+      text,
+      problem: needsOperator(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null,
+    };
   } finally {
     await client.close();
   }

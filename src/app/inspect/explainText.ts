@@ -1,6 +1,6 @@
 /** An explanation for a person: the regime, the fair value, and each level with its steps from there to its price, in ticks. */
 import type { Step } from '../../core/index.ts';
-import { explained } from '../../hedge/index.ts';
+import { hedgeComparisonText } from '../../hedge/index.ts';
 import { timeText } from '../../messages/timeText.ts';
 import type { ExplainedLevel, Explanation } from './explain.ts';
 
@@ -33,7 +33,7 @@ export function explanationText(of: Explanation): string {
     ...of.levels.map(levelText),
     ...of.hedges.map(
       ({ at, state, amount, why, weighed }) =>
-        `hedge at ${timeText(at)}: ${amount} ${inventory.currency}, ${state}${why === null ? '' : `, ${why}`}; ${explained(weighed)}`,
+        `hedge at ${timeText(at)}: ${amount} ${inventory.currency}, ${state}${why === null ? '' : `, ${why}`}; ${hedgeComparisonText(weighed)}`,
     ),
   ].join('\n');
 }

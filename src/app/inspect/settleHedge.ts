@@ -1,7 +1,7 @@
 /** `puntas hedges settle`: the evidence of a hedge that nobody can look up, and a person's word on what became of it. */
 import { CAUSES, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
 import type { Balance, Clock, LedgerEntry, Money } from '../../core/index.ts';
-import { balancesSay, conversionOf } from '../../hedge/index.ts';
+import { outcomeFromBalances, conversionOf } from '../../hedge/index.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
@@ -63,7 +63,7 @@ async function evidenceOf(
   const known = differences.flatMap(({ currency, difference }) =>
     difference === null ? [] : [{ currency, difference }],
   );
-  const says = known.length === legs.length ? balancesSay(conversion, known) : null;
+  const says = known.length === legs.length ? outcomeFromBalances(conversion, known) : null;
   return {
     says,
     lines: [

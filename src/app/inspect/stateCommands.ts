@@ -1,7 +1,7 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume`: what a state directory can be asked after and told. */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
-import { isBeyondLimit } from '../../core/index.ts';
+import { isPositionLimitReason } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -103,6 +103,6 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
     return `lifted: ${lifted.reason} (inventory was only closed since ${since}); a running bot quotes both sides within seconds`;
   const what = `lifted: ${lifted.reason} (${halt === null ? 'held' : 'halted'} by ${lifted.by} at ${since})`;
   const both = reducing === null ? '' : `; and inventory is no longer only closed (${reducing.reason})`;
-  if (!isBeyondLimit(lifted.reason)) return `${what}${both}; a running bot goes on within seconds`;
+  if (!isPositionLimitReason(lifted.reason)) return `${what}${both}; a running bot goes on within seconds`;
   return `${what}${both}; while inventory is beyond its limit the bot only closes it, and quotes both sides by itself once it is within; to keep what it holds instead, set limits.positionMax (or inventory.target) in ${configFile ?? 'its YAML'} and start it again`;
 }

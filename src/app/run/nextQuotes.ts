@@ -1,5 +1,5 @@
 /** What a configuration would quote in place of the one that runs: an engine of its own on what the running one knows, which places nothing. */
-import { isInBook, needsPerson, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import { isInBook, needsOperator, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
@@ -43,7 +43,7 @@ export function nextPreview(
 /** Nothing could be quoted until a person changes something, where now something can, or trading would halt at once; in one line, or null. */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
   if (next.halt !== null && running.haltedBecause === null) return `it would halt at once: ${next.halt}`;
-  if (!needsPerson(next.unshown) || needsPerson(running.snapshot(at).unshown)) return null;
+  if (!needsOperator(next.unshown) || needsOperator(running.snapshot(at).unshown)) return null;
   return `nothing would be quoted: ${next.whyNot ?? ''}`;
 }
 

@@ -33,7 +33,7 @@ import { approveByIds } from '../orders/commands.ts';
 import type { Approved, Command } from '../orders/commands.ts';
 import { quotingRefusal } from '../risk/preTradeRisk.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
-import { missingOf, QuotingNews } from './readiness.ts';
+import { describeMissingData, QuotingNews } from './readiness.ts';
 import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
@@ -126,7 +126,7 @@ export class Engine {
       case 'public trade':
       case 'reference':
       case 'witness':
-        this.#market.hear(event);
+        this.#market.apply(event);
         if (event.kind === 'public trade') this.#heardTrade(event);
         return event.kind === 'witness' ? NOTHING : this.#pull(event);
       case 'book removed':
@@ -147,7 +147,7 @@ export class Engine {
         this.#dirty = true;
         break;
       case 'take':
-        this.#quoter.takerOrder.ask(event);
+        this.#quoter.takerOrder.request(event);
         this.#dirty = true;
         break;
       case 'hedge':
@@ -307,7 +307,7 @@ export class Engine {
 
   /** Computes a decision without acting on it: the strategy's quote, its legal levels, and the gate's verdict on each order. */
   preview(at: Millis): Preview {
-    const halt = this.#risk.haltToCome;
+    const halt = this.#risk.pendingHaltReason;
     const riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
@@ -324,7 +324,7 @@ export class Engine {
     this.#risk.look(at, riskContext, refusal);
     if (this.#risk.regimes.isReduceOnly !== riskContext.reduceOnly) riskContext = this.riskContext(at);
     const { places, cancels } = this.#quoter.decide(at, refusal, riskContext, () => this.#wanted(at));
-    const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.riskContext(at));
+    const news = this.#quotingNews.newsAfter(refusal, this.#decisions.unshown, () => this.riskContext(at));
     if (news !== null) this.#options.onNews?.(news);
     // Cancels go first: they are urgent, and they free funds for placements.
     const unknown = this.#unknownOrders.cancels(at, cancels);
@@ -428,8 +428,8 @@ export class Engine {
     if (puller === null) return NOTHING;
     const { at } = event;
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
-    puller.hear(event, mid);
-    const cancels = this.#quoter.pull(({ side, price }) => puller.why(side, price, at, mid));
+    puller.apply(event, mid);
+    const cancels = this.#quoter.pull(({ side, price }) => puller.pullReason(side, price, at, mid));
     if (cancels.length === 0) return NOTHING;
     const ordered = [...approveByIds('cancel', cancels)];
     for (const id of cancels) {
@@ -511,7 +511,7 @@ export class Engine {
   }
 
   #onOrderNews(news: OrderNews): void {
-    this.#counts.hear(news);
+    this.#counts.count(news);
     this.#dirty = true;
     if (news.kind === 'ended' && this.#quoter.postOnlyBackoff.ended(news.order, news.ending, this.#at))
       this.#decisions.count(news.order.side, 'not placed', 'refused as post-only');
@@ -551,12 +551,12 @@ export class Engine {
    * of an earlier run may be live.
    */
   #missing(at: Millis): string | null {
-    return missingOf({
+    return describeMissingData({
       fees: this.#rules.hasFees,
       balances: this.#account.missing,
       account: this.#fresh.account !== -Infinity,
-      alone: !this.#orphanOrders.mayPlaceAgain(at),
-      clear: this.#isAlone,
+      isAlone: !this.#orphanOrders.mayPlaceAgain(at),
+      hasNoEarlierOrders: this.#isAlone,
     });
   }
 

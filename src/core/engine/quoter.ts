@@ -88,11 +88,13 @@ export class Quoter {
     const normalized = normalizeQuote(riskContext.instrument, riskContext.depth, quote);
     const { reduceOnly } = riskContext;
     const { takerOrder } = this;
-    const levels = takerOrder.isWaiting ? takerOrder.besides(normalized.levels, reduceOnly) : normalized.levels;
-    decisions.asked(quote, normalized, levels);
+    const levels = takerOrder.isWaiting
+      ? takerOrder.levelsAllowedWith(normalized.levels, reduceOnly)
+      : normalized.levels;
+    decisions.strategyCalled(quote, normalized, levels);
     for (const side of ['buy', 'sell'] as const) {
       const reconciled = reconcileSide(side, levels, orders.live, this.#options.tolerance, at);
-      const full = takerOrder.cleared(reconciled, reduceOnly);
+      const full = takerOrder.cancelBlockingOrders(reconciled, reduceOnly);
       const plan = reduceOnly ? reducedPlan(full, side, riskContext.position) : full;
       decisions.planned(side, plan);
       for (const { order, reason } of plan.cancel) {
@@ -147,7 +149,7 @@ export class Quoter {
     for (const order of orders.live) {
       if (order.state !== 'open' && order.state !== 'partially filled') continue;
       this.#cancels.push(order.id);
-      decisions.tell(order.side, 'canceled', reason, null, null, order);
+      decisions.record(order.side, 'canceled', reason, null, null, order);
       this.#options.onNews?.({ kind: 'canceling', order, reason });
     }
   }

@@ -1,6 +1,6 @@
 /** Balances against the ledger: read on a quiet cut, and what differs looked for among the exchange's transfers and the bookings of a person. */
 import { sleep, textOfMoney } from '../../core/index.ts';
-import type { Engine, Millis, MoneyLists } from '../../core/index.ts';
+import type { Engine, Millis, TransferLists } from '../../core/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import { explaining } from './explaining.ts';
 import type { RunContext } from '../runContext.ts';
@@ -14,7 +14,7 @@ import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts
 /** What explains a difference of the balances. */
 export type Explanations = {
   /** Absent: nothing explains what came or went, except a person. */
-  readonly lists?: MoneyLists | undefined;
+  readonly lists?: TransferLists | undefined;
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Transfers that an earlier run has known. */
   readonly known: readonly string[] | null;

@@ -1,6 +1,6 @@
 /** Deposits, withdrawals, refunds and rebates, from the exchange's own lists: a bounded read of what is newest there, told once each. */
 import { money } from '../../core/index.ts';
-import type { EngineEvent, Millis, MoneyList, MoneyLists, MoneyMoved, Money } from '../../core/index.ts';
+import type { EngineEvent, Millis, TransferList, TransferLists, TransferLine, Money } from '../../core/index.ts';
 import { isFailed } from '../failed.ts';
 import type { Failed } from '../failed.ts';
 import { failedBy, isAboutCurrency, unreadableOf } from '../unreadableRows.ts';
@@ -18,7 +18,7 @@ const PAGES_MAX = 10;
 const KNOWN_MAX = 500;
 
 export class TransferReads {
-  readonly #lists: MoneyLists;
+  readonly #lists: TransferLists;
   /** What is in the ledger, or was in the balances that it began with; null while that is not known. */
   #known: ReadonlySet<string> | null;
   #list: readonly string[] | null;
@@ -30,7 +30,7 @@ export class TransferReads {
 
   /** `aheadMaxMs`: a line is not shown longer than this before what it tells of is in the balances. */
   constructor(
-    lists: MoneyLists,
+    lists: TransferLists,
     known: readonly string[] | null,
     aheadMaxMs: Millis,
     currencies: readonly string[] = [],
@@ -107,12 +107,15 @@ export class TransferReads {
   }
 
   /** Of one list, newest first, down to one that is known. */
-  async #newest(list: MoneyList): Promise<readonly MoneyMoved[] | Failed> {
-    const all: MoneyMoved[] = [];
+  async #newest(list: TransferList): Promise<readonly TransferLine[] | Failed> {
+    const all: TransferLine[] = [];
     let marker: string | undefined;
     const limit = this.#lists.linesPage;
     for (let page = 0; page < PAGES_MAX; page++) {
-      const outcome = await this.#lists.moneyMoved(list.name, { limit, ...(marker === undefined ? {} : { marker }) });
+      const outcome = await this.#lists.transferLines(list.name, {
+        limit,
+        ...(marker === undefined ? {} : { marker }),
+      });
       if (outcome.kind !== 'done') return outcome;
       const rows = unreadableOf(outcome);
       const own = rows.find(row => isAboutCurrency(row, this.#currencies) !== 'no');
@@ -127,16 +130,20 @@ export class TransferReads {
   }
 }
 
-const isGain = ({ updates }: MoneyMoved): boolean => updates.every(({ amount }) => amount > 0n);
+const isGain = ({ updates }: TransferLine): boolean => updates.every(({ amount }) => amount > 0n);
 
 /** A deposit below zero was taken back, a withdrawal above zero came back. */
-function transferCause({ of }: MoneyList, amount: Money): ListedTransfer['cause'] {
+function transferCause({ of }: TransferList, amount: Money): ListedTransfer['cause'] {
   if (of === 'fees') return 'fees';
   if (of === 'deposits') return amount > 0n ? 'deposits' : 'refunds';
   return amount < 0n ? 'withdrawals' : 'refunds';
 }
 
-function transfersOf(list: MoneyList, { id, createdAt, updates, ref }: MoneyMoved, line: string): ListedTransfer[] {
+function transfersOf(
+  list: TransferList,
+  { id, createdAt, updates, ref }: TransferLine,
+  line: string,
+): ListedTransfer[] {
   const sums = new Map<string, bigint>();
   for (const { currency, amount } of updates) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
   return [...sums]

@@ -357,12 +357,12 @@ export class Loop {
 
   /** The engine's news, for those of the loop that go by them. */
   heard(news: EngineNews): void {
-    this.#hedger?.heard(news);
+    this.#hedger?.onNews(news);
   }
 
   /** Somebody says that a conversion has moved: the hedger looks, and believes the exchange alone. */
   converted(): void {
-    void this.#hedger?.soon().catch((error: unknown) => this.#fail(error));
+    void this.#hedger?.pollSoon().catch((error: unknown) => this.#fail(error));
   }
 
   /** Something broke that nobody caught: nothing is placed any more, and that is latched. */

@@ -1,5 +1,5 @@
 /** What a run is made of, in parts by what they are about, and what it says at its end. */
-import type { Clock, Engine, Exchange, MarketStream, Millis, MoneyLists } from '../../core/index.ts';
+import type { Clock, Engine, Exchange, MarketStream, Millis, TransferLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import type { Journal } from '../state/journal.ts';
@@ -27,7 +27,7 @@ export type ExchangeSide = {
   /** Without it books are polled only. */
   readonly stream?: MarketStream | undefined;
   /** Its lists of deposits and withdrawals; absent: only a person explains what came or went. */
-  readonly moneyLists?: MoneyLists | undefined;
+  readonly moneyLists?: TransferLists | undefined;
 };
 
 /** What it may do beside quoting on its book. */

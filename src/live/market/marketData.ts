@@ -84,7 +84,7 @@ export class MarketData {
 
   /** What was heard before, or waits to be heard, says nothing about now. */
   distrust(): void {
-    this.#supervisor.distrust(SLEPT);
+    this.#supervisor.rejectAsUnreliable(SLEPT);
   }
 
   get status(): MarketDataStatus {

@@ -1,5 +1,5 @@
 /** Carries what only closes inventory between the state directory and the engine: set by a person or by losses, lifted by a person, kept over restarts. */
-import { RESUMED_BEYOND } from '../../core/index.ts';
+import { RESUMED_BEYOND_LIMIT } from '../../core/index.ts';
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Latch } from './latch.ts';
 
@@ -20,7 +20,7 @@ export function watchReduce(
   step: Step,
 ): void {
   const reduce = latch.readReduce();
-  if (reduce?.reason === RESUMED_BEYOND && reason === RESUMED_BEYOND && isWithinLimit) {
+  if (reduce?.reason === RESUMED_BEYOND_LIMIT && reason === RESUMED_BEYOND_LIMIT && isWithinLimit) {
     if (latch.liftReduce('inventory is within its limit again', at)) step({ kind: 'reduced', at });
     return;
   }

@@ -97,7 +97,7 @@ class Replay implements Market {
     // An account order may have taken part of a level that crossed it. Once that order is canceled, the level is
     // restored as recorded.
     place.onCancel(() => house.regrow());
-    place.onHouseFill((_id, _side, price, lots, maker) => {
+    place.onSyntheticFill((_id, _side, price, lots, maker) => {
       if (maker) this.#met.push({ price, lots });
     });
     this.#origin = place.clock.elapsed();
@@ -300,7 +300,7 @@ class Replay implements Market {
     for (const there of prices) {
       if (!(there * sign < price * sign)) continue;
       this.#touched[side].add(there);
-      house.shrink(side, there as Price, this.#sweep.standingAt(there));
+      house.shrink(side, there as Price, this.#sweep.remainingAt(there));
     }
     if (prices.size > 0) house.grow();
   }
