@@ -2,7 +2,7 @@
 import type { Clock, Exchange, TransferLists, NonceSource, Random, Transport } from '../core/index.ts';
 import { account } from './rest/account.ts';
 import type { AccountEndpoints } from './rest/account.ts';
-import { asker } from './transport/ask.ts';
+import { requestSender } from './transport/ask.ts';
 import type { AskOptions, ApiBase } from './transport/ask.ts';
 import { conversions } from './rest/conversions.ts';
 import type { ConversionEndpoints } from './rest/conversions.ts';
@@ -55,7 +55,7 @@ export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
 export function exchangeClient(options: ClientOptions): Client {
   const { transport, credentials, clock, random } = options;
   const atRoot: ApiBase = { transport, basePath: '' };
-  const { ask, budgets, close } = asker({
+  const { ask, budgets, close } = requestSender({
     ...options,
     apis: {
       rest: { transport, basePath: options.basePath ?? '/api' },

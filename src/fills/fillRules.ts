@@ -100,7 +100,7 @@ export class Sweep {
   }
 
   /** Trades at most `most` of the remaining lots at prices better than `place`; returns the amount. */
-  before(place: number, most: number): number {
+  tradeBetterThan(place: number, most: number): number {
     let left = most;
     for (let i = 0; i < this.#places.length && left > 0; i++) {
       if (this.#places[i]! * this.#sign < place * this.#sign) left -= this.#meet(i, left);
@@ -186,7 +186,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
         if (order.place !== price) {
           price = order.place;
           met = 0;
-          const passed = sweep.before(price, rest);
+          const passed = sweep.tradeBetterThan(price, rest);
           elsewhere += passed;
           rest -= passed;
         }
@@ -207,7 +207,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
         elsewhere += part;
         rest -= part;
       }
-      sweep.end(place, elsewhere + sweep.before(place, rest));
+      sweep.end(place, elsewhere + sweep.tradeBetterThan(place, rest));
     },
     crossed: crossing,
   };
@@ -230,7 +230,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
           if (order.place === place && born < order.joined) order.front = Math.max(0, order.front - lots);
           continue;
         }
-        let passed = sweep.before(order.place, rest);
+        let passed = sweep.tradeBetterThan(order.place, rest);
         passed += sweep.at(order.place, rest - passed, order.joined);
         elsewhere += passed;
         rest -= passed;
@@ -243,7 +243,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
         elsewhere += part;
         rest -= part;
       }
-      sweep.end(place, elsewhere + sweep.before(place, rest), born);
+      sweep.end(place, elsewhere + sweep.tradeBetterThan(place, rest), born);
     },
     crossed: crossing,
   };

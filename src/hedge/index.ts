@@ -8,5 +8,5 @@ export { hedgeViewOf } from './view.ts';
 export type { HedgeView } from './view.ts';
 export type { HedgeLog } from './log.ts';
 export { outcomeFromBalances } from './balanceEvidence.ts';
-export { conversionOf, hedgeComparisonText, isOver, mayStillExecute as mayStillExecute } from './row.ts';
+export { conversionOf, hedgeComparisonText, isOver, mayStillExecute } from './row.ts';
 export type { HedgeRow } from './row.ts';

@@ -32,7 +32,7 @@ export class Offers {
   }
 
   /** Returns a confirmable offer for the amount, or for as much as possible, in steps of `unit`. Otherwise returns the reason. */
-  async of(way: ConversionWay, wish: OfferRequest, unit: Money): Promise<ConversionOffer | string> {
+  async request(way: ConversionWay, wish: OfferRequest, unit: Money): Promise<ConversionOffer | string> {
     const first = await this.#ask(way, wish, floorTo(wish.size, unit));
     if (typeof first === 'string' || first.canConfirm) return first;
     const most = confirmableAmount(first, wish);
@@ -44,7 +44,7 @@ export class Offers {
   /** Does the same as `of` with an RFQ quote of a listed pair, in its decimals. */
   async rfq(wish: OfferRequest): Promise<ConversionOffer | string> {
     const unit = await this.unit(wish);
-    return typeof unit === 'string' ? unit : this.of('rfq', wish, unit);
+    return typeof unit === 'string' ? unit : this.request('rfq', wish, unit);
   }
 
   /** Returns the smallest step of the fixed amount, or the reason why there is none. */

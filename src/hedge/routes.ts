@@ -45,7 +45,9 @@ export async function requestRoute(
   { riskBps }: RouteRules,
 ): Promise<RouteOffer | string> {
   const legs =
-    amount > 0n ? await sold(offers, major, minor, via, amount) : await legsToBuy(offers, major, minor, via, amount);
+    amount > 0n
+      ? await legsToSell(offers, major, minor, via, amount)
+      : await legsToBuy(offers, major, minor, via, amount);
   if (typeof legs === 'string') return legs;
   const [first, second] = legs;
   const size = moneyOf(amount > 0n ? first.give.amount : second.get.amount);
@@ -60,7 +62,13 @@ export async function requestRoute(
 
 type Legs = readonly [first: ConversionOffer, second: ConversionOffer];
 
-async function sold(offers: Offers, major: string, minor: string, via: string, amount: Money): Promise<Legs | string> {
+async function legsToSell(
+  offers: Offers,
+  major: string,
+  minor: string,
+  via: string,
+  amount: Money,
+): Promise<Legs | string> {
   const first = await offers.rfq({ from: major, to: via, fixed: 'give', size: amount });
   if (typeof first === 'string') return `first leg: ${first}`;
   const second = await requestSecondLeg(offers, via, minor, moneyOf(first.get.amount));
@@ -95,7 +103,7 @@ export async function requestSecondLeg(
   const wish = { from: via, to, fixed: 'give', size: holds } as const;
   const unit = await offers.unit(wish);
   if (typeof unit === 'string') return unit;
-  const offer = await offers.of('rfq', wish, unit);
+  const offer = await offers.request('rfq', wish, unit);
   if (typeof offer === 'string') return offer;
   return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'it is more than can be confirmed' : offer;
 }

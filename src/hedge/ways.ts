@@ -30,7 +30,7 @@ export async function requestRoutes(
   const direct = venues
     .filter(way => way !== 'book')
     .map(async (way): Promise<ExecutableRoute> => {
-      const offer = await (way === 'rfq' ? offers.rfq(wish) : offers.of(way, wish, instrument.lotMoney));
+      const offer = await (way === 'rfq' ? offers.rfq(wish) : offers.request(way, wish, instrument.lotMoney));
       if (typeof offer === 'string') return { by: 'nothing', out: { way, unavailableReason: offer } };
       return { by: 'offer', out: { way, give: offer.give, get: offer.get }, offer };
     });

@@ -32,7 +32,7 @@ type Read<L extends string, V> = {
 };
 /** Reader of rows from an event. */
 type EventHandler<L extends string> = {
-  readonly hear: { readonly [E in keyof Events]?: (...told: Events[E]) => readonly MetricSample<L>[] };
+  readonly onEvent: { readonly [E in keyof Events]?: (...told: Events[E]) => readonly MetricSample<L>[] };
 };
 
 type Gauge<L extends string> = Named<L> &

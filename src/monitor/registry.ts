@@ -53,7 +53,7 @@ export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
 
 type ScrapedState = {
   readonly refresh: (now: Monitored) => void;
-  readonly hear: Extract<MetricEntry, { type: 'counter' }>['hear'] | null;
+  readonly hear: Extract<MetricEntry, { type: 'counter' }>['onEvent'] | null;
   readonly count: (row: MetricSample<string>) => void;
 };
 const nothing = () => undefined;
@@ -79,11 +79,11 @@ function shownIn(registry: Registry, entry: MetricEntry, book: string, version: 
         for (const labels of entry.zeros(now)) metric.inc(full(labels), 0);
       };
       begin(null);
-      return { refresh: begin, hear: entry.hear, count: ([labels, value]) => metric.inc(full(labels), value) };
+      return { refresh: begin, hear: entry.onEvent, count: ([labels, value]) => metric.inc(full(labels), value) };
     }
     case 'histogram': {
       const metric = new Histogram({ ...config, buckets: [...entry.buckets] });
-      return { refresh: nothing, hear: entry.hear, count: ([labels, value]) => metric.observe(full(labels), value) };
+      return { refresh: nothing, hear: entry.onEvent, count: ([labels, value]) => metric.observe(full(labels), value) };
     }
   }
 }

@@ -6,7 +6,7 @@ import type { EmbeddedExchange } from './exchange.ts';
 export type PaperTransportOptions = {
   readonly box: EmbeddedExchange;
   readonly clock: Clock;
-  /** The traded book; all other books are read from `elsewhere`. */
+  /** The traded book; all other books are read from `followedExchange`. */
   readonly book: string;
   /** Latency of each direction, in ms. */
   readonly latencyMs: Millis;
@@ -15,7 +15,7 @@ export type PaperTransportOptions = {
    * answer.
    */
   readonly hasMarketData: () => boolean;
-  readonly elsewhere: Pick<Exchange, 'orderBook'>;
+  readonly followedExchange: Pick<Exchange, 'orderBook'>;
 };
 
 const PEER = '127.0.0.1';
@@ -31,12 +31,12 @@ export function paperTransport({
   book,
   latencyMs,
   hasMarketData,
-  elsewhere,
+  followedExchange,
 }: PaperTransportOptions): Transport {
   return {
     send: async request => {
       const asked = request.method === 'GET' ? requestedBook(request.target) : undefined;
-      if (asked !== undefined && asked !== book) return otherBook(elsewhere, asked);
+      if (asked !== undefined && asked !== book) return otherBook(followedExchange, asked);
       await sleep(clock, latencyMs);
       if (PUBLIC_MARKET.test(request.target) && !hasMarketData())
         throw new TransportFailure('the followed market is silent, behind or gone', true);

@@ -96,7 +96,7 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
         book,
         latencyMs: paper.latencyMs,
         hasMarketData: () => follower.isFresh,
-        elsewhere: client,
+        followedExchange: client,
       }),
       streamTransport: inProcessStream(box.stream, clock),
       paper: {

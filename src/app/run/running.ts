@@ -11,8 +11,8 @@ import type { Latch } from '../../live/safety/latch.ts';
 import { openRolling } from '../../live/loop/rolling.ts';
 import type { Reloaded, Rolling, RunSetup } from '../../live/loop/rolling.ts';
 import type { Session } from '../../live/loop/session.ts';
-import { keptPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
-import type { KeptPage, Metrics } from '../../monitor/index.ts';
+import { cachedPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
+import type { CachedPage, Metrics } from '../../monitor/index.ts';
 import { startAlerts } from '../../alerts/alerts.ts';
 import type { Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, lastWordOf } from '../../alerts/sentences.ts';
@@ -64,7 +64,7 @@ export class Running {
   #runSince: Millis;
   #requests = 0;
   #metrics: Metrics | null = null;
-  #page: KeptPage | null = null;
+  #page: CachedPage | null = null;
   #inbox: InboxSide | null = null;
   #alerts: Alerts | null = null;
   #isStoppedCleanly = false;
@@ -228,7 +228,7 @@ export class Running {
     }));
     showProcess(shown);
     this.#metrics = shown;
-    this.#page = keptPage(shown.text, wall);
+    this.#page = cachedPage(shown.text, wall);
     const monitor = await serveMonitor({
       page: this.#page,
       host: config.metrics.host,

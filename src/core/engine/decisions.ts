@@ -162,11 +162,11 @@ export class Decisions {
   ): void {
     this.count(side, action, reason);
     if (this.#last === null) return;
-    this.#last.decided.push({ side, action, reason, detail, index, level, order: order && asDecided(order) });
+    this.#last.decided.push({ side, action, reason, detail, index, level, order: order && describeOrder(order) });
   }
 
   /** Records the actions of a plan on levels with an order. */
-  planned(side: Side, { cancel, keep, wait }: QuotePlan): void {
+  recordPlan(side: Side, { cancel, keep, wait }: QuotePlan): void {
     if (keep.length > 0 || wait.length > 0) this.#isShown[side] = true;
     else for (const { level } of cancel) if (level !== null) this.#isShown[side] = true;
     for (const { order, reason, level } of cancel)
@@ -202,7 +202,7 @@ export class Decisions {
   }
 }
 
-const asDecided = (order: Order): DecidedOrder => ({
+const describeOrder = (order: Order): DecidedOrder => ({
   id: order.id,
   price: order.price,
   remaining: remaining(order) as Amount,

@@ -56,13 +56,15 @@ function limitLots(levels: readonly Level[], lots: number): readonly Level[] {
     if (!(amount > 0)) break;
     left -= amount;
     const cut = level.amount - amount;
-    kept.push(cut === 0 ? level : { ...level, amount: amount as Amount, amounts: [...stepsOf(level), cutBy(cut)] });
+    kept.push(
+      cut === 0 ? level : { ...level, amount: amount as Amount, amounts: [...amountSteps(level), cutStep(cut)] },
+    );
   }
   return kept;
 }
 
-const stepsOf = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
-const cutBy = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
+const amountSteps = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
+const cutStep = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
 
 /** Applies the same to live orders: cancels those that could carry inventory past its target. */
 export function reducedPlan(plan: QuotePlan, side: Side, position: number): QuotePlan {

@@ -71,8 +71,8 @@ export class RegimeWatch {
     return this.#counts;
   }
 
-  take(event: Exclude<RegimeEvent, { kind: 'look' }>): void {
-    this.#go(nextRegime(this.#state, event, this.#rules));
+  apply(event: Exclude<RegimeEvent, { kind: 'look' }>): void {
+    this.setState(nextRegime(this.#state, event, this.#rules));
   }
 
   /**
@@ -95,7 +95,7 @@ export class RegimeWatch {
     const share = reduceOnly?.positionShare;
     const limit = reduceOnly?.drawdown;
     const isLost = limit !== undefined && drawdown !== null && !(drawdown < limit);
-    this.#go(
+    this.setState(
       nextRegime(
         this.#state,
         {
@@ -122,7 +122,7 @@ export class RegimeWatch {
     return this.isReduceOnly ? reduceOnlyQuote(spread, position) : spread;
   }
 
-  #go(to: RegimeState): void {
+  setState(to: RegimeState): void {
     const from = this.#state;
     this.#state = to;
     if (to.since === from.since && to.regime === from.regime && to.why === from.why) return;

@@ -42,8 +42,8 @@ type Limit = {
   readonly timeInForce?: WireTimeInForce;
 };
 /** `slippageTolerance` is in percent, 0 to 100. If omitted, the exchange gives no protection. */
-type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & ByOne;
-type ByOne =
+type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & OneAmount;
+type OneAmount =
   { readonly major: DecimalText; readonly minor?: never } | { readonly minor: DecimalText; readonly major?: never };
 export type OrderRequest = AnyOrder & (Limit | Sweep);
 
@@ -284,16 +284,16 @@ type Lists<T> = readonly Outcome<readonly T[]>[];
 /** Joins all answered requests; done if there is one. If none was answered, prefers unknown over rejected. */
 function anyOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
   const answered = outcomes.filter(each => each.kind === 'done');
-  if (answered.length > 0 || outcomes.length === 0) return together(answered);
+  if (answered.length > 0 || outcomes.length === 0) return mergeLookUps(answered);
   return outcomes.find(each => each.kind === 'unknown') ?? outcomes[0]!;
 }
 
 /** Joins the requests; done if all are, else the first outcome that is not. */
 function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
-  return outcomes.find(each => each.kind !== 'done') ?? together(outcomes.filter(each => each.kind === 'done'));
+  return outcomes.find(each => each.kind !== 'done') ?? mergeLookUps(outcomes.filter(each => each.kind === 'done'));
 }
 
-function together<T>(done: readonly Extract<Outcome<readonly T[]>, { kind: 'done' }>[]): Outcome<readonly T[]> {
+function mergeLookUps<T>(done: readonly Extract<Outcome<readonly T[]>, { kind: 'done' }>[]): Outcome<readonly T[]> {
   const unreadable = done.flatMap(each => each.unreadable ?? []);
   return { kind: 'done', value: done.flatMap(each => each.value), ...(unreadable.length === 0 ? {} : { unreadable }) };
 }

@@ -89,7 +89,7 @@ const WAIT: Readonly<Record<Lane, Millis>> = {
  * placements 1 s. Its own rejections have the codes `not-sent`, `budget` and `closed`. Throws a RangeError on a budget
  * that is not a whole number above 0.
  */
-export function asker(options: AskOptions): RequestSender {
+export function requestSender(options: AskOptions): RequestSender {
   const { clock, apis, signer } = options;
   const budgets = {
     public: new Budget(clock, { perMinute: options.budgets?.public ?? ALLOWED.public }),

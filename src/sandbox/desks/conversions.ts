@@ -9,7 +9,7 @@ import { done, refused } from '../wire/codes.ts';
 import type { Verdict } from '../wire/codes.ts';
 import type { DeskBook, DeskWorld } from './deskWorld.ts';
 import { keepNewest } from './keepNewest.ts';
-import { drawnOid } from '../wire/oid.ts';
+import { randomOid } from '../wire/oid.ts';
 import { ceil8, floor8 } from '../wire/rounding.ts';
 
 export type VenueQuote = {
@@ -86,7 +86,7 @@ export class VenueConversions {
     const sells = path.length === 1 && path[0]!.side === 'sell';
     const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
     const quote: VenueQuote = {
-      id: drawnOid(this.#random),
+      id: randomOid(this.#random),
       account,
       from: { currency: request.from, sum: spend },
       to: { currency: request.to, sum: receive },

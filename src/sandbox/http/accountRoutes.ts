@@ -91,7 +91,7 @@ function userTradesById({ venue, account, path }: PrivateRequest): WireReply {
   const now = venue.clock.elapsed();
   const found = [...new Set(tids.map(Number))]
     .sort((a, b) => b - a)
-    .flatMap(tid => account.trades.ofTid(tid))
+    .flatMap(tid => account.trades.byTid(tid))
     .filter(trade => trade.readableAt <= now);
   return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
@@ -106,7 +106,7 @@ function orderTrades({ venue, account, path, query }: PrivateRequest): WireReply
   if (named.length > 1) return failureOf('0361', 'oid and origin_id');
   if (originId !== undefined && !isOriginId(originId)) return failureOf('0357', 'origin_id');
   venue.forget(account);
-  const found = oid !== undefined ? account.trades.ofOrder(oid) : account.trades.ofOrigin(originId!);
+  const found = oid !== undefined ? account.trades.byOrder(oid) : account.trades.byOriginId(originId!);
   const now = venue.clock.elapsed();
   const newest = found[found.length - 1];
   if (newest && newest.readableAt > now) return failureOf('0377');

@@ -16,7 +16,7 @@ import type { Verdict } from '../wire/codes.ts';
 import { resolved } from '../venue/modification.ts';
 import type { Modification } from '../venue/modification.ts';
 import {
-  admitted,
+  finalChecks,
   amountsOf,
   checkedOrder,
   isOriginId,
@@ -99,7 +99,7 @@ const staysOpen = ({ type, timeInForce }: VenueOrder): boolean =>
 /** Looks up orders by oid in the path (several joined with dashes), or by oids or origin_ids in the query. */
 function lookup(ask: PrivateRequest): WireReply {
   const { venue, account } = ask;
-  const named = namedIn(ask);
+  const named = orderNameFrom(ask);
   if (named.kind === 'refused') return failure(named);
   venue.forget(account);
   const found = named.value.flatMap(name => [...ordersOf(venue, account, name)]);
@@ -111,7 +111,7 @@ function lookup(ask: PrivateRequest): WireReply {
 
 function cancel(ask: PrivateRequest): WireReply {
   const { venue, account } = ask;
-  const named = namedIn(ask);
+  const named = orderNameFrom(ask);
   if (named.kind === 'refused') return failure(named);
   const cancelled: string[] = [];
   for (const name of named.value) {
@@ -158,7 +158,7 @@ function replace(ask: PrivateRequest): WireReply {
   };
   const outside = outsideBounds(book.instrument, draft);
   if (outside) return failure(outside);
-  const checked = admitted(venue, account, book, draft);
+  const checked = finalChecks(venue, account, book, draft);
   if (checked.kind === 'refused') return failure(checked);
   return success({ oid: venue.replace(order, book, draft, checked.value.lock).oid });
 }
@@ -187,7 +187,7 @@ function modify(ask: PrivateRequest): WireReply {
 type Name = { readonly oid: string } | { readonly originId: string };
 
 /** Returns the orders that a lookup or cancel names. */
-function namedIn({ venue, path, query }: PrivateRequest): Verdict<Name[]> {
+function orderNameFrom({ venue, path, query }: PrivateRequest): Verdict<Name[]> {
   const list = (text: string | undefined, separator: RegExp) => (text ?? '').split(separator).filter(id => id !== '');
   const lists: readonly (readonly Name[])[] = [
     list(path['oid'], /[-,]/).map(oid => ({ oid })),
@@ -221,7 +221,7 @@ type Changing = { readonly order: VenueOrder; readonly book: VenueBook; readonly
 function changing(ask: PrivateRequest): Verdict<Changing> {
   const { venue, account, body } = ask;
   if (venue.switches.api === 'off') return refused('1000');
-  const named = namedIn(ask);
+  const named = orderNameFrom(ask);
   if (named.kind === 'refused') return named;
   if (named.value.length > 1) return refused('0361', 'one order at a time');
   const fields = orderFieldsOf(body, venue.switches);

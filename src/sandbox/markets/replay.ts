@@ -171,7 +171,7 @@ class Replay implements Market {
     const queues = this.#queues;
     let inPicture = false;
     const endPicture = (): void => {
-      if (inPicture) queues?.pictured();
+      if (inPicture) queues?.onSnapshot();
       inPicture = false;
     };
     queues?.look(this.#startedAt());
@@ -269,7 +269,7 @@ class Replay implements Market {
     // Levels at prices that the taker's own side now bids or offers cannot be shown. The sweep meets their orders
     // first.
     const against = side === 'buy' ? place.bestBid() + 1 : place.bestAsk() - 1;
-    let passed = against > 0 && sweep.isOpen ? sweep.before(against, amount) : 0;
+    let passed = against > 0 && sweep.isOpen ? sweep.tradeBetterThan(against, amount) : 0;
     this.#clearBefore(maker, price);
     this.#met.length = 0;
     const rest = (amount - passed) as Amount;

@@ -47,7 +47,7 @@ export const RFQ_AND_WEBHOOKS: readonly Group[] = [
     title: 'Conventions',
     tests: ['rfq conventions', 'rfq 2.1', 'rfq 2.2', 'rfq 4.4'],
     client: ['classify.ts classify', 'wire.ts decimal', 'wire.ts time'],
-    handler: ['rfqCodes.ts rfqErrors', 'rfqCodes.ts timeSeconds', 'rfqCodes.ts amountText'],
+    handler: ['rfqCodes.ts rfqErrors', 'rfqCodes.ts timeSeconds', 'rfqCodes.ts deskAmount'],
     rows: [
       rule('errors', 'one envelope: a list of code and message'),
       rule('source_amount', 'amounts and rates are text, tickers are upper case'),
