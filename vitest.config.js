@@ -59,7 +59,7 @@ const MANY = [
   'live/loop/charged',
   'live/loop/recovery',
   'live/loop/reload',
-  'live/loop/rolling',
+  'live/loop/recordingRotation',
   'live/loop/ruleChange',
   'live/tapeRun',
   'sandbox/markets/replayRecordings',

@@ -1,4 +1,4 @@
-/** Everything that the command line may import from backtest. */
+/** Public interface of backtest for the command line. */
 export { BOUNDS, fillModel, MODEL_NAMES } from './exchange/models.ts';
 export type { ModelName } from './exchange/models.ts';
 export { constantLatency, latencyOf, latencySpecOf, recordedLatencies, requestsTook, travel } from './rows/latency.ts';

@@ -1,42 +1,45 @@
-/** What a strategy's folder says of it, in one object: all that checks, configuration, comparison, tuning and pages know of it. */
+/** Definition of a strategy in one object, the only source for checks, configuration, comparison, tuning and pages. */
 import type { z } from 'zod';
 import type { Instrument, RequoteTolerance, Strategy } from '../src/core/index.ts';
 import type { MarketTerms } from './fromMarket.ts';
 import type { LimitProblem, LimitsAsked } from './parameters.ts';
 import type { TuningRange } from './tuning.ts';
 
-/** Keys of parameters, and of the sections in them as `section.key`. */
+/** Keys of parameters, and keys inside their sections as `section.key`. */
 type KeysOf<P> = {
   [K in keyof P & string]: NonNullable<P[K]> extends object ? `${K}.${keyof NonNullable<P[K]> & string}` : K;
 }[keyof P & string];
 
 export type StrategyDefinition<Name extends string, Schema extends z.ZodObject> = {
-  /** As it is configured, and as its folder is called. Typed nowhere else. */
+  /** Name in the configuration and of the folder. It is written nowhere else. */
   readonly name: Name;
-  /** What it does, in a sentence. */
+  /** Description in one sentence. */
   readonly summary: string;
-  /** What who uses it must know, in a few words. */
+  /** Inputs that the user must know, in a few words. */
   readonly needs: string;
-  /** A strict object; each key with its bounds, its default, and `.describe()` with its unit. */
+  /** Strict object; each key has its bounds, its default, and `.describe()` with its unit. */
   readonly parameters: Schema;
-  /** Every step that the reasons of its prices and amounts may have, and what it means; `*` in a name stands for what varies. The parts of a section `fairValue` are not its own. */
+  /**
+   * Steps that can explain its prices and amounts, with their meaning; `*` in a name is a placeholder. Parts of a
+   * section `fairValue` are not included.
+   */
   readonly steps: Readonly<Record<string, string>>;
-  /** What tuning may vary, and how far. What is left out is the user's to say: amounts, risk, bounds. */
+  /** Ranges of the tunable parameters. The others are the user's choice: amounts, risk, bounds. */
   readonly tuning: Readonly<Partial<Record<KeysOf<z.infer<Schema>>, TuningRange>>>;
-  /** Parameters for a market, at this maker fee in bps, as the YAML has them; or why none follow from it. */
+  /** Returns YAML parameters for a market at this maker fee in bps, or why it cannot. */
   readonly fromMarket: (terms: MarketTerms, feeBps: number) => Readonly<Record<string, unknown>> | string;
   readonly make: (parameters: z.infer<Schema>, instrument: Instrument) => Strategy;
-  /** Why the parameters cannot earn this maker fee (parts of 10^-8), or null. */
+  /** Returns why the parameters cannot earn this maker fee (parts of 10^-8), or `null`. */
   readonly edgeProblem: (parameters: z.infer<Schema>, makerRate: number) => string | null;
-  /** What they ask of the limits and cannot get. `book`: <major>_<minor>. */
+  /** Returns conflicts of the parameters with the limits. `book`: <base>_<quote>. */
   readonly limitProblems: (parameters: z.infer<Schema>, limits: LimitsAsked, book: string) => readonly LimitProblem[];
-  /** When a live order is left where it is. */
+  /** Tolerance within which a live order stays unchanged. */
   readonly tolerance: (parameters: z.infer<Schema>) => RequoteTolerance;
-  /** It quotes nothing without a price from elsewhere. */
+  /** Whether it needs a reference price to quote. */
   readonly needsReference?: true;
 };
 
-/** The definition itself, its types checked against each other. */
+/** Returns the definition, with its types checked against each other. */
 export const defineStrategy = <const Name extends string, Schema extends z.ZodObject>(
   definition: StrategyDefinition<Name, Schema>,
 ): StrategyDefinition<Name, Schema> => definition;
@@ -44,6 +47,6 @@ export const defineStrategy = <const Name extends string, Schema extends z.ZodOb
 type Named = Readonly<Record<string, { readonly name: string }>>;
 type ByName<T extends Named> = { readonly [D in T[keyof T] as D['name']]: D };
 
-/** Definitions by the names that they give themselves, in this order. */
+/** Indexes definitions by their own names, in this order. */
 export const byName = <T extends Named>(definitions: T): ByName<T> =>
   Object.fromEntries(Object.values(definitions).map(definition => [definition.name, definition])) as ByName<T>;

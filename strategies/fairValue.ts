@@ -1,11 +1,17 @@
-/** The fair value out of its parts, for any strategy: it is in the view before the strategy looks, or nothing is quoted and the reason said. */
+/**
+ * Fair value from its parts, for any strategy. It is added to the view before the strategy runs; without it nothing is
+ * quoted, with a reason.
+ */
 import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';
 import { imbalancePart, lastTrades, microprice, mid, orderFlow, referencePart, weightedMid } from './fairValueParts.ts';
 import type { Part } from './fairValueParts.ts';
 import { silent, totalOf } from './quoteLevels.ts';
 
-/** The same strategy around the configured fair value; around the middle it is left as it is. What the parts remember begins anew with it. */
+/**
+ * Wraps a strategy with the configured fair value; returns it unchanged if that is the mid price. The parts start with
+ * empty memory.
+ */
 export function withFairValue(
   p: FairValueParameters | undefined,
   strategy: Strategy,
@@ -33,11 +39,11 @@ export function withFairValue(
   };
 }
 
-/** How far from the middle, in bps, the configuration lets the fair value lie. */
+/** Returns the configured maximum distance of the fair value from the mid price, in bps. */
 export const fairValueReachBps = (p: FairValueParameters | undefined): number =>
   p === undefined || partNames(p).every(name => name === 'mid') ? 0 : p.withinBps;
 
-/** What no configuration alone can tell; one line, or null. */
+/** Returns a conflict of the section with the instrument, as one line; `null` if there is none. */
 export function fairValueProblem(p: FairValueParameters | undefined, instrument: Instrument): string | null {
   const tick = p?.microprice?.tick;
   if (tick === undefined || Number(tick) === Number(instrument.tick)) return null;
@@ -59,7 +65,10 @@ function partsOf(p: FairValueParameters, instrument: Instrument): readonly Part[
 const partNames = ({ withinBps: _, ...parts }: FairValueParameters): readonly string[] =>
   Object.entries(parts).flatMap(([name, part]) => (part === undefined ? [] : [name]));
 
-/** The middle, and what each part adds to it: a price its share of the mean times how far it lies from the middle. */
+/**
+ * Returns the fair value: the mid price, plus the weighted mean of the prices' distances from it, plus the additive
+ * parts.
+ */
 function fairOf(parts: readonly Part[], withinBps: number): (view: View) => Fair | string {
   const weights = parts.reduce((sum, part) => sum + (part.weight ?? 0), 0);
   return view => {

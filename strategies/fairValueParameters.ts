@@ -1,38 +1,31 @@
-/** The section `fairValue` as it stands in the YAML: the parts of the price that every strategy quotes around. */
+/** YAML section `fairValue`: the parts of the price that every strategy quotes around. */
 import { z } from 'zod';
 import { aboveZero, bps, duration } from './parameters.ts';
 
-const weight = z
-  .number()
-  .gt(0)
-  .max(1_000)
-  .default(1)
-  .describe('Share in the mean, relative to the weights of the other prices.');
+const weight = z.number().gt(0).max(1_000).default(1).describe('Weight in the mean.');
 
 const maxDivergenceBps = z
   .number()
   .gt(0)
   .max(5_000)
   .default(100)
-  .describe('Further than this many bps from the middle of our own book nothing is quoted: one of the two is wrong.');
+  .describe('Maximum distance from the mid price (bps); beyond it, no quote.');
 
 const TABLE_MAX = 200;
 
 const microprice = z
   .strictObject({
     weight,
-    tick: aboveZero.describe('The tick that the table counts in, as quoted decimal text; another one is refused.'),
-    imbalanceBuckets: z.int().min(1).max(100).describe('Columns: equal parts of bid amount / (bid + ask amount).'),
+    tick: aboveZero.describe('Tick size of the table.'),
+    imbalanceBuckets: z.int().min(1).max(100).describe('Columns: equal parts of bid / (bid + ask) amount.'),
     spreadsTicks: z
       .array(z.number().gt(0))
       .max(20)
-      .describe('Upper bounds of the spread in ticks of all rows but the last, ascending.'),
+      .describe('Upper spread bounds of all rows but the last (ticks), ascending.'),
     adjustTicks: z
       .array(z.array(z.number().min(-100_000).max(100_000).nullable()).max(TABLE_MAX))
       .max(21)
-      .describe(
-        'Ticks to add to the middle, a row for each spread; null where the recording could not tell: nothing is quoted then.',
-      ),
+      .describe('Ticks to add to the mid price, one row per spread; null: no quote.'),
   })
   .superRefine((p, context) => {
     const wrong = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -43,31 +36,25 @@ const microprice = z
     else if (p.adjustTicks.some(row => row.length !== p.imbalanceBuckets))
       wrong(['adjustTicks'], `expected rows of ${p.imbalanceBuckets} numbers, as imbalanceBuckets says`);
   })
-  .describe(
-    'The middle and what is usually still to come, by imbalance and spread of the touch (Stoikov); puntas calibrate writes it from a recording.',
-  );
+  .describe('Micro-price: mid price corrected by imbalance and spread (Stoikov), from puntas calibrate.');
 
-/** The imbalance counts up to this many standard deviations. */
+/** Maximum imbalance, in standard deviations. */
 export const DEVIATIONS_MAX = 3;
 
-/** Of the part, and of the imbalance maker. */
+/** Keys of the part and of the imbalance maker. */
 export const imbalanceKeys = {
   depthBps: z
     .number()
     .min(0)
     .max(5_000)
     .default(30)
-    .describe('Amounts up to this many bps from the middle count, on both sides. 0: those of the best prices alone.'),
+    .describe('Distance of counted amounts from the mid price (bps). 0: best prices only.'),
   bpsPerDeviation: bps
     .default(2)
     .describe(
-      `How far the fair value is moved towards where the book is thin by one standard deviation of imbalance, in bps; at most ${DEVIATIONS_MAX} deviations count.`,
+      `Shift of the fair value per standard deviation of imbalance (bps); at most ${DEVIATIONS_MAX} deviations count.`,
     ),
-  memory: duration
-    .default('10m')
-    .describe(
-      'The mean and the deviation of the imbalance are followed with this time constant: what is always there says nothing.',
-    ),
+  memory: duration.default('10m').describe('Time constant of the mean and deviation of the imbalance.'),
 };
 
 export const fairValueParameters = z
@@ -77,65 +64,51 @@ export const fairValueParameters = z
       .gt(0)
       .max(5_000)
       .default(50)
-      .describe('Nothing is quoted while the fair value is further than this many bps from the middle.'),
-    mid: z.strictObject({ weight }).optional().describe('The middle of the touch.'),
+      .describe('Maximum distance of the fair value from the mid price (bps).'),
+    mid: z.strictObject({ weight }).optional().describe('Mid price.'),
     weightedMid: z
       .strictObject({ weight })
       .optional()
-      .describe('The middle weighted by the amounts of the touch: nearer to the ask when the bid is the larger.'),
+      .describe('Mid price weighted by the amounts at the best prices.'),
     microprice: microprice.optional(),
     lastTrades: z
       .strictObject({
         weight,
-        memory: duration.default('30s').describe('A trade counts e times less after each of these, and by its amount.'),
-        maxAgeMs: z
-          .int()
-          .min(100)
-          .max(86_400_000)
-          .default(60_000)
-          .describe('Nothing is quoted while the newest trade that was heard is older than this many ms.'),
+        memory: duration.default('30s').describe('Time constant of the weight of a trade.'),
+        maxAgeMs: z.int().min(100).max(86_400_000).default(60_000).describe('Maximum age of the newest trade (ms).'),
       })
       .optional()
-      .describe('The mean price of the last public trades. They are heard while the stream is there.'),
+      .describe('Mean price of the last public trades; needs the stream.'),
     reference: z
       .strictObject({
         weight,
-        maxAgeMs: z
-          .int()
-          .min(100)
-          .max(3_600_000)
-          .default(15_000)
-          .describe('A reference older than this many ms is not quoted on.'),
+        maxAgeMs: z.int().min(100).max(3_600_000).default(15_000).describe('Maximum age of the reference (ms).'),
         maxDivergenceBps,
         basisMemory: duration
           .optional()
-          .describe(
-            'The usual ratio of our book to the reference is followed with this time constant, like 1h, and taken as given. Left out: the reference is taken as it is.',
-          ),
+          .describe('Time constant of the ratio between book and reference, like 1h. If omitted, no correction.'),
       })
       .optional()
-      .describe('The price from elsewhere that the section reference: reads: other books of the exchange, or a feed.'),
+      .describe('Price of the section reference.'),
     depthImbalance: z
       .strictObject(imbalanceKeys)
       .optional()
-      .describe('Added to the mean: a move towards the side on which the book is thinner than usual.'),
+      .describe('Shift towards the side that is thinner than usual.'),
     orderFlowImbalance: z
       .strictObject({
         bpsPerUnit: z
           .number()
           .min(-100_000)
           .max(100_000)
-          .describe(
-            'Coefficient: bps for each unit of the major currency that the touch gained on the bid or lost on the ask.',
-          ),
-        memory: duration.default('10s').describe('Order flow is forgotten exponentially with this time constant.'),
-        maxBps: z.number().gt(0).max(1_000).default(5).describe('It moves the fair value by at most this many bps.'),
+          .describe('Shift per unit of order flow at the best prices (bps per base currency).'),
+        memory: duration.default('10s').describe('Time constant of the order flow.'),
+        maxBps: z.number().gt(0).max(1_000).default(5).describe('Maximum shift (bps).'),
       })
       .optional()
-      .describe('Added to the mean: the order flow at the touch (Cont, Kukanov, Stoikov), as seen at each decision.'),
+      .describe('Shift by the order flow at the best prices (Cont, Kukanov, Stoikov).'),
   })
   .describe(
-    'The price that every strategy quotes around: a weighted mean of the prices named here (of none: the middle), and what order flow and imbalance add to it. What cannot be computed means no quote, and says so. Left out: the middle.',
+    'Price to quote around: weighted mean of the named prices, plus order flow and imbalance. If omitted, the mid price.',
   );
 
 export type FairValueParameters = z.infer<typeof fairValueParameters>;

@@ -1,4 +1,4 @@
-/** The parts of a fair value: each says how far from the middle it would lie, in ticks, or why it cannot be told. */
+/** Parts of a fair value: each returns its distance from the mid price in ticks, or why it is unknown. */
 import { Basis, depthImbalance, micropriceAdjustment, OrderFlow, TradeMean, Unusual } from '../src/core/index.ts';
 import type { Instrument, Millis, SeenTrade, View } from '../src/core/index.ts';
 import { DEVIATIONS_MAX } from './fairValueParameters.ts';
@@ -6,23 +6,29 @@ import type { FairValueParameters } from './fairValueParameters.ts';
 import { millisOf } from './parameters.ts';
 import { clamp } from './quoteLevels.ts';
 
-/** `look` is asked at every decision, also when another part has failed: its memory must go on. */
+/**
+ * Part of the fair value. `look` is called at every decision, even if another part has failed, to keep its memory
+ * current.
+ */
 export type Part = {
   readonly name: string;
-  /** 1: a price that shares in the mean by its weight. Absent: added to the mean as it is. */
+  /** Weight of a price in the mean; if absent, the part is added to the mean. */
   readonly weight?: number;
   look(view: View): number | string;
-  /** It has looked for less than its memory. */
+  /** Whether it has been running for less than its memory. */
   isNew?(at: Millis): boolean;
   trade?(trade: SeenTrade): void;
 };
 
 type Of<K extends keyof FairValueParameters> = NonNullable<FairValueParameters[K]>;
 
-/** 0 ticks: the middle is where the others are counted from. */
+/** 0 ticks: the mid price is the origin of the others. */
 export const mid = ({ weight }: Of<'mid'>): Part => ({ name: 'mid', weight, look: () => 0 });
 
-/** In ticks from the middle, by the best amounts (formulas E5); why not, when they are not known. */
+/**
+ * Mid price weighted by the best amounts (formulas E5), as ticks from the mid price; a reason if the amounts are
+ * unknown.
+ */
 export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
   name: 'weighted mid',
   weight,
@@ -35,7 +41,10 @@ export const weightedMid = ({ weight }: Of<'weightedMid'>): Part => ({
   },
 });
 
-/** In ticks from the middle, by the configured table (formulas E5); why not, when it has null for this imbalance and spread. */
+/**
+ * Micro-price from the configured table (formulas E5), as ticks from the mid price; a reason if the table has null for
+ * this imbalance and spread.
+ */
 export const microprice = (p: Of<'microprice'>): Part => {
   const { imbalanceBuckets, spreadsTicks } = p;
   const adjustTicks = p.adjustTicks.map(row => row.map(ticks => ticks ?? Number.NaN));
@@ -55,7 +64,10 @@ export const microprice = (p: Of<'microprice'>): Part => {
   };
 };
 
-/** In ticks from the middle; why not, before the first trade and when the newest is older than maxAgeMs. */
+/**
+ * Mean of the last trades, as ticks from the mid price; a reason before the first trade and if the newest is older than
+ * maxAgeMs.
+ */
 export const lastTrades = (p: Of<'lastTrades'>): Part => {
   const mean = new TradeMean(millisOf(p.memory));
   return {
@@ -70,7 +82,10 @@ export const lastTrades = (p: Of<'lastTrades'>): Part => {
   };
 };
 
-/** In ticks from the middle, after the usual basis; why not, when it is missing, older than maxAgeMs or further than maxDivergenceBps. */
+/**
+ * Reference price after the usual basis, as ticks from the mid price; a reason if it is missing, older than maxAgeMs or
+ * further than maxDivergenceBps.
+ */
 export const referencePart = (p: Of<'reference'>): Part => {
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));
   return {
@@ -88,14 +103,17 @@ export const referencePart = (p: Of<'reference'>): Part => {
   };
 };
 
-/** Null, or why the price from elsewhere cannot be quoted on. */
+/** Returns why the reference price is unusable, or `null`. */
 export function unusableReference({ at, reference: seen }: View, maxAgeMs: Millis): string | null {
   if (seen === null) return 'no reference was seen yet';
   if (!(at - seen.at <= maxAgeMs)) return 'the reference is stale';
   return seen.price > 0 && seen.price < Infinity ? null : 'the reference is no price';
 }
 
-/** In ticks: bpsPerDeviation of the middle for each deviation, up where bids are heavier than usual, at most 3 either way. */
+/**
+ * Depth imbalance, in ticks: bpsPerDeviation of the mid price per deviation, up if bids are larger than usual, at most
+ * 3 deviations.
+ */
 export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
   const memoryMs = millisOf(p.memory);
   const usual = new Unusual(memoryMs);
@@ -110,7 +128,7 @@ export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
   };
 };
 
-/** In ticks: bpsPerUnit of the middle for each unit of the major currency (formulas E5), at most maxBps either way. */
+/** Order flow, in ticks: bpsPerUnit of the mid price per unit of the base currency (formulas E5), at most ±maxBps. */
 export const orderFlow = (p: Of<'orderFlowImbalance'>, instrument: Instrument): Part => {
   const memoryMs = millisOf(p.memory);
   const flow = new OrderFlow(memoryMs);

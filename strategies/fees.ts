@@ -1,28 +1,32 @@
-/** What two maker fees ask of quotes: how far apart a bid and an ask must be, and no quote at all where they are not. */
+/** Fee constraints on quotes: the minimum distance of a bid and an ask, and suppression of quotes that violate it. */
 import type { Quote, Strategy, View } from '../src/core/index.ts';
 
-/** What is left of money that was once turned into coins and back, at the same price: each fee is a share of what is received. */
+/** Share of money that remains after buying and selling at one price: each fee is a share of the amount received. */
 const keptOf = (makerRate: number): number => (1 - makerRate / 1e8) ** 2;
 
-/** How far apart a bid and an ask must be, as a share of their middle, for a round trip to pay both maker fees exactly. `makerRate` in parts of 10^-8. */
+/**
+ * Returns the distance of a bid and an ask at which a round trip exactly pays both maker fees, as a share of their mid.
+ * `makerRate` in parts of 10^-8.
+ */
 export function roundTripShare(makerRate: number): number {
   const kept = keptOf(makerRate);
   return (2 * (1 - kept)) / (1 + kept);
 }
 
-/** The same as a share of the bid: what one line of a grid must be above the next. */
+/** Returns the same distance as a share of the bid: the minimum rise between two lines of a grid. */
 export const roundTripRise = (makerRate: number): number => 1 / keptOf(makerRate) - 1;
 
-/** A check of parameters against the fee, for a formula that has the fee inside: its quotes always earn it. */
+/** Fee check of a strategy whose formula includes the fee: its quotes always earn it. */
 export const feeInside = (): null => null;
 
 const WHY = 'cannot earn its fees: buying and selling at these prices costs more than it brings';
-/** Of a float's dust. */
+/** Rounding tolerance of floats. */
 const DUST = 1e-9;
 
 /**
- * The same strategy, without the side that builds up inventory while its first bid and its first ask do not earn their fees; without both at no
- * inventory. Every strategy here keeps that distance by itself: this holds also for one that does not. With `paysForVolume` it is wanted.
+ * Wraps a strategy. While its first bid and first ask do not earn their fees, the side that increases inventory is
+ * dropped, or both at no inventory. The strategies here already keep that distance; this also guards others.
+ * `paysForVolume` disables the check.
  */
 export function earningFees(strategy: Strategy, paysForVolume: boolean): Strategy {
   if (paysForVolume) return strategy;

@@ -1,27 +1,30 @@
-/** How often fills come at each distance and what one brings there, as it was measured: the best distance for what inventory asks, exactly, piece by piece. */
+/**
+ * Measured fill rates and profits by distance, and the exact optimum of their piecewise form for a given cost of
+ * inventory.
+ */
 
-/** One side of a market, at ascending distances, in any units that are the same everywhere. */
+/** One side of a market at ascending distances, in any consistent units. */
 export type FillProfile = {
   readonly distances: readonly number[];
-  /** Fills per time of an order at each; above zero. */
+  /** Fills per time of an order at each distance; positive. */
   readonly rates: readonly number[];
-  /** How far the price moves against a fill at each: its edge less its markout. */
+  /** Adverse price move after a fill at each distance: its edge minus its markout. */
   readonly adverse: readonly number[];
 };
 
 export type Best = {
-  /** Infinity where no fill is wanted. */
+  /** Infinity if no fill is wanted. */
   readonly distance: number;
-  /** What quoting there is worth per time; 0 where no fill is wanted. */
+  /** Value of quoting there, per time; 0 if no fill is wanted. */
   readonly worth: number;
-  /** Derivative of `worth` by what inventory asks. */
+  /** Derivative of `worth` by the cost of inventory. */
   readonly slope: number;
 };
 
-/** From a distance on: at x from `start` the rate is `rate` e^(-decay x), and a fill brings `net` + `rise` x. */
+/** Piece of the curve: at x from `start` the rate is `rate` e^(-decay x), and a fill earns `net` + `rise` x. */
 type Piece = {
   readonly start: number;
-  /** Of x; 0 but for the first piece. */
+  /** Lower bound of x; 0 except in the first piece. */
   readonly from: number;
   readonly to: number;
   readonly rate: number;
@@ -33,20 +36,20 @@ type Piece = {
 const NOTHING: Best = { distance: Infinity, worth: 0, slope: 0 };
 
 /**
- * Rates are followed by straight lines of their logarithm, adverse moves by straight lines. A rate above one nearer to the price counts, with that one, as their
- * mean (a nearer order is reached at least as often). Nearer than the first distance rates grow as they do on average over
- * all, and the move stays; further than the last nothing was measured, and nothing is quoted. `fee`: what a fill costs.
+ * Interpolates log rates and adverse moves linearly. If a rate exceeds one at a smaller distance, both become their
+ * mean, because an order nearer to the price is filled at least as often. Below the first distance rates grow at the
+ * average decay, and the move is constant. Nothing is quoted beyond the last distance. `fee`: cost of a fill.
  */
 export class FillCurve {
   readonly #pieces: readonly Piece[];
-  /** Where rate times net is largest; where nothing pays, where a fill loses least. */
+  /** Distance with the largest rate times net; if no distance pays, the one with the smallest loss per fill. */
   readonly calm: { readonly distance: number; readonly rate: number; readonly net: number; readonly adverse: number };
-  /** How rates decay around there: -d ln(rate) / d(distance). */
+  /** Decay of rates around that distance: -d ln(rate) / d(distance). */
   readonly decay: number;
-  /** True where a fill at some distance brings more than it costs. */
+  /** Whether a fill at some distance earns more than it costs. */
   readonly pays: boolean;
 
-  /** What a fill costs. */
+  /** Cost of a fill. */
   readonly fee: number;
 
   constructor({ distances, rates, adverse }: FillProfile, fee: number) {
@@ -62,7 +65,7 @@ export class FillCurve {
       const to = distances[i + 1]! - d;
       return { ...at(i), from: 0, to, decay: decayOf(i, i + 1), rise: (net[i + 1]! - net[i]!) / to };
     });
-    // No further: a fill there brings nothing more.
+    // Last piece: a larger distance earns nothing more.
     this.#pieces = [inner, ...between, { ...at(last), from: 0, to: Infinity, decay: 0, rise: 0 }];
     const { distance } = this.worthTo(0).best(0);
     this.pays = distance < Infinity;
@@ -79,7 +82,7 @@ export class FillCurve {
     return piece.rate * Math.exp(-piece.decay * (distance - piece.start));
   }
 
-  /** What a fill at a distance up to the last brings after its fee and the move against it. */
+  /** Profit of a fill at a distance up to the last, after its fee and the adverse move. */
   net(distance: number): number {
     const piece = this.#at(distance);
     return piece.net + piece.rise * (distance - piece.start);
@@ -89,15 +92,16 @@ export class FillCurve {
     return this.#pieces.findLast(({ start }) => start <= distance) ?? this.#pieces[0]!;
   }
 
-  /** What quoting is worth to who minds risk by `gamma` (per unit of price and order; 0: not at all). */
+  /** Returns the value of quoting with risk aversion `gamma` (per unit of price and order; 0: neutral). */
   worthTo(gamma: number): Hamiltonian {
     return new Hamiltonian(this.#pieces, gamma);
   }
 }
 
 /**
- * The largest rate(d) (1 - e^(-gamma (net(d) - asked))) / gamma over all distances, and 0 without a quote; `asked` is what a fill must bring for the inventory that it leaves,
- * below 0 where it is welcome. Within a piece it is where net - asked = ln(1 + gamma rise / decay) / gamma; between pieces where both fall away from their border.
+ * Maximum of rate(d) (1 - e^(-gamma (net(d) - asked))) / gamma over all distances, or 0 without a quote. `asked` is the
+ * minimum profit of a fill for the inventory that it causes, negative if that is welcome. Inside a piece the optimum is
+ * at net - asked = ln(1 + gamma rise / decay) / gamma; otherwise at a border from which both pieces fall.
  */
 export class Hamiltonian {
   readonly #gamma: number;
@@ -130,7 +134,10 @@ export class Hamiltonian {
     return best;
   }
 
-  /** The inverse of `best`: what a fill may be asked for quoting to be worth so much (above 0), and the derivative of that worth by it. */
+  /**
+   * Inverse of `best`: returns the `asked` at which quoting has this worth (positive), and the derivative of the worth
+   * by it.
+   */
   askedFor(worth: number): { readonly asked: number; readonly slope: number } {
     const gamma = this.#gamma;
     let asked = -Infinity;
@@ -152,7 +159,7 @@ export class Hamiltonian {
   }
 }
 
-/** Values that never rise, nearest to these: neighbours that rise become their mean (pool adjacent violators). */
+/** Nearest non-increasing values: increasing neighbors become their mean (pool adjacent violators). */
 function falling(values: readonly number[]): readonly number[] {
   const pools: { sum: number; count: number }[] = [];
   for (const value of values) {

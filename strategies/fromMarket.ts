@@ -1,24 +1,26 @@
-/** Parameters that follow from one risk and from what a recording shows of its market: what a comparison gives every strategy alike. */
+/** Parameters from one risk and a recorded market, which a comparison gives to every strategy. */
 import { moneyOf, textOfMoney } from '../src/core/index.ts';
 import type { Instrument } from '../src/core/index.ts';
 import { FillCurve } from './fillCurve.ts';
 
-/** What a recording says of its market, checked, in bps and minutes; and what the risk makes of it. */
+/** Measured market of a recording, checked, in bps and minutes, and the risk. */
 export type MarketTerms = {
   readonly instrument: Instrument;
-  /** Price at which amounts are set, in the minor currency. */
+  /** Price for setting amounts, in the quote currency. */
   readonly price: number;
   readonly volatilityBps: number;
   readonly arrivalsPerMinute: number;
   readonly decayPerBps: number;
   readonly adverseBps: number;
-  /** The slope of the next move on the imbalance; absent: it foretells nothing. */
+  /** Slope of the next move on the imbalance; absent if it predicts nothing. */
   readonly imbalance?: { readonly depthBps: number; readonly bpsPerDeviation: number };
-  /** Decimal text, in the minor currency. */
+  /** Decimal text, in the quote currency. */
   readonly riskPerHour: string;
-  /** From the middle, fee and all, where fills were found to be worth most; absent: it follows from arrivals and the adverse move. */
+  /**
+   * Best measured distance from the mid price, fee included; if absent, it follows from arrivals and the adverse move.
+   */
   readonly distanceBps?: number;
-  /** Fills of one side and the move against them by distance, as `market.profile` has them; absent: too few were seen. */
+  /** Fills of one side and adverse moves by distance, as in `market.profile`; absent if there were too few fills. */
   readonly profile?: {
     readonly distancesBps: readonly number[];
     readonly fillsPerMinute: readonly number[];
@@ -26,35 +28,38 @@ export type MarketTerms = {
   };
 };
 
-/** Full inventory is worth this many orders. */
+/** Number of orders in full inventory. */
 export const ORDERS_IN_FULL = 10;
-/** Levels of each side. */
+/** Levels on each side. */
 export const LEVELS_A_SIDE = 3;
-/** A price needs at least about this long to leave the tolerance: six orders then fit into the request budget. */
+/** Minimum time for the price to leave the tolerance, in seconds: six orders then fit into the request budget. */
 const LEAVE_S = 4;
 
-/** In the minor currency: where one deviation over an hour costs the risk. */
+/** Value in the quote currency of an inventory for which one standard deviation over an hour costs the risk. */
 export const fullValueOf = (riskPerHour: number, volatilityBps: number): number => riskPerHour / (volatilityBps / 1e4);
 
-/** The same in the major currency. */
+/** The same inventory in the base currency. */
 export const fullMajor = ({ riskPerHour, volatilityBps, price }: MarketTerms): number =>
   fullValueOf(Number(riskPerHour), volatilityBps) / price;
 
-/** From a side's first quote to the fair value in bps, without the fee: where edge times arrivals is largest for who minds no risk (as in GLFT). */
+/**
+ * Distance of the first quote from the fair value in bps, without the fee. It maximizes edge times arrivals for a
+ * risk-neutral maker (as in GLFT).
+ */
 const edgeBps = ({ decayPerBps, adverseBps }: MarketTerms): number => 1 / decayPerBps + adverseBps / 2;
 
-/** The same of what was measured, where it was. */
+/** Distance of the first quote as measured, or as computed above if not measured; without the fee, in bps. */
 const edgeAt = (terms: MarketTerms, feeBps: number): number =>
   terms.distanceBps === undefined ? edgeBps(terms) : terms.distanceBps - feeBps;
 
-/** The same with the maker fee, in bps; half a bps at least is earned. */
+/** Returns the distance of the first quote with the maker fee, in bps; at least 0.5 bps more than the fee. */
 export const halfSpreadBps = (terms: MarketTerms, feeBps: number): number =>
   fourDigits(feeBps + Math.max(0.5, edgeAt(terms, feeBps)));
 
-/** Of one order, in the major currency, as decimal text. */
+/** Returns the amount of one order in the base currency, as decimal text. */
 export const orderAmount = (terms: MarketTerms): string => eightDecimals(fullMajor(terms) / ORDERS_IN_FULL);
 
-/** The measured fills after this fee, in bps and minutes; null where there are none. */
+/** Curve of the measured fills after this fee, in bps and minutes; `null` if there are none. */
 const curveOf = ({ profile }: MarketTerms, feeBps: number): FillCurve | null =>
   profile === undefined
     ? null
@@ -63,13 +68,13 @@ const curveOf = ({ profile }: MarketTerms, feeBps: number): FillCurve | null =>
         feeBps,
       );
 
-/** How fills decay with the distance, per bps: around the best one where they were measured. */
+/** Decay of fills with distance, per bps; around the best distance if measured. */
 const decayOf = (terms: MarketTerms, feeBps: number): number => curveOf(terms, feeBps)?.decay ?? terms.decayPerBps;
 
 const toleranceBps = (terms: MarketTerms, feeBps: number): number =>
   fourDigits(Math.max(0.2 / decayOf(terms, feeBps), terms.volatilityBps * Math.sqrt(LEAVE_S / 3600)));
 
-/** A level has e^-0.5 of the fills of the one inside it. */
+/** Each level gets e^-0.5 of the fills of the previous one. */
 const levels = (terms: MarketTerms, feeBps: number) => ({
   amount: orderAmount(terms),
   levels: LEVELS_A_SIDE,
@@ -77,7 +82,7 @@ const levels = (terms: MarketTerms, feeBps: number) => ({
   refreshToleranceBps: toleranceBps(terms, feeBps),
 });
 
-/** Levels from the first quote on that lie where fills were measured to pay, one at least; all of them where nothing was measured. */
+/** Number of first levels at distances that paid when measured, at least one; all levels if nothing was measured. */
 function payingLevels(terms: MarketTerms, feeBps: number): number {
   const curve = curveOf(terms, feeBps);
   const { levels: most, levelSpacingBps } = levels(terms, feeBps);
@@ -90,7 +95,7 @@ function payingLevels(terms: MarketTerms, feeBps: number): number {
   return most;
 }
 
-/** Of who quotes a spread on both sides of a fair value (`spread.ts`). */
+/** Returns parameters for strategies with a spread around a fair value (`spread.ts`). */
 export const spreadFromMarket = (terms: MarketTerms, feeBps: number) => ({
   ...levels(terms, feeBps),
   levels: payingLevels(terms, feeBps),
@@ -98,7 +103,7 @@ export const spreadFromMarket = (terms: MarketTerms, feeBps: number) => ({
   skewBpsAtLimit: fourDigits(Math.max(0.5, edgeAt(terms, feeBps))),
 });
 
-/** Of who quotes by a model (`model.ts`): it is given the numbers themselves. */
+/** Returns parameters for model strategies (`model.ts`), which take the measured numbers. */
 export const modelFromMarket = (terms: MarketTerms, feeBps: number) => {
   const { instrument, riskPerHour, volatilityBps, arrivalsPerMinute, decayPerBps, adverseBps, profile } = terms;
   return {
@@ -117,10 +122,10 @@ const rounded = (profile: NonNullable<MarketTerms['profile']>) => ({
   adverseBps: profile.adverseBps.map(fourDigits),
 });
 
-/** Four digits say all that a recording can. */
+/** Rounds to four digits, the precision of a recording. */
 export const fourDigits = (x: number): number => Number(x.toPrecision(4));
 
-/** Eight decimals, floored, without an exponent. */
+/** Rounds down to eight decimals, without an exponent. */
 export function eightDecimals(x: number): string {
   const text = x.toFixed(9).slice(0, -1);
   return textOfMoney(moneyOf(text));

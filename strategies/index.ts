@@ -1,4 +1,4 @@
-/** Every strategy: an import and an entry each. Nothing else of the program names one. */
+/** Registry of all strategies, the only place that lists them. */
 import type { z } from 'zod';
 import type { Instrument, Strategy, RequoteTolerance } from '../src/core/index.ts';
 import { byName } from './defineStrategy.ts';
@@ -23,29 +23,35 @@ export const strategies = byName({
 
 export type StrategyName = keyof typeof strategies;
 
-/** The checked parameters of any strategy. */
+/** Checked parameters of any strategy. */
 export type StrategyParameters = {
   readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']>;
 }[StrategyName];
 
-/** A definition, whichever it is. The parameters must be those of the name that it was asked for by. */
+/** Definition of any strategy. The parameters must be those of its name. */
 export type StrategyKind = {
   make(parameters: StrategyParameters, instrument: Instrument): Strategy;
-  /** Why the parameters cannot earn this maker fee (parts of 10^-8), or null. */
+  /** Returns why the parameters cannot earn this maker fee (parts of 10^-8), or `null`. */
   edgeProblem(parameters: StrategyParameters, makerRate: number): string | null;
-  /** What they ask of the limits and cannot get. `book`: <major>_<minor>. */
+  /** Returns conflicts of the parameters with the limits. `book`: <base>_<quote>. */
   limitProblems(parameters: StrategyParameters, limits: LimitsAsked, book: string): readonly LimitProblem[];
   tolerance(parameters: StrategyParameters): RequoteTolerance;
-  /** It quotes nothing without a price from elsewhere. */
+  /** Whether it needs a reference price to quote. */
   readonly needsReference?: true;
 };
-/** Its quotes earn their fees, or are not shown: except where the user pays for volume. */
+/**
+ * Returns the definition of a strategy, whose quotes are shown only if they earn their fees, unless the user pays for
+ * volume.
+ */
 export function kindOf(name: StrategyName): StrategyKind {
   const kind: StrategyKind = strategies[name];
   const paysForVolume = (p: StrategyParameters): boolean => 'minEdgeBps' in p && p.minEdgeBps < 0;
   return { ...kind, make: (p, instrument) => earningFees(kind.make(p, instrument), paysForVolume(p)) };
 }
-/** `strategy` of a configuration that stands at one distance, in bps, and leans by half of it: what a measured distance asks for. `amount` in the major currency. */
+/**
+ * Returns a `strategy` section with one level at a measured distance, in bps, and a skew of half of it. `amount` in the
+ * base currency.
+ */
 export const quotingAt = (distanceBps: number, feeBps: number, amount: string): object => ({
   name: 'ladder' satisfies StrategyName,
   reference: 'mid',
@@ -53,7 +59,7 @@ export const quotingAt = (distanceBps: number, feeBps: number, amount: string): 
   levels: 1,
   amount,
   refreshToleranceBps: fourDigits(Math.max(0.5, distanceBps / 20)),
-  // Of a round trip, within what the distance leaves of two fees.
+  // Edge of a round trip, within the distance minus two fees.
   minEdgeBps: fourDigits(Math.max(0, Math.min(1, 1.9 * (distanceBps - feeBps)))),
   skew: { priceBpsAtLimit: fourDigits(distanceBps / 2) },
 });

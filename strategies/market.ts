@@ -1,4 +1,7 @@
-/** What a model knows of the market: volatility and arrivals, as configured or followed while running. Everything in shares of the price. */
+/**
+ * Market inputs of a model: volatility and arrivals, configured or estimated while running. All are shares of the
+ * price.
+ */
 import { z } from 'zod';
 import { EwmaVolatility, fitIntensity, IntensityMeter } from '../src/core/index.ts';
 import type { Intensity, Price, SeenTrade, Side, View } from '../src/core/index.ts';
@@ -6,24 +9,22 @@ import { FillCurve } from './fillCurve.ts';
 import type { FillProfile } from './fillCurve.ts';
 import { bps, duration, millisOf } from './parameters.ts';
 
-/** As `puntas calibrate` measures it. */
+/** Profile as measured by `puntas calibrate`. */
 const profileParameters = z
   .strictObject({
     distancesBps: z
       .array(bps)
       .min(2)
       .max(50)
-      .describe('Distances from the fair value in bps, ascending. Nothing is quoted further out than the last.'),
+      .describe('Distances from the fair value (bps), ascending. Quotes stay within the last.'),
     fillsPerMinute: z
       .array(z.number().gt(0).max(100_000))
       .max(50)
-      .describe('For each distance: fills in a minute of an order of the usual amount, on one side.'),
+      .describe('Fills per minute and side at each distance.'),
     adverseBps: z
       .array(z.number().min(-5_000).max(5_000))
       .max(50)
-      .describe(
-        'For each distance: how far the price moves against a fill within a minute, in bps: its edge less its markout. Below 0: for it.',
-      ),
+      .describe('Adverse move within a minute at each distance (bps).'),
   })
   .superRefine(({ distancesBps, fillsPerMinute, adverseBps }, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -32,68 +33,50 @@ const profileParameters = z
     const at = distancesBps.findIndex((d, i) => i > 0 && d <= distancesBps[i - 1]!);
     if (at > 0) wrong('distancesBps', `must ascend: ${distancesBps[at]} follows ${distancesBps[at - 1]}`);
   })
-  .describe(
-    'Fills and the move against them by distance, in place of A e^(-k d) and adverseBps. Where no distance earns its fee and its move, nothing is quoted.',
-  );
+  .describe('Measured fills and adverse moves by distance, instead of A e^(-k d) and adverseBps.');
 
-/** As `puntas calibrate` writes them. */
+/** Market section as written by `puntas calibrate`. */
 export const marketParameters = z
   .strictObject({
-    volatilityBps: z
-      .number()
-      .gt(0)
-      .max(10_000)
-      .describe('One standard deviation of the price over an hour, in bps (sigma).'),
-    arrivalsPerMinute: z
-      .number()
-      .gt(0)
-      .max(100_000)
-      .describe('Times in a minute that trades would reach an order at the fair value, on one side (A).'),
-    decayPerBps: z
-      .number()
-      .gt(0)
-      .max(100)
-      .describe('Arrivals at a distance of d bps are A e^(-k d): this is k, per bps. 0.1: e times fewer each 10 bps.'),
-    adverseBps: bps
-      .default(0)
-      .describe('How far the price moves against us when we are filled, in bps (xi); what markouts tell.'),
+    volatilityBps: z.number().gt(0).max(10_000).describe('Standard deviation of the price per hour (bps, sigma).'),
+    arrivalsPerMinute: z.number().gt(0).max(100_000).describe('Arrivals per minute and side at the fair value (A).'),
+    decayPerBps: z.number().gt(0).max(100).describe('Decay k of arrivals A e^(-k d) with distance d, per bps.'),
+    adverseBps: bps.default(0).describe('Adverse move after a fill (bps, xi).'),
     profile: profileParameters.optional(),
     estimate: z
       .enum(['rolling', 'fixed'])
       .default('rolling')
       .describe(
-        'rolling: volatility and arrivals are followed while running, from the numbers above as a start (arrivals only while the stream tells of every trade). fixed: the numbers above hold.',
+        'rolling: volatility and arrivals are measured, starting with these values. fixed: these values apply.',
       ),
-    memory: duration
-      .default('30m')
-      .describe('Rolling estimates forget exponentially with this time constant, like 30m.'),
+    memory: duration.default('30m').describe('Time constant of rolling estimates, like 30m.'),
     withinFactor: z
       .number()
       .min(1)
       .max(100)
       .default(4)
-      .describe('A rolling estimate stays between the configured number divided and multiplied by this.'),
+      .describe('Maximum factor between a rolling estimate and its configured value.'),
   })
-  .describe('The market as the model sees it; puntas calibrate writes these from a recording.');
+  .describe('Market model, from puntas calibrate.');
 
 export type MarketParameters = z.infer<typeof marketParameters>;
 
 const SAMPLE_MS = 2_000;
 const WINDOW_MS = 20_000;
-/** Virtual orders stand at these multiples of 1/k: from two thirds of all arrivals down to a twentieth. */
+/** Distances of virtual orders as multiples of 1/k: from two thirds of all arrivals down to a twentieth. */
 const DISTANCES = [0.4, 0.8, 1.2, 1.6, 2, 2.5, 3];
-/** The configured arrivals count as if they had been seen for this share of the memory. */
+/** Weight of the configured arrivals, as a share of the memory. */
 const PRIOR_SHARE = 0.5;
-/** Windows from one refit of arrivals to the next: five minutes. */
+/** Windows between two refits of arrivals: five minutes. */
 const REFIT_WINDOWS = 15;
-/** One refit moves an estimate by at most this much, in logarithms. */
+/** Maximum change of an estimate per refit, in logarithms. */
 const REFIT_MAX = 0.2;
-/** Fewer remembered arrivals, at all distances together, are too few for a line of their own. */
+/** Minimum number of remembered arrivals, at all distances together, for a fit. */
 const REACHED_MIN = 30;
-/** A volatility that moved by less is not worth new quotes. */
+/** Minimum relative change of volatility that triggers new quotes. */
 const WORTH = 0.05;
 
-/** Where A and k come from. */
+/** Source of A and k. */
 export type ArrivalsFrom =
   'configured' | 'configured, too few arrivals' | 'held, no line fits' | 'held, trades are not heard' | 'followed';
 
@@ -130,7 +113,7 @@ export class RollingMarket {
     });
   }
 
-  /** Standard deviation per root of a second, as a share of the price. */
+  /** Standard deviation per square root of a second, as a share of the price. */
   get sigma(): number {
     return this.#sigma;
   }
@@ -140,12 +123,12 @@ export class RollingMarket {
     return this.#a;
   }
 
-  /** Per unit of distance as a share of the price. */
+  /** Decay per unit of distance, which is a share of the price. */
   get k(): number {
     return this.#k;
   }
 
-  /** The last fit of arrivals while running; null before the first. */
+  /** Last fit of arrivals while running; `null` before the first. */
   get fit(): Intensity | null {
     return this.#fit;
   }
@@ -155,8 +138,9 @@ export class RollingMarket {
   }
 
   /**
-   * Fills by distance after this fee, a share of the price; null without a profile. Its shape is the configured one. Its level follows the arrivals that are followed:
-   * they are A e^(-k d) at the best distance, now over what they were configured as.
+   * Returns fills by distance after this fee, a share of the price; `null` without a profile. The shape is the
+   * configured one. The level is scaled by the ratio of current to configured arrivals, A e^(-k d), at the best
+   * distance.
    */
   curve(fee: number): FillCurve | null {
     if (this.#profile === null) return null;
@@ -170,7 +154,7 @@ export class RollingMarket {
     if (this.#p.estimate === 'rolling') this.#meter.trade(at, price, amount, side);
   }
 
-  /** Takes in a view. True when an estimate has moved so far that quotes should follow. */
+  /** Processes a view. Returns true if an estimate has changed enough to requote. */
   look(view: View, fair: number): boolean {
     if (this.#p.estimate === 'fixed') return false;
     return [this.#followVolatility(view, fair), this.#followArrivals(view, fair)].includes(true);
@@ -203,7 +187,7 @@ export class RollingMarket {
     return true;
   }
 
-  /** True when it is another name. */
+  /** Sets the source; returns true if it changed. */
   #name(from: ArrivalsFrom): boolean {
     if (from === this.#from) return false;
     this.#from = from;

@@ -1,4 +1,7 @@
-/** A maker that quotes by a model: follows the market, solves when something moved, and lays levels where the model would quote after each fill. */
+/**
+ * Maker that quotes by a model: it tracks the market, solves the model after changes, and places each level where the
+ * model would quote after the previous fill.
+ */
 import { amountFloor } from '../src/core/index.ts';
 import type { Amount, Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
 import type { FillCurve } from './fillCurve.ts';
@@ -19,16 +22,16 @@ import {
 import { unknownIn } from './spread.ts';
 import { linear, among } from './tuning.ts';
 
-/** What the steps mean of a maker that quotes by a model. */
+/** Meaning of the steps of model makers. */
 export const MODEL_STEPS = {
   ...LEVEL_STEPS,
-  edge: 'What a quote earns that few trades reach: the distance at which price times arrivals is best for who minds no risk.',
-  'maker fee': 'Our fee for a fill that makes.',
-  'risk of one order': 'What the model asks for the risk of one more order, at no inventory.',
-  inventory: 'What the model moves this side by for the inventory that is held.',
+  edge: 'Best distance without risk: earnings per fill times arrivals.',
+  'maker fee': 'Maker fee of a fill.',
+  'risk of one order': 'Price of the risk of one more order, without inventory.',
+  inventory: 'Move of this side for the current inventory.',
 };
 
-/** What tuning may vary of it. Volatility and arrivals are measured, the risk is the user's. */
+/** Tunable parameters. Volatility and arrivals are measured, and the risk is the user's choice. */
 export const modelTuning = {
   ...levelTuning,
   levelSpacingBps: linear(0, 20),
@@ -36,41 +39,43 @@ export const modelTuning = {
   'market.memory': among('10m', '30m', '2h', '6h'),
 } as const;
 
-/** What markouts ask a side to move out, as a share of the price. */
+/** Extra distance of a side from markouts, as a share of the price. */
 const widenOf = (side: Side, view: View): number => {
   const bps = view.widenBps[side];
   return bps > 0 && bps < Infinity ? bps / 10_000 : 0;
 };
 
-/** Everything in shares of the price, seconds and orders. */
+/** Inputs in shares of the price, seconds and orders. */
 export type ModelInput = {
   readonly sigma: number;
   readonly a: number;
   readonly k: number;
-  /** xi of the formulas as it is configured: half of it is a part of each distance, by the name `ADVERSE`. */
+  /** Configured xi of the formulas; half of it is the part `ADVERSE` of each distance. */
   readonly adverse: number;
   readonly fee: number;
-  /** The shift of quotes by one order of inventory that the risk asks for. */
+  /** Shift of quotes per order of inventory, as required by the risk. */
   readonly shift: number;
-  /** Whole orders of inventory that are never exceeded; at least 1. */
+  /** Maximum inventory in full orders; at least 1. */
   readonly cap: number;
-  /** Fills by distance, where they were measured: it takes the place of `a`, `k`, `adverse` and `fee`. */
+  /** Measured fills by distance, which replace `a`, `k`, `adverse` and `fee`; `null` if not measured. */
   readonly curve: FillCurve | null;
 };
 
 export type Solution = {
   readonly gamma: number;
-  /** Parts of both sides' distance from the fair value that inventory does not change. */
+  /** Parts of both sides' distance from the fair value that do not depend on inventory. */
   readonly parts: readonly { readonly name: string; readonly distance: number }[];
-  /** Distance of a side's first quote at `q` orders of inventory, the parts included; Infinity where none is worth it. */
+  /**
+   * Returns the distance of a side's first quote at `q` orders of inventory, parts included; Infinity if no quote pays.
+   */
   distance(side: Side, q: number, at: number): number;
-  /** Why a side's distance is Infinity. */
+  /** Reason for a distance of Infinity. */
   readonly silence?: string;
 };
 
 /**
- * The quotes of a measured curve. `asked`: what a side's fill must bring for the inventory that it leaves; at 0 the parts, which are those of the fill that loses
- * least where none pays.
+ * Returns the quotes of a measured curve. `asked`: minimum profit of a side's fill for the inventory that it causes.
+ * The parts are those at 0, or those of the smallest loss if no distance pays.
  */
 export function solutionAlong(
   curve: FillCurve,
@@ -90,7 +95,7 @@ export function solutionAlong(
     ],
     distance: (side, q, at) => {
       const best = worth.best(asked(side, q, at)).distance;
-      // What is held must find its way out, also where that costs something.
+      // Existing inventory must be reduced, even at a cost.
       return best === Infinity && awayOf(side) * q > 0 ? calm.distance : best;
     },
     silence: pays
@@ -110,29 +115,30 @@ type ModelParameters = {
 type Solved = Solution & {
   readonly makerRate: number;
   readonly positionMax: number;
-  /** Lots. */
+  /** Cap in lots. */
   readonly cap: number;
   readonly figures: readonly Figure[];
 };
 
-/** What does not change from quote to quote, and the market that is followed. */
+/** State that is constant across quotes, and the tracked market. */
 type Maker = {
   readonly p: ModelParameters;
   readonly instrument: Instrument;
-  /** Of one order. */
+  /** Amount of one order. */
   readonly lots: Amount;
-  /** The risk in ticks times lots, for so many seconds. */
+  /** Risk in ticks times lots, over `perS` seconds. */
   readonly budget: number;
   readonly perS: number;
-  /** Between levels, as a share of the price. */
+  /** Minimum distance between levels, as a share of the price. */
   readonly spacing: number;
   readonly market: RollingMarket;
   readonly solve: (input: ModelInput) => Solution;
 };
 
 /**
- * `solve` is asked again when the followed market, the maker rate or positionMax has changed, not at each quote. Quotes nothing, and says why, while
- * fair value, inventory or fee is not known, or when one order is more than the risk allows.
+ * Builds a model maker. It calls `solve` after changes of the tracked market, the maker rate or positionMax, not per
+ * quote. It quotes nothing, with a reason, if fair value, inventory or fee is unknown, or if one order exceeds the
+ * risk.
  */
 export function modelMaker(
   p: ModelParameters,
@@ -158,7 +164,7 @@ export function modelMaker(
       const fair = fairPrice(view);
       const unknown = unknownIn(view);
       if (unknown !== null) return silent(unknown);
-      // Volatility and arrivals are those around the middle, as they were calibrated.
+      // Volatility and arrivals are measured around the mid price, like their calibration.
       const moved = market.look(view, view.mid);
       if (moved || isStale(solved, view)) solved = solveAt(maker, view, fair);
       if (solved === null || typeof solved === 'string') return silent(solved ?? 'not solved');
@@ -167,7 +173,7 @@ export function modelMaker(
   };
 }
 
-/** Nothing is solved, or for another fee or another limit. */
+/** Whether there is no solution, or it is for another fee or limit. */
 function isStale(solved: Solved | string | null, view: View): boolean {
   if (solved === null || typeof solved === 'string') return true;
   return solved.makerRate !== view.makerRate || solved.positionMax !== view.positionMax;
@@ -183,7 +189,7 @@ function solveAt(maker: Maker, view: View, fair: number): Solved | string {
   const fee = makerRate / 1e8;
   const adverse = maker.p.market.adverseBps / 10_000;
   const curve = market.curve(fee);
-  // At the distance that who minds no risk would quote.
+  // At the distance of a risk-neutral maker.
   const fillsPerS = curve?.calm.rate ?? a * Math.exp(-1 - k * (fee + adverse / 2));
   const decay = curve?.decay ?? k;
   const shift = shiftFor(decay, full / lots, fillsPerS, perS);
@@ -220,7 +226,7 @@ function levelsOf({ p, lots, spacing }: Maker, side: Side, of: Solved, view: Vie
   const nearest = of.distance(side, q, view.at);
   if (nearest === Infinity) return [];
   const steps: Step[] = [...fairSteps(view)];
-  // Half of the xi that is measured beyond the configured one. How hard to lean follows from the risk, and stays.
+  // Half of the measured xi beyond the configured one. The skew follows only from the risk.
   const own = widenOf(side, view);
   let parts = 0;
   for (const part of of.parts) {
@@ -278,5 +284,5 @@ function figuresOf(
   ];
 }
 
-/** (1/gamma) ln(1 + gamma/k): what the trade-off of edge and arrivals alone asks for, on each side. */
+/** Optimal edge per side from the trade-off of edge and arrivals: (1/gamma) ln(1 + gamma/k). */
 export const arrivalEdge = (gamma: number, k: number): number => (gamma === 0 ? 1 / k : Math.log1p(gamma / k) / gamma);

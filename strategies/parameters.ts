@@ -1,4 +1,4 @@
-/** Parameters that several strategies share: money, durations, levels, and how long an order is left where it is. */
+/** Parameters shared by several strategies: money, durations, levels, and tolerances of live orders. */
 import { z } from 'zod';
 import { moneyOf, valueFloor } from '../src/core/index.ts';
 import type { DecimalText, Instrument, RequoteTolerance } from '../src/core/index.ts';
@@ -11,10 +11,10 @@ export const bps = z.number().min(0).max(5_000);
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(0*[1-9]\d{0,5})([smhd])$/;
 
-/** A length of time like 90s, 10m, 1h or 1d. */
+/** Duration such as 90s, 10m, 1h or 1d. */
 export const duration = z.string().regex(DURATION, 'expected a length of time like 90s, 10m, 1h or 1d');
 
-/** Milliseconds of a checked duration. */
+/** Converts a checked duration to milliseconds. */
 export function millisOf(text: string): number {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined || unit === undefined) throw new RangeError(`${text} is no duration`);
@@ -23,45 +23,41 @@ export function millisOf(text: string): number {
 
 const SUM = /^(?=[\d.]*[1-9])(\d{1,20}(?:\.\d{1,18})?) ([a-z0-9]{2,12})$/;
 
-/** A sum of money with its currency, like "500 mxn". */
+/** Sum of money with its currency, such as "500 mxn". */
 export const sumOfMoney = z.string().regex(SUM, 'expected a sum above zero with its currency, like "500 mxn"');
 
-/** The currency of a checked sum. */
+/** Returns the currency of a checked sum. */
 export const currencyOf = (sum: string): string => SUM.exec(sum)?.[2] ?? '';
 
-/** A checked sum of the minor currency in tick-lots, as a float: for models only. */
+/** Converts a checked sum of the quote currency to tick-lots, as a float for models only. */
 export const tickLotsOf = (instrument: Instrument, sum: string): number =>
   Number(valueFloor(instrument, SUM.exec(sum)?.[1] ?? '0'));
 
-/** Of every strategy. */
+/** Parameter of every strategy. */
 export const amountTolerance = z
   .number()
   .min(0)
   .max(1)
   .optional()
   .describe(
-    'A live order is replaced when its unfilled amount differs from the wanted amount by more than this share of it, 0 to 1; 0 also replaces it after every fill. If omitted, 0.5. Orders of levels that merge on one tick or part again are replaced from a difference of 0.1.',
+    'Share of the wanted amount by which a live order may differ before it is replaced. If omitted, 0.5; for merged levels 0.1.',
   );
 
-/** Of every strategy here but the ladder, which has its own words for them. */
+/** Parameters of every strategy except the ladder, which has its own descriptions. */
 export const levelParameters = {
-  amount: aboveZero.describe('Amount of one order, in the major currency, as quoted decimal text.'),
-  levels: z.int().min(1).max(20).default(1).describe('Levels on each side, 1 to 20.'),
-  refreshToleranceBps: bps
-    .default(2)
-    .describe(
-      'A live order whose price is within this many bps of the wanted one stays where it is and keeps its place in the queue.',
-    ),
+  amount: aboveZero.describe('Amount of one order (base currency).'),
+  levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
+  refreshToleranceBps: bps.default(2).describe('Price difference within which a live order keeps its place (bps).'),
   maxOrderAgeMs: z
     .int()
     .min(1_000)
     .max(86_400_000)
     .default(1_800_000)
-    .describe('A live order older than this many ms is replaced even within the tolerance.'),
+    .describe('Age after which a live order is replaced (ms).'),
   amountTolerance,
 };
 
-/** What tuning may vary of them. */
+/** Tunable level parameters. */
 export const levelTuning = { levels: among(1, 2, 3, 5, 8), refreshToleranceBps: linear(0, 20) };
 
 type Levels = {
@@ -72,7 +68,7 @@ type Levels = {
   readonly amountTolerance?: number | undefined;
 };
 
-/** When the planner leaves a live order where it is. */
+/** Returns the tolerance within which the planner keeps a live order. */
 export const toleranceOf = (
   p: Pick<Levels, 'refreshToleranceBps' | 'maxOrderAgeMs' | 'amountTolerance'>,
 ): RequoteTolerance => ({
@@ -85,12 +81,15 @@ export type LimitsAsked = {
   readonly positionMax: DecimalText;
   readonly ordersMax: number;
   readonly collarBps: number;
-  /** How far from the middle the configured fair value can lie; absent: it is the middle. */
+  /** Maximum distance of the configured fair value from the mid price; if absent, they are equal. */
   readonly fairValueBps?: number;
 };
 export type LimitProblem = { readonly key: string; readonly message: string };
 
-/** What levels of one amount ask of the limits and cannot get. `fromFairBps`: how far from the fair value the last one can be, where that is known. */
+/**
+ * Returns conflicts of equal-sized levels with the limits. `fromFairBps`: maximum distance of the last level from the
+ * fair value, if known.
+ */
 export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): readonly LimitProblem[] {
   const furthestBps = fromFairBps + (limits.fairValueBps ?? 0);
   const problems: LimitProblem[] = [];
@@ -115,12 +114,15 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
   return problems;
 }
 
-/** bps as text, without the dust of binary fractions. */
+/** Formats bps as text, without float rounding errors. */
 export const plainBps = (x: number): string => String(Math.round(x * 1e6) / 1e6);
 /** Two maker fees in bps; `makerRate` in parts of 10^-8. */
 export const feesBps = (makerRate: number): number => (2 * makerRate) / 10_000;
 
-/** Why quotes this far apart cannot earn `minEdgeBps` over two maker fees (`fees`, in bps), or null. `what` names the distance for the reader. */
+/**
+ * Returns why quotes at this distance cannot earn `minEdgeBps` over two maker fees (`fees`, in bps), or `null`. `what`
+ * names the distance.
+ */
 export function narrowProblem(what: string, totalBps: number, minEdgeBps: number, fees: number): string | null {
   const needed = fees + minEdgeBps;
   if (Math.round(totalBps * 1e6) >= Math.round(needed * 1e6)) return null;

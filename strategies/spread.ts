@@ -1,4 +1,7 @@
-/** Quotes a fixed distance on both sides of a fair value, leaning against inventory: what the makers without a model share. */
+/**
+ * Quotes at a fixed distance on both sides of a fair value, with a skew against inventory; shared by the makers without
+ * a model.
+ */
 import { z } from 'zod';
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 import { roundTripShare } from './fees.ts';
@@ -12,29 +15,27 @@ export const minEdge = z
   .min(-1_000)
   .max(5_000)
   .default(1)
-  .describe('What a round trip must earn over both maker fees, in bps. Negative only if you mean to pay for volume.');
+  .describe('Minimum profit of a round trip above both maker fees (bps). Negative values pay for volume.');
 
 export const spreadParameters = {
   ...levelParameters,
-  halfSpreadBps: bps.describe('Distance of the first level from the fair value on both sides, in bps.'),
-  levelSpacingBps: bps.default(10).describe('Distance from one level to the next, in bps.'),
+  halfSpreadBps: bps.describe('Distance of the first level from the fair value (bps).'),
+  levelSpacingBps: bps.default(10).describe('Distance between levels (bps).'),
   minEdgeBps: minEdge,
   skewBpsAtLimit: bps
     .default(0)
-    .describe(
-      'How far both sides are moved against the inventory when it is positionMax away from the target, in bps; in proportion in between.',
-    ),
+    .describe('Shift of both sides against inventory at positionMax (bps), proportional below.'),
 };
 
-/** What the steps of `quoteAround` mean. */
+/** Meaning of the steps of `quoteAround`. */
 export const SPREAD_STEPS = {
   ...LEVEL_STEPS,
-  inventory: 'Both sides moved against our inventory: down when we hold more than the target, up when less.',
-  spread: 'The configured distance of the first level.',
+  inventory: 'Both sides moved against inventory: down if it is above the target, up if below.',
+  spread: 'Configured distance of the first level.',
   'minimum edge': 'Further out, until a round trip earns `minEdgeBps` over both maker fees.',
 };
 
-/** What tuning may vary of them. Never below the fees: who pays for volume says so. */
+/** Tunable parameters. The minimum edge is never negative: only the user can choose to pay for volume. */
 export const spreadTuning = {
   halfSpreadBps: linear(0, 300),
   levelSpacingBps: linear(0, 50),
@@ -45,7 +46,10 @@ export const spreadTuning = {
 
 type SpreadParameters = z.infer<z.ZodObject<typeof spreadParameters>>;
 
-/** `centre`: the steps that make the fair value. Both first levels move apart, each by half, until a round trip earns minEdgeBps over two maker fees; then each by what its markouts ask. */
+/**
+ * Quotes around `centre`, the steps of the fair value. Both first levels move apart, each by half, until a round trip
+ * earns minEdgeBps over two maker fees. Then each moves out by its markouts.
+ */
 export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centre: readonly Step[]): Quote {
   const fair = totalOf(centre);
   const skew = -clamp(view.position / view.positionMax, -1, 1) * (p.skewBpsAtLimit / 10_000) * fair;
@@ -72,7 +76,7 @@ export function quoteAround(p: SpreadParameters, lots: Amount, view: View, centr
   };
 }
 
-/** Null, or why nothing can be computed from this view. */
+/** Returns why this view is insufficient for quoting, or `null`. */
 export function unknownIn(view: View): string | null {
   if (!(view.mid > 0 && view.mid < Infinity)) return 'the fair value is not known';
   if (!Number.isFinite(view.position)) return 'the inventory is not known';
@@ -80,11 +84,13 @@ export function unknownIn(view: View): string | null {
   return null;
 }
 
-/** Null, or why both half spreads are less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
+/**
+ * Returns why both half spreads are less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8.
+ */
 export const spreadEdgeProblem = (p: SpreadParameters, makerRate: number): string | null =>
   narrowProblem('the spread', 2 * p.halfSpreadBps, p.minEdgeBps, feesBps(makerRate));
 
-/** None when the levels fit the limits. `moreBps`: how far the fair value itself can lie from the middle. */
+/** Checks that the levels fit the limits. `moreBps`: maximum distance of the fair value from the mid price. */
 export const spreadLimitProblems = (
   p: SpreadParameters,
   limits: LimitsAsked,

@@ -1,13 +1,16 @@
-/** How far tuning may vary a parameter, and in which steps. */
+/** Ranges and scales of tunable parameters. */
 
-/** Where tuning may look for a better value of one parameter. `linear` and `log`: any number between, ends included, in even steps of itself or of its logarithm. */
+/**
+ * Range of one parameter. `linear` and `log`: any number between the bounds, both included, uniform in the number or
+ * its logarithm.
+ */
 export type TuningRange =
   | { readonly scale: 'linear' | 'log'; readonly from: number; readonly to: number }
   | { readonly scale: 'choice'; readonly values: readonly (string | number | boolean)[] };
 
-/** Any number from the one to the other, in even steps. */
+/** Range from `from` to `to`, uniform in the number. */
 export const linear = (from: number, to: number): TuningRange => ({ scale: 'linear', from, to });
-/** Any number from the one (above 0) to the other, in even steps of the logarithm. */
+/** Range from `from` (above 0) to `to`, uniform in the logarithm. */
 export const log = (from: number, to: number): TuningRange => ({ scale: 'log', from, to });
-/** One of these. */
+/** Choice among these values. */
 export const among = (...values: readonly (string | number | boolean)[]): TuningRange => ({ scale: 'choice', values });

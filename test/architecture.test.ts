@@ -97,7 +97,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
     level: 3,
     stepOf: 3,
     fees: 3,
-    currenciesOf: 3,
     failureOf: 3,
     quoteOf: 3,
     choice: 3,
@@ -409,8 +408,9 @@ describe('every exported name', () => {
   });
 
   test('is used by the program itself, not by tests alone', () => {
-    expect(unusedExports(files).filter(line => !FOR_TESTS.includes(line))).toEqual([]);
-    expect(FOR_TESTS.filter(line => !unusedExports(files).includes(line))).toEqual([]);
+    const unused = unusedExports(files);
+    expect(unused.filter(line => !FOR_TESTS.includes(line))).toEqual([]);
+    expect(FOR_TESTS.filter(line => !unused.includes(line))).toEqual([]);
     const told = { path: 'src/a.ts', text: 'export const a = 1; export const b = 1; const c = b; // a' };
     expect(unusedExports([told])).toEqual(['src/a.ts: a']);
   });

@@ -12,8 +12,18 @@ export type Declaration = {
 
 const printer = ts.createPrinter({ removeComments: true });
 
-/** Functions, constants and classes of the top level of a file. */
+const known = new Map<string, { readonly text: string; readonly found: readonly Declaration[] }>();
+
+/** Functions, constants and classes of the top level of a file. A file is read once for all tests. */
 export function declarationsIn(path: string, text: string): readonly Declaration[] {
+  const one = known.get(path);
+  if (one?.text === text) return one.found;
+  const found = readDeclarations(path, text);
+  known.set(path, { text, found });
+  return found;
+}
+
+function readDeclarations(path: string, text: string): readonly Declaration[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
   const bodyOf = (node: ts.Node, name: string): string =>
     printer

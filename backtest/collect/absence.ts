@@ -1,7 +1,7 @@
-/** How long each side had no order of ours at the exchange, by the reason that the engine gave at its next decision. */
+/** Time without a live order of the bot per side, by the engine's reason at its next decision. */
 import type { Millis } from '../../src/core/index.ts';
 
-/** Seconds without a bid and without an ask; decisions at which a missing side had this reason. */
+/** Seconds without a bid and without an ask, and the number of decisions with this reason for a missing side. */
 export type Missing = {
   readonly reason: string;
   readonly bidSeconds: number;
@@ -9,18 +9,18 @@ export type Missing = {
   readonly decisions: number;
 };
 
-/** Reasons told apart; the texts are few, but a strategy may write its own. */
+/** Maximum number of distinct reasons; there are few, but a strategy may generate its own texts. */
 const REASONS_MAX = 100;
-/** What is beyond them. */
+/** Collects all reasons beyond the maximum. */
 const OTHERS = 'other reasons';
-/** Before the first decision. */
+/** Reason before the first decision. */
 const UNDECIDED = 'nothing was decided yet';
 
-/** Times never go back. A side counts as missing from one look to the next when it is missing at the second. */
+/** Times must not decrease. A side counts as missing between two samples if it is missing at the second. */
 export class Absence {
   readonly #reasons = new Map<string, { bid: number; ask: number; decisions: number }>();
   #lookedAt: Millis;
-  /** Of each side: what is not explained yet, and whether it was missing at the last look. */
+  /** Unexplained time of each side, and whether it was missing at the last sample. */
   #bid = 0;
   #ask = 0;
   #lastReasons = { bid: UNDECIDED, ask: UNDECIDED };
@@ -31,12 +31,12 @@ export class Absence {
     this.#lookedAt = from;
   }
 
-  /** A side is missing, or was and is not explained. */
+  /** Whether a side is missing, or was missing without an explanation so far. */
   get isOpen(): boolean {
     return this.#noBid || this.#noAsk || this.#bid > 0 || this.#ask > 0;
   }
 
-  /** Up to then the market was closed: nothing is missing. */
+  /** Marks the time up to `at` as closed market, in which no side is missing. */
   skip(at: Millis): void {
     this.#lookedAt = at;
     this.#noBid = this.#noAsk = false;
@@ -51,7 +51,7 @@ export class Absence {
     if (!hasAsk) this.#ask += passed;
   }
 
-  /** The reason of each side, as of a decision; that of a side that is there is not counted. */
+  /** Records the reason of each side at a decision; that of a present side is ignored. */
   explain(bid: string, ask: string): void {
     if (this.#noBid || this.#bid > 0) this.#of(bid).bid += this.#bid;
     if (this.#noAsk || this.#ask > 0) this.#of(ask).ask += this.#ask;
@@ -61,9 +61,9 @@ export class Absence {
     this.#lastReasons = { bid, ask };
   }
 
-  /** Longest first, both sides together; then by the number of decisions. */
+  /** Returns the reasons, longest first with both sides together, then by the number of decisions. */
   end(): readonly Missing[] {
-    // After the last decision its reasons held on.
+    // The last decision's reasons apply until the end.
     if (this.#bid > 0) this.#of(this.#lastReasons.bid).bid += this.#bid;
     if (this.#ask > 0) this.#of(this.#lastReasons.ask).ask += this.#ask;
     return [...this.#reasons]

@@ -1,16 +1,18 @@
-/** Series of a replay in bounded memory: equal stretches of time, of which two become one whenever there are too many. */
+/**
+ * Series of a replay in bounded memory: time buckets of equal width, which are merged in pairs if there are too many.
+ */
 
-/** What a stretch keeps of the values put into it. */
+/** Aggregation of the values in a bucket. */
 export type Keep = 'last' | 'min' | 'max' | 'sum';
 
-/** At least half of this many are in use once a run is long enough. */
+/** Maximum number of buckets; a long run uses at least half of them. */
 export const BUCKETS_MAX = 1024;
 
-/** The result depends on nothing but what was put in, in which order. A stretch without a value is NaN, or 0 where sums are kept. */
+/** Time series that depend only on the values and their order. A bucket without a value is NaN, or 0 for sums. */
 export class Buckets<Name extends string> {
   readonly #from: number;
   readonly #keeps: Readonly<Record<Name, Keep>>;
-  /** By stretch, for who knows what each of them keeps: the last is written, and a sum added to, without asking which it is. */
+  /** Columns by bucket, for callers that know their aggregation: they write the last value or add to a sum directly. */
   readonly columns: Readonly<Record<Name, Float64Array>>;
   #width: number;
   #length = 0;
@@ -27,7 +29,7 @@ export class Buckets<Name extends string> {
     this.columns = made;
   }
 
-  /** Duration of a stretch; twice as long after every halving. */
+  /** Duration of a bucket; doubles with every merge. */
   get width(): number {
     return this.#width;
   }
@@ -40,7 +42,7 @@ export class Buckets<Name extends string> {
     this.putIn(this.stretchAt(at), name, value);
   }
 
-  /** The same where several values of one time are put in: `stretch` of that time. */
+  /** Puts a value like `put`, for a bucket found earlier by `stretchAt`. */
   putIn(stretch: number, name: Name, value: number): void {
     const column = this.columns[name];
     column[stretch] = merged(this.#keeps[name], column[stretch]!, value);
@@ -50,7 +52,7 @@ export class Buckets<Name extends string> {
     return this.columns[name].subarray(0, this.#length);
   }
 
-  /** Number of the stretch that a time lies in; another one after the next of a later time. */
+  /** Returns the bucket of a time; valid until the next call with a later time. */
   stretchAt(at: number): number {
     let index = Math.floor((at - this.#from) / this.#width);
     if (!(index >= 0 && Number.isSafeInteger(index))) throw new RangeError(`${at} is before ${this.#from}`);
@@ -68,7 +70,7 @@ export class Buckets<Name extends string> {
     for (const name in this.columns) {
       const column = this.columns[name];
       const keep = this.#keeps[name];
-      // Beyond the length there are only empty ones, so that an odd last one stays what it is.
+      // Values beyond the length are empty, so an odd last bucket keeps its value.
       for (let i = 0; i < half; i++) {
         const second = 2 * i + 1 < column.length ? column[2 * i + 1]! : emptyOf(keep);
         column[i] = merged(keep, column[2 * i]!, second);

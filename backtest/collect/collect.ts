@@ -1,4 +1,4 @@
-/** What a report shows of a replay, gathered at the exchange's end while it runs: exact profit, and the rest as figures in bounded memory. */
+/** Report data of a replay, collected at the exchange's time: exact profit, other figures in bounded memory. */
 import {
   amount as lotsOf,
   approximately,
@@ -30,7 +30,7 @@ import type { Watcher } from '../exchange/watch.ts';
 
 export type CollectOptions = {
   readonly instrument: Instrument;
-  /** First and last moment of the tape. */
+  /** Times of the first and the last row of the tape. */
   readonly from: Millis;
   readonly to: Millis;
   readonly gaps: readonly Gap[];
@@ -38,30 +38,30 @@ export type CollectOptions = {
   readonly budget: RequestBudget;
   /** Tick of place 0. */
   readonly base: number;
-  /** Major held beyond the target at the start. */
+  /** Base currency held beyond the target at the start. */
   readonly opening: Money;
 };
 
-/** Of the orders of one level of one side; `level` is from 1. Amounts in lots, times in ms. */
+/** Orders of one level of one side; `level` starts at 1. Amounts in lots, times in ms. */
 export type LevelOrders = {
   readonly side: Side;
   readonly level: number;
   readonly rested: number;
   readonly restedLots: number;
   readonly filledLots: number;
-  /** With at least one execution, and filled whole. */
+  /** Orders with at least one execution, and completely filled ones. */
   readonly touched: number;
   readonly filled: number;
-  /** Mean of what stood ahead on arrival. */
+  /** Mean amount ahead in the queue on arrival. */
   readonly aheadLots: number | null;
-  /** From coming to rest to the first execution. */
+  /** Time from resting to the first execution. */
   readonly queued: Durations;
-  /** Life of those that ended without one. */
+  /** Lifetime of orders that ended without an execution. */
   readonly unfilled: Durations;
 };
 
 export type Collected = {
-  /** Marked at the exchange's own middle, at the exchange's own time; the parts add up to the last unit. */
+  /** Profit at the exchange's own mid price and time; its parts add up exactly. */
   readonly profit: Profit;
   readonly position: Money;
   readonly cash: Money;
@@ -70,18 +70,18 @@ export type Collected = {
   readonly markouts: readonly MarkoutCurve[];
   readonly levels: readonly LevelOrders[];
   readonly queued: Durations;
-  /** Time in ms by position in lots, and mean of the position's size over the time. */
+  /** Time in ms by position in lots, and the time-weighted mean size of the position. */
   readonly positionTime: TimeByValue;
   readonly positionMeanLots: number;
   readonly spreads: { readonly marketBps: number | null; readonly oursBps: number | null };
-  /** Hours of the day whose spread is far beyond that of the others. */
+  /** Hours of the day with a spread far beyond that of the others. */
   readonly wideHours: WideHours | null;
-  /** Shares of looks at which a bid, an ask, and both rested at the exchange. */
+  /** Shares of samples with a resting bid, ask, and both. */
   readonly quoted: { readonly bid: number; readonly ask: number; readonly both: number };
-  /** In any minute. */
+  /** Maximum number of requests in any minute. */
   readonly requestsMost: number;
   readonly requestsAllowed: number;
-  /** Why a side had no order of ours, and for how long, longest first. */
+  /** Reasons why a side had no live order, with durations, longest first. */
   readonly missing: readonly Missing[];
   readonly hours: readonly Hour[];
   readonly series: Buckets<SeriesName>;
@@ -118,7 +118,7 @@ export type SeriesName = keyof typeof SERIES;
 
 type ProfitNumbers = Readonly<Record<'profit' | 'spread' | 'inventory' | 'fees' | 'hedging', number>>;
 
-/** The market is looked at this often; shares of time are shares of looks. */
+/** Sampling interval; shares of time are shares of samples. */
 const LOOK_MS = 1000;
 
 export class Collector implements Watcher {
@@ -142,10 +142,10 @@ export class Collector implements Watcher {
   readonly #positionTime: TimeByValue;
   readonly #levels: Level[] = Array.from({ length: 2 * MARKOUT_LEVELS_MAX }, () => new Level());
   readonly #queued = new Durations();
-  /** A lot of the major currency, and a tick of the minor one. */
+  /** Lot of the base currency, and tick of the quote currency. */
   readonly #lot: number;
   readonly #tick: number;
-  /** The profit that was last shown, and as what: mostly it has not moved since. */
+  /** Last profit and its numbers, cached because it mostly has not changed. */
   #last: { readonly of: Profit; readonly parts: ProfitNumbers } | null = null;
   #lookAt: Millis;
   #since: Millis;
@@ -185,7 +185,7 @@ export class Collector implements Watcher {
     this.dueAt = from;
   }
 
-  /** A side had no order of ours, and nobody has said why: whoever knows should. */
+  /** Whether a side has no live order without an explanation so far; `explain` must then be called. */
   get isMissing(): boolean {
     return this.#absence.isOpen;
   }
@@ -207,7 +207,7 @@ export class Collector implements Watcher {
     const level = this.#levelOf(order);
     level.rested++;
     level.restedLots += order.lots;
-    // Of an order that waits to be shown who stands before it nobody knows.
+    // The queue position of an order that is not yet displayed is unknown.
     if (order.front < Infinity) {
       level.ahead += order.front;
       level.known++;
@@ -218,7 +218,7 @@ export class Collector implements Watcher {
     const { base } = this.#options;
     const ticks = place + base;
     const midTicks = mid === 0 ? 0 : mid / 2 + base;
-    // One that took never stood in a queue, and is no quote.
+    // A taker order was never in a queue, and is not a quote.
     if (!order.takes) this.#quoted(order, lots, at);
     this.#hold(at);
     this.#hours.reach(at, this.#profitNow);
@@ -236,7 +236,10 @@ export class Collector implements Watcher {
     this.#schedule();
   }
 
-  /** A conversion was carried out; `mid` as of `filled`. Returns what it cost against the middle, in the minor currency, above zero when paid. */
+  /**
+   * Books an executed conversion; `mid` is as in `filled`. Returns its cost against the mid price in the quote
+   * currency, positive if paid.
+   */
   converted(major: Money, minor: Money, at: Millis, mid: number): Money {
     const shownAt = Math.min(at, this.#options.to);
     this.#hold(shownAt);
@@ -252,7 +255,7 @@ export class Collector implements Watcher {
     return money(before - this.#position.profit().hedging);
   }
 
-  /** What the account has gained of each currency since the start. */
+  /** Change of the account per currency since the start. */
   get moved(): { readonly major: Money; readonly minor: Money } {
     return { major: money(this.#position.inventory - this.#options.opening), minor: this.#position.cash };
   }
@@ -272,12 +275,12 @@ export class Collector implements Watcher {
     level.filledLots += lots;
   }
 
-  /** Why a bid, and why an ask, would be missing, as of a decision. */
+  /** Records the reasons for a missing bid and a missing ask at a decision. */
   explain(bid: string, ask: string): void {
     this.#absence.explain(bid, ask);
   }
 
-  /** After the tape. */
+  /** Returns the results after the tape. */
   end(): Collected {
     const { to } = this.#options;
     this.#hold(to);
@@ -310,7 +313,7 @@ export class Collector implements Watcher {
     };
   }
 
-  /** Books one execution; the parts of the profit explain the equity to the last unit, or this throws. Returns its value. */
+  /** Books one execution and returns its value. Throws unless the parts of the profit explain the equity exactly. */
   #book(order: OwnOrder, lots: number, at: Millis, ticks: number): Money {
     const { instrument } = this.#options;
     const side: Side = order.side === BUY ? 'buy' : 'sell';
@@ -341,7 +344,7 @@ export class Collector implements Watcher {
     const series = this.#series;
     const parts = this.#shown(this.#position.profit());
     const { profit } = parts;
-    // Nothing below is of another time.
+    // All values below are of this time.
     const stretch = series.stretchAt(at);
     const { columns } = series;
     this.#fell(at, stretch);
@@ -407,7 +410,7 @@ export class Collector implements Watcher {
     return parts;
   }
 
-  /** The fall of the profit from its highest so far. */
+  /** Updates the drawdown: the fall of the profit from its maximum. */
   #fell(at: Millis, stretch = this.#series.stretchAt(at)): void {
     const { total } = this.#position.profit();
     if (total > this.#peak) this.#peak = total;
@@ -418,7 +421,7 @@ export class Collector implements Watcher {
     this.#fallAt = at;
   }
 
-  /** What was held until `at`. */
+  /** Adds the time until `at` with the current position. */
   #hold(at: Millis): void {
     const passed = at - this.#since;
     this.#since = at;
@@ -426,7 +429,7 @@ export class Collector implements Watcher {
     this.#sizeTime += Math.abs(this.#lots) * passed;
   }
 
-  /** The extremes of what is held. */
+  /** Records the extremes of the position. */
   #holding(at: Millis): void {
     const held = this.#lots * this.#lot;
     this.#series.put('positionLeast', at, held);
@@ -453,7 +456,7 @@ class Level {
   touched = 0;
   filled = 0;
   ahead = 0;
-  /** Orders of which it was known who stood before them. */
+  /** Orders with a known queue position. */
   known = 0;
   readonly queued = new Durations();
   readonly unfilled = new Durations();

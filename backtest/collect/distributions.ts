@@ -1,9 +1,9 @@
-/** Two distributions in bounded memory: how long something took, and how much of the time something had which value. */
+/** Two distributions in bounded memory: of durations, and of time by value. */
 
 const PER_DECADE = 32;
 const DECADES = 10;
 
-/** Durations from 1 ms to 10^10 ms in steps of 7.5 %: a quantile is right within 4 %. */
+/** Durations from 1 ms to 10^10 ms in bins of 7.5%; quantiles are accurate to 4%. */
 export class Durations {
   readonly #counts = new Float64Array(PER_DECADE * DECADES + 1);
   #total = 0;
@@ -18,7 +18,7 @@ export class Durations {
     this.#total++;
   }
 
-  /** The duration that this share of all did not exceed, in ms; null of none. */
+  /** Returns a quantile in ms; `null` without samples. */
   quantile(share: number): number | null {
     let left = share * this.#total;
     if (!(this.#total > 0)) return null;
@@ -29,7 +29,7 @@ export class Durations {
     return middleOf(this.#counts.length - 1);
   }
 
-  /** Upper end in ms of every step that holds any, and the share of all up to it. */
+  /** Returns the upper end in ms of every non-empty bin, and the cumulative share. */
   curve(): { readonly ms: readonly number[]; readonly share: readonly number[] } {
     const ms: number[] = [];
     const share: number[] = [];
@@ -49,7 +49,7 @@ const middleOf = (bin: number): number => (bin === 0 ? 0.5 : 10 ** ((bin - 0.5) 
 
 const REACH = 40;
 
-/** Time by value: bars centred on whole multiples of a width that triples whenever a value lies beyond the outermost. */
+/** Time by value, in bars centered on multiples of a width, which triples if a value exceeds the outermost bar. */
 export class TimeByValue {
   #width: number;
   readonly #times = new Float64Array(2 * REACH + 1);
@@ -65,7 +65,7 @@ export class TimeByValue {
     this.#times[REACH + Math.round(value / this.#width)]! += time;
   }
 
-  /** Three bars become one. */
+  /** Merges three bars into one. */
   widen(): void {
     this.#width *= 3;
     const before = this.#times.slice();
@@ -73,7 +73,7 @@ export class TimeByValue {
     for (let i = -REACH; i <= REACH; i++) this.#times[REACH + Math.round(i / 3)]! += before[REACH + i]!;
   }
 
-  /** From the first bar that holds time to the last: value at the middle of each, and its time. */
+  /** Returns the bars from the first to the last non-empty one: center and time of each. */
   bars(): { readonly width: number; readonly values: readonly number[]; readonly times: readonly number[] } {
     let low = 0;
     let high = 2 * REACH;

@@ -1,16 +1,16 @@
-/** What each hour of a replay brought, by the clock of UTC: a row for each hour of the tape. */
+/** Results of a replay per UTC hour. */
 import { money } from '../../src/core/index.ts';
 import type { Millis, Money, Profit } from '../../src/core/index.ts';
 
-/** From `from` up to `to`; the profits of all add up to that of the run, to the last unit. */
+/** Results from `from` up to `to`; the profits of all hours add up exactly to that of the run. */
 export type Hour = {
   readonly from: Millis;
   readonly to: Millis;
   readonly profit: Profit;
   readonly fills: number;
-  /** Traded, in the minor currency. */
+  /** Traded value, in the quote currency. */
   readonly value: Money;
-  /** Looks at the market, and those at which both sides were quoted. */
+  /** Samples, and those with both sides quoted. */
   readonly looks: number;
   readonly bothLooks: number;
 };
@@ -18,12 +18,12 @@ export type Hour = {
 const HOUR = 3_600_000;
 const PARTS = ['spread', 'inventory', 'fees', 'hedging', 'total'] as const;
 
-/** Times never go back; `profit` is asked for at the end of an hour alone. */
+/** Times must not decrease; `profit` is called only at the end of an hour. */
 export class Hours {
   readonly #to: Millis;
   readonly #past: Hour[] = [];
   #from: Millis;
-  /** End of the hour that `#from` lies in. */
+  /** End of the hour that contains `#from`. */
   #ends: Millis;
   #before: Profit = { spread: money(0n), inventory: money(0n), fees: money(0n), hedging: money(0n), total: money(0n) };
   #fills = 0;
@@ -37,7 +37,7 @@ export class Hours {
     this.#ends = (Math.floor(from / HOUR) + 1) * HOUR;
   }
 
-  /** Before anything that happens at `at`: what is after the end of the run counts to its last hour. */
+  /** Closes the hours that end up to `at`, before any event at `at`. Events after the run count in its last hour. */
   reach(at: Millis, profit: () => Profit): void {
     while (this.#ends <= at && this.#ends < this.#to) this.#close(this.#ends, profit());
   }

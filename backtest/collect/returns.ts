@@ -1,8 +1,11 @@
-/** Gain by the minute, and what is usually made of it: ratios of mean to deviation, scaled to a year. */
+/** Gains per minute, and the annualized ratios of mean to deviation. */
 
 const MINUTE = 60_000;
 const MINUTES_A_YEAR = 365 * 24 * 60;
-/** Days from which a ratio is told. Its standard error is about one over the root of the years: 3.5 after thirty days, and from a day it would be 19. */
+/**
+ * Minimum number of days for a ratio. Its standard error is about one over the square root of the years: 3.5 after
+ * thirty days, but 19 after one.
+ */
 export const RATIO_DAYS = 30;
 const MINUTES_LEAST = RATIO_DAYS * 24 * 60;
 
@@ -18,10 +21,10 @@ export class Returns {
     this.#next = from + MINUTE;
   }
 
-  /** The profit so far, with times that never go back; the first look at or after the end of a minute closes it. */
+  /** Takes the profit so far; times must not decrease. The first call at or after the end of a minute closes it. */
   look(at: number, profit: number): void {
     if (at < this.#next) return;
-    // After a stretch without looks a single gain stands for all of it.
+    // After a time without calls, one gain covers all of it.
     this.#next += MINUTE * (1 + Math.floor((at - this.#next) / MINUTE));
     const gain = profit - this.#before;
     this.#before = profit;
@@ -31,14 +34,17 @@ export class Returns {
     if (gain < 0) this.#losses += gain * gain;
   }
 
-  /** Mean over standard deviation of the gains, times the root of the minutes of a year; null where it would say nothing. */
+  /**
+   * Mean over standard deviation of the gains, times the square root of the minutes per year; `null` if it is
+   * meaningless.
+   */
   sharpe(): number | null {
     const mean = this.#sum / this.minutes;
     const deviation = Math.sqrt(Math.max(0, this.#squares / this.minutes - mean * mean));
     return this.#ratio(mean, deviation);
   }
 
-  /** The same over the root of the mean squared loss. */
+  /** Mean over the root of the mean squared loss, scaled like `sharpe`; `null` if it is meaningless. */
   sortino(): number | null {
     return this.#ratio(this.#sum / this.minutes, Math.sqrt(this.#losses / this.minutes));
   }

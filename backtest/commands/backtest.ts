@@ -1,4 +1,4 @@
-/** The commands that replay and measure one recording: backtest, calibrate. */
+/** Commands that replay and measure one recording: backtest, calibrate. */
 import { readRegularFile, TEXT_FILE } from '../../src/guard/index.ts';
 import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
@@ -63,7 +63,7 @@ type CalibrateFlags = {
 /** Latencies of a sweep, in ms. */
 const SWEEP = [0, 25, 100, 500, 2_000];
 
-/** `backtest` and `calibrate`. A recording that cannot be read is `UsageError`. */
+/** Adds `backtest` and `calibrate`. An unreadable recording is a `UsageError`. */
 export function addBacktestCommands(program: Command): void {
   addBacktest(program);
   addCalibrate(program);
@@ -71,38 +71,31 @@ export function addBacktestCommands(program: Command): void {
 
 function addBacktest(program: Command): void {
   sessionHours(tradedTime(venueFees(tapeBook(program.command('backtest')))))
-    .description('trade a recorded market with the very engine and strategy that run, under several fill models')
-    .option('-c, --config <file>', 'YAML file; without it the one that comes with Puntas')
-    .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
-    .option('--flow-seconds <n>', 'length of that flow', seedNumber, 3_600)
-    .option('--flow-drift <bps>', 'trend of that flow, in bps an hour', driftNumber, 0)
-    .option('--seed <n>', 'seed of that flow', seedNumber)
-    .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
-    .option('--from <rows>', 'levels or orders: which rows tell the book where a recording has both')
+    .description('replay a recorded market through the live engine')
+    .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
+    .option('--tape <dir>', 'recording (default: record the built-in market first)')
+    .option('--flow-seconds <n>', 'seconds of the built-in market to record', seedNumber, 3_600)
+    .option('--flow-drift <bps>', 'trend of the built-in market (bps per hour)', driftNumber, 0)
+    .option('--seed <n>', 'random seed', seedNumber)
+    .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
+    .option('--from <rows>', 'book rows to use if the recording has both: levels or orders')
     .addOption(
-      new Option(
-        '--reference <book=dir>',
-        'a recording of a book that the configured reference or a route of hedges goes through, once for each of them',
-      )
+      new Option('--reference <book=dir>', 'recording of a reference or hedge-route book (repeatable)')
         .argParser(several)
         .default([], 'none'),
     )
     .option(
       '--latency-ms <spec>',
-      'time to the exchange, and the same back: 25, exponential:LEAST,MEAN, lognormal:MEDIAN,SIGMA, a CSV file of sent,answered, or the state directory of a run',
+      'request latency each way (ms): 25, exponential:MIN,MEAN, lognormal:MEDIAN,SIGMA, a CSV file, or a state directory',
       '25',
     )
-    .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
-    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
-    .option('--fill-latency-ms <spec>', 'time from a fill of ours to our hearing of it; without it that of an answer')
-    .option(
-      '--latency-sweep [ms]',
-      `the same run at several latencies of requests too, separated by commas; without them ${SWEEP.join(',')}`,
-      sweepFlag,
-    )
-    .option('--threads <n>', 'fill models that run at once; without it all of them', threadNumber)
-    .option('--out <path>', 'NAME.html or a folder: the report as a page and as JSON, every fill and order as CSV')
-    .option('--json', 'print the report as one JSON object', false)
+    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
+    .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: that of an answer)')
+    .option('--latency-sweep [ms]', `repeat at these request latencies (default: ${SWEEP.join(',')})`, sweepFlag)
+    .option('--threads <n>', 'parallel runs (default: all fill models)', threadNumber)
+    .option('--out <path>', 'write NAME.html, or a folder: page, JSON, and CSV of fills and orders')
+    .option('--json', 'print one JSON object', false)
     .action(async (options: BacktestFlags) => {
       const { config, file, tape } = await chosenTape(options);
       const files = options.out === undefined ? null : reportFiles(options.out);
@@ -135,32 +128,23 @@ function addBacktest(program: Command): void {
 
 function addCalibrate(program: Command): void {
   sessionHours(program.command('calibrate'))
-    .description(
-      'measure a recording: volatility, arrivals, what fills are worth by distance, and whether it pays to quote',
-    )
-    .option('--tape <dir>', 'the recording; without it the seeded flow is recorded first')
-    .option('--book <book>', 'which book, where the recording has several; of the flow btc_mxn without it')
-    .option('--flow-seconds <n>', 'length of that flow', seedNumber, 21_600)
-    .option('--seed <n>', 'seed of that flow', seedNumber, 1)
-    .option(
-      '--fees <bps>',
-      'maker fees to judge by, separated by commas; without it of the first and last tier',
-      feesFlag,
-    )
-    .option('--cadence-ms <n>', 'how often orders are pegged anew', cadenceFlag, 1_000)
-    .option('--latency-ms <spec>', 'as of puntas backtest', '25')
-    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
+    .description('measure a recording: volatility, arrivals, and where quoting pays')
+    .option('--tape <dir>', 'recording (default: record the built-in market first)')
+    .option('--book <book>', 'book to use if the recording has several')
+    .option('--flow-seconds <n>', 'seconds of the built-in market to record', seedNumber, 21_600)
+    .option('--seed <n>', 'random seed', seedNumber, 1)
+    .option('--fees <bps>', 'maker fees (bps), comma-separated (default: first and last tier)', feesFlag)
+    .option('--cadence-ms <n>', 'requote interval (ms)', cadenceFlag, 1_000)
+    .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
+    .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
     .addOption(
-      new Option(
-        '--reference <book=dir>',
-        'a recording of the same time of a book that leads to ours, or of ours elsewhere: what it foretells; once for each of a chain, in its order',
-      )
+      new Option('--reference <book=dir>', 'recording of a leading book or market (repeatable, in chain order)')
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--reference-age <seconds>', 'how old the reference is when it is quoted on', seedNumber, 1)
-    .option('--json', 'print it as one JSON object', false)
-    .option('--out <file>', 'write there instead of to stdout')
+    .option('--reference-age <seconds>', 'age of the reference when used (seconds)', seedNumber, 1)
+    .option('--json', 'print one JSON object', false)
+    .option('--out <file>', 'output file (default: stdout)')
     .action(async ({ tape, book, session, flowSeconds, seed, out, ...flags }: CalibrateFlags) => {
       const { fees, cadenceMs, json, reference, referenceAge, ...latency } = flags;
       if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
@@ -180,7 +164,7 @@ function addCalibrate(program: Command): void {
     });
 }
 
-/** A stored tape is opened, not read: it slides past. */
+/** Opens a stored tape without loading it: the replay reads it in a sliding window. */
 async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   if (session !== undefined && tape === undefined) throw new UsageError(SESSION_ALONE);
   const stored = chosenStored(tape, config, book, session);

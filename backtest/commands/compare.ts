@@ -1,4 +1,4 @@
-/** The command that compares bots on recordings. */
+/** Command that compares bots on recordings. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -41,53 +41,43 @@ type CompareFlags = {
   readonly json: boolean;
 };
 
-/** `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` on flags, configurations and recordings. */
+/**
+ * Adds `compare`: text, or with --json one object; --out writes the page and its JSON. Rejects with `UsageError` for
+ * invalid flags, configurations and recordings.
+ */
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
-    .description(
-      'run several bots on several recordings, under several fill models and fee tiers, side by side in one page; without -c every strategy, with parameters from the first part of each recording and one risk for all',
-    )
+    .description('compare configurations or all strategies on recordings')
     .requiredOption('--tape <paths...>', 'recordings, tapes, or folders of them')
     .addOption(
-      new Option('-c, --config <files...>', 'YAML files to compare, on the recordings of their books').default(
+      new Option('-c, --config <files...>', 'configurations to compare on the recordings of their books').default(
         [],
         'none',
       ),
     )
-    .option(
-      '--fees <tiers>',
-      "own (the tier that the run's own volume gives, as 30 days of it), best (the highest), entry (the lowest), config (of the configured 30-day volume), separated by commas; without it own,best,entry, and config with -c; plots of one tier show the first",
-    )
-    .option(
-      '--starts <n>',
-      'each run of the first tier so many times, begun evenly over an hour, or over a quarter of the time where that is less; 1: once',
-      startNumber,
-      4,
-    )
-    .option('--models <names>', 'fill models, separated by commas', 'pessimistic,expected,optimistic')
+    .option('--fees <tiers>', 'fee tiers: own, best, entry, config (default: own,best,entry; with -c: config)')
+    .option('--starts <n>', 'starts of each run, spread over an hour', startNumber, 4)
+    .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      "without -c: what one standard deviation of the price may cost in an hour at full inventory, in each book's minor currency",
+      'without -c: cost of one standard deviation per hour at full inventory (quote currency)',
       decimalFlag,
       '10',
     )
     .addOption(
-      new Option(
-        '--calibrate <share>',
-        'without -c: share of each recording that parameters come from, and that is not traded',
-      )
+      new Option('--calibrate <share>', 'without -c: share of each recording for calibration only')
         .argParser(shareOf)
         .default(1 / 3, 'a third'),
     )
-    .option('--anyway', 'without -c: run also what the first part of a recording says not to quote', false)
-    .option('--latency-ms <spec>', 'as of puntas backtest', '25')
-    .option('--cancel-latency-ms <spec>', 'the same of cancels, where it differs')
-    .option('--feed-latency-ms <spec>', 'least time from the exchange to us', '0')
-    .option('--fill-latency-ms <spec>', 'time from a fill of ours to our hearing of it; without it that of an answer')
-    .option('--seed <n>', 'seed of latencies that are drawn', seedNumber, 1)
-    .option('--threads <n>', 'runs at once; without it 2', threadNumber)
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
-    .option('--json', 'print the numbers as one JSON object, without the curves', false)
+    .option('--anyway', 'without -c: also run what should not be quoted', false)
+    .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
+    .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
+    .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: that of an answer)')
+    .option('--seed <n>', 'random seed', seedNumber, 1)
+    .option('--threads <n>', 'parallel runs (default: 2)', threadNumber)
+    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--json', 'print one JSON object', false)
     .action(async (flags: CompareFlags) => {
       const { config, tape, risk, calibrate, seed, out } = flags;
       const page = out === undefined ? null : pageNames(out);
@@ -128,7 +118,7 @@ function pageNames(out: string): { readonly html: string; readonly json: string 
   return { html: out, json: out.replace(/\.html?$/i, '.json') };
 }
 
-/** Fees of another exchange have no tiers. */
+/** Default tiers; fees of another exchange have no tiers. */
 function tiersWithout({ config, venueFees }: CompareFlags): string {
   if (config.length > 0) return 'config';
   return venueFees === undefined ? 'own,best,entry' : 'entry';

@@ -1,4 +1,4 @@
-/** Values of the flags of research commands: text to a checked number, or one line that says what was expected. */
+/** Parsers for flags of research commands: text to a checked number, or one line with the expected format. */
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import type { QueuePlace } from '../app/queue/queuePlace.ts';
@@ -6,7 +6,7 @@ import type { StoredFiles } from '../app/tapeStore/storedFiles.ts';
 import { recordedTime } from '../../src/cli/terminal/flags.ts';
 import type { Millis } from '../../src/core/index.ts';
 
-/** In bps an hour, from -5000 to 5000; decimals are allowed. */
+/** Drift in bps per hour, from -5000 to 5000; decimals are allowed. */
 export function driftNumber(text: string): number {
   const n = Number(text);
   if (!(/^-?\d+(\.\d+)?$/.test(text) && Math.abs(n) <= 5_000))
@@ -16,7 +16,7 @@ export function driftNumber(text: string): number {
 
 const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 
-/** Bytes of text like 500MB, 20GB or 1TB; above 0. */
+/** Bytes of text such as 500MB, 20GB or 1TB; above 0. */
 export function sizeFlag(text: string): number {
   const [, digits, unit] = /^(\d+(?:\.\d+)?)(MB|GB|TB)$/.exec(text) ?? [];
   const bytes = Number(digits) * UNITS[unit as keyof typeof UNITS];
@@ -27,7 +27,7 @@ export function sizeFlag(text: string): number {
 const SWEEP_MAX_MS = 60_000;
 const SWEEP_MOST = 12;
 
-/** Up to twelve latencies in ms, each at most a minute, separated by commas; ascending, each once. */
+/** Up to twelve latencies in ms, each at most one minute, separated by commas; sorted and deduplicated. */
 export function sweepFlag(text: string): readonly number[] {
   const all = text.split(',').map(one => (/^\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
   if (!(all.length <= SWEEP_MOST && all.every(ms => ms >= 0 && ms <= SWEEP_MAX_MS)))
@@ -37,7 +37,7 @@ export function sweepFlag(text: string): readonly number[] {
 
 const FEES_MOST = 8;
 
-/** Up to eight fees in bps, separated by commas; a rebate is below 0. In their order, each once. */
+/** Up to eight fees in bps, separated by commas; negative for a rebate. Deduplicated, in the given order. */
 export function feesFlag(text: string): readonly number[] {
   const all = text.split(',').map(one => (/^-?\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
   if (!(all.length <= FEES_MOST && all.every(bps => Math.abs(bps) <= 1_000)))
@@ -45,7 +45,7 @@ export function feesFlag(text: string): readonly number[] {
   return [...new Set(all)];
 }
 
-/** Maker and taker fee as fractions, like -0.0001,0.0005; below 0 is a rebate. */
+/** Maker and taker fee as fractions, such as -0.0001,0.0005; negative for a rebate. */
 export function venueFeesFlag(text: string): { readonly maker: string; readonly taker: string } {
   const [, maker, taker] = /^(-?0(?:\.\d{1,8})?),(-?0(?:\.\d{1,8})?)$/.exec(text) ?? [];
   if (maker === undefined || taker === undefined)
@@ -53,15 +53,15 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
   return { maker, taker };
 }
 
-/** The fees of another exchange for runs on recordings. */
+/** Adds the flag for fees of another exchange. */
 export const venueFees = (command: Command): Command =>
   command.option(
     '--venue-fees <maker,taker>',
-    'fees of another exchange as fractions, like -0.0001,0.0005; they go before backtest.fees',
+    'fees of another exchange as fractions, like -0.0001,0.0005',
     venueFeesFlag,
   );
 
-/** Whole ms from 50 to 60000, as `decideEveryMs` has it. */
+/** Integer ms from 50 to 60000, like `decideEveryMs`. */
 export function cadenceFlag(text: string): Millis {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n >= 50 && n <= 60_000))
@@ -69,17 +69,16 @@ export function cadenceFlag(text: string): Millis {
   return n;
 }
 
-/** When trading of a recording begins and ends. */
+/** Adds the flags for start and end of trading in a recording. */
 export const tradedTime = (command: Command): Command =>
   command
-    .option(
-      '--since <time>',
-      'trade from then on, like 2026-11-21 or 2026-11-21T12:00:00Z; what the recording has before builds the book',
-      recordedTime,
-    )
-    .option('--until <time>', 'trade until then; nothing of the recording after it is read', recordedTime);
+    .option('--since <time>', 'start of trading, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
+    .option('--until <time>', 'end of trading', recordedTime);
 
-/** The flags of both ends of a queue of trials; what they need is loaded only if they are given. `tapes`: of --tapes. Rejects with `UsageError` for what is no address or no place of recordings. */
+/**
+ * Parses the queue flags of workers and studies; their modules are loaded only if needed. `tapes`: value of --tapes.
+ * Rejects with `UsageError` for an invalid address or store.
+ */
 export async function queueFlags(
   address: string,
   tapes: string | undefined,

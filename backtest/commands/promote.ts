@@ -1,4 +1,4 @@
-/** The commands that take a configuration through replay, paper and the smallest size into the live file's place, and back. */
+/** Commands that promote a configuration through replay, paper and smallest size to the live file, and roll it back. */
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { promotionJudge } from '../app/promote/checkStage.ts';
@@ -37,50 +37,48 @@ type Flags = {
   readonly preview?: boolean;
 };
 
-/** Ends in 0 when it was done or shown, in 2 when an approval is refused or the bot kept what it has. Rejects with `UsageError` on what is asked wrongly. */
+/**
+ * Adds `promote`. Exits with 0 if it was done or shown, with 2 if an approval is refused or the bot kept its
+ * configuration. Rejects with `UsageError` for invalid requests.
+ */
 export function addPromoteCommand(program: Command): void {
   const promote = program
     .command('promote')
-    .description(
-      'take a configuration to real money in steps: replay, paper, smallest size, each against criteria that were set before; alone it shows where that stands',
-    );
+    .description('promote a configuration in steps: replay, paper, smallest size');
   ofLive(promote).action((flags: Flags) => {
     const { config: liveFile } = flags;
     print(showPromotion({ liveFile, dir: promotionsDir(liveFile), clock: realClock() }), flags);
   });
 
-  verb(promote, 'start <candidate>', 'begin: candidate and criteria are copied, and hold from then on')
-    .option(
-      '--criteria <file>',
-      'YAML of the criteria (docs/promotion.md); without it those of the tuning, and defaults',
-    )
-    .option('--new', 'the live file is not there yet: the promotion makes it', false)
+  verb(promote, 'start <candidate>', 'start a promotion with a copy of the candidate and its criteria')
+    .option('--criteria <file>', 'criteria file (default: those of the tuning, and defaults)')
+    .option('--new', 'create the live configuration', false)
     .action(async (candidate: string, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const { criteria, new: isNew } = flags;
       await startPromotion(optionsOf(flags, true), { candidate, criteria, isNew });
     });
 
-  ofThreads(
-    verb(promote, 'check', 'gather the evidence of the stage and hold it against its criteria; writes it down'),
-  ).action(async (_: object, command: Command) => {
-    const flags = command.optsWithGlobals<Flags>();
-    await checkPromotion(optionsOf(flags, false));
-  });
+  ofThreads(verb(promote, 'check', 'compare the evidence of the stage with its criteria')).action(
+    async (_: object, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      await checkPromotion(optionsOf(flags, false));
+    },
+  );
 
   ofThreads(
-    verb(promote, 'approve', 'check, and go on to the next stage; from paper on the live file changes').addArgument(
-      new Argument('[stage]', 'what is approved; without it the stage that is under way').choices(STAGES),
+    verb(promote, 'approve', 'check, then go to the next stage; changes the live file from paper on').addArgument(
+      new Argument('[stage]', 'stage to approve (default: the current one)').choices(STAGES),
     ),
   )
-    .option('--anyway', 'also where criteria are not met; the journal says so', false)
+    .option('--anyway', 'approve although criteria are not met', false)
     .action(async (stage: Stage | undefined, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       await approvePromotion(optionsOf(flags, true), flags.anyway === true, stage ?? null);
     });
 
-  verb(promote, 'back', 'what was in the live file before is put back, and a bot that runs takes it up')
-    .option('--preview', 'only show what would change', false)
+  verb(promote, 'back', 'restore the previous live file and reload a running bot')
+    .option('--preview', 'show the effect without doing anything', false)
     .action(async (_: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const options = optionsOf(flags, flags.preview !== true);
@@ -91,18 +89,18 @@ export function addPromoteCommand(program: Command): void {
 
 const ofLive = (command: Command): Command =>
   command
-    .requiredOption('-c, --config <file>', 'the live file: the YAML that trades, and that a promotion replaces')
-    .option('--json', 'print it as one JSON object (docs/json.md)', false);
+    .requiredOption('-c, --config <file>', 'live configuration, which the promotion replaces')
+    .option('--json', 'print one JSON object', false);
 
-/** The options of the live file are those of the command above it. */
+/** The parent command has the options of the live file. */
 const verb = (promote: Command, name: string, description: string): Command =>
   promote
     .command(name)
     .description(description)
-    .option('--reason <text>', 'why, in a few words; kept in the journal of the promotions')
-    .option('--by <name>', 'who says so; without it the name of your login');
+    .option('--reason <text>', 'reason for the record')
+    .option('--by <name>', 'operator name for the record (default: your login)');
 
-const ofThreads = (command: Command): Command => command.option('--threads <n>', 'replays at once', threadNumber, 2);
+const ofThreads = (command: Command): Command => command.option('--threads <n>', 'parallel runs', threadNumber, 2);
 
 function optionsOf(flags: Flags, needsReason: boolean): PromoteOptions {
   const { config, reason = '', by = ownName(), threads = 2 } = flags;

@@ -1,4 +1,4 @@
-/** The recordings that a research command works on, by its flags. */
+/** Recordings of a research command, from its flags. */
 import type { Config } from '../../src/config.ts';
 import { isStoredTape, openStoredTape } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
@@ -8,7 +8,10 @@ import { readConfig, readShipped, shippedConfig } from '../../src/wiring/configF
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { bookOf, nameFor, tapeOf, wrongTape } from '../../src/cli/commands/source.ts';
 
-/** As `chosen` for a stored tape, which is opened and not read; null if --tape is none. Throws `UsageError` as `chosen` rejects. */
+/**
+ * Opens a stored tape without loading it, otherwise like `chosen`; `null` if --tape is not a stored tape. Throws
+ * `UsageError` like `chosen`.
+ */
 export function chosenStored(
   dir: string | undefined,
   path: string | undefined,
@@ -28,7 +31,10 @@ export function chosenStored(
   }
 }
 
-/** The recordings behind `BOOK=DIR`, by their book. Rejects with `UsageError` on other text, a book given twice, and what cannot be read. */
+/**
+ * Opens the recordings of `BOOK=DIR`, by book. Rejects with `UsageError` for other text, duplicate books, and
+ * unreadable recordings.
+ */
 export async function referenceTapes(given: readonly string[]): Promise<ReferenceTapes> {
   const tapes = new Map<string, Tape>();
   for (const text of given) {

@@ -1,4 +1,4 @@
-/** The command that looks where quoting pays. */
+/** Command that finds books in which quoting pays. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -38,35 +38,28 @@ type ScoutFlags = {
 
 const HOUR_MS = 3_600_000;
 
-/** `scout` ends in 0 also where nothing pays, and when it was stopped. Rejects with `UsageError` on flags, configurations, recordings and an exchange that cannot be read. */
+/**
+ * Adds `scout`. Exits with 0 also if nothing pays, and after a stop. Rejects with `UsageError` for invalid flags,
+ * configurations and recordings, and for an unreadable exchange.
+ */
 export function addScoutCommand(program: Command): void {
   sessionHours(program.command('scout'))
-    .description(
-      "look at the public market of every book for a while, and rank the books by what quoting would earn there at this account's fee, or say that nothing pays; needs no key",
-    )
-    .option(
-      '-c, --config <file>',
-      'YAML file with the exchange; without it the embedded one, with a market in ten books',
-    )
-    .option('--books <names>', 'books, separated by commas; without it all', text => text.split(','))
-    .option('--tape <paths...>', 'look at recordings, tapes, or folders of them instead')
+    .description('rank books by what quoting would earn there; needs no key')
+    .option('-c, --config <file>', 'configuration (default: the embedded exchange with ten books)')
+    .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))
+    .option('--tape <paths...>', 'recordings to use instead of a live market')
     .addOption(
-      new Option('--for <duration>', 'real time to look, like 10m or 2h; Ctrl-C ends it with what was seen')
+      new Option('--for <duration>', 'observation time, like 10m or 2h; Ctrl-C ends it early')
         .argParser(durationFlag)
         .default(HOUR_MS, '1h'),
     )
-    .option(
-      '--fees <tier>',
-      'config (of the configured 30-day volume), best, entry, or the maker fee in bps',
-      feesFlag,
-      'config',
-    )
-    .option('--latency-ms <n>', 'time of a request, each way', latencyFlag, 25)
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
+    .option('--fees <tier>', 'fee tier: config, best, entry, or a maker fee in bps', feesFlag, 'config')
+    .option('--latency-ms <n>', 'request latency each way (ms)', latencyFlag, 25)
+    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
     .option('--yaml <file>', 'write a configuration for the best book, if one pays')
-    .option('--json', 'print the numbers as one JSON object', false)
-    .option('--speed <n>', 'run the embedded exchange this many times faster than real time', speed, 1)
-    .option('--seed <n>', 'seed of the embedded exchange and of intervals', seedNumber)
+    .option('--json', 'print one JSON object', false)
+    .option('--speed <n>', 'speed of the embedded exchange and its clients, times real time', speed, 1)
+    .option('--seed <n>', 'random seed', seedNumber)
     .action(async (flags: ScoutFlags) => {
       const { out, yaml } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))

@@ -1,4 +1,4 @@
-/** The command that looks for parameters on recordings, and judges what it finds. */
+/** Command that searches parameters on recordings and evaluates the result. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,29 +34,23 @@ type TuneFlags = {
   readonly json: boolean;
 };
 
-/** `tune` ends in 0 also where nothing is better than not trading. Rejects with `UsageError` on flags, studies, recordings, and where the law of the holdout forbids it. */
+/**
+ * Adds `tune`. Exits with 0 also if nothing is better than not trading. Rejects with `UsageError` for invalid flags,
+ * studies and recordings, and if the holdout rule forbids it.
+ */
 export function addTuneCommand(program: Command): void {
   venueFees(program.command('tune'))
-    .description(
-      'look for the parameters of a configuration on recordings, judge what was found out of sample and by the number of all trials ever made on them, and write it as a configuration with its evidence; goes on where it was killed',
-    )
-    .requiredOption('-c, --config <file>', 'YAML file of the study (docs/tuning.md)')
-    .option('--registry <dir>', 'folder of the registry of all trials', 'reports/trials')
-    .option(
-      '--open-holdout',
-      'open the holdout, once: the best configuration is run on it, and nobody tunes on these hours again',
-      false,
-    )
-    .option('--threads <n>', 'runs at once; the results are the same on any number', threadNumber, 2)
-    .option(
-      '--queue <url>',
-      'have workers of other processes and machines run the trials: redis://HOST:6379 or postgres://USER@HOST/DATABASE (docs/tuning.md)',
-    )
-    .option('--tapes <place>', 'with --queue: where workers find the recordings, a shared folder or s3://BUCKET/PREFIX')
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
-    .option('--yaml <file>', 'write the best configuration, if it is better than not trading')
-    .option('--anyway', 'with --yaml: write it also where it is not', false)
-    .option('--json', 'print the numbers as one JSON object', false)
+    .description('search the parameters of a configuration on recordings')
+    .requiredOption('-c, --config <file>', 'configuration of the study')
+    .option('--registry <dir>', 'registry of all trials', 'reports/trials')
+    .option('--open-holdout', 'run the best configuration on the holdout, once', false)
+    .option('--threads <n>', 'parallel runs', threadNumber, 2)
+    .option('--queue <url>', 'queue for workers: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
+    .option('--tapes <place>', 'recordings for workers: shared folder or s3://BUCKET/PREFIX')
+    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--yaml <file>', 'write the best configuration, if it beats not trading')
+    .option('--anyway', 'with --yaml: write it in any case', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (flags: TuneFlags) => {
       const { out, yaml: file, anyway } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))
@@ -87,7 +81,7 @@ export function addTuneCommand(program: Command): void {
     });
 }
 
-/** Here, or by the workers of a queue, which is connected before anything is read. */
+/** Runs the study here or on the workers of a queue, which is connected before any recording is read. */
 async function tuned({
   config,
   registry,
@@ -117,7 +111,7 @@ async function tuned({
   }
 }
 
-/** For the registry; a process without a user is told by its number. */
+/** Operator for the registry; a process without a user name is identified by its number. */
 function whoami(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

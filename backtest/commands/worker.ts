@@ -1,4 +1,4 @@
-/** The command that runs trials for studies on other machines. */
+/** Command that runs trials for studies on other machines. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Option } from 'commander';
@@ -22,30 +22,21 @@ type WorkerFlags = {
   readonly grace: number;
 };
 
-/** `worker` ends in 0 when it was stopped. Rejects with `UsageError` where there is no queue, or a study needs what it has not. */
+/**
+ * Adds `worker`. Exits with 0 after a stop. Rejects with `UsageError` without a queue, or if a study needs a missing
+ * option.
+ */
 export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
-    .description(
-      'run trials of puntas tune --queue on this machine, until stopped; holds no key, and writes nothing but its cache of recordings',
-    )
-    .requiredOption(
-      '--queue <url>',
-      'redis://HOST:6379 or postgres://USER@HOST/DATABASE, as it was said to puntas tune',
-    )
-    .option('--tapes <place>', 'where the recordings are, as it was said to puntas tune')
-    .option('--cache <dir>', 'folder for recordings that were fetched', 'reports/tapes')
+    .description('run trials of puntas tune --queue on this machine until stopped')
+    .requiredOption('--queue <url>', 'queue for workers: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
+    .option('--tapes <place>', 'recordings for workers: shared folder or s3://BUCKET/PREFIX')
+    .option('--cache <dir>', 'cache folder for recordings', 'reports/tapes')
+    .addOption(new Option('--cache-max <size>', 'maximum size of the cache').argParser(sizeFlag).default(20e9, '20GB'))
+    .option('--threads <n>', 'parallel runs', threadNumber, 2)
     .addOption(
-      new Option(
-        '--cache-max <size>',
-        'what that folder may hold; beyond it recordings go that were not used for longest',
-      )
-        .argParser(sizeFlag)
-        .default(20e9, '20GB'),
-    )
-    .option('--threads <n>', 'trials at once', threadNumber, 2)
-    .addOption(
-      new Option('--grace <duration>', 'after SIGTERM trials may end for so long; then they are given back')
+      new Option('--grace <duration>', 'time for running trials after SIGTERM')
         .argParser(durationFlag)
         .default(20_000, '20s'),
     )
@@ -62,7 +53,7 @@ export function addWorkerCommand(program: Command): void {
       signalsToStop('leaving; others take its trials over in a moment', EXIT.broken).tell(() => stop.abort());
       const { runWorker } = await import('../app/queue/trialWorker.ts');
       const clock = realClock();
-      // In containers several are process 1 of a host of the same name.
+      // In containers, several workers may be process 1 of equally named hosts.
       const who = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
       await runWorker({
         ...{ place, store, cache, cacheBytesMost, threads, graceMs, log, stop: stop.signal },

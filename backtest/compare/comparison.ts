@@ -1,4 +1,7 @@
-/** What came of several bots on several recordings, as plain numbers and text for JSON; everything is as in the report of a backtest unless it is said here. */
+/**
+ * Results of several bots on several recordings, as plain numbers and text for JSON. Unless noted, fields are as in the
+ * report of a backtest.
+ */
 import { createHash } from 'node:crypto';
 import type { Calibration, DataFlaw } from '../../src/tape/index.ts';
 import type { BootstrapInterval, MarkoutCurve } from '../../src/core/index.ts';
@@ -8,29 +11,32 @@ import type { Interval } from '../report/interval.ts';
 import { mainOf } from '../report/models.ts';
 import type { ReplayReport } from '../report/report.ts';
 
-/** Equal for equal recordings, options and configurations, `made` aside. */
+/** Equal for equal recordings, options and configurations, except `made`. */
 export type Comparison = {
   readonly made: { readonly puntas: string; readonly node: string };
   readonly latencyMs: string;
   readonly feedLatencyMs: string;
-  /** Of notices of own fills; absent: they come as answers do. */
+  /** Latency of notices of the bot's fills; if absent, that of answers. */
   readonly fillLatencyMs?: string;
   readonly seed: number;
   readonly models: readonly string[];
-  /** What one standard deviation of the price may cost in an hour at full inventory, in each book's minor currency; null where configurations were given. */
+  /**
+   * Cost of one standard deviation of the price per hour at full inventory, in each book's quote currency; `null` if
+   * configurations were given.
+   */
   readonly riskPerHour: string | null;
-  /** Share of each recording that the parameters come from, and that is not traded; null where configurations were given. */
+  /** Share of each recording for choosing parameters, which is not traded; `null` if configurations were given. */
   readonly calibratedShare: number | null;
   readonly tapes: readonly ComparedTape[];
-  /** How many starts each run had at the first tier, the last of them an hour after the first; 1: no others. */
+  /** Number of starts of each run at the first tier, the last one hour after the first; 1: no others. */
   readonly starts: number;
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
-  /** Of every run. */
+  /** Hash of all runs. */
   readonly hash: string;
 };
 
 export type ComparedTape = {
-  /** Short, and none else's. */
+  /** Short and unique. */
   readonly name: string;
   readonly source: string;
   readonly book: string;
@@ -39,42 +45,51 @@ export type ComparedTape = {
   readonly hash: string;
   readonly dirt: readonly DataFlaw[];
   readonly gaps: { readonly count: number; readonly seconds: number };
-  /** Of trading; what lies before is what the parameters come from. ISO 8601. */
+  /** Start of the recording, then of trading, in ISO 8601; parameters come from the time between. */
   readonly tapeFrom: string;
   readonly from: string;
   readonly to: string;
   readonly seconds: number;
   readonly measured: Measured | null;
-  /** Of the first part, at each maker fee of the venue, best first; empty where configurations were given. */
+  /** Verdicts of the first part at each maker fee of the exchange, best first; empty if configurations were given. */
   readonly verdicts: readonly ComparedVerdict[];
   readonly runs: readonly ComparedRun[];
 };
 
-/** Whether to quote at a fee, as the first part of a recording says; the rest says whether that was right. An hour's net is in the minor currency, of one order a side. */
+/**
+ * Verdict of a recording's first part at a fee, tested on the rest. Net per hour is in the quote currency, for one
+ * order per side.
+ */
 export type ComparedVerdict = {
   readonly feeBps: number;
   readonly quote: boolean;
-  /** Why not; null where it is to be quoted. */
+  /** Reason against quoting; `null` if it is advised. */
   readonly why: string | null;
-  /** Where most is earned, or least lost, and between which distances that is; null where too little was traded. */
+  /** Distance with the largest profit or smallest loss, and its interval; `null` with too few trades. */
   readonly distanceBps: number | null;
   readonly distanceInterval: readonly [number, number] | null;
-  /** Up to this fee it would be quoted; below zero a rebate; null: at none. */
+  /** Highest fee at which quoting pays, negative for a rebate; `null` if there is none. */
   readonly breakEvenFeeBps: number | null;
   readonly netPerHour: BootstrapInterval | null;
-  /** The same at that distance in the rest; null where too little was traded. */
+  /** Net at that distance in the rest; `null` with too few trades. */
   readonly rest: (BootstrapInterval & { readonly fills: number; readonly seconds: number }) | null;
-  /** False where the rest tells the contrary apart from nothing; null where it tells nothing. */
+  /** False if the rest significantly contradicts the verdict; `null` if the rest is inconclusive. */
   readonly right: boolean | null;
 };
 
-/** From the first part of a recording: bps unless the name says otherwise, each with its standard error; null where it cannot be told. */
+/**
+ * Measurements of a recording's first part, with standard errors: in bps unless the name says otherwise; `null` with
+ * too little data.
+ */
 export type Measured = Pick<Calibration, 'seconds' | 'trades' | 'volatilityBps' | 'adverseBps'> & {
   readonly arrivalsPerMinute: Calibration['volatilityBps'];
   readonly decayPerBps: Calibration['volatilityBps'];
-  /** Slope of the next move of the middle on the imbalance down to `depthBps`, bps a deviation; null where it foretells nothing. */
+  /**
+   * Slope of the mid price's next move on the imbalance down to `depthBps`, in bps per deviation; `null` if it predicts
+   * nothing.
+   */
   readonly imbalanceSlope?: { readonly depthBps: number; readonly slope: number } | null;
-  /** In the minor currency, and what follows from the risk: of full inventory and of one order. */
+  /** Values in the quote currency that follow from the risk: full inventory and one order. */
   readonly fullValue: number | null;
   readonly orderValue: number | null;
 };
@@ -84,25 +99,31 @@ export type ComparedRun = {
   readonly name: string;
   readonly strategy: string;
   readonly tier: string;
-  /** Of the maker, in bps. */
+  /** Maker fee, in bps. */
   readonly feeBps: number;
-  /** The configuration's text; null where there is none. */
+  /** Text of the configuration; `null` if there is none. */
   readonly config: string | null;
-  /** Full inventory: the configured limit, in the major currency. */
+  /** Full inventory: the configured limit, in the base currency. */
   readonly positionMax: number | null;
-  /** Why it was not run; null where it was. */
+  /** Reason why it did not run; `null` if it did. */
   readonly notRun: string | null;
-  /** Why the first part says not to quote at all: its net is 0, whether it was run to see or not. Null where it says to quote, or nothing. */
+  /**
+   * Reason of the first part against quoting at all: its net counts as 0, whether it ran or not. `null` if there is
+   * none.
+   */
   readonly declined: string | null;
-  /** Why nothing is said of its profit; null where something is. */
+  /** Reason why its profit is not scored; `null` if it is. */
   readonly unscored: string | null;
-  /** What it traded, as 30 days of that, and the tier of the venue that this gives; null where it was not run. */
+  /** Its volume scaled to 30 days, and the resulting tier of the exchange; `null` if it did not run. */
   readonly pace: Pace | null;
-  /** The same run begun later; of the first tier alone, under the main model. */
+  /** Later starts of the run; only for the first tier, under the main model. */
   readonly staggered: readonly StaggeredStart[];
-  /** Its net less that of the first bot at the same tier in the same hours, 95 % from equal stretches of time; null where there is none. */
+  /**
+   * Net minus that of the first bot at this tier in the same hours, with a 95% interval from equal time blocks; `null`
+   * if there is none.
+   */
   readonly againstFirst: { readonly value: number; readonly interval: Interval | null } | null;
-  /** What kept it from trading, in sentences; none where nothing did. */
+  /** Obstacles to its trading, in sentences; empty if there were none. */
   readonly remarks: readonly string[];
   readonly models: readonly ComparedModel[];
 };
@@ -134,11 +155,11 @@ export type ComparedModel = Pick<
   | 'haltedBecause'
   | 'hash'
 > & {
-  /** Mean size over time, without sign, in the major currency. */
+  /** Time-weighted mean size of the position, unsigned, in the base currency. */
   readonly positionMean: number;
-  /** Of both sides and all levels. */
+  /** Markouts of both sides and all levels. */
   readonly markouts: Omit<MarkoutCurve, 'side' | 'level'>;
-  /** Thinned: the last of each stretch. */
+  /** Downsampled: the last value of each interval. */
   readonly curves: {
     readonly fromMs: number;
     readonly everyMs: number;
@@ -147,12 +168,15 @@ export type ComparedModel = Pick<
   };
 };
 
-/** The model that one number stands for: the expected one, or the first; null of none. */
+/** Returns the representative model: the expected one, or the first; `null` if there are none. */
 export const mainModel = (models: readonly ComparedModel[]): ComparedModel | null => mainOf(models);
 
 const CURVE_MAX = 256;
 
-/** What a comparison keeps of a run: curves of at most 256 points, and the markouts of both sides and all levels together. */
+/**
+ * Extracts the data of a run for a comparison: curves of at most 256 points, and markouts of both sides and all levels
+ * together.
+ */
 export function comparedModel(report: ReplayReport): ComparedModel {
   const { model, seconds, decisions, orders, fills, volume, pnl, profitBps, feesBps, drawdown, inventory } = report;
   const { netInterval, net60s, stretches } = report;
@@ -180,7 +204,10 @@ export function comparedModel(report: ReplayReport): ComparedModel {
   };
 }
 
-/** SHA-256 in hex over each tape's name, hash and start of trading, and each run's hashes by model, or why it was not run; order counts. */
+/**
+ * SHA-256 in hex over each tape's name, hash and start of trading, and each run's hashes by model or its reason for not
+ * running. Order matters.
+ */
 export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   const hash = createHash('sha256');
   for (const tape of tapes) {
@@ -191,7 +218,7 @@ export function hashOfRuns(tapes: readonly ComparedTape[]): string {
   return hash.digest('hex');
 }
 
-/** Of runs on one tape, the first bot of each tier first: each with its difference to that one, where both traded the same hours. */
+/** Adds to each run on one tape its difference to the first bot of its tier, if both traded the same hours. */
 export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun[] {
   return runs.map(run => {
     const first = runs.find(({ tier, models }) => tier === run.tier && models.length > 0);
@@ -203,7 +230,7 @@ export function againstFirst(runs: readonly ComparedRun[]): readonly ComparedRun
   });
 }
 
-/** What fits on a terminal or in a pipe: everything but the curves over time and the configurations. */
+/** Returns the comparison without curves over time and configurations, short enough for a terminal or a pipe. */
 export const withoutCurves = (comparison: Comparison): object => ({
   ...comparison,
   tapes: comparison.tapes.map(tape => ({

@@ -1,4 +1,4 @@
-/** The comparison as one page: in words, in tables, in plots, and with everything that each run was made of. */
+/** Page of a comparison: words, tables, plots, and all inputs of each run. */
 import { html, NO_HTML } from '../../src/pages/index.ts';
 import type { Html } from '../../src/pages/index.ts';
 import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../src/pages/index.ts';
@@ -12,7 +12,7 @@ import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
 import { togetherOf } from './together.ts';
 import { comparisonWords } from './words.ts';
 
-/** The text of an HTML file that stands alone: library, style and script are inside, names and texts of the runs are escaped. */
+/** Returns a self-contained HTML file with library, style and script; names and texts of the runs are escaped. */
 export function comparisonPage(comparison: Comparison, parts: PageParts): string {
   const figures = comparisonFigures(comparison);
   const { tapes } = comparison;
@@ -47,7 +47,7 @@ export function comparisonPage(comparison: Comparison, parts: PageParts): string
 
 const dense = (inside: Html): Html => html`<div class="dense">${inside}</div>`;
 
-/** A row a bot and tier, a column a recording. */
+/** Table with a row per bot and tier, and a column per recording. */
 function matrix(comparison: Comparison): Html {
   const { tapes } = comparison;
   const head = tapes.map(
@@ -99,7 +99,7 @@ function matrix(comparison: Comparison): Html {
     )}`;
 }
 
-/** Two rows a recording: the best fee of the venue, and the entry fee. */
+/** Table with two rows per recording: the best fee of the exchange, and the entry fee. */
 function verdictTable(tapes: readonly ComparedTape[]): Html {
   const rows = tapes.flatMap(({ name, minor, verdicts }) =>
     [verdicts[0], verdicts.at(-1)].flatMap(verdict => {
@@ -302,7 +302,7 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
   ]}`;
 }
 
-/** What was wrong with the recordings: which, what, how often, what was done. */
+/** Data-quality flaws: recording, kind, count and treatment. */
 const foundIn = (tapes: readonly ComparedTape[]) =>
   tapes.flatMap(({ name, dirt, gaps }) => [
     ...dirt.map(({ what, count, done }) => [name, what, numberText(count), done] as const),
@@ -333,7 +333,7 @@ const choice = ({ riskPerHour }: Comparison): Html =>
       </p>`
     : html`${CHOICE.map(paragraph => html`<p>${paragraph}</p>`)}`;
 
-/** Each text once: tiers often share it. */
+/** Lists each text once, because tiers often share it. */
 function configurations(tapes: readonly ComparedTape[]): Html {
   const seen = new Map<string, string>();
   for (const { name, runs } of tapes)
@@ -390,7 +390,7 @@ function runTable({
   );
 }
 
-/** Coloured by its sign where its interval leaves zero out. */
+/** Formats a gain, colored by sign if its interval excludes zero. */
 function gain({ pnl, fills, netInterval }: ComparedModel, minor: string): Html {
   if (fills === 0) return html`<span class="soft">no fill</span>`;
   const sign = Number(pnl.total) > 0 ? 'gain' : 'loss';
@@ -405,7 +405,7 @@ const span = (models: readonly ComparedModel[], minor: string): Html =>
         moneyDigits(minor),
       );
 
-/** Below a number, its 95 %. */
+/** 95% interval below a number. */
 const range = (of: Interval | null, currency: string): Html =>
   of === null
     ? NO_HTML
@@ -416,13 +416,13 @@ const range = (of: Interval | null, currency: string): Html =>
 const againstText = (of: ComparedRun['againstFirst'], minor: string): Html | string =>
   of === null ? '–' : html`${gainText(of.value, minor)}${range(of.interval, minor)}`;
 
-/** From the lowest to the highest net of the same run begun later. */
+/** Formats the range of net over later starts. */
 function startsText({ staggered }: ComparedRun, minor: string): string {
   const nets = staggered.map(({ net }) => Number(net));
   return nets.length === 0 ? '–' : `${gainText(Math.min(...nets), minor)} … ${gainText(Math.max(...nets), minor)}`;
 }
 
-/** From the lowest to the highest, where they differ. */
+/** Formats the range of values, if they differ. */
 function spanOf(values: readonly number[], decimals: number): Html {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const texts = [low, high].map(value => groupedNumber(value, decimals));

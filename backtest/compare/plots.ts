@@ -1,4 +1,4 @@
-/** The plots of a comparison: one small plot a recording under each heading, so that strategies are read side by side. */
+/** Plots of a comparison: a small plot per recording under each heading, so that strategies can be compared. */
 import type { Line, Plot } from '../../src/pages/index.ts';
 import { rangeOf } from '../../src/pages/index.ts';
 import { COLOURS, secondsText } from '../report/plots.ts';
@@ -6,19 +6,19 @@ import type { PlotSection } from '../report/plots.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, ComparedTape, Comparison } from './comparison.ts';
 
-/** What all plots are drawn from. */
+/** Input of all plots. */
 type Drawn = {
   readonly tapes: readonly ComparedTape[];
   readonly bots: readonly string[];
   readonly tiers: readonly string[];
-  /** Of the plots that show one alone. */
+  /** Tier of the plots that show only one. */
   readonly tier: string;
-  /** What is said of the range of fill models, and of the tier: empty with one. */
+  /** Captions for the range of fill models and the tier; empty if there is only one. */
   readonly range: string;
   readonly at: string;
 };
 
-/** In the order of the page. What is shown at one tier is at the first; a heading for which no recording has a plot is left out. */
+/** Returns the sections in page order. Plots of one tier use the first; a heading without plots is dropped. */
 export function comparisonFigures(comparison: Comparison): readonly PlotSection[] {
   const tiers = tiersOf(comparison);
   const tier = tiers[0] ?? '';
@@ -38,13 +38,13 @@ export function comparisonFigures(comparison: Comparison): readonly PlotSection[
 
 const each = ({ tapes }: Drawn, make: (tape: ComparedTape, i: number) => Plot | null): readonly Plot[] =>
   tapes.flatMap((tape, i) => make(tape, i) ?? []);
-/** Without those of which nothing is said. */
+/** Drops runs of recordings with unscored runs. */
 const scored = (drawn: Drawn): Drawn => ({
   ...drawn,
   tapes: drawn.tapes.map(tape => (tape.runs.some(({ unscored }) => unscored !== null) ? { ...tape, runs: [] } : tape)),
 });
 
-/** A dot a bot and tier on each recording. */
+/** Plots a dot per bot and tier for each recording. */
 const byBot = (
   drawn: Drawn,
   id: string,
@@ -92,7 +92,7 @@ function ofGain(drawn: Drawn): readonly PlotSection[] {
   ];
 }
 
-/** What was held, and what became of the price after a fill. */
+/** Plots of inventory and of prices after fills. */
 function ofRisk(drawn: Drawn): readonly PlotSection[] {
   const { bots, tier, at } = drawn;
   return [
@@ -150,7 +150,7 @@ function ofTrading(drawn: Drawn): readonly PlotSection[] {
   ];
 }
 
-/** Names of all bots that ran anywhere, or were not to, in their order. */
+/** Names of all bots that ran on any recording or were advised against, in order. */
 export const botsOf = ({ tapes }: Comparison): readonly string[] => [
   ...new Set(
     tapes.flatMap(({ runs }) =>
@@ -158,15 +158,15 @@ export const botsOf = ({ tapes }: Comparison): readonly string[] => [
     ),
   ),
 ];
-/** Names of the fee tiers of all runs, also of those that were not run, each once, in the order in which they first come. */
+/** Names of the fee tiers of all runs, including those that did not run, unique and in order of appearance. */
 export const tiersOf = ({ tapes }: Comparison): readonly string[] => [
   ...new Set(tapes.flatMap(({ runs }) => runs.map(({ tier }) => tier))),
 ];
-/** A colour of the page, `model-0` to `model-7` and then over again; `name` must be one of `bots`. */
+/** Returns a color of the page, `model-0` to `model-7`, repeating; `name` must be one of `bots`. */
 export const botColour = (bots: readonly string[], name: string): string => `model-${bots.indexOf(name) % COLOURS}`;
 
 const TIER_COLOURS = ['model-0', 'model-1', 'model-2'];
-/** Between the values of one name. */
+/** Distance between values of one name. */
 const BESIDE = 0.15;
 
 type Dots = {
@@ -179,7 +179,7 @@ type Dots = {
   readonly range?: readonly [number, number];
 };
 
-/** A dot a bot and tier, with the range of the fill models behind it. */
+/** Plots a dot per bot and tier, with the range of the fill models behind it. */
 function dots({ id, tape, label, bots, groups, value, range }: Dots): Plot | null {
   if (!tape.runs.some(({ models }) => models.length > 0)) return null;
   const lines = groups.map((tier, g): Line => {
@@ -290,11 +290,11 @@ const mainRuns = (tape: ComparedTape, tier: string) =>
     return model === null ? [] : [{ run, model }];
   });
 
-/** As long as a plot has room for. */
+/** Longest name that fits in a plot. */
 const NAME_MAX = 11;
 const shortened = (name: string): string => (name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX - 1)}…`);
 
-/** Values of one name stand beside each other around it. */
+/** Positions of values, centered around their name. */
 function placesOf(names: readonly string[], beside: number): Plot['x'] {
   const values = names.flatMap((_, at) =>
     Array.from({ length: beside }, (__, g) => at + (g - (beside - 1) / 2) * BESIDE),

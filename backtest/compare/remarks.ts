@@ -1,16 +1,17 @@
-/** What kept a run from trading, in sentences: numbers without them would be read as the strategy's doing. */
+/** Sentences about obstacles to a run's trading, which would otherwise be attributed to the strategy. */
 import type { DataFlaw } from '../../src/tape/index.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel } from './comparison.ts';
 
-/** Quotes that were missing for longer than this share of the time are worth a sentence. */
+/** A smaller share of time with quotes gets a sentence. */
 const QUOTED_LEAST = 0.9;
 const FEW_FILLS = 30;
 const REASONS_SHOWN = 2;
 
 /**
- * Halts of every model; of the main one: both sides quoted for under 90 % of the time, requests over the budget, fewer than 30 fills. Empty where
- * nothing was run. Of the recording's `flaws` only locked and crossed books are told, where a crossed book is the first reason.
+ * Returns remarks: halts of every model, and for the main model both sides quoted for under 90% of the time, requests
+ * over the budget, and fewer than 30 fills. Empty if nothing ran. Of the recording's `flaws`, only locked and crossed
+ * books are mentioned, if a crossed book is the main reason.
  */
 export function remarksOf(models: readonly ComparedModel[], flaws: readonly DataFlaw[]): readonly string[] {
   const main = mainModel(models);

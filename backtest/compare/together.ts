@@ -1,26 +1,33 @@
-/** All recordings of a comparison together: what a bot brought at a tier, with an interval, and in units of the risk that it was given. */
+/**
+ * Combined results of all recordings of a comparison: net of a bot at a tier, with an interval, and in units of its
+ * risk.
+ */
 import { intervalOf, intervalTogether } from '../report/interval.ts';
 import type { Interval } from '../report/interval.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedTape, Comparison } from './comparison.ts';
 
-/** Sums over recordings, minor currencies taken as one: the same sum was risked on each. */
+/** Sums over recordings, with quote currencies treated as one, because each had the same risk. */
 export type Together = {
-  /** Scored runs, how many of them had a fill, and how many were not to be quoted: those count as 0. */
+  /** Scored runs, those with a fill, and those advised against, which count as 0. */
   readonly runs: number;
   readonly filled: number;
   readonly declined: number;
   readonly net: number;
   readonly netInterval: Interval;
-  /** Of fills marked after 60 s. */
+  /** Net of fills valued after 60 s. */
   readonly after60: number;
   readonly after60Interval: Interval;
-  /** Mean of net over what one standard deviation would have cost at full inventory in the traded time; null where no risk was given. */
+  /**
+   * Mean of net divided by the cost of one standard deviation at full inventory over the traded time; `null` if no risk
+   * was given.
+   */
   readonly inRisk: number | null;
 };
 
 /**
- * Null where none of its runs was scored. `anyway`: what was not to be quoted counts as what it brought where it was run all the same. Recordings of the same hours are added up stretch by stretch, as their markets are one; others count as independent.
+ * Combines runs; `null` if none was scored. `anyway`: runs advised against count with their results if they ran.
+ * Recordings of the same hours are added block by block, as one market; others count as independent.
  */
 export function togetherOf(
   { tapes, riskPerHour }: Comparison,
@@ -44,7 +51,7 @@ export function togetherOf(
         const mains = group.map(i => scored[i]!.main);
         return {
           value: mains.reduce((all, main) => all + total(main), 0),
-          // Also of few stretches: better a wide part of the sum than none.
+          // Also from few blocks: a wide interval is better than none.
           interval: intervalOf(
             parts(mains[0]!).map((_, at) => mains.reduce((all, main) => all + parts(main)[at]!, 0)),
             2,
@@ -65,10 +72,10 @@ export function togetherOf(
   };
 }
 
-/** Begun within this, and as long within it. */
+/** Maximum difference of starts and of ends for recordings to count as equal hours. */
 const ALIKE_MS = 60_000;
 
-/** Places of tapes that tell the same hours, together. */
+/** Groups the indices of tapes of equal hours. */
 function sameHours(tapes: readonly ComparedTape[]): readonly (readonly number[])[] {
   const groups: number[][] = [];
   for (const [i, { from, to }] of tapes.entries()) {

@@ -1,4 +1,4 @@
-/** A comparison in a few plain sentences. */
+/** Summary of a comparison in a few sentences. */
 import { excludesZero } from '../report/interval.ts';
 import { mainModel } from './comparison.ts';
 import type { ComparedModel, ComparedRun, Comparison } from './comparison.ts';
@@ -7,7 +7,7 @@ import { counted } from '../../src/pages/index.ts';
 
 type Ran = { readonly run: ComparedRun; readonly main: ComparedModel };
 
-/** Paragraphs of plain text. */
+/** Returns paragraphs of plain text. */
 export function comparisonWords(comparison: Comparison): readonly string[] {
   const { tapes, models } = comparison;
   const bots = botsOf(comparison);
@@ -54,7 +54,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
   ].filter(paragraph => paragraph !== '');
 }
 
-/** Made and lost are what the interval tells apart from nothing. */
+/** Only intervals that exclude zero count as gain or loss. */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)
     return declined === 0 ? '' : `At the ${tier} tier none of ${counted(declined, 'run')} was to be quoted.`;
@@ -76,7 +76,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
     .concat('.');
 }
 
-/** What the rest of the recordings says of the verdicts of their first parts, at the best fee of the venue. */
+/** Compares verdicts of the first parts with the rest of the recordings, at the best fee of the exchange. */
 function rightness(tapes: Comparison['tapes']): string {
   const verdicts = tapes.flatMap(({ verdicts: [best] }) => best ?? []);
   if (verdicts.length === 0) return '';
@@ -92,7 +92,7 @@ function rightness(tapes: Comparison['tapes']): string {
   return `At the best fee of the venue the first parts say ${told(true)} and ${told(false)}.`;
 }
 
-/** How many strategies are told apart from the first one. */
+/** Counts the strategies that differ significantly from the first. */
 function differences(ran: readonly Ran[]): string {
   const known = ran.flatMap(({ run }) => run.againstFirst?.interval ?? []);
   const apart = known.filter(excludesZero).length;
@@ -103,7 +103,7 @@ function differences(ran: readonly Ran[]): string {
 
 const MARKOUT_SECONDS = 60;
 
-/** Over everything that was traded at one tier. */
+/** Explains the result from all trades at one tier. */
 function grounds(tier: string, ran: readonly Ran[]): string {
   const traded = ran.filter(({ run, main }) => run.tier === tier && main.fills > 0);
   const sum = (of: (main: ComparedModel) => number) => traded.reduce((total, { main }) => total + of(main), 0);

@@ -1,4 +1,7 @@
-/** The desk inside a replay: the embedded exchange's own, quoting around the recorded book, behind requests that take time and may go wrong. */
+/**
+ * Desk inside a replay: the embedded exchange's desk, quoting around the recorded book, with requests that take time
+ * and can fail.
+ */
 import { money, moneyOf, moneyOfValue, randomOf, textOfMoney, valueFloor, valueOf } from '../../src/core/index.ts';
 import type {
   Amount,
@@ -38,22 +41,25 @@ import { recordedDeskBook } from './recordedBests.ts';
 import type { SimulatedExchange } from './simulatedExchange.ts';
 import type { Travel } from '../rows/latency.ts';
 
-/** Plain data, so that it can be handed to another thread. Shares are from 0 to 1. */
+/** Plain data, so that it can be sent to another thread. Shares are from 0 to 1. */
 export type ReplayDeskOptions = {
-  /** Spread, life, rest, delays and failures of both interfaces: those of the embedded exchange. */
+  /** Spread, quote life, refill, delays and failures of both interfaces. Default: those of the embedded exchange. */
   readonly switches?: Partial<Switches>;
-  /** What rfq takes in one direction before it must rest, in the minor currency, as decimal text; absent: as the embedded exchange has it. */
+  /**
+   * Capacity of RFQ in one direction until its refill, in the quote currency, as decimal text. Default: that of the
+   * embedded exchange.
+   */
   readonly capacity?: string;
-  /** One way; absent: as orders have it. */
+  /** One-way latency; if absent, that of orders. */
   readonly latencyMs?: Millis;
-  /** A request without an answer is given up after so long. */
+  /** Timeout of a request without an answer. */
   readonly timeoutMs: Millis;
-  /** Of quotes and of acceptances that are refused for no reason of theirs. */
+  /** Share of quotes and acceptances that are refused at random. */
   readonly refusedShare: number;
-  /** Of requests whose answer never comes: half of them never arrived. */
+  /** Share of requests without an answer: half of them never arrive. */
   readonly lostShare: number;
   readonly seed: number;
-  /** Recordings of the books that conversions over third currencies go through; absent: there are none. */
+  /** Recordings of the books for conversions over third currencies; if absent, there are none. */
   readonly beside?: readonly RecordedBests[];
 };
 
@@ -65,26 +71,26 @@ export type DeskScene = {
   readonly base: number;
   readonly there: Travel;
   readonly back: Travel;
-  /** What the account holds at the exchange. */
+  /** Balance of the account at the exchange. */
   readonly total: (currency: string) => Money;
-  /** The exchange carries a conversion out. */
+  /** Executes a conversion at the exchange. */
   readonly swap: (pay: DeskSum, receive: DeskSum) => void;
-  /** Why a request cannot leave, or is not taken. */
+  /** Returns why a request cannot be sent, or is rejected; `null` if it is admitted. */
   readonly admit: () => Extract<Outcome<never>, { kind: 'refused' }> | null;
-  /** Whether the recording knows the market now. */
+  /** Whether the recording has market data now. */
   readonly isKnown: () => boolean;
 };
 
 const REFUSED = { kind: 'refused', code: 'unexpected', message: 'the desk would not' } as const;
 
 export class ReplayDesk implements ConversionDesk {
-  /** Requests that have left. */
+  /** Number of requests sent. */
   requests = 0;
   readonly #options: ReplayDeskOptions;
   readonly #scene: DeskScene;
   readonly #random: Random;
   readonly #rfq: RfqDesk;
-  /** Only asked what pairs it has. */
+  /** Used only for the list of pairs. */
   readonly #listed: RfqDesk;
   readonly #conversions: VenueConversions;
   readonly #account: Account;
@@ -173,7 +179,9 @@ export class ReplayDesk implements ConversionDesk {
       return done(found ? stateOf(found) : null);
     });
 
-  /** One request: it travels, is carried out at the exchange's time, and its answer travels back; or something of that goes wrong. */
+  /**
+   * Sends a request: it travels, is executed at the exchange's time, and its answer travels back; each step can fail.
+   */
   async #ask<T>(kind: 'read' | 'write', work: () => Outcome<T>): Promise<Outcome<T>> {
     const { clock, there, back, admit } = this.#scene;
     const { latencyMs, timeoutMs, refusedShare, lostShare } = this.#options;
@@ -196,7 +204,7 @@ export class ReplayDesk implements ConversionDesk {
   }
 }
 
-/** The account at the exchange: what was filled and converted, and what its resting orders lock. */
+/** Account at the exchange: fills, conversions, and the amounts locked by resting orders. */
 class Funds extends Account {
   readonly #scene: DeskScene;
 
@@ -225,7 +233,7 @@ function worldOf({ switches, capacity, beside = [] }: ReplayDeskOptions, scene: 
   const { clock, exchange, base, instrument, isKnown, swap } = scene;
   const ticks = (place: number, none: number): number => (place === none || !isKnown() ? 0 : place + base);
   const book: DeskBook = {
-    // The desk's capacity is a part of the largest order: with one of its own it is the whole of that.
+    // The desk derives its capacity from the largest order value, so a given capacity replaces that.
     instrument: capacity === undefined ? instrument : { ...instrument, valueMax: valueFloor(instrument, capacity) },
     rules: { book: instrument.symbol },
     engine: {
@@ -259,9 +267,9 @@ function worldOf({ switches, capacity, beside = [] }: ReplayDeskOptions, scene: 
 
 const ONE_TO_ONE = { over: 1n, under: 1n };
 const NO_RATE = { over: 0n, under: 1n };
-/** By a book of its own: a chain around one that nobody recorded would be a price that nobody had. */
+/** Whether a single book prices the pair: a chain over an unrecorded book would invent a price. */
 const isRecorded = ({ cross }: DeskPair): boolean => cross.path.length === 1;
-/** Which pairs there are does not depend on what is recorded now. */
+/** The list of pairs does not depend on current recordings. */
 const SOME_PRICE: DeskBook['engine'] = { bestBid: () => 1, bestAsk: () => 2, eachLevel: () => undefined };
 const done = <T>(value: T): Outcome<T> => ({ kind: 'done', value });
 const refused = (code: string): Outcome<never> => ({

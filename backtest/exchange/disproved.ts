@@ -1,14 +1,17 @@
-/** What executions have taken from the last picture of a book: levels that cannot be there any more, until a row tells of them anew. */
+/** Levels of the last book snapshot that later executions have invalidated, until a row updates them. */
 import { BUY, SELL } from '../rows/rows.ts';
 import type { SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
-/** A picture is old at once: who took at a price met all that was better, and nobody stood on the other side at it or beyond. */
+/**
+ * Invalidated levels. A snapshot is outdated quickly: a taker consumes all better prices, and no opposite order can
+ * rest at or beyond the execution price.
+ */
 export class Disproved {
-  /** Lots by place, of bids and asks; Infinity where an execution went by. */
+  /** Lots by place, of bids and asks; Infinity if an execution passed the level. */
   readonly #gone = [new Map<number, number>(), new Map<number, number>()] as const;
 
-  /** So many lots of `side` were met at a place. */
+  /** Records an execution of `lots` of `side` at a place. */
   traded(book: TickBook, side: SideIndex, place: number, lots: number): void {
     const [goneBids, goneAsks] = this.#gone;
     const isAsk = side === SELL;
@@ -20,7 +23,7 @@ export class Disproved {
     gone.set(place, (gone.get(place) ?? 0) + lots);
   }
 
-  /** Nothing is known to be gone. */
+  /** Whether no level is invalidated. */
   get isEmpty(): boolean {
     return this.#gone[BUY].size === 0 && this.#gone[SELL].size === 0;
   }
@@ -30,7 +33,7 @@ export class Disproved {
     if (gone.size > 0) gone.delete(place);
   }
 
-  /** What can be left of so many lots shown at a place. */
+  /** Returns how many of the displayed lots can remain at a place. */
   left(side: SideIndex, place: number, shown: number): number {
     const gone = this.#gone[side];
     return gone.size === 0 ? shown : Math.max(0, shown - (gone.get(place) ?? 0));

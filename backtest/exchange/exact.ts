@@ -1,10 +1,11 @@
-/** Queue places and fills where the tape tells single orders: nothing is estimated. */
+/** Exact queue positions and fills for tapes with single orders. */
 import { exactOrders } from '../../src/fills/index.ts';
 import type { FillRule, QueueModel } from '../../src/fills/index.ts';
 import type { MarketRows } from '../rows/rows.ts';
 
 /**
- * Where the tape tells single orders: what came before ours is ahead, nothing is estimated. Goes with the rule `exactFills`.
+ * Returns a queue model for tapes with single orders: earlier orders are ahead, nothing is estimated. Used with
+ * `exactFills`.
  */
 export function exact(rows: MarketRows): QueueModel {
   const orders = rows.orders;
@@ -28,7 +29,7 @@ export function exact(rows: MarketRows): QueueModel {
   };
 }
 
-/** Goes with the queue places of `exact`. */
+/** Returns the fill rule for the queue positions of `exact`. */
 export function exactFills(rows: MarketRows): FillRule {
   const orders = rows.orders;
   if (orders === null) throw new RangeError('exact fills need a tape that tells single orders');

@@ -1,4 +1,4 @@
-/** The recorded book at the exchange, at the exchange's own time: read once, however many replays have their orders beside it. */
+/** Recorded book at the exchange, at its own time. It is read once, for any number of replays with orders in it. */
 import { Disproved } from './disproved.ts';
 import { NO_ASK, NO_BID } from './ownOrders.ts';
 import type { OwnSide } from './ownOrders.ts';
@@ -8,49 +8,51 @@ import type { MarketRows, SideIndex } from '../rows/rows.ts';
 import { TickBook } from '../rows/tickBook.ts';
 import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 
-/** Whoever has orders beside the recorded ones. None of them changes the recorded book, and none sees another's. */
+/** Replay with orders next to the recorded ones. It never changes the recorded book or sees other replays' orders. */
 export type Resident = {
   readonly bids: OwnSide;
   readonly asks: OwnSide;
-  /** A taker met the market in a row; `sell`: with a sell. */
+  /** Called for each taker execution; `sell` is the taker's side. */
   traded(row: number, sell: boolean, place: number, lots: number): void;
-  /** A level where somebody's order rests, or at or beyond the best one of the other side. */
+  /**
+   * Called for each change of a level that has a resident's order, or is at or beyond the best order on the other side.
+   */
   levelChanged(row: number, side: SideIndex, place: number, before: number, lots: number): void;
-  /** All that is recorded has been told. */
+  /** Called after a snapshot, when the recorded book is complete. */
   seen(): void;
 };
 
-/** Plain steps of a book, bids and asks: nearly all that there is. */
+/** Plain book steps, bids and asks: nearly all rows. */
 const PLAIN_BID = 0;
 const PLAIN_ASK = FLAG.sell;
 
 export class ExchangeBook {
   readonly rows: MarketRows;
   readonly book: TickBook;
-  /** How many orders of residents rest at a place. */
+  /** Number of residents' orders per place. */
   readonly ownBidsAt: Uint32Array;
   readonly ownAsksAt: Uint32Array;
   readonly disproved = new Disproved();
   readonly unrecorded = new Unrecorded();
-  /** The taker of the last execution. */
+  /** Taker of the last execution. */
   readonly taker = new Sweep(SWEEP_MS);
-  /** The book was last told by a picture, which executions may disprove. */
+  /** Whether the book last came from a snapshot, which executions may invalidate. */
   isPicture = false;
-  /** Levels that were taken out of the recording, as executions went through them and they stayed. */
+  /** Stale levels removed from the recording, because executions passed them and they remained. */
   ghosts = 0;
-  /** When a best place last moved, and twice the middle before the first move at that time, 0 when a side was empty. */
+  /** Time of the last move of a best place, and twice the mid price before it; 0 if a side was empty. */
   movedAt = -Infinity;
   midBefore = 0;
   readonly #residents: Resident[] = [];
-  /** The best of all orders of residents. */
+  /** Best orders of all residents. */
   #ownBid = NO_BID;
   #ownAsk = NO_ASK;
-  /** Time in which the recorded book was crossed, and since when it is now. */
+  /** Time with a crossed recorded book, and the start of the current crossing. */
   #crossed = 0;
   #crossedSince = Infinity;
-  /** Nothing but plain steps asks for more than its level. */
+  /** Whether a plain step only sets its level. */
   #isPlain = true;
-  /** Best places as they were last seen. */
+  /** Best places at the last check. */
   #bid = 0;
   #ask: number;
   #next = 0;
@@ -69,38 +71,38 @@ export class ExchangeBook {
     this.#residents.push(resident);
   }
 
-  /** It has no orders any more, and hears of nothing. */
+  /** Removes a resident without orders; it receives no more events. */
   leave(resident: Resident): void {
     this.#residents.splice(this.#residents.indexOf(resident), 1);
     this.ownChanged();
   }
 
-  /** The next row to be read. */
+  /** Next row to read. */
   get next(): number {
     return this.#next;
   }
 
-  /** The rows have moved so many places to the front. */
+  /** Adjusts to rows that moved by `places` to the front. */
   moved(places: number): void {
     this.#next -= places;
   }
 
-  /** Twice the middle of the recorded book, as places; 0 when a side is empty. */
+  /** Twice the mid price of the recorded book, as places; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#bid === 0 || this.#ask === this.book.last ? 0 : this.#bid + this.#ask;
   }
 
-  /** The same just before `at`, the time of the last row. */
+  /** Twice the mid price just before `at`, the time of the last row. */
   twiceMidBefore(at: number): number {
     return at === this.movedAt ? this.midBefore : this.twiceMid;
   }
 
-  /** For how long up to `at`, which is not before the last row, the recorded book was crossed. */
+  /** Duration of crossed books up to `at`, which is not before the last row. */
   crossedUpTo(at: number): number {
     return this.#crossed + Math.max(0, at - this.#crossedSince);
   }
 
-  /** An order of a resident has come or gone. */
+  /** Updates the best orders after a resident's order was added or removed. */
   ownChanged(): void {
     let bid = NO_BID;
     let ask = NO_ASK;
@@ -112,13 +114,13 @@ export class ExchangeBook {
     this.#ownAsk = ask;
   }
 
-  /** While rows are read: something is to be done at `time`, before any later row. */
+  /** Requests a stop at `time` while rows are read, before any later row. */
   stopBefore(time: number): void {
     this.#isStopped = true;
     if (time < this.#until) this.#until = time;
   }
 
-  /** Reads the rows up to and at `time`, or up to where a resident stops it; true when one may have. */
+  /** Reads the rows up to and including `time`, or until a resident stops it; returns true if one may have. */
   readTo(time: number): boolean {
     this.#until = time;
     this.#isStopped = false;
@@ -178,12 +180,12 @@ export class ExchangeBook {
     for (const resident of this.#residents) resident.traded(row, sell, place, lots);
   }
 
-  /** What a row says besides its level; false when that is all. */
+  /** Processes the flags of a row; returns whether its level must be applied. */
   #heed(flags: number, row: number): boolean {
     if ((flags & FLAG.ghost) !== 0) this.ghosts++;
     if (((flags & FLAG.crossed) !== 0) !== this.#crossedSince < Infinity) this.#crossing(this.rows.at[row]!);
     const isPicture = (flags & FLAG.snapshot) !== 0;
-    // Steps go on from a picture: until the first of them nothing had changed.
+    // The first step after a snapshot: until then nothing had changed.
     const goesOn = this.isPicture && !isPicture;
     if (goesOn) this.#seen();
     this.isPicture = isPicture;
@@ -222,14 +224,17 @@ export class ExchangeBook {
     this.#ask = this.book.ask;
   }
 
-  /** Lots of the last recorded level before an order that stands behind all of them; 0 where its place is recorded. */
+  /** Lots of the last recorded level before an order behind all of them; 0 if the order's place is recorded. */
   lastBefore(side: SideIndex, place: number): number {
     if (this.rows.depth === Infinity) return 0;
     const last = this.lastPlace(side, place);
     return last === place ? 0 : (side === BUY ? this.book.bids : this.book.asks)[last]!;
   }
 
-  /** Place of the last recorded level of a side, when it is better than `limit`; `limit` when fewer are than the recording shows. */
+  /**
+   * Place of the last recorded level of a side if it is better than `limit`; `limit` if fewer levels exist than the
+   * recording shows.
+   */
   lastPlace(side: SideIndex, limit: number): number {
     const { book } = this;
     const { depth } = this.rows;

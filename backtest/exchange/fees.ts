@@ -1,21 +1,24 @@
-/** Fees inside a replay: on the currency received, at the tier that the volume of the last 30 days gives. */
+/** Fees inside a replay: charged on the received currency, at the tier of the 30-day volume. */
 import { money, moneyOf, moneyOfAmount, moneyOfValue, signedRateCeil, valueOf } from '../../src/core/index.ts';
 import type { AccountTier, Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../../src/core/index.ts';
 
 export type FeeOptions = {
   /** Ascending by volume; each tier's volume is its upper bound. */
   readonly tiers: readonly FeeTier[];
-  /** Volume of the 30 days before, in the minor currency: it does not expire. */
+  /** Volume of the previous 30 days, in the quote currency; it does not expire. */
   readonly volume30d: string;
 };
 
-/** A volume of 30 days, and the tier that it gives: its place in the schedule, and its maker fee. */
+/** Volume scaled to 30 days, with its tier's index in the schedule and maker fee. */
 export type Pace = { readonly volume30d: number; readonly tier: number; readonly makerBps: number };
 
-/** The tier's maker fee in bps, rounded up to the exchange's smallest part of one. */
+/** Returns the tier's maker fee in bps, rounded up to the exchange's smallest step. */
 export const makerBpsOf = ({ maker }: FeeTier): number => signedRateCeil(maker) / 1e4;
 
-/** Who goes on trading like this: `traded` in the minor currency in `seconds`. Approximate. `tiers` as of `FeeOptions`, at least one. */
+/**
+ * Extrapolates `traded`, in the quote currency over `seconds`, to 30 days. Approximate. `tiers` as in `FeeOptions`, at
+ * least one.
+ */
 export function paceOf(traded: number, seconds: number, tiers: readonly FeeTier[]): Pace {
   const volume30d = seconds > 0 ? (traded * DAYS * DAY) / 1000 / seconds : 0;
   const found = tiers.findIndex(({ volume }) => volume30d < Number(volume));
@@ -29,7 +32,7 @@ const DAYS = 30;
 const SMALLEST = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 
-/** To whole units; also of numbers below 0, which BigInt division would round towards it. */
+/** Rounds half up to integer units, also for negative numbers, which BigInt division would round towards zero. */
 function halfUp(value: bigint, unit: bigint): bigint {
   const raised = value + unit / 2n;
   const whole = raised / unit;
@@ -60,7 +63,7 @@ export class Fees {
     return this.#tiers[this.#index]!.maker;
   }
 
-  /** The account's place in these tiers. */
+  /** Position of the account in the tiers. */
   get tier(): AccountTier {
     const { makerRate } = this;
     const volume = money(this.#base + this.#traded);
@@ -76,7 +79,10 @@ export class Fees {
     return this.#tiers[this.#index]!.taker;
   }
 
-  /** One execution: what was paid or received in each currency, and the fee, rounded half up at eight decimals; below 0 for a rebate. */
+  /**
+   * Returns the amounts exchanged in one execution, and its fee, rounded half up to eight decimals; negative for a
+   * rebate.
+   */
   fill(
     side: Side,
     price: Price,
@@ -91,7 +97,7 @@ export class Fees {
     return { major, minor, fee: money(halfUp(scaled, unit) * SMALLEST) };
   }
 
-  /** Counts a traded volume; true when it, or what it made expire, changed the tier. */
+  /** Adds a traded volume; returns true if it, or the expiry of old volume, changed the tier. */
   traded(minor: Money, at: Millis): boolean {
     const day = Math.floor(at / DAY);
     this.#days.set(day, (this.#days.get(day) ?? 0n) + minor);

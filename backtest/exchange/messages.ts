@@ -1,13 +1,16 @@
-/** Requests and answers on their way: a ring of preallocated entries, each with the time of its arrival. */
+/** Messages in transit: a ring of preallocated entries, each with its arrival time. */
 import type { OwnOrder } from './ownOrders.ts';
 
 export const MESSAGE = {
   /** Requests. */
   place: 0,
   cancel: 1,
-  /** Trades at once with what is there at its price or better; the rest is gone. */
+  /** Order that trades immediately at its price or better; the remainder is canceled. */
   take: 7,
-  /** Answers: taken into the book, refused because it would have traded, canceled, cancel of what is gone already, execution; and that nothing more is coming to one that takes. */
+  /**
+   * Answers, in order: accepted into the book; rejected, because it would have traded; canceled; cancel of an order
+   * that was already gone; execution; end of a taker order.
+   */
   accepted: 2,
   refused: 3,
   canceled: 4,
@@ -19,9 +22,9 @@ export type MessageKind = (typeof MESSAGE)[keyof typeof MESSAGE];
 
 const SIZE_MAX = 1 << 16;
 
-/** First in, first out: a later message never arrives before an earlier one, as on one connection. */
+/** First-in, first-out: a later message never arrives before an earlier one, as on one connection. */
 export class MessageRing {
-  /** Arrival of the oldest message; Infinity when there is none. */
+  /** Arrival of the oldest message; Infinity if there is none. */
   headAt = Infinity;
   #at = new Float64Array(64);
   #kind = new Uint8Array(64);
@@ -38,7 +41,10 @@ export class MessageRing {
     return this.#count;
   }
 
-  /** `at`: arrival; `sent`: when the other end sent it; `mid`: twice the middle of the exchange's book then, as places, or 0; `place`: of an execution. */
+  /**
+   * Adds a message. `at`: arrival; `sent`: time of sending; `mid`: twice the exchange's mid price at that time, as
+   * places, or 0; `place`: place of an execution.
+   */
   push(
     at: number,
     kind: MessageKind,
@@ -63,7 +69,7 @@ export class MessageRing {
     if (this.#count++ === 0) this.headAt = arrival;
   }
 
-  /** What the oldest message says; only to be read while there is one. */
+  /** Fields of the oldest message; valid only if there is one. */
   get kind(): MessageKind {
     return this.#kind[this.#head]! as MessageKind;
   }
@@ -88,7 +94,7 @@ export class MessageRing {
     return this.#order[this.#head]!;
   }
 
-  /** Takes the oldest message out. */
+  /** Removes the oldest message. */
   shift(): void {
     if (this.#count === 0) throw new Error('no message is on its way');
     this.#order[this.#head]!.messages--;

@@ -1,4 +1,4 @@
-/** The fill models of a report, by name. */
+/** Fill models of a report, by name. */
 import { BOUNDS, LEVEL_MODELS, levelModel } from '../../src/fills/index.ts';
 import type { FillModel } from '../../src/fills/index.ts';
 import { exact, exactFills } from './exact.ts';
@@ -8,7 +8,7 @@ export { BOUNDS };
 export const MODEL_NAMES = [...LEVEL_MODELS, 'exact'] as const;
 export type ModelName = (typeof MODEL_NAMES)[number];
 
-/** On a tape that tells single orders, what is expected is exact. */
+/** Returns the fill model. On a tape with single orders, `expected` is exact. */
 export function fillModel(name: ModelName, rows: MarketRows): FillModel {
   return name === 'exact' || (name === 'expected' && rows.orders !== null)
     ? { name, queue: exact(rows), rule: exactFills(rows) }

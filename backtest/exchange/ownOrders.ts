@@ -1,44 +1,47 @@
-/** Our orders inside a replay: pooled objects of one shape, and a side's resting ones in the order in which they are met. */
+/**
+ * The bot's orders inside a replay: pooled objects of one shape, and the resting orders of a side in order of
+ * execution.
+ */
 import { BUY } from '../rows/rows.ts';
 import type { SideIndex } from '../rows/rows.ts';
 
-/** What each of the two ends thinks of an order; both live in one object, and each end writes only its own part. */
+/** State of an order at both ends, the exchange and the bot, in one object; each end writes only its own part. */
 export class OwnOrder {
-  /** Whole number above 0; new for every order, also when the object is used again. */
+  /** Positive integer; unique per order, also if the object is reused. */
   id = 0;
   side: SideIndex = BUY;
   place = 0;
   lots = 0;
-  /** Which of the strategy's levels it was placed for, 0 the first. */
+  /** Level of the strategy that it was placed for; 0 is the first. */
   level = 0;
-  /** It takes liquidity at once, and never rests. */
+  /** Whether it takes liquidity immediately and never rests. */
   takes = false;
 
-  // The exchange's part.
+  // Fields of the exchange's end.
   left = 0;
   resting = false;
-  /** Estimated lots of others ahead of it. */
+  /** Estimated lots of other orders ahead of it. */
   front = 0;
-  /** Lots traded at its price since the level last changed: that change will tell of them a second time. */
+  /** Lots traded at its price since the level last changed; the next change of the level includes them again. */
   traded = 0;
-  /** First row that is not yet in the queue it joined. */
+  /** First row after it joined the queue. */
   joined = 0;
-  /** When it came to rest. */
+  /** Time at which it started resting. */
   restedAt = 0;
-  /** The recording has not told of its place since it came. */
+  /** Whether its place has not been recorded since it arrived. */
   unseen = false;
 
-  // Our part.
+  // Fields of the bot's end.
   state: LocalState = LOCAL.sent;
   filled = 0;
-  /** Messages on their way that name it; while there are any the object is not used again. */
+  /** Messages in transit that refer to it; while there are any, the object is not reused. */
   messages = 0;
 }
 
 export const LOCAL = { sent: 0, live: 1, canceling: 2, done: 3 } as const;
 export type LocalState = (typeof LOCAL)[keyof typeof LOCAL];
 
-/** Orders that may be under way or live at once; more is a broken belief about our own code. */
+/** Maximum number of orders in transit or live; more indicates a bug. */
 const ORDERS_MAX = 10_000;
 
 export class OrderPool {
@@ -71,27 +74,30 @@ export class OrderPool {
     return order;
   }
 
-  /** To be called by our end when an order is done and no message names it. */
+  /** Called by the bot's end if an order is done and no message refers to it. */
   release(order: OwnOrder): void {
     if (order.messages !== 0 || order.resting) throw new Error(`order ${order.id} is released while it is in use`);
     this.#free.push(order);
   }
 }
 
-/** Places where no order rests: nothing reaches them, and they are small integers, which the loop over rows compares with. A quote far from the market may rest outside the window of places. */
+/**
+ * Places for a side without resting orders, beyond all prices. They are small integers, with which the loop over rows
+ * compares. A quote far from the market may rest outside the window of places.
+ */
 export const NO_BID = -(2 ** 30);
 export const NO_ASK = 2 ** 30;
 
-/** The resting orders of one side, best price first and at one price the oldest first. */
+/** Resting orders of one side by best price, then by age. */
 export class OwnSide {
   readonly orders: OwnOrder[] = [];
   readonly #at: Uint32Array;
-  /** Place of the best; NO_BID or NO_ASK where none rests. */
+  /** Place of the best order; NO_BID or NO_ASK if none rests. */
   best: number;
   readonly #sign: 1 | -1;
   readonly #none: number;
 
-  /** `at`: how many rest at a place, of this side of everybody who keeps count there. */
+  /** `at`: number of resting orders per place, shared by all owners of this side. */
   constructor(side: SideIndex, at: Uint32Array) {
     this.#sign = side === BUY ? -1 : 1;
     this.#none = side === BUY ? NO_BID : NO_ASK;

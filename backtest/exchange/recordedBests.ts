@@ -1,10 +1,13 @@
-/** Another recorded book as the desk of a replay sees it: its best prices, and nothing behind them. */
+/** Another recorded book for the desk of a replay: its best prices, without depth. */
 import type { Clock, Value } from '../../src/core/index.ts';
 import type { DeskBook } from '../../src/sandbox/index.ts';
 import type { RecordedBests } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 
-/** Without a price in its gaps, before its first one and after its end. `valueMax`: instead of the book's own, asked for each time; times never go back. */
+/**
+ * Returns the desk book. It has no price in its gaps, before its first price and after its end. `valueMax` replaces the
+ * book's own limit and is evaluated each time. Times must not decrease.
+ */
 export function recordedDeskBook(recorded: RecordedBests, clock: Clock, valueMax?: () => Value): DeskBook {
   const { at, bid, ask, to, instrument } = recorded;
   const gaps = new GapIterator(recorded.gaps);

@@ -1,13 +1,13 @@
-/** The exchange's request limit inside a replay: so many in any 60 seconds. */
+/** Request limit of the exchange inside a replay: a number per any 60 seconds. */
 
 const WINDOW_MS = 60_000;
 
 export class RequestBudget {
-  /** Requests that found no place. */
+  /** Number of rejected requests. */
   refused = 0;
   readonly #times: Float64Array;
   #next = 0;
-  /** Requests in all; how many of them had left the window when it was last asked, and when that was. */
+  /** Total number of requests, the number outside the window at the last query, and its time. */
   #taken = 0;
   #gone = 0;
   #askedAt = -Infinity;
@@ -23,11 +23,11 @@ export class RequestBudget {
     return this.#times.length;
   }
 
-  /** Requests taken in the 60 s before `at`. */
+  /** Number of requests in the 60 s before `at`. */
   usedAt(at: number): number {
     const times = this.#times;
     const kept = Math.max(0, this.#taken - times.length);
-    // What has left does not come back, unless an earlier time is asked for.
+    // Expired requests stay expired, unless the time of the query decreases.
     let gone = at >= this.#askedAt ? Math.max(this.#gone, kept) : kept;
     while (gone < this.#taken && !(at - times[gone % times.length]! < WINDOW_MS)) gone++;
     this.#gone = gone;
@@ -35,10 +35,10 @@ export class RequestBudget {
     return this.#taken - gone;
   }
 
-  /** Takes `count` places at `at`, or none and counts the refusal. */
+  /** Reserves `count` requests at `at`, or none and counts a rejection. */
   take(at: number, count: number): boolean {
     const times = this.#times;
-    // The oldest of the last so many must have left the window.
+    // The oldest of the last requests must have left the window.
     const last = times[(this.#next + count - 1) % times.length]!;
     if (!(count <= times.length && at - last >= WINDOW_MS)) {
       this.refused++;

@@ -1,4 +1,7 @@
-/** The exchange's end of a replay: the recorded book at exchange time, our orders resting beside it, requests in, answers out. */
+/**
+ * The exchange's end of a replay: the recorded book at exchange time, with the bot's resting orders, requests and
+ * answers.
+ */
 import type { Amount, Price, Side } from '../../src/core/index.ts';
 import { ExchangeBook } from './exchangeBook.ts';
 import type { Resident } from './exchangeBook.ts';
@@ -14,10 +17,13 @@ import type { TickBook } from '../rows/tickBook.ts';
 import { NOBODY } from './watch.ts';
 import type { Watcher } from './watch.ts';
 
-/** What we took from a level is not there for so long. */
+/** Time for which liquidity taken by the bot stays unavailable. */
 const TAKEN_MS = 60_000;
 
-/** Orders are post-only limits, but for those of a hedge that take at once: one that would trade on arrival is refused. Rows of a moment come before requests that arrive at it. */
+/**
+ * Exchange of one replay. Orders are post-only limits, which are rejected if they would trade on arrival, except taker
+ * orders of hedges. Rows precede requests that arrive at their time.
+ */
 export class SimulatedExchange implements Resident {
   readonly bids: OwnSide;
   readonly asks: OwnSide;
@@ -35,17 +41,17 @@ export class SimulatedExchange implements Resident {
     this.#watcher.filled(order, lots, now, mid, order.place);
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
     if (order.left === 0) this.#ends.push(order);
-    // Our end hears of it before it could act on anything later.
+    // Stops so that the bot's end receives the answer before it acts on anything later.
     this.#there.stopBefore(this.dueAt);
   };
-  /** What orders of ours took where, and when. */
+  /** Lots taken by the bot's orders, by place, with their time. */
   readonly #taken = new Map<number, { lots: number; at: number }>();
   #now = -Infinity;
   #eager = false;
-  /** How far it is to go. */
+  /** Time to which it should advance. */
   #end = -Infinity;
 
-  /** `market`: rows that nobody else reads, or the book that several share. */
+  /** `market`: rows read only by this replay, or a shared book. */
   constructor(market: MarketRows | ExchangeBook, model: FillModel, latency: Latency, watcher = NOBODY) {
     this.#there = market instanceof ExchangeBook ? market : new ExchangeBook(market);
     this.#model = model;
@@ -56,22 +62,24 @@ export class SimulatedExchange implements Resident {
     this.#there.join(this);
   }
 
-  /** The recorded book. */
   get book(): TickBook {
     return this.#there.book;
   }
 
-  /** No row is left and no request is on its way. */
+  /** Whether no rows and no requests in transit are left. */
   get isDone(): boolean {
     return this.#there.next >= this.#there.rows.length && this.requests.count === 0;
   }
 
-  /** Twice the middle of the recorded book, as places; 0 when a side is empty. */
+  /** Twice the mid price of the recorded book, as places; 0 if a side is empty. */
   get twiceMid(): number {
     return this.#there.twiceMid;
   }
 
-  /** Best prices as everybody sees them, with our orders and without what they have met; 0, and the book's last, for an empty side. */
+  /**
+   * Public best prices, with the bot's orders and without executed liquidity; 0, and the book's last place, for an
+   * empty side.
+   */
   get seenBid(): number {
     return Math.max(this.#bidLeft(), this.bids.best, 0);
   }
@@ -80,7 +88,10 @@ export class SimulatedExchange implements Resident {
     return Math.min(this.#askLeft(), this.asks.best, this.book.last);
   }
 
-  /** Calls for each level that can be met, best first, until `visit` returns false; our orders are not in them. `base`: tick of place 0. */
+  /**
+   * Calls `visit` for each available level without the bot's orders, best first, until it returns false. `base`: tick
+   * of place 0.
+   */
   eachLevel(base: number, side: Side, visit: (price: Price, total: Amount) => boolean): void {
     const { book } = this;
     if (side === 'buy') {
@@ -92,29 +103,29 @@ export class SimulatedExchange implements Resident {
     }
   }
 
-  /** The next row to be lived through. */
+  /** Next row to process. */
   get next(): number {
     return this.#there.next;
   }
 
-  /** The rows have moved so many places to the front. */
+  /** Adjusts to rows that moved by `places` to the front. */
   moved(places: number): void {
     this.#there.moved(places);
   }
 
-  /** Lives through everything up to and at `time`. */
+  /** Processes everything up to and including `time`. */
   runTo(time: number): void {
     this.aim(time, false);
     this.run();
   }
 
-  /** The same, but not beyond the first answer that arrives at our end; returns how far it went. */
+  /** Advances like `runTo`, but only to the first answer that arrives at the bot's end; returns the time reached. */
   runToAnswer(time: number): number {
     this.aim(time, true);
     return this.run();
   }
 
-  /** Lives up to where it was aimed at; returns how far it went. */
+  /** Advances to the aimed time; returns the time reached. */
   run(): number {
     const there = this.#there;
     do there.readTo(this.dueAt);
@@ -122,23 +133,25 @@ export class SimulatedExchange implements Resident {
     return this.#end;
   }
 
-  /** Where the next `act`s lead: to `time`, or, if it is `eager`, to the first answer that arrives at our end before. */
+  /**
+   * Sets the target of the next `act`s: `time`, or if `eager` the first answer that arrives at the bot's end before it.
+   */
   aim(time: number, eager: boolean): void {
     this.#eager = eager;
     this.#end = time;
   }
 
-  /** When the next `act` is due: the rows up to then, and no more, must have been read. */
+  /** Time of the next `act`: exactly the rows up to it must have been read. */
   get dueAt(): number {
     return Math.min(this.#reach(), this.requests.headAt, this.#watcher.dueAt);
   }
 
-  /** How far it has come, once `act` says that it is there. */
+  /** Time reached, once `act` returns true. */
   get reached(): number {
     return this.#end;
   }
 
-  /** Does what is due; true when it has come as far as it was to go. */
+  /** Processes the due event; returns true at the target. */
   act(): boolean {
     const { requests } = this;
     const watcher = this.#watcher;
@@ -243,7 +256,7 @@ export class SimulatedExchange implements Resident {
     else queue.joined(order, guess);
   }
 
-  /** All that is recorded has been told: who came before is among it. */
+  /** The recorded book is complete now, so it includes the orders ahead. */
   seen(): void {
     for (const { orders } of [this.bids, this.asks]) {
       for (const order of orders) {
@@ -255,7 +268,10 @@ export class SimulatedExchange implements Resident {
     }
   }
 
-  /** Trades with the recorded levels, best first. The recording does not know of it: what was taken is not there again for a while. */
+  /**
+   * Trades with the recorded levels, best first. The recording is unaware of it, so taken lots stay unavailable for a
+   * while.
+   */
   #take(order: OwnOrder): void {
     const now = this.#now;
     const buys = order.side === BUY;
@@ -282,7 +298,7 @@ export class SimulatedExchange implements Resident {
     if (order.left > 0) this.#answer(MESSAGE.spent, order, order.left);
   }
 
-  /** Best price that can be met: a level at or through a resting order of ours has been met by it. */
+  /** Best available price: recorded levels at or through a resting order of the bot have been executed against it. */
   #askLeft(): number {
     const { book } = this;
     const { asks, last } = book;

@@ -1,4 +1,7 @@
-/** What is known of levels that slid out of a recording's pictures: what they held then, until they are recorded or traded again. */
+/**
+ * Levels that moved beyond the depth of a recording's snapshots: their last amounts, until they are recorded or traded
+ * again.
+ */
 import { RecordedSide } from '../../src/tape/index.ts';
 import { SELL } from '../rows/rows.ts';
 import type { SideIndex } from '../rows/rows.ts';
@@ -6,19 +9,19 @@ import type { SideIndex } from '../rows/rows.ts';
 export class Unrecorded {
   readonly #sides = [new RecordedSide(-1), new RecordedSide(1)] as const;
 
-  /** A place of a side held so many lots, and is not told of any more. */
+  /** Stores the lots of a place that is no longer recorded. */
   slidOut(side: SideIndex, place: number, lots: number): void {
     this.#sides[side].set(place, lots);
   }
 
-  /** Every level of a side is recorded that is not worse than `place`. */
+  /** Removes the levels that are recorded again: those not worse than `place`. */
   recorded(side: SideIndex, place: number): void {
     const levels = this.#sides[side];
     const sign = side === SELL ? 1 : -1;
     while (levels.length > 0 && levels.priceAt(0) * sign <= place * sign) levels.set(levels.priceAt(0), 0);
   }
 
-  /** So many lots of a side were met at a place, and all that stood at better ones. */
+  /** Applies an execution of `met` lots at a place, which also consumed all better levels. */
   traded(side: SideIndex, place: number, met: number): void {
     const levels = this.#sides[side];
     if (levels.length === 0) return;
@@ -30,7 +33,7 @@ export class Unrecorded {
     return this.#sides[side].length === 0;
   }
 
-  /** 0 where nothing was ever told. */
+  /** Lots at a place; 0 if unknown. */
   at(side: SideIndex, place: number): number {
     return this.#sides[side].amountOf(place);
   }

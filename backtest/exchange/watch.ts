@@ -1,16 +1,21 @@
-/** Who looks at the exchange's end of a replay, at times of its own choosing, and changes nothing. */
+/** Observer of the exchange's end of a replay; it chooses its times and changes nothing. */
 import type { OwnOrder } from './ownOrders.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
-/** All times are the exchange's. */
+/** Observer; all times are the exchange's. */
 export interface Watcher {
-  /** Its next look; Infinity for none. It may change with every call. */
+  /** Time of its next sample; Infinity for none. Every call may change it. */
   readonly dueAt: number;
-  /** Everything up to and at `at` has happened. Best own places: NO_BID and NO_ASK where none rests. */
+  /**
+   * Called when everything up to and including `at` has happened. `ownBid` and `ownAsk` are the bot's best places;
+   * NO_BID and NO_ASK if none rests.
+   */
   look(at: number, book: TickBook, ownBid: number, ownAsk: number): void;
-  /** An order came to rest; its `front` is what is ahead of it. */
+  /** Called when an order starts resting; its `front` is the amount ahead of it. */
   rested(order: OwnOrder, at: number): void;
-  /** `mid`: twice the middle of the book before this moment, as places; 0 when a side was empty. `place`: where it traded. */
+  /**
+   * `mid`: twice the mid price just before the fill, as places; 0 if a side was empty. `place`: place of the execution.
+   */
   filled(order: OwnOrder, lots: number, at: number, mid: number, place: number): void;
   canceled(order: OwnOrder, at: number): void;
 }

@@ -1,4 +1,7 @@
-/** What fills are worth by distance: virtual orders on both sides of a recorded market, pegged anew at a bot's own cadence and latency at each of several distances. */
+/**
+ * Value of fills by distance: virtual orders on both sides of a recorded market, re-pegged with a bot's cadence and
+ * latency at each of several distances.
+ */
 import { blockBootstrap, randomOf } from '../../src/core/index.ts';
 import type { BootstrapInterval, Millis, Random } from '../../src/core/index.ts';
 import { wideHoursOf, wideHoursText } from '../../src/tape/index.ts';
@@ -9,61 +12,62 @@ import { scaleOf } from './distances.ts';
 import { VirtualOrders } from './virtualOrders.ts';
 import type { DistanceSums } from './virtualOrders.ts';
 
-/** In seconds after a fill. */
+/** Seconds after a fill. */
 export const PROFILE_HORIZONS_S: readonly number[] = [0.5, 1, 5, 15, 60, 300];
 
 export type ProfileOptions = {
-  /** How often orders are pegged anew; 1,000 without it. */
+  /** Interval of re-pegging. Default: 1,000. */
   readonly cadenceMs?: Millis;
-  /** Of requests and answers; 25 ms each way without it. */
+  /** Latency of requests and answers. Default: 25 ms each way. */
   readonly latency?: Latency;
-  /** How old the book is at least that one sees; 0 without it. */
+  /** Age of the visible book. Default: 0. */
   readonly feedMs?: Millis;
-  /** From the middle that is seen, in bps; chosen from the tape without it. */
+  /** Distances from the visible mid price, in bps. Default: derived from the tape. */
   readonly distancesBps?: readonly number[];
-  /** Of each virtual order, in units of the minor currency; the median execution without it. */
+  /** Value of each virtual order, in the quote currency. Default: the median execution. */
   readonly orderValue?: number;
   /** In seconds, ascending. */
   readonly horizons?: readonly number[];
-  /** Length of the stretches that are drawn again for intervals; a fortieth of the recording, 2 to 30 minutes, without it. */
+  /** Length of the bootstrap blocks. Default: 1/40 of the recording, between 2 and 30 minutes. */
   readonly blockMs?: Millis;
   readonly seed?: number;
   readonly onShare?: (share: number) => void;
 };
 
 export type DistancePoint = {
-  /** Asked for, from the middle that was seen; orders are rounded away from it to the tick. */
+  /** Requested distance from the visible mid price; orders are rounded to the tick away from it. */
   readonly distanceBps: number;
-  /** Distance from the middle just before the fill, weighted by value; null without fills. */
+  /** Value-weighted distance from the mid price just before the fill; `null` without fills. */
   readonly edgeBps: number | null;
-  /** Of both sides together. One taker counts once for an order. */
+  /** Fills of both sides. A taker counts once per order. */
   readonly fills: number;
   readonly fillsPerHour: number;
-  /** In units of the minor currency, of both sides together. */
+  /** In the quote currency, for both sides together. */
   readonly valuePerHour: number;
-  /** By horizon: what is left of the edge, weighted by value, before fees; null where too little is known. */
+  /** By horizon: the value-weighted edge after the adverse move, before fees; `null` with too little data. */
   readonly markoutBps: readonly (BootstrapInterval | null)[];
   readonly blocks: DistanceSums;
 };
 
 export type DistanceProfile = {
-  /** In which orders were pegged. */
+  /** Time with pegged orders. */
   readonly seconds: number;
   readonly cadenceMs: Millis;
-  /** Of a request on its way out, and how old the book is that was seen: the mean of what was drawn. */
+  /** Mean latency of a request plus the mean age of the visible book. */
   readonly latencyMs: Millis;
   readonly orderValue: number;
   readonly blockMs: Millis;
   readonly horizonsS: readonly number[];
-  /** Ascending by distance; empty where `limits` says why nothing can be measured. */
+  /** Ascending by distance; empty if `limits` explains why nothing can be measured. */
   readonly points: readonly DistancePoint[];
-  /** What this recording cannot tell, in sentences. */
+  /** Limitations of this recording, in sentences. */
   readonly limits: readonly string[];
 };
 
 /**
- * Each distance is a market of its own: its orders see every execution in full, and those of other distances do not. An order is joined, reached and filled as in a
- * backtest with the model `expected` (`exact` where single orders are told alone). Fills move no market: what is measured is what others' executions would have brought.
+ * Computes the profile. Each distance is independent: its orders receive every execution in full, whatever other
+ * distances received. Queues and fills are those of the backtest model `expected` (`exact` for tapes of single orders
+ * only). Fills do not affect the market: the result is what other traders' executions would have earned.
  */
 export function distanceProfileOf(tape: Tape, options: ProfileOptions = {}): DistanceProfile {
   const { cadenceMs = 1_000, horizons = PROFILE_HORIZONS_S, feedMs = 0, seed = 1 } = options;
@@ -126,7 +130,7 @@ function pointOf(distanceBps: number, blocks: DistanceSums, random: Random): Dis
   };
 }
 
-/** Ratio of two sums with an interval; null where it is not known. */
+/** Ratio of two sums with an interval; `null` if unknown. */
 function ratioOf(above: readonly number[], below: readonly number[], random: Random): BootstrapInterval | null {
   const of = above.map((x, b) => ({ above: x, below: below[b]! })).filter(block => block.below > 0);
   return blockBootstrap(of, ratio, { random });

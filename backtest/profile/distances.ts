@@ -1,24 +1,33 @@
-/** From which distances a profile is made, where nobody says: from the touch out to where executions become too rare to tell anything. */
+/** Default distances of a profile: from the best prices to where executions become too rare. */
 import type { Millis } from '../../src/core/index.ts';
 import { walk } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 
-/** Distances of a grid that is chosen. */
+/** Number of distances in a default grid. */
 const POINTS = 14;
-/** The farthest is reached in at least so many stretches of one cadence, both sides together: orders there get about as many fills. */
+/**
+ * Minimum number of cadence intervals, of both sides together, that reach the farthest distance; its orders get about
+ * as many fills.
+ */
 export const REACHED_MIN = 20;
-/** A grid is at least this wide, as a factor. */
+/** Minimum width of a grid, as a factor. */
 const RANGE_MIN = 1.5;
 
-/** What a look at the whole tape tells of the sizes of things. */
+/** Scales of a tape. */
 export type TapeScale = {
-  /** Ascending, in bps from the middle: from half the median spread out to where executions are too rare. Empty without executions or a book. */
+  /**
+   * Ascending, in bps from the mid price: from half the median spread to where executions are too rare. Empty without
+   * executions or a book.
+   */
   readonly distancesBps: readonly number[];
-  /** Of one execution, in units of the minor currency; NaN without any. */
+  /** Median value of an execution, in the quote currency; NaN without executions. */
   readonly medianValue: number;
 };
 
-/** Prices and times are the exchange's; the middle that distances are from is the one at the beginning of each stretch of `cadenceMs`. */
+/**
+ * Measures a tape at the exchange's prices and times. Distances are from the mid price at the start of each interval of
+ * `cadenceMs`.
+ */
 export function scaleOf(tape: Tape, cadenceMs: Millis): TapeScale {
   const spreads: number[] = [];
   const mids: number[] = [];
@@ -28,7 +37,7 @@ export function scaleOf(tape: Tape, cadenceMs: Millis): TapeScale {
   const { tick, lot } = tape.instrument;
   const unit = Number(tick) * Number(lot);
   let stretch = -1;
-  /** The middle and half the spread in bps, now and at the beginning of the stretch; NaN while nothing is known. */
+  /** Mid price, and half the spread in bps, now and at the start of the interval; NaN if unknown. */
   let now = { mid: Number.NaN, half: Number.NaN };
   let from = now;
   let [up, down] = [0, 0];
@@ -60,7 +69,10 @@ export function scaleOf(tape: Tape, cadenceMs: Millis): TapeScale {
   return { distancesBps: touch > 0 && far > 0 ? gridOf(touch, far, 1e4 / mid) : [], medianValue: median(values) };
 }
 
-/** Even steps of the square root, closer where more orders are met, and none smaller than a tick: orders nearer to each other would stand at the same price. */
+/**
+ * Returns equal steps of the square root, which are denser where more orders are filled. A step is at least a tick,
+ * because closer orders would have one price.
+ */
 function gridOf(near: number, far: number, tickBps: number): readonly number[] {
   const grid = [near];
   for (let last = near; last < far && grid.length < POINTS; grid.push(last)) {

@@ -1,19 +1,22 @@
-/** A profile as the models take it: `market.profile` of a configuration. */
+/** Profile for models: `market.profile` of a configuration. */
 import type { DistanceProfile } from './distanceProfile.ts';
 
 /** Columns of one length, ascending by distance. */
 export type MarketProfile = {
   readonly distancesBps: readonly number[];
-  /** Of one side, in orders of the profile's value. */
+  /** Fills of one side, in orders of the profile's value. */
   readonly fillsPerMinute: readonly number[];
-  /** What a fill has lost of the distance that was asked for, after the horizon: distance less markout. */
+  /** Loss of a fill relative to the requested distance after the horizon: distance minus markout. */
   readonly adverseBps: readonly number[];
 };
 
-/** Fewer fills say nothing of what they are worth. */
+/** Minimum number of fills of a distance. */
 const FILLS_MIN = 10;
 
-/** Of the distances with at least ten fills and a markout; null where those are fewer than two. `horizonS` must be one of the profile's. */
+/**
+ * Returns the distances with at least ten fills and a markout; `null` if there are fewer than two. `horizonS` must be
+ * one of the profile's.
+ */
 export function marketProfileOf(profile: DistanceProfile, horizonS = 60): MarketProfile | null {
   const h = profile.horizonsS.indexOf(horizonS);
   const known = profile.points.flatMap(({ distanceBps, fills, valuePerHour, markoutBps }) => {

@@ -1,27 +1,28 @@
-/** Whether a market maker earns his fee at any distance, at which, and how sure that is. */
+/** Verdict whether a market maker earns the fee at any distance, at which distance, and with which confidence. */
 import { studentQuantile } from '../../src/core/index.ts';
 import type { BootstrapInterval, Random } from '../../src/core/index.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
 
 export type VerdictOptions = {
-  /** Of the maker, of each fill; below 0 a rebate. */
+  /** Maker fee of each fill; negative for a rebate. */
   readonly feeBps: number;
-  /** Fills are worth what is left of their edge so many seconds later: one of the profile's horizons; 60 without it. */
+  /** Horizon in seconds at which fills are valued; one of the profile's. Default: 60. */
   readonly horizonS?: number;
   readonly random: Random;
-  /** Samples that are drawn; 1,000 without it. */
+  /** Number of bootstrap samples. Default: 1,000. */
   readonly samples?: number;
 };
 
 /**
- * `netPerHour` is in units of the minor currency: value an hour times what is left of the edge less the fee; its interval (0.95) allows for the choice of the best distance, and for the
- * volume. `breakEvenFeeBps`: the highest fee at which this would say `quote`, below 0 a rebate that is needed, in hundredths.
+ * Verdict. `netPerHour` is in the quote currency: value per hour times the remaining edge minus the fee. Its 95%
+ * interval accounts for the choice of the best distance and for the volume. `breakEvenFeeBps` is the highest fee with
+ * the verdict `quote`, in hundredths, negative if a rebate is needed.
  */
 export type QuoteVerdict =
   | {
       readonly quote: true;
       readonly distanceBps: number;
-      /** Of the distance at which most is earned. */
+      /** Interval of the distance with the largest profit. */
       readonly distanceInterval: readonly [low: number, high: number];
       readonly netPerHour: BootstrapInterval;
       readonly breakEvenFeeBps: number;
@@ -29,27 +30,34 @@ export type QuoteVerdict =
   | {
       readonly quote: false;
       readonly why: string;
-      /** Where least is lost, or most might be earned; null, as all below, where nothing was measured. */
+      /**
+       * Distance with the smallest loss or largest possible profit. This field and those below are `null` if nothing
+       * was measured.
+       */
       readonly bestDistanceBps: number | null;
       readonly distanceInterval: readonly [low: number, high: number] | null;
       readonly netPerHour: BootstrapInterval | null;
       readonly breakEvenFeeBps: number | null;
     };
 
-/** A distance needs so many fills, in so many blocks of time, to be judged. */
+/** Minimum numbers of fills, and of time blocks with fills, for evaluating a distance. */
 const FILLS_MIN = 10;
 const BLOCKS_MIN = 8;
-/** Of an interval of 0.95, above and below. */
+/** Tail of a 95% interval on each side. */
 const TAIL = 0.025;
-/** Standard errors from the middle of a normal distribution to that tail. */
+/** Standard errors from the center of a normal distribution to that tail. */
 const NORMAL = 1.96;
 
 /**
- * Blocks of time are drawn again, the same ones for every distance. The best distance is the one that earns most in the whole recording, its interval from the best one of each
- * sample, out to half of the way to the next distances, between which nothing was tried. It pays where what is left of the edge is more than the fee: as one of several distances is chosen,
- * the largest deviation of any of them in a sample, in standard errors, decides how far the lower ends lie (White, "A reality check for data snooping", Econometrica 68(5), 2000; Romano and Wolf,
- * "Stepwise multiple testing", Econometrica 73(4), 2005). An error that comes from few
- * blocks is itself uncertain: Student's t, with as many degrees of freedom as equal blocks would be worth as much, less one (Kish, "Survey Sampling", 1965). Where nothing pays, `quote` is said in 1 of 40 recordings, on few and lopsided fills in 1 of 25.
+ * Computes the verdict. The bootstrap resamples time blocks, equally for every distance. The best distance has the
+ * largest profit over the recording. Its interval comes from the best distance of each sample, extended halfway to the
+ * adjacent ones.
+ * Quoting pays if the remaining edge exceeds the fee. Because one of several distances is chosen, the largest deviation
+ * of any in a sample, in standard errors, determines the lower bounds. (White, "A reality check for data snooping",
+ * Econometrica 68(5), 2000; Romano and Wolf, "Stepwise multiple testing", Econometrica 73(4), 2005.)
+ * The error from few blocks is itself uncertain, hence Student's t. Its degrees of freedom are the equivalent number of
+ * equal blocks minus one (Kish, "Survey Sampling", 1965). If nothing pays, the verdict is `quote` in 1 of 40
+ * recordings, with few and skewed fills in 1 of 25.
  */
 export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions): QuoteVerdict {
   const { feeBps, horizonS = 60, random, samples = 1_000 } = options;
@@ -98,17 +106,17 @@ const isEnough = ({ fills, blocks }: DistancePoint, h: number): boolean =>
   fills >= FILLS_MIN && blocks.known[h]!.filter(value => value > 0).length >= BLOCKS_MIN;
 
 type Part = {
-  /** Value an hour, and its standard error. */
+  /** Value per hour, and its standard error. */
   readonly perHour: number;
   readonly perHourError: number;
-  /** Of the edge after the horizon, in bps, and its standard error. */
+  /** Edge after the horizon, in bps, and its standard error. */
   readonly left: number;
   readonly leftError: number;
-  /** Of that error. */
+  /** Degrees of freedom of that error. */
   readonly freedom: number;
-  /** Of both together, at a fee of 0 and for each bps of it: how much each block moves the net of an hour. */
+  /** Influence of each block on the net per hour: at a fee of 0, and per bps of the fee. */
   readonly moves: readonly [Float64Array, Float64Array];
-  /** By sample: value an hour, what was left, and how far that is from the whole recording's, to first order. */
+  /** By sample: value per hour, remaining edge, and its first-order deviation from that of the recording. */
   readonly sampled: { readonly perHour: Float64Array; readonly left: Float64Array; readonly off: Float64Array };
 };
 
@@ -125,7 +133,7 @@ function partOf({ blocks, valuePerHour }: DistancePoint, h: number, draws: reado
   };
   return {
     ...{ perHour: valuePerHour, left, perHourError: errorOf(ofVolume, known.length) },
-    // Blocks without a fill tell nothing of what fills are worth.
+    // Blocks without a fill contain no information about the value of fills.
     leftError: errorOf(ofLeft, known.filter(value => value > 0).length),
     freedom: Math.max(1, sum(known) ** 2 / sum(known.map(value => value * value)) - 1),
     moves: [
@@ -142,11 +150,11 @@ function partOf({ blocks, valuePerHour }: DistancePoint, h: number, draws: reado
 
 const sum = (of: readonly number[]): number => of.reduce((all, x) => all + x, 0);
 
-/** Standard error of a sum over blocks whose parts sum to 0, of which `count` tell anything. */
+/** Standard error of a sum over blocks whose deviations sum to 0, of which `count` carry information. */
 const errorOf = (parts: readonly number[], count: number): number =>
   Math.sqrt((sum(parts.map(x => x * x)) * count) / (count - 1));
 
-/** How many standard errors below what was found all lower ends must lie. */
+/** Number of standard errors between the estimates and their lower bounds. */
 function reachOf(parts: readonly Part[], samples: number): number {
   const most = Array.from({ length: samples }, (_, i) =>
     Math.max(...parts.map(({ sampled, leftError }) => sampled.off[i]! / leftError)),
@@ -154,7 +162,7 @@ function reachOf(parts: readonly Part[], samples: number): number {
   return Math.max(NORMAL, most[Math.ceil((1 - TAIL) * samples) - 1]!);
 }
 
-/** Between which distances the best one lies. */
+/** Returns the interval of the best distance. */
 function distancesOf(
   judged: readonly DistancePoint[],
   parts: readonly Part[],
@@ -174,7 +182,7 @@ function distancesOf(
   ];
 }
 
-/** The ends of both factors together: that of the margin decides the sign. */
+/** Combines the bounds of both factors; the bound of the margin decides the sign. */
 function netOf(
   { perHour, perHourError, left, leftError, moves }: Part,
   feeBps: number,

@@ -1,4 +1,7 @@
-/** The orders of a profile: one on each side at each distance, pegged anew and filled at the exchange's end of a replay as if it were the only one. */
+/**
+ * Orders of a profile: one per side and distance, re-pegged and filled at the exchange's end of a replay as if it were
+ * the only one.
+ */
 import type { Millis } from '../../src/core/index.ts';
 import { optimistic, sharedVolume, Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 import type { FillModel, FillRule, QueueModel } from '../../src/fills/index.ts';
@@ -16,15 +19,15 @@ import type { MarketRows, SideIndex } from '../rows/rows.ts';
 import { rowsOfTape } from '../rows/tapeRows.ts';
 import { TickBook } from '../rows/tickBook.ts';
 
-/** Sums of each block of time, in which orders stood: any ratio of them can be bootstrapped. Values are in units of the minor currency. */
+/** Sums per time block with orders, whose ratios can be bootstrapped. Values are in the quote currency. */
 export type DistanceSums = {
-  /** In which orders were pegged. */
+  /** Time with pegged orders. */
   readonly seconds: readonly number[];
   readonly fills: readonly number[];
   readonly value: readonly number[];
   /** Value times edge in bps. */
   readonly edge: readonly number[];
-  /** By horizon, then by block: the value whose markout is known, and that times its markout in bps. */
+  /** By horizon, then by block: the value with a known markout, and that value times its markout in bps. */
   readonly known: readonly (readonly number[])[];
   readonly markout: readonly (readonly number[])[];
 };
@@ -42,7 +45,7 @@ export type VirtualOrdersOptions = {
   readonly blockMs: Millis;
 };
 
-/** The order of one distance on one side, as far as our end knows. */
+/** Order of one distance on one side, as known at the bot's end. */
 type Peg = { readonly level: number; readonly side: SideIndex; order: OwnOrder | null };
 
 type Fill = {
@@ -66,7 +69,7 @@ export class VirtualOrders {
   readonly #pegs: readonly Peg[];
   readonly #pool = new OrderPool();
   readonly #gaps: GapIterator;
-  /** The book as our end sees it, and the next row that it will hear of. */
+  /** Book as seen at the bot's end, and the next row that it receives. */
   readonly #seen: TickBook;
   #next = 0;
   #there = 0;
@@ -86,12 +89,12 @@ export class VirtualOrders {
     this.#seen = new TickBook(this.#rows);
   }
 
-  /** Mean of the requests' ways out, and of the feed's. */
+  /** Mean latency of the requests plus that of the feed. */
   get latencyMs(): Millis {
     return this.#options.feedMs + (this.#requests > 0 ? this.#there / this.#requests : 0);
   }
 
-  /** Lives through the whole tape; sums by distance, of the blocks in which orders were pegged. */
+  /** Replays the tape; returns sums by distance, of the blocks with pegged orders. */
   run(onShare: (share: number) => void = () => undefined): readonly DistanceSums[] {
     const { cadenceMs } = this.#options;
     const { at, length } = this.#rows;
@@ -107,7 +110,7 @@ export class VirtualOrders {
     return this.#fills.sums();
   }
 
-  /** Answers that have arrived: an order that is over is forgotten. */
+  /** Processes arrived answers and releases orders that ended. */
   #hear(now: Millis): void {
     const { answers } = this.#exchange;
     while (answers.headAt <= now) {
@@ -155,7 +158,10 @@ export class VirtualOrders {
     this.#exchange.requests.push(now + way, kind, order, order.left, now, 0);
   }
 
-  /** Away from the middle to the tick, and never across it; null outside of the window of prices. */
+  /**
+   * Place at the distance from the mid price, rounded away to the tick, never crossing the book; `null` outside the
+   * window of prices.
+   */
   #placeOf({ level, side }: Peg, bid: number, ask: number): number | null {
     const { base, places } = this.#rows;
     const mid = base + (bid + ask) / 2;
@@ -171,7 +177,7 @@ export class VirtualOrders {
   }
 }
 
-/** Without amounts nobody knows a queue: only what goes through a price has met all that stood there. */
+/** Queue model for unknown amounts: only an execution through a price has filled its complete queue. */
 const LAST: QueueModel = {
   name: 'behind everybody',
   joined: order => void (order.front = Infinity),
@@ -189,7 +195,9 @@ const THROUGH: FillModel = {
   },
 };
 
-/** The model for orders that do not know of each other: each meets every execution in full. Orders tell their distance by `level`. */
+/**
+ * Returns a model of independent orders: each receives every execution in full. `level` identifies an order's distance.
+ */
 function alone({ name, queue, rule }: FillModel, distances: number): FillModel {
   const sweeps = Array.from({ length: 2 * distances }, () => new Sweep(SWEEP_MS));
   const single: FillRule = {
@@ -221,9 +229,9 @@ type Sums = {
   markout: Float64Array[];
 };
 
-/** Watches the exchange: what was filled where, and what the middle did after it. */
+/** Observer of fills, and of the mid price after them. */
 class Fills implements Watcher {
-  /** Units of the minor currency of one lot at one tick. */
+  /** Value of one lot at one tick, in the quote currency. */
   readonly unit: number;
   readonly #options: VirtualOrdersOptions;
   readonly #rows: MarketRows;
@@ -232,9 +240,9 @@ class Fills implements Watcher {
   readonly #seconds: Float64Array;
   readonly #sums: readonly Sums[];
   readonly #fills: Fill[] = [];
-  /** By horizon, the first fill that still waits for it. */
+  /** By horizon, the first fill without its markout. */
   readonly #waiting: number[];
-  /** By order: when a taker last met it. */
+  /** By order: time of the last taker that filled it. */
   readonly #metAt: Float64Array;
   readonly #metId: Float64Array;
   readonly #gaps: readonly Gap[];
@@ -266,7 +274,7 @@ class Fills implements Watcher {
     return this.#dueAt;
   }
 
-  /** Orders stand from now on, for one cadence. */
+  /** Counts one cadence of order time from now on. */
   stood(now: Millis): void {
     this.#seconds[this.#blockOf(now)]! += this.#options.cadenceMs / 1_000;
   }
@@ -333,7 +341,7 @@ class Fills implements Watcher {
     return Math.floor((at - this.#from) / this.#options.blockMs);
   }
 
-  /** When the gap begins that is on or comes next. */
+  /** Start of the current or next gap. */
   #nextGap(at: Millis): Millis {
     while (this.#gap < this.#gaps.length && this.#gaps[this.#gap]!.to <= at) this.#gap++;
     return this.#gaps[this.#gap]?.from ?? Infinity;

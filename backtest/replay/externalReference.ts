@@ -1,18 +1,21 @@
-/** Reads in a replay what the bot would have read of other books: recorded middles, book after book, each after its way there and back. */
+/**
+ * Simulated reads of other books in a replay: recorded mid prices, one book after another, with latency in both
+ * directions.
+ */
 import { priceAcross } from '../../src/core/index.ts';
 import type { Instrument, Leg, Millis } from '../../src/core/index.ts';
 import type { RecordedMids } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
 
-/** `middles` of each leg in their order. */
+/** `mids` of each leg, in order. */
 export type ExternalReferenceOptions = {
   readonly legs: readonly Leg[];
   readonly mids: readonly RecordedMids[];
   readonly everyMs: Millis;
 };
 
-/** A reading: when it was answered, and the price in our ticks; null where a recording knows none. */
+/** Reading: its answer time, and the price in ticks of the bot's book; `null` if a recording has no price. */
 export type ExternalReferenceReading = { readonly at: Millis; readonly price: number | null };
 
 export class ExternalReferenceReplay {
@@ -31,7 +34,7 @@ export class ExternalReferenceReplay {
     this.#tick = Number(instrument.tick);
   }
 
-  /** Asked with times that never go back. */
+  /** Reads the price; times must not decrease. */
   read(startedAt: Millis): ExternalReferenceReading {
     let at = startedAt;
     const prices = this.#cursors.map(cursor => {
@@ -55,7 +58,7 @@ class MidCursor {
     this.#gaps = new GapIterator(recorded.gaps);
   }
 
-  /** NaN where nothing is known. */
+  /** Mid price at a time; NaN if unknown. */
   at(time: Millis): number {
     const { at, mid, to } = this.#recorded;
     while (this.#next < at.length && at[this.#next]! <= time) this.#next++;

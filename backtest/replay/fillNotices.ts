@@ -1,29 +1,35 @@
-/** Executions of which our end hears later than an answer would take: held back, with all that is told of the same order after them, until a notice or a read tells. */
+/**
+ * Delayed fill notices: executions are held, with all later messages about the order, until a notice or a read of the
+ * account delivers them.
+ */
 import { MESSAGE } from '../exchange/messages.ts';
 import type { MessageKind } from '../exchange/messages.ts';
 import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { Travel } from '../rows/latency.ts';
 import type { Millis } from '../../src/core/index.ts';
 
-/** Longer ones are cut to this: after the end of a tape everything must still be told. */
+/** Maximum delay: after the end of a tape everything must still be delivered. */
 const NOTICE_MAX_MS = 60_000;
 
 type Told = { readonly kind: MessageKind; readonly order: OwnOrder; readonly sent: Millis };
 
-/** Notices do not overtake each other, and no other word of an order overtakes them: we never learn its end before its fills. */
+/**
+ * Queue of fill notices. Notices do not overtake each other, and messages about an order do not overtake its notices:
+ * the bot never learns of an order's end before its fills.
+ */
 export class FillNotices<Message extends Told> {
   readonly #travel: Travel | null;
   #held: { readonly at: Millis; readonly message: Message }[] = [];
   #lastAt = -Infinity;
-  /** The next moment at which one is due; Infinity for none. */
+  /** Time of the next due notice; Infinity for none. */
   dueAt = Infinity;
 
-  /** Null: everything is heard of when it arrives. */
+  /** `null`: messages are delivered on arrival. */
   constructor(travel: Travel | null) {
     this.#travel = travel;
   }
 
-  /** Of a message that has arrived: whether it must wait. */
+  /** Whether an arrived message must wait; if so, holds it. */
   keepsBack(message: Message, now: Millis): boolean {
     if (this.#travel === null) return false;
     const before = this.#held.findLast(({ message: { order } }) => order === message.order)?.at ?? -Infinity;
@@ -38,12 +44,15 @@ export class FillNotices<Message extends Told> {
     return true;
   }
 
-  /** Somebody asked by himself, and hears of all that has arrived. */
+  /** Makes all held messages due, because the bot reads the account. */
   hurry(now: Millis): void {
     if (this.#held.length > 0) this.dueAt = now;
   }
 
-  /** What is heard by now, in the order in which it arrived: the first notice that is due has our end read the account, which tells all the others. */
+  /**
+   * Returns the messages delivered by now, in order of arrival. The first due notice triggers a read of the account,
+   * which delivers all others.
+   */
   due(now: Millis): readonly Message[] {
     if (this.dueAt > now) return [];
     const told = this.#held.map(({ message }) => message);

@@ -1,4 +1,6 @@
-/** The hedger inside a replay: the bot's own, on a virtual clock that the replay moves, before a desk that lives at the exchange's end. */
+/**
+ * Hedger inside a replay: the bot's own, on a virtual clock driven by the replay, with a desk at the exchange's end.
+ */
 import { money, moneyOf, settle, sleep, textOfMoney, VirtualClock } from '../../src/core/index.ts';
 import type {
   ConversionLeg,
@@ -21,10 +23,10 @@ import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
 
-/** Plain data, so that it can be handed to another thread. */
+/** Plain data, so that it can be sent to another thread. */
 export type HedgeOptions = {
   readonly setup: Omit<HedgeSetup, 'desk'>;
-  /** Begins the origin ids of orders that take the book. */
+  /** Prefix of the origin ids of taker orders. */
   readonly orderPrefix: string;
   readonly desk: ReplayDeskOptions;
 };
@@ -43,42 +45,51 @@ export type HedgingScene = Pick<DeskScene, 'admit' | 'base'> & {
   readonly onEnd: (row: ReplayedHedge) => void;
 };
 
-/** One hedge that is over; stranded: what its first leg brought lies in a third currency. Money as decimal text; what it was asked for in the major currency, above zero when it was to leave. */
+/**
+ * Finished hedge. `stranded`: the proceeds of its first leg are in a third currency. Money as decimal text; `wanted` is
+ * in the base currency, positive to sell.
+ */
 export type ReplayedHedge = {
   readonly id: string;
-  /** When it was decided on. */
+  /** Time of the decision. */
   readonly at: Millis;
   readonly state: 'completed' | 'failed' | 'stranded';
   readonly wanted: string;
-  /** The way that was taken; null when none was. */
+  /** Chosen route; `null` if there was none. */
   readonly way: string | null;
   readonly gave: string | null;
   readonly gaveCurrency: string | null;
   readonly got: string | null;
   readonly gotCurrency: string | null;
-  /** What the offer cost against the middle when it was weighed. */
+  /** Cost of the offer against the mid price at the decision. */
   readonly weighedBps: number | null;
   readonly acceptedAt: Millis | null;
-  /** When the exchange carried it out, and what it cost against the middle then, a fee included, in the minor currency; null when it did not. */
+  /**
+   * Execution time at the exchange, and the cost against its mid price, including fees, in the quote currency; `null`
+   * if it was not executed.
+   */
   readonly executedAt: Millis | null;
   readonly cost: string | null;
   readonly heardAt: Millis;
-  /** Why it was not carried out. */
+  /** Reason why it was not executed. */
   readonly why: string | null;
-  /** Every way with its cost, and why it was not taken. */
+  /** All routes with their costs and the reasons against them. */
   readonly weighed: string;
 };
 
-/** What all hedges of a replay came to. Of conversions that were carried out, first legs that stranded with them, but for `begun`, `completed` and `reasons`. */
+/**
+ * Totals of all hedges of a replay: executed conversions and stranded first legs. `begun`, `completed` and `reasons`
+ * count hedges.
+ */
 export type Hedged = {
   readonly requests: number;
   readonly begun: number;
   readonly completed: number;
   readonly major: Money;
   readonly minor: Money;
-  /** Against the middle at that time, fees of taking the book included. */
+  /** Cost against the mid price at that time, including taker fees. */
   readonly cost: Money;
-  /** Why others were not, most first. */
+  /** Reasons of unexecuted hedges, most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly hedges: number }[];
 };
 
@@ -88,12 +99,12 @@ const QUIET = { info: () => undefined, warn: () => undefined };
 
 type Executed = {
   readonly at: Millis;
-  /** What each currency changed by; what lies in a third one counts as minor, as the engine has it. */
+  /** Change per currency; the engine counts holdings of a third one in the quote currency. */
   readonly major: bigint;
   readonly minor: bigint;
   readonly cost: Money;
 };
-/** The same of the desk, with what it swapped. */
+/** Execution of the desk, with the amounts that it exchanged. */
 type Swapped = Executed & { readonly pay: DeskSum; readonly receive: DeskSum };
 
 export class Hedging {
@@ -106,11 +117,14 @@ export class Hedging {
   #stopped = false;
   #isDone = false;
   #broken: { readonly error: unknown } | null = null;
-  /** Carried out by the desk, and not in our ledger yet; and the last one that is, or that took the book. */
+  /**
+   * Executed by the desk but not yet in the bot's ledger, and the last execution in the ledger, which may also be a
+   * taker order.
+   */
   #unheard: Swapped | null = null;
   #heard: Executed | null = null;
   #balancesAt = -Infinity;
-  /** What the account has gained of third currencies, and what that counts for in the minor one. */
+  /** Gains of the account in third currencies, and their total value in the quote currency. */
   readonly #thirds = new Map<string, bigint>();
   #worth = 0n;
   #begun = 0;
@@ -168,22 +182,22 @@ export class Hedging {
     );
   }
 
-  /** What lies in third currencies, in the minor one: counted there, and not held there. */
+  /** Value of third currencies in the quote currency, in which they are counted but not held. */
   get worthBetween(): Money {
     return money(this.#worth);
   }
 
-  /** When something happens next. */
+  /** Time of the next event. */
   get dueAt(): Millis {
     return this.#scene.from + (this.#clock.nextDue() ?? Infinity);
   }
 
-  /** After a stop: nothing is under way any more. */
+  /** Whether nothing is pending after a stop. */
   get isDone(): boolean {
     return this.#isDone;
   }
 
-  /** Everything that is due by `time`, which both ends have reached. */
+  /** Processes everything due by `time`, which both ends have reached. */
   async liveTo(time: Millis): Promise<void> {
     while (this.dueAt <= time) {
       this.#clock.runNext();
@@ -193,12 +207,14 @@ export class Hedging {
     }
   }
 
-  /** The engine's news. */
   heard(news: EngineNews): void {
     this.#hedger.onNews(news);
   }
 
-  /** An order of the hedger has taken something of the book. What each currency changed by, the fee included; `mid` as of `Watcher.filled`. */
+  /**
+   * Records an execution of a taker order of the hedger: the change per currency, fees included; `mid` as in
+   * `Watcher.filled`.
+   */
   took(major: bigint, minor: bigint, at: Millis, mid: number): void {
     const { instrument, base } = this.#scene;
     const price = BigInt(mid + 2 * base) * instrument.tickMoney;
@@ -206,7 +222,7 @@ export class Hedging {
     this.#add({ at, major, minor, cost });
   }
 
-  /** A hedge may be carried out in parts. */
+  /** A hedge may be executed in parts. */
   #add({ at, major, minor, cost }: Executed): void {
     const before = this.#heard ?? { at, major: 0n, minor: 0n, cost: 0n };
     this.#heard = {
@@ -217,7 +233,7 @@ export class Hedging {
     };
   }
 
-  /** Nothing new is begun; what is under way is followed to its end. */
+  /** Stops new hedges; pending ones are completed. */
   stop(): void {
     this.#stopped = true;
   }
@@ -256,7 +272,7 @@ export class Hedging {
     this.#broken ??= { error };
   };
 
-  /** What the account holds at the exchange. */
+  /** Balance of the account at the exchange. */
   #total(currency: string): Money {
     const { balances, collector, instrument } = this.#scene;
     const { major, minor } = collector.moved;
@@ -281,7 +297,10 @@ export class Hedging {
     this.#unheard = { at, major, minor, cost, pay, receive };
   }
 
-  /** One side of a leg of a route. Returns by how much more lies in its third currency, as the hedger counts it; 0 for our two currencies. */
+  /**
+   * Applies one side of a route's leg. Returns the increase of the value in its third currency as counted by the
+   * hedger; 0 for the book's two currencies.
+   */
   #throughThird({ currency, sum }: DeskSum, sign: bigint): bigint {
     const { major, minor } = this.#scene.instrument;
     if (currency === major || currency === minor) return 0n;
@@ -297,7 +316,7 @@ export class Hedging {
     this.#unheard = null;
   }
 
-  /** As we know them, with what the exchange has carried out. */
+  /** Delivers the bot's balances, including executions at the exchange. */
   #readBalances(): void {
     const { engine, instrument, step } = this.#scene;
     const at = (this.#balancesAt = this.#clock.now());
@@ -311,7 +330,7 @@ export class Hedging {
     step({ kind: 'balances', at, startedAt: at, quiet: true, balances });
   }
 
-  /** Rows that have come to their end since the last time. */
+  /** Reports rows that ended since the last call. */
   #tell(): void {
     const { rows } = this.#hedger;
     if (rows === this.#told) return;
@@ -364,11 +383,11 @@ export class Hedging {
   }
 }
 
-/** What a swap changes a currency by. */
+/** Change of a currency by a swap. */
 const changeOf = (currency: string, pay: DeskSum, receive: DeskSum): bigint =>
   (receive.currency === currency ? receive.sum : 0n) - (pay.currency === currency ? pay.sum : 0n);
 
-/** What the first leg of a route exchanged. */
+/** Amounts exchanged by the first leg of a route. */
 function firstLegOf(
   executed: Executed | null,
   { via, holds, worth }: HedgeRoute,
@@ -379,7 +398,7 @@ function firstLegOf(
   return [give, { currency: via, amount: holds }];
 }
 
-/** What was given and got. */
+/** Amounts given and received. */
 function legsOf(executed: Executed | null, instrument: Instrument): readonly [ConversionLeg, ConversionLeg] | null {
   if (executed === null) return null;
   const { major, minor } = executed;

@@ -1,4 +1,4 @@
-/** Our end of a replay's orders: sends requests, and learns from the answers what became of them. */
+/** The bot's end of a replay's orders: sends requests, and tracks the orders by the answers. */
 import { MESSAGE } from '../exchange/messages.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import type { Latency } from '../rows/latency.ts';
@@ -7,7 +7,7 @@ import type { OwnOrder } from '../exchange/ownOrders.ts';
 import type { SideIndex } from '../rows/rows.ts';
 
 export class LocalOrders {
-  /** Everything that was placed and not yet forgotten, oldest first. */
+  /** All placed orders that are not yet forgotten, oldest first. */
   readonly orders: OwnOrder[] = [];
   readonly #exchange: SimulatedExchange;
   readonly #latency: Latency;
@@ -39,7 +39,7 @@ export class LocalOrders {
     this.#exchange.requests.push(at + this.#latency.cancel(at), MESSAGE.cancel, order, 0, at, 0);
   }
 
-  /** Takes in every answer that has arrived by `time`; `onFill` hears of executions in the order in which we learn of them. */
+  /** Processes every answer that has arrived by `time`; `onFill` receives executions in order of arrival. */
   hear(time: number, onFill: (order: OwnOrder, lots: number) => void): void {
     const { answers } = this.#exchange;
     while (answers.headAt <= time) {
@@ -50,7 +50,7 @@ export class LocalOrders {
     }
   }
 
-  /** What one answer says about its order. */
+  /** Applies one answer to its order. */
   learn(kind: number, order: OwnOrder, lots: number): void {
     if (kind === MESSAGE.filled) {
       order.filled += lots;
@@ -60,7 +60,7 @@ export class LocalOrders {
     } else order.state = LOCAL.done;
   }
 
-  /** Drops the orders that are over. */
+  /** Drops the orders that ended. */
   forgetDone(): void {
     const { orders } = this;
     let kept = 0;

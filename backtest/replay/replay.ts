@@ -1,4 +1,7 @@
-/** The other driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill model. */
+/**
+ * Replay driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill
+ * model.
+ */
 import { moneyOf, textOfAmount, textOfMoney, textOfPrice } from '../../src/core/index.ts';
 import type {
   Amount,
@@ -49,52 +52,52 @@ import type { RowCursor } from './replayMarket.ts';
 /** Times in milliseconds. */
 export type ReplayOptions = {
   readonly instrument: Instrument;
-  /** In memory, or sliding past. */
+  /** Rows in memory, or a sliding window. */
   readonly rows: MarketRows | RowWindow;
-  /** Times in which the recording knows nothing: the book is not refreshed then. */
+  /** Times without recorded data, in which the book is not refreshed. */
   readonly gaps: readonly Gap[];
   readonly model: FillModel;
   readonly latency: Latency;
-  /** From an execution to our hearing of it, if that is longer than an answer takes; absent: as an answer. */
+  /** Delay from an execution to the bot's receipt, if longer than that of an answer; if absent, that of an answer. */
   readonly fillNotice?: Travel | undefined;
   readonly fees: FeeOptions;
   /** Opening balances, decimal text by currency. */
   readonly balances: Readonly<Record<string, string>>;
   readonly decideEveryMs: Millis;
   readonly privatePollMs: Millis;
-  /** Private requests in any 60 s that the bot allows itself; cancels are exempt. */
+  /** Limit of private requests per any 60 s that the bot sets itself; cancels are exempt. */
   readonly privatePerMinute: number;
-  /** The exchange's own limit, and what it does to who passes it; without them its defaults. */
+  /** The exchange's own limit, and its reaction to excess requests. Default: that of the exchange. */
   readonly exchangeLimits?: Partial<Pick<Switches, 'privatePerMinute' | 'lockoutMs' | 'rateWindow'>>;
-  /** A fresh engine for this run, with its rates; it must tell its news to the given listener. */
+  /** Creates the engine for this run with its rates; it must report its news to `onNews`. */
   readonly engine: (
     rates: { readonly makerRate: number; readonly takerRate: number },
     onNews: (news: EngineNews) => void,
   ) => Engine;
-  /** When trading begins and ends, within the tape; without them at its first row and its last. Rows that slide past need `to`. */
+  /** Start and end of trading within the tape. Default: its first and last row. Sliding rows require `to`. */
   readonly from?: Millis;
   readonly to?: Millis;
-  /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
+  /** Hedges inventory by conversion. If absent, only quotes reduce it. */
   readonly hedge?: HedgeOptions | undefined;
-  /** What other recordings say our price was; absent: there is no reference. */
+  /** Reference price from other recordings; if absent, there is none. */
   readonly elsewhere?: ExternalReferenceOptions | undefined;
-  /** The volume towards the next fee tier is told while it grows, and not only when the tier is another. */
+  /** Whether the volume towards the next fee tier is reported as it grows, not only when the tier changes. */
   readonly followsTier?: boolean;
   readonly sink?: ReplaySink;
-  /** Called now and then with the share of the tape that is behind, from 0 to 1. */
+  /** Receives the share of the tape processed, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 };
 
-/** Where every execution, every finished order and every hedge that is over goes. */
+/** Receiver of executions, finished orders and finished hedges. */
 export type ReplaySink = { fill(row: FillRow): void; order(row: OrderRow): void; hedge?(row: ReplayedHedge): void };
 
 /** Money and prices as decimal text. */
 export type FillRow = {
   readonly tid: string;
   readonly orderId: string;
-  /** Of the strategy, that its order was placed for, from 1; 0 of one that took liquidity. */
+  /** Level of the strategy that its order was placed for, from 1; 0 for a taker order. */
   readonly level: number;
-  /** When the exchange executed it, and when we learned of it. */
+  /** Time of execution at the exchange, and of the bot's receipt. */
   readonly at: Millis;
   readonly heardAt: Millis;
   readonly side: Side;
@@ -103,9 +106,9 @@ export type FillRow = {
   readonly value: string;
   readonly fee: string;
   readonly feeCurrency: string;
-  /** Middle of the recorded book just before it, in ticks, without our orders; null when a side was empty. */
+  /** Mid price of the recorded book just before it, in ticks, without the bot's orders; `null` if a side was empty. */
   readonly midTicks: number | null;
-  /** Major that came in since the start, after it. */
+  /** Change of the base currency since the start, including it. */
   readonly held: string;
 };
 
@@ -126,7 +129,7 @@ export type ReplayResult = {
   readonly to: Millis;
   readonly events: number;
   readonly decisions: number;
-  /** What the account held at the start, decimal text by currency. */
+  /** Balances at the start, decimal text by currency. */
   readonly opening: ReplayOptions['balances'];
   readonly feeTiers: FeeOptions['tiers'];
   readonly requests: {
@@ -139,30 +142,35 @@ export type ReplayResult = {
   readonly volume: { readonly major: string; readonly minor: string };
   readonly snapshot: Snapshot;
   readonly collected: Collected;
-  /** Null without a hedger. */
+  /** `null` without a hedger. */
   readonly hedged: Hedged | null;
-  /** Of the time replayed: levels left out, as executions went through them and they stayed; ms in which the best bid was above the best ask. */
+  /**
+   * Flaws in the replayed time: stale levels removed because executions passed them, and ms with the best bid above the
+   * best ask.
+   */
   readonly recorded: { readonly ghosts: number; readonly crossedMs: Millis };
   readonly haltedBecause: string | null;
-  /** Orders that were still live when the tape and the stop after it were over. */
+  /** Orders still live after the tape and the stop. */
   readonly left: number;
-  /** Of every fill, order and final number: equal for equal tape, configuration and seed. */
+  /** Hash of every fill, order and final number: equal for equal tape, configuration and seed. */
   readonly hash: string;
 };
 
-/** After the tape: time for the last cancels to be answered. */
+/** Time after the tape for answers to the last cancels. */
 const STOP_MS = 120_000;
-/** An acceptance whose answer was lost is known to be over after fence, life and settling. */
+/** An acceptance with a lost answer is resolved after the request delay, the quote's life and settlement. */
 const HEDGES_END_MS = 3_600_000;
-/** The engine shows what it wants of a side: the order is on its way, was just filled, or is being replaced. */
+/**
+ * Reason if the engine quotes a side but has no live order: it is in transit, was just filled, or is being replaced.
+ */
 const UNDER_WAY = 'an order was on its way or being replaced';
 const PROGRESS_EVERY = 1_000;
-/** As often as the bot reads its fees. */
+/** Interval at which the bot reads its fees. */
 const RATES_EVERY_MS = 300_000;
 const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
 const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
-/** What the facts that follow in the hash are of. */
+/** Types of the facts that follow in the hash. */
 const HASHED = { order: 0, fill: 1, hedge: 2 } as const;
 
 type Placed = {
@@ -170,16 +178,16 @@ type Placed = {
   readonly oid: string;
   readonly order: OwnOrder;
   readonly amount: Amount;
-  /** What was last told of it, and how much was filled then: mostly nothing has changed. */
+  /** Last report and its filled lots, reused because mostly nothing has changed. */
   report: OrderReport | null;
   reportedFilled: number;
 };
 
-/** In the strategy's own words where they are the same each time: a number in them would make many reasons of one. */
+/** Uses the strategy's own text if it is constant: a number in it would split one reason into many. */
 const reasonOf = (unshown: Snapshot['unshown'][Side]): string =>
   unshown === null ? UNDER_WAY : unshown.words === null || /\d/.test(unshown.words) ? unshown.reason : unshown.words;
 
-/** An answer that has arrived at our end. */
+/** Answer that has arrived at the bot's end. */
 type Heard = {
   readonly kind: MessageKind;
   readonly placed: Placed;
@@ -190,41 +198,46 @@ type Heard = {
   readonly place: number;
 };
 
-/** An answer on its way; `event` is asked for when it arrives, and `ids` are the orders that it is about, where it tells nothing once these are over. */
+/**
+ * Answer in transit. `event` is evaluated on arrival; `ids` are its orders if it is irrelevant once they have ended.
+ */
 type Later = { readonly at: Millis; readonly event: () => EngineEvent; readonly ids: readonly string[] | null };
 
 type MetLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
 const NO_LEVELS: readonly MetLevel[] = [];
 
-/** What comes next: the time before trading, trading, the moment of the stop, and what is still answered after it. */
+/** Phase of a replay: before trading, trading, the time of the stop, and answers after it. */
 type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
 
-/** One replay. It is driven from outside: `exchange` lives up to where the replay has aimed it, and then `turn` lets our end live through that moment. */
+/**
+ * One replay, driven from outside: `exchange` advances to the target of the replay, then `turn` processes that time at
+ * the bot's end.
+ */
 export class TapeReplay {
   readonly #options: ReplayOptions;
   readonly #rows: MarketRows;
   readonly #market: ReplayMarket;
   readonly #span: { readonly from: Millis; readonly to: Millis };
   readonly #engine: Engine;
-  /** The recorded book as our end knows it, without orders of ours. */
+  /** Recorded book as known at the bot's end, without the bot's orders. */
   readonly #feed: FeedBook;
   readonly #collector: Collector;
   readonly #gaps: GapIterator;
-  /** The same, asked with times at the exchange. */
+  /** Gaps, queried with times at the exchange. */
   readonly #gapsThere: GapIterator;
-  /** The exchange's end of it. */
+  /** The exchange's end of the replay. */
   readonly exchange: SimulatedExchange;
   readonly #orders: LocalOrders;
   readonly #fees: Fees;
   #ratesAt = -Infinity;
   readonly #budget: RequestBudget;
   readonly #hash = new RunHash();
-  /** By our origin id, until the order is over on both ends. */
+  /** Orders by origin id, until they have ended on both ends. */
   readonly #byId = new Map<string, Placed>();
   readonly #byOrder = new Map<OwnOrder, Placed>();
-  /** Level of the placements that the engine has just decided on, by id. */
+  /** Levels of the placements just decided by the engine, by id. */
   readonly #levels = new Map<string, number>();
-  /** Answers that are not about an order's life at the exchange, by their arrival. */
+  /** Answers other than about an order's life at the exchange, by arrival. */
   readonly #later: Later[] = [];
   readonly #hedging: Hedging | null;
   readonly #notices: FillNotices<Heard>;
@@ -236,21 +249,21 @@ export class TapeReplay {
   #readAt = 0;
   #stopsBy = 0;
   #turns = 0;
-  /** The latest moment that rows were asked for. */
+  /** Latest time up to which rows were requested. */
   #latest = -Infinity;
-  /** How far both ends have come. */
+  /** Time that both ends have reached. */
   #reached = 0;
   #now = 0;
-  /** Rows, levels and trades of the feed that were heard of. */
+  /** Numbers of rows, levels and trades received from the feed. */
   #rowsHeard = 0;
   #levelsHeard = 0;
   #tradesHeard = 0;
-  /** Of an engine that hears of every trade. */
+  /** Reader of all trades, if the engine uses them. */
   readonly #trades: RowCursor | null;
   #lastTrade = 0;
-  /** Levels were left out of the book when the engine was last told of it. */
+  /** Whether levels were hidden when the engine last received the book. */
   #hid = false;
-  /** What an order of ours has just taken of the book: out of sight until the recording tells of something. */
+  /** Levels just taken by the bot's orders, hidden until the recording has news. */
   #took: readonly MetLevel[] = NO_LEVELS;
   #tids = 0;
   #decisions = 0;
@@ -261,7 +274,7 @@ export class TapeReplay {
   #major = 0n;
   #minor = 0n;
 
-  /** `market`: of these options' rows; others may have their orders beside it too. */
+  /** `market`: of these options' rows; it may be shared with other replays. */
   constructor(options: ReplayOptions, market: ReplayMarket) {
     const { instrument, model, latency, fees, gaps } = options;
     const { rows } = market;
@@ -304,7 +317,7 @@ export class TapeReplay {
   run(): ReplayResult {
     while (this.aim()) {
       const hedgeAt = this.turn(this.exchange.run());
-      // Without a hedger there is nothing to wait for.
+      // Without a hedger nothing may be awaited.
       if (hedgeAt !== null) throw new Error(`a hedge is due at ${hedgeAt}`);
     }
     return this.result();
@@ -318,12 +331,12 @@ export class TapeReplay {
     return this.result();
   }
 
-  /** The hedger lives up to a moment that both ends have reached. */
+  /** Advances the hedger to a time that both ends have reached. */
   async liveTo(at: Millis): Promise<void> {
     await this.#hedging?.liveTo(at);
   }
 
-  /** Aims the exchange at the next moment of our end; false when all is over. */
+  /** Sets the exchange's target to the next event at the bot's end; returns false when the replay is over. */
   aim(): boolean {
     const { from, to } = this.#span;
     const hedging = this.#hedging;
@@ -349,7 +362,7 @@ export class TapeReplay {
       case 'over':
     }
     if (this.#phase === 'over') {
-      // What it has not read need not be kept for it any more.
+      // Rows need not be kept for an ended replay.
       if (this.#trades !== null) this.#trades.next = Infinity;
       return false;
     }
@@ -366,7 +379,7 @@ export class TapeReplay {
     return Math.max(this.#now, next);
   }
 
-  /** Our end lives through `now`, which the exchange's end has reached. Returns the time at which the hedger has something to do, or null. */
+  /** Processes `now` at the bot's end, after the exchange. Returns the time of the hedger's next event, or `null`. */
   turn(now: Millis): Millis | null {
     this.#hearRows(now);
     switch (this.#phase) {
@@ -401,7 +414,7 @@ export class TapeReplay {
     const { privatePollMs, onProgress } = this.#options;
     const { from, to } = this.#span;
     this.#hear(now);
-    // Whatever the engine hears of, it decides on the newest book.
+    // The engine always decides on the newest book.
     if (this.#engine.decidesAt <= now) this.#showBook(now, true);
     if (this.#readAt <= now) {
       this.#readAccount(now);
@@ -411,7 +424,7 @@ export class TapeReplay {
     if (onProgress && ++this.#turns % PROGRESS_EVERY === 0) onProgress((now - from) / (to - from));
   }
 
-  /** The hedger weighs its ways out against the newest book. */
+  /** Shows the newest book, on which the hedger prices its routes. */
   #hedgeAt(now: Millis): Millis {
     this.#showBook(now, false);
     return (this.#now = now);
@@ -444,7 +457,7 @@ export class TapeReplay {
     });
   }
 
-  /** One reading after the other, as `live/market/reference.ts` does. */
+  /** Reads the reference repeatedly, like `live/market/reference.ts`. */
   #readReference(elsewhere: ExternalReferenceReplay, startedAt: Millis): void {
     const { at, price } = elsewhere.read(startedAt);
     this.#answerAt(at, () => {
@@ -465,7 +478,7 @@ export class TapeReplay {
     this.#step({ kind: 'balances', at, startedAt: at, quiet: true, balances: list });
   }
 
-  /** What the feed has told by now. What came before trading began is in the book; the engine lives from then on. */
+  /** Processes the feed up to now. Rows before trading only build the book; the engine runs from then on. */
   #hearRows(now: Millis): void {
     const feed = this.#feed;
     feed.hear(now);
@@ -497,7 +510,7 @@ export class TapeReplay {
     if (price > 0) this.#step({ kind: 'public trade', at, price, amount, side });
   }
 
-  /** Tells the engine of the book, unless the recording knows nothing now: then only of the time. */
+  /** Sends the book to the engine, or only the time while the recording has a gap. */
   #showBook(at: Millis, always: boolean): void {
     if (this.#lastTrade > 0) {
       this.#step({ kind: 'public trade', at, price: this.#lastTrade as Price });
@@ -508,7 +521,7 @@ export class TapeReplay {
     if (!always && !isNews && !this.#hid) return;
     this.#levelsHeard = feed.levels;
     this.#decisions++;
-    // What was under way to us when a gap began is heard in it.
+    // Rows in transit when a gap begins arrive within it.
     const isUnderWay = isNews && !this.#gapsThere.isIn(feed.changedAt);
     if (this.#gaps.isIn(at) && !isUnderWay) this.#step({ kind: 'timer', at });
     else {
@@ -549,7 +562,10 @@ export class TapeReplay {
     });
   }
 
-  /** Takes out of the book that the engine is told what has been met by resting orders of ours: levels at their price or through it. */
+  /**
+   * Removes levels from the engine's book that the bot's resting orders have executed: those at their price or through
+   * it.
+   */
   #hideMet(): readonly MetLevel[] {
     const { book } = this.#feed;
     let bid = -Infinity;
@@ -574,7 +590,7 @@ export class TapeReplay {
     return met;
   }
 
-  /** Everything that the exchange has told us by now. */
+  /** Processes all answers that have arrived. */
   #hear(now: Millis): void {
     const { answers } = this.exchange;
     if (answers.headAt > now && this.#notices.dueAt > now) return;
@@ -587,7 +603,8 @@ export class TapeReplay {
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
       const message = { kind, placed, order, lots, sent, mid, place };
       if (!this.#notices.keepsBack(message, now)) heard.push(message);
-      // A cancel is answered and looked up all the same: it is over, how much it got is known, and its trades are not.
+      // The bot looks up the order despite the held notice: it learns the end and the filled amount, but not the
+      // trades.
       else if (kind === MESSAGE.canceled || kind === MESSAGE.missed) closed.push({ placed, left: lots });
     }
     for (const { kind, order, lots, place } of heard) {
@@ -602,7 +619,7 @@ export class TapeReplay {
       if (kind === MESSAGE.accepted || kind === MESSAGE.refused) {
         const outcome = { kind: 'done', value: { oid: placed.oid } } as const;
         this.#step({ kind: 'placed', at: now, id: placed.id, outcome });
-        // The exchange takes a post-only order that would trade, and cancels it (public facts 16.1).
+        // The exchange accepts a post-only order that would trade, and cancels it (public facts 16.1).
         if (kind === MESSAGE.refused) {
           this.#refusedPostOnly++;
           gone.push(placed);
@@ -628,7 +645,7 @@ export class TapeReplay {
     this.#forget();
   }
 
-  /** Orders that are over, and those of which a notice of what they got is still on its way. */
+  /** Reports orders that ended, including those with a fill notice in transit. */
   #tellEnds(
     ended: readonly Placed[],
     closed: readonly { readonly placed: Placed; readonly left: number }[],
@@ -730,7 +747,7 @@ export class TapeReplay {
     at: Millis,
   ): OrderReport {
     const { instrument } = this.#options;
-    // The texts of an order stay what they are: those that were told before are told again.
+    // The texts of an order are constant, so earlier ones are reused.
     const price = report?.price ?? textOfPrice(instrument, (order.place + this.#rows.base) as Price);
     const originalAmount = report?.originalAmount ?? textOfAmount(instrument, amount);
     return {
@@ -747,7 +764,9 @@ export class TapeReplay {
     };
   }
 
-  /** A read of own orders and trades, as we know them: it keeps the engine sure that the account is watched. */
+  /**
+   * Delivers the bot's orders and trades as read from the account, so that the engine considers the account watched.
+   */
   #readAccount(at: Millis): void {
     this.#now = at;
     if (!this.#budget.take(at, 2) || !this.#isAdmitted(2)) return;
@@ -763,7 +782,7 @@ export class TapeReplay {
     this.#step({ kind: 'open orders', at, startedAt: at, complete: true, orders: reports });
   }
 
-  /** Whether the exchange takes so many requests now. It locks out who sends too many. */
+  /** Whether the exchange accepts `count` requests now. It locks out clients with too many. */
   #isAdmitted(count: number): boolean {
     let admitted = true;
     for (let n = 0; n < count; n++) {
@@ -826,7 +845,7 @@ export class TapeReplay {
       case 'look': {
         const { latency } = this.#options;
         const { ids } = command;
-        // What finds no place is not sent: the engine asks again.
+        // Requests over the budget are not sent: the engine asks again.
         if (!this.#budget.take(at, 1)) return;
         const answeredAt = at + latency.there(at) + latency.back(at);
         const admitted = this.#isAdmitted(1);
@@ -843,7 +862,7 @@ export class TapeReplay {
     }
   }
 
-  /** The exchange counts no more requests of ours for a while. */
+  /** Answers a placement during a lockout by the exchange. */
   #refuse(id: string, at: Millis): void {
     const { latency } = this.#options;
     this.#levels.delete(id);
@@ -862,7 +881,7 @@ export class TapeReplay {
     this.#byOrder.set(order, placed);
   }
 
-  /** Orders that are over and that no message names any more. */
+  /** Forgets orders that ended and are not referred to by messages. */
   #forget(): void {
     for (const order of this.#orders.orders) {
       if (order.state !== LOCAL.done || order.messages > 0) continue;
@@ -870,7 +889,8 @@ export class TapeReplay {
       this.#byOrder.delete(order);
     }
     this.#orders.forgetDone();
-    // Each canceled order was asked about, and the answer to its cancel has told its end: our end need not wake for the other one.
+    // Each canceled order was also looked up, but the answer to its cancel already reported its end: the other answer
+    // need not wake the bot's end.
     for (let i = this.#later.length - 1; i >= 0; i--) {
       const { ids } = this.#later[i]!;
       if (ids !== null && !ids.some(id => this.#byId.has(id))) this.#later.splice(i, 1);
@@ -895,7 +915,7 @@ export class TapeReplay {
     hash.number(placedAt);
     hash.number(endedAt);
     hash.text(ending);
-    // Nobody else needs the texts.
+    // Only the sink needs the texts.
     sink?.order({
       orderId,
       side,
@@ -908,7 +928,10 @@ export class TapeReplay {
     });
   }
 
-  /** Closes the gate and cancels; the exchange goes on without new rows until everything is answered, and every hedge has its end. */
+  /**
+   * Stops trading and cancels. The exchange continues without new rows until all answers have arrived and every hedge
+   * has ended.
+   */
   #stop(now: Millis): void {
     this.#hear(now);
     this.#step({ kind: 'stop', at: now });
@@ -917,7 +940,7 @@ export class TapeReplay {
     this.#stopsBy = now + (this.#hedging === null ? STOP_MS : HEDGES_END_MS);
   }
 
-  /** When all is over. */
+  /** Returns the result of an ended replay. */
   result(): ReplayResult {
     const { from, to } = this.#span;
     const left = this.#engine.liveOrders.length;
@@ -925,7 +948,7 @@ export class TapeReplay {
     const snapshot = this.#engine.snapshot(to);
     const { profit } = snapshot;
     const collected = this.#collector.end();
-    // Two books kept at two ends, from the same fills.
+    // Compares the accounts of both ends, which come from the same fills.
     const { instrument, balances } = this.#options;
     const cash = (snapshot.holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
     const counted = cash + (this.#hedging?.worthBetween ?? 0n);

@@ -1,10 +1,13 @@
-/** A recorded market as replays meet it: decoded once, with its book at the exchange and its book at our end, for one replay or for many side by side. */
+/**
+ * Recorded market of replays: decoded once, with its book at the exchange and at the bot's end, for one or several
+ * replays.
+ */
 import { ExchangeBook } from '../exchange/exchangeBook.ts';
 import { FeedBook } from '../rows/feedBook.ts';
 import type { MarketRows } from '../rows/rows.ts';
 import { RowWindow } from '../rows/rowWindow.ts';
 
-/** Somebody who reads rows by himself: the first that he has not read stays in memory. */
+/** Independent reader of rows; unread rows stay in memory. */
 export type RowCursor = { next: number };
 
 export class ReplayMarket {
@@ -23,22 +26,22 @@ export class ReplayMarket {
     this.here = new FeedBook(this.rows);
   }
 
-  /** The rows slide past, and do not tell their end. */
+  /** Whether the rows are a sliding window, whose end is unknown. */
   get isSliding(): boolean {
     return this.#window !== null;
   }
 
-  /** Rows that whoever lives up to `time`, and no further, has in memory one after another. */
+  /** Total number of rows that a replay up to `time` reads. */
   totalFor(time: number): number {
     return this.#window?.totalFor(time) ?? this.rows.length;
   }
 
-  /** Keeps what a reader has not read. */
+  /** Keeps rows until a reader has read them. */
   readBy(reader: RowCursor): void {
     this.#readers.push(reader);
   }
 
-  /** Sees to it that all rows up to `time` are in memory. */
+  /** Loads all rows up to `time` into memory. */
   load(time: number): void {
     if (this.#window === null) return;
     let keep = Math.min(this.there.next, this.here.next);

@@ -1,8 +1,9 @@
-/** How a thread that replays is begun. */
+/** Options of a thread that replays. */
 import type { WorkerOptions } from 'node:worker_threads';
 
 /**
- * What decisions allocate is over at once, and what orders leave behind is needed for thousands of orders more: with room for both, the collector rarely copies the
- * latter about. By default it does so every 16 MB, and sixteen configurations side by side spend a tenth of their time on it.
+ * Young generation with space for both short-lived allocations of decisions and the data of orders, which lives for
+ * thousands of orders. The collector then rarely copies the latter. By default it does so every 16 MB, which takes a
+ * tenth of the time with sixteen configurations side by side.
  */
 export const REPLAY_THREAD: WorkerOptions = { resourceLimits: { maxYoungGenerationSizeMb: 192 } };

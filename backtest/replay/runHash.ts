@@ -1,23 +1,26 @@
-/** The hash of a run, fed with the facts of what happens in it: many of them at a time, because each call of the hash costs as much as a decision, and as numbers, because decimal text of them costs as much again. */
+/**
+ * Hash of a run's facts. They are hashed in batches, because a call of the hash costs as much as a decision, and as
+ * numbers, because decimal text would double that.
+ */
 import { createHash } from 'node:crypto';
 
-/** Numbers of eight bytes. */
+/** Batch size, in 8-byte numbers. */
 const AT_ONCE = 1 << 11;
 const LETTERS = 4;
 
 export class RunHash {
   readonly #hash = createHash('sha256');
   readonly #numbers = new Float64Array(AT_ONCE);
-  /** The same memory as letters: so many in the place of a number. */
+  /** The same memory as letters, four per number. */
   readonly #letters = new Uint16Array(this.#numbers.buffer);
   #count = 0;
 
   number(fact: number): void {
-    // Zero has one spelling: adding it takes the sign off a negative one.
+    // Adding 0 turns -0 into 0, so that zero has one encoding.
     this.#numbers[this.#next()] = fact + 0;
   }
 
-  /** Its length comes first: where it ends is never in doubt. */
+  /** Adds a text, preceded by its length so that its end is unambiguous. */
   text(fact: string): void {
     this.number(fact.length);
     for (let from = 0; from < fact.length; from += LETTERS) {
@@ -28,7 +31,7 @@ export class RunHash {
     }
   }
 
-  /** Of everything added; nothing can be added after it. In hex digits. */
+  /** Returns the final hash in hex; nothing can be added afterwards. */
   digest(): string {
     this.#flush();
     return this.#hash.digest('hex');

@@ -1,14 +1,20 @@
-/** Many replays over one market that is decoded and read once: each with its own engine, orders, account and time, and none of them knows of another. */
+/**
+ * Several replays over one market that is decoded and read once, each with its own engine, orders, account and time.
+ * They are independent of each other.
+ */
 import { ReplayMarket } from './replayMarket.ts';
 import { TapeReplay } from './replay.ts';
 import type { ReplayOptions, ReplayResult } from './replay.ts';
 import type { MarketRows } from '../rows/rows.ts';
 import type { RowWindow } from '../rows/rowWindow.ts';
 
-/** What a replay of its own needs, but for the rows. */
+/** Inputs of one replay, except the rows. */
 export type SideBySideOptions = Omit<ReplayOptions, 'rows'>;
 
-/** In the order of the options; each result is equal, to the byte, to that of a run alone. Rejects with what any of them throws. */
+/**
+ * Runs the replays; results are in the order of the options and byte-identical to separate runs. Rejects with any
+ * replay's error.
+ */
 export async function runSideBySide(
   rows: MarketRows | RowWindow,
   all: readonly SideBySideOptions[],
@@ -19,11 +25,14 @@ export async function runSideBySide(
   return replays.map(replay => replay.result());
 }
 
-/** Lets them act in the order of the time at the exchange, so that the market goes on only when nobody has anything to do before its next row. */
+/**
+ * Scheduler that runs events in order of exchange time, so that the market advances only if no replay has an event
+ * before its next row.
+ */
 class Side {
   readonly #market: ReplayMarket;
   readonly #replays: readonly TapeReplay[];
-  /** When each has something to do; Infinity for one that is over. */
+  /** Time of each replay's next event; Infinity if it is over. */
   readonly #due: Float64Array;
 
   constructor(market: ReplayMarket, replays: readonly TapeReplay[]) {
@@ -37,7 +46,7 @@ class Side {
     const due = this.#due;
     for (let i = 0; i < due.length; i++) this.#aim(i);
     for (let i = this.#first(); i >= 0; i = this.#first()) {
-      // An execution may give somebody something to do before that.
+      // An execution may cause an earlier event.
       if (there.readTo(due[i]!)) {
         this.#lookAgain();
         i = this.#first();
@@ -52,7 +61,7 @@ class Side {
     }
   }
 
-  /** Whoever is due first, of several the first in their order; -1 when all are over. */
+  /** Index of the replay that is due first, the lowest of equals; -1 if all are over. */
   #first(): number {
     const due = this.#due;
     let first = -1;

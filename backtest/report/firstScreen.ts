@@ -1,4 +1,4 @@
-/** The tiles of the page's first screen: five numbers of the main run, each with what it takes to judge it. */
+/** Tiles of the page's first screen: five numbers of the main run, each with context. */
 import { durationText, gainText, minuteText, numberText, percent, sumText } from '../../src/pages/index.ts';
 import { STRETCHES_LEAST } from './interval.ts';
 import type { Interval } from './interval.ts';
@@ -7,10 +7,13 @@ import type { Html } from '../../src/pages/index.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import { isCrossed } from './verdict.ts';
 
-/** `name`, the number itself, and one line each below it. */
+/** Name, number, and lines below it. */
 export type Tile = { readonly name: string; readonly value: string; readonly notes: readonly string[] };
 
-/** Net with its interval, net after 60 s, drawdown, uptime, fills a day. Plain text: the terminal's summary has the same. */
+/**
+ * Returns the tiles as plain text, also for the terminal: net with its interval, net after 60 s, drawdown, uptime,
+ * fills per day.
+ */
 export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: ReplayReport): readonly Tile[] {
   const { pnl, netInterval, net60s, drawdown, fills, capital } = main;
   const range = ({ low, high }: Interval): string => `95 %: ${gainText(low, minor)} to ${gainText(high, minor)}`;
@@ -74,7 +77,7 @@ function tilesOfTrading(
   ];
 }
 
-/** As markup, above it whose run it is of. */
+/** Returns the tiles as markup, under the name of their run. */
 export const tilesOf = (report: BacktestReport, main: ReplayReport): Html =>
   html`<div class="tiles">
     ${tilesTextOf(report, main).map(
@@ -89,7 +92,7 @@ export const tilesOf = (report: BacktestReport, main: ReplayReport): Html =>
 
 const returnText = (pct: number | null): string =>
   pct === null ? '' : `${pct > 0 ? '+' : ''}${percentOf(pct / 100)} on capital`;
-/** Three digits of a share that may be tiny. */
+/** Formats three significant digits of a share that may be tiny. */
 const percentOf = (share: number): string =>
   `${Number((share * 100).toPrecision(3))
     .toLocaleString('en-US', { maximumFractionDigits: 6 })

@@ -1,4 +1,4 @@
-/** The few numbers that a report begins with: what is known of the profit, what it was made with, and what holding would have made. */
+/** Headline numbers of a report: profit with its uncertainty, the trading behind it, and the gain of holding. */
 import { approximately } from '../../src/core/index.ts';
 import type { Instrument, MarkoutCurve } from '../../src/core/index.ts';
 import type { Collected, SeriesName } from '../collect/collect.ts';
@@ -13,7 +13,10 @@ import type { Series } from './series.ts';
 export const AFTER_SECONDS = 60;
 const DAY = 86_400;
 
-/** The stretches of a run of `seconds`. Of fills whose market 60 s later is not known the mean of the others is taken. */
+/**
+ * Splits a run of `seconds` into time blocks. Fills without a known market 60 s later count with the mean of the
+ * others.
+ */
 export function stretchesOf(
   { series, profit }: Pick<Collected, 'series' | 'profit'>,
   net60s: { readonly total: number } | null,
@@ -32,8 +35,8 @@ export function stretchesOf(
 }
 
 /**
- * What the fills would have made, had each been closed at the middle of the market 60 s later: mean markout less the fee, over all that was traded (E8).
- * Nothing of the inventory's later gains is in it, and nothing of hedges. Null of no known markout.
+ * Returns the profit if each fill had been closed at the mid price 60 s later: mean markout minus the fee, times the
+ * traded value (E8). It excludes later gains of the inventory, and hedges. `null` without a known markout.
  */
 export function netAfterMinute(
   markouts: readonly MarkoutCurve[],
@@ -47,28 +50,34 @@ export function netAfterMinute(
   return { total: short(((mean - feesBps) * traded) / 10_000), fills: all?.fills[at] ?? 0 };
 }
 
-/** Of the whole run; what is null could not be told. Approximate where it is a number. */
+/** Numbers of the run; `null` if unknown, otherwise approximate. */
 export type Headline = {
   readonly netInterval: Interval | null;
   readonly net60s: (NonNullable<ReturnType<typeof netAfterMinute>> & { readonly interval: Interval | null }) | null;
   readonly stretches: Stretches;
-  /** What it traded as a volume of 30 days in the minor currency, and the maker fee of the tier that this gives. */
+  /** Volume scaled to 30 days in the quote currency, and the maker fee of its tier. */
   readonly pace: Pace;
   readonly fillsPerDay: number | null;
-  /** Placements and cancels over fills. */
+  /** Placements and cancels per fill. */
   readonly orderToTrade: number | null;
-  /** The account at the start, decimal text in each currency; its value at the first known middle, in the minor one, and the profit in percent of it. */
+  /**
+   * Account at the start, as decimal text per currency; its value at the first known mid price, in the quote currency;
+   * and the profit in percent of that value.
+   */
   readonly capital: {
     readonly major: string;
     readonly minor: string;
     readonly value: number | null;
     readonly returnPct: number | null;
   };
-  /** What the most that was ever held would have gained, bought at the first known middle and held to the last, without a fee. */
+  /**
+   * Gain without fees of buying the largest position of the run at the first known mid price and holding it to the
+   * last.
+   */
   readonly hold: { readonly amount: number; readonly total: number | null };
 };
 
-/** `columns` of the run's series. */
+/** `columns`: those of the run's series. */
 export function headlineOf(
   { major, minor }: Instrument,
   { from, to, volume, snapshot: { fills }, collected, requests, opening, feeTiers }: ReplayResult,

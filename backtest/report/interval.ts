@@ -1,27 +1,33 @@
-/** What is known of what a run brought: 95 % around it, from drawing equal stretches of its time again. */
+/** Confidence interval of a run's result, from resampling equal time blocks. */
 import { blockBootstrap, randomOf } from '../../src/core/index.ts';
 import { short } from '../../src/pages/index.ts';
 
-/** Approximate, in the minor currency. */
+/** Approximate, in the quote currency. */
 export type Interval = { readonly low: number; readonly high: number };
 
-/** The run cut into equal stretches of `seconds`: what each brought, and the same with its fills marked after 60 s. Equal runs in time have equal stretches. */
+/**
+ * Results of equal time blocks of `seconds`: net, and with fills valued after 60 s. Runs of the same time have the same
+ * blocks.
+ */
 export type Stretches = {
   readonly seconds: number;
   readonly net: readonly number[];
   readonly after60: readonly number[];
 };
 
-/** Each of at least a minute; fewer tell no interval. */
+/** Minimum number of blocks, each at least a minute, for an interval. */
 export const STRETCHES_LEAST = 20;
 const STRETCHES_MOST = 40;
 const STRETCH_S = 60;
 const SEED = 1;
 
-/** How many stretches a run of this length is cut into; 0 of one that is shorter than a minute. */
+/** Returns the number of time blocks for a run of this length; 0 below one minute. */
 export const stretchesIn = (seconds: number): number => Math.min(STRETCHES_MOST, Math.floor(seconds / STRETCH_S));
 
-/** Of values at the end of equal steps that add up (`sum`) or are so far (`last`, NaN: as before): what came in each of `count` equal parts. */
+/**
+ * Splits values at equal steps into `count` equal parts. `sum`: values are increments; `last`: values are cumulative,
+ * NaN if unchanged.
+ */
 export function cutUp(values: ArrayLike<number>, keep: 'sum' | 'last', count: number): number[] {
   const parts = new Array<number>(count).fill(0);
   let known = 0;
@@ -36,8 +42,8 @@ export function cutUp(values: ArrayLike<number>, keep: 'sum' | 'last', count: nu
 }
 
 /**
- * 95 % around the sum of what equal stretches of time brought: what another time like this one could have brought, if stretches are alike and know little of each
- * other. Null with fewer than `least`, or where all of them are alike.
+ * Returns the 95% interval of the sum of equal time blocks: what a similar time could have earned, if blocks are alike
+ * and nearly independent. `null` with fewer than `least`, or if all are equal.
  */
 export function intervalOf(gains: readonly number[], least = STRETCHES_LEAST): Interval | null {
   if (gains.length < least) return null;
@@ -45,13 +51,13 @@ export function intervalOf(gains: readonly number[], least = STRETCHES_LEAST): I
   return found === null || found.low === found.high ? null : { low: short(found.low), high: short(found.high) };
 }
 
-/** Zero lies outside. */
+/** Whether zero is outside the interval. */
 export const excludesZero = (interval: Interval | null): boolean =>
   interval !== null && (interval.low > 0 || interval.high < 0);
 
 /**
- * Around a sum of independent parts, from their own intervals: distances to each end are added as squares (Zou, Donner 2008, Statistics in Medicine 27). A part without an
- * interval counts as certain.
+ * Returns the interval of a sum of independent parts: the distances to each bound are added as squares (Zou, Donner
+ * 2008, Statistics in Medicine 27). A part without an interval counts as certain.
  */
 export function intervalTogether(
   parts: readonly { readonly value: number; readonly interval: Interval | null }[],

@@ -1,4 +1,4 @@
-/** The fill models side by side: every total of a run, a column for each model that differs. */
+/** Table of the fill models: all totals of a run, with a column per distinct model. */
 import { RATIO_DAYS } from '../collect/returns.ts';
 import { gainText, numberOr, numberText, percent, secondsOr, sumText } from '../../src/pages/index.ts';
 import { html } from '../../src/pages/index.ts';
@@ -11,7 +11,7 @@ import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 
 type Row = { readonly name: string; readonly of: (model: ReplayReport) => string | Html };
 
-/** `models`: those of the report that differ. */
+/** `models`: the distinct models of the report. */
 export function modelTable(report: BacktestReport, models: readonly ShownModel[]): Html {
   const head = models.map(({ label }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${label}</th>`);
   return table(

@@ -1,15 +1,18 @@
-/** Which of a report's models the words are about, and which are shown beside it: those that agree in everything are shown once. */
+/** Choice of the main model of a report, and of the models shown next to it: equal ones appear once. */
 import type { ReplayReport } from './report.ts';
 
-/** The model that the sentences are about: the expected one, or the first; null of none. */
+/** Returns the main model: the expected one, or the first; `null` if there are none. */
 export function mainOf<Model extends { readonly model: string }>(models: readonly Model[]): Model | null {
   return models.find(({ model }) => model === 'expected') ?? models[0] ?? null;
 }
 
-/** `label` names all models that it stands for. */
+/** `label` names all models that it represents. */
 export type ShownModel = ReplayReport & { readonly label: string };
 
-/** Models whose runs are the same fill for fill and order for order, by their hash, become one: the main one where it is among them, at the place of the first. */
+/**
+ * Merges models whose runs have equal fills and orders, by hash. The main one represents its group, at the position of
+ * the first.
+ */
 export function shownModels<Model extends { readonly model: string; readonly hash: string }>(
   models: readonly Model[],
 ): readonly (Model & { readonly label: string })[] {

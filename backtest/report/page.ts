@@ -1,4 +1,4 @@
-/** The report of a backtest as one page: a first screen, and everything else folded below it. */
+/** Page of a backtest report: a first screen, with everything else collapsed below it. */
 import {
   durationText,
   gainText,
@@ -32,7 +32,7 @@ import type { PlotGroup } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
 import { verdictOf, warmUpText } from './verdict.ts';
 
-/** The text of an HTML file that stands alone: library, style and script are inside, every text of the report is escaped. */
+/** Returns a self-contained HTML file with library, style and script; all texts of the report are escaped. */
 export function reportPage(report: BacktestReport, parts: PageParts): string {
   const figures = figuresOf(report);
   const models = shownModels(report.models);
@@ -89,7 +89,7 @@ export function reportPage(report: BacktestReport, parts: PageParts): string {
 const modelHead = (models: readonly ShownModel[]): readonly Html[] =>
   models.map(({ label }, i) => html`<th><i style="background:var(--${colourOf(i)})"></i>${label}</th>`);
 
-/** Longer runs have a table of the hours of the day in place of one of every hour. */
+/** Longer runs show hours of the day instead of every hour. */
 const HOURS_SHOWN = 48;
 
 function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayReport): Html {

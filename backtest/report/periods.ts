@@ -1,4 +1,4 @@
-/** A run hour by hour and day by day, as text for JSON. */
+/** Results of a run per hour and per day, as text for JSON. */
 import { money, sumOfProfits, textOfMoney } from '../../src/core/index.ts';
 import type { Profit } from '../../src/core/index.ts';
 import type { Hour } from '../collect/hours.ts';
@@ -6,20 +6,20 @@ import type { Hour } from '../collect/hours.ts';
 /** Money as exact decimal text; the parts add up to the total. */
 export type Parts = Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
 
-/** What a stretch of time brought; all stretches together brought what the run did. */
+/** Results of a period; all periods add up to the run. */
 export type Period = {
-  /** ISO 8601; hours and days are those of UTC, the first and the last may be cut. */
+  /** ISO 8601. Hours and days are in UTC; the first and the last may be partial. */
   readonly from: string;
   readonly seconds: number;
   readonly pnl: Parts;
   readonly fills: number;
-  /** Traded, in the minor currency. */
+  /** Traded value, in the quote currency. */
   readonly volume: string;
-  /** Share of looks with both sides quoted; null of none. */
+  /** Share of samples with both sides quoted; `null` without samples. */
   readonly both: number | null;
 };
 
-/** To the last digit. */
+/** Converts a profit to exact text. */
 export const partsOf = ({ spread, inventory, fees, hedging, total }: Profit): Parts => ({
   spread: textOfMoney(spread),
   inventory: textOfMoney(inventory),
@@ -31,7 +31,7 @@ export const partsOf = ({ spread, inventory, fees, hedging, total }: Profit): Pa
 const DAY_MS = 86_400_000;
 const hourDay = ({ from }: Hour): number => Math.floor(from / DAY_MS);
 
-/** Hours of one day of UTC together. */
+/** Merges the hours of each UTC day. */
 export function daysOf(hours: readonly Hour[]): readonly Hour[] {
   const days: Hour[] = [];
   for (const hour of hours) {
@@ -51,7 +51,7 @@ export function daysOf(hours: readonly Hour[]): readonly Hour[] {
   return days;
 }
 
-/** In the order of `hours`. */
+/** Converts hours to periods, in their order. */
 export const periodsOf = (hours: readonly Hour[]): readonly Period[] =>
   hours.map(({ from, to, profit, fills, value, looks, bothLooks }) => ({
     from: new Date(from).toISOString(),

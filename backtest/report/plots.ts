@@ -1,4 +1,4 @@
-/** The plots of a report: which, of what, with one sentence each on how to read them. */
+/** Plots of a report, each with a sentence on how to read it. */
 import type { Line, Plot } from '../../src/pages/index.ts';
 import { rangeOf, sumText } from '../../src/pages/index.ts';
 import { mainOf, shownModels } from './models.ts';
@@ -6,21 +6,24 @@ import type { ShownModel } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import type { SeriesColumn } from './series.ts';
 
-/** Where on the page a section stands. */
+/** Position of a section on the page. */
 export type PlotGroup = 'first' | 'latency' | 'profit' | 'inventory' | 'fills' | 'quotes';
-/** Under one heading: a sentence for the reader, and one or several plots. */
+/** Section under one heading: a sentence for the reader, and its plots. */
 export type PlotSection = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
 type Placed = PlotSection & { readonly group: PlotGroup };
 
-/** A report with each model that differs once. */
+/** Report with distinct models only. */
 type Shown = Omit<BacktestReport, 'models'> & { readonly models: readonly ShownModel[] };
 
-/** Colours of models, in the order in which they were run; the page has this many. */
+/** Number of model colors on the page, in order of the runs. */
 export const COLOURS = 8;
 const TIME = 'time';
 const LEVELS_SHOWN = 6;
 
-/** In the order of the page. Headings without a plot are left out; without a fill in any model markouts, fill ratios and waits are too. */
+/**
+ * Returns the sections in page order. Headings without a plot are dropped. Without fills there are no markouts, fill
+ * ratios and waits.
+ */
 export function figuresOf(whole: BacktestReport): readonly Placed[] {
   const report = { ...whole, models: shownModels(whole.models) };
   const traded = report.models.some(({ fills }) => fills > 0);
@@ -31,7 +34,7 @@ export function figuresOf(whole: BacktestReport): readonly Placed[] {
     fillPrices(report),
     position(report),
     positionBars(report),
-    // Of no fill there is nothing to draw.
+    // These plots need fills.
     ...(traded ? [markoutsBySide(report), markoutsByLevel(report), fillRatios(report), waits(report)] : []),
     uptime(report),
     spreads(report),
@@ -57,7 +60,7 @@ function equity(report: Shown): Placed {
   };
 }
 
-/** Null of a run that held nothing, or knew no market. */
+/** Line of holding; `null` for a run without a position or a known market. */
 function holdLine({ hold, series }: ReplayReport, major: string, length: number): Line | null {
   const { middle } = series.columns;
   const first = middle.find(value => value !== null);
@@ -187,7 +190,7 @@ function positionBars(report: Shown): Placed {
   };
 }
 
-/** Bars of one model may be a third as wide as those of another, or a ninth: all become as wide as the widest. */
+/** Rebins bars of models to the widest bars, which are 3 or 9 times as wide as others. */
 function inBars(
   values: readonly number[],
   seconds: readonly number[],
@@ -334,7 +337,7 @@ function waits(report: Shown): Placed {
   };
 }
 
-/** A step curve at every x of all curves. */
+/** Step curve, evaluated at every x of all curves. */
 function shareUpTo({ waits: { seconds, share } }: ReplayReport, xs: readonly number[]): (number | null)[] {
   let i = -1;
   return xs.map(x => {
@@ -410,7 +413,7 @@ const column =
   ({ series }: ReplayReport): readonly (number | null)[] =>
     series.columns[name];
 
-/** One line for each model. The models saw the same tape, and have the same times. */
+/** Plots one line per model; all models have the same tape and times. */
 function overTime(
   report: Shown,
   id: string,
@@ -449,14 +452,14 @@ const lengthOf = ({ series }: ReplayReport): number => series.columns.profit.len
 const padded = (values: readonly (number | null)[], length: number): readonly (number | null)[] =>
   values.length >= length ? values : [...values, ...Array.from({ length: length - values.length }, () => null)];
 
-/** Lines that lie on each other are all seen: the later one is thinner. */
+/** Overlapping lines stay visible, because later ones are thinner. */
 const widthOf = (model: number, models: number): number => 1.25 + 1.25 * (models - 1 - model);
-/** A colour of the page, by the model's place from 0: `model-0` to `model-7`, then over again. */
+/** Returns a color of the page by the model's index: `model-0` to `model-7`, repeating. */
 export const colourOf = (model: number): string => `model-${model % COLOURS}`;
-/** `5 s` below a minute, from there on `1.5 min`; nothing is rounded. */
+/** Formats seconds: `5 s` below a minute, otherwise `1.5 min`; exact. */
 export const secondsText = (s: number): string => (s < 60 ? `${s} s` : `${s / 60} min`);
 const stretchText = ({ series: { everyMs } }: ReplayReport): string =>
   everyMs < 120_000 ? `${everyMs / 1000} s` : `${Math.round(everyMs / 6000) / 10} min`;
 
-/** Zero throughout: the library would show it at the edge of a plot up to 100. */
+/** Whether all values are zero: the library would draw them at the edge of a plot up to 100. */
 const isFlat = (values: readonly (number | null)[]): boolean => values.every(value => value === null || value === 0);

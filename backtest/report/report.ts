@@ -1,4 +1,4 @@
-/** What came of a backtest, as plain numbers and text for JSON, and its fills and orders as lines of CSV. */
+/** Result of a backtest as plain numbers and text for JSON, with its fills and orders as CSV lines. */
 import { approximately, money, textOfMoney } from '../../src/core/index.ts';
 import type { Instrument, MarkoutCurve, Money, Side } from '../../src/core/index.ts';
 import type { DataFlaw, Gap, WideHours } from '../../src/tape/index.ts';
@@ -15,11 +15,14 @@ import { seriesOf } from './series.ts';
 import type { Series } from './series.ts';
 import type { FillRow, OrderRow, ReplayResult } from '../replay/replay.ts';
 
-/** One run of the command. Everything in it is equal for equal tape, configuration, seed and options, `made` aside. */
+/** Report of one command run. Equal for equal tape, configuration, seed and options, except `made`. */
 export type BacktestReport = {
   readonly book: string;
   readonly strategy: string;
-  /** Currencies: amounts and positions are in the major one, money without another name in the minor one. */
+  /**
+   * Currencies: amounts and positions are in the base currency (`major`), money without a stated currency is in the
+   * quote currency (`minor`).
+   */
   readonly major: string;
   readonly minor: string;
   readonly tape: {
@@ -28,32 +31,32 @@ export type BacktestReport = {
     readonly dirt: readonly DataFlaw[];
     readonly gaps: readonly Gap[];
   };
-  /** Where the price from elsewhere came from; absent when there was none. */
+  /** Recordings behind the reference price; absent if there were none. */
   readonly reference?: readonly { readonly book: string; readonly source: string }[];
-  /** The configuration quotes around a price from elsewhere that was not given. */
+  /** Warning that the configured reference price was not given. */
   readonly noReference?: string;
-  /** Routes of hedges that no recording serves, a sentence each. */
+  /** Hedge routes without recordings, one sentence each. */
   readonly noRoutes?: readonly string[];
-  /** As it was asked for: ms, or where they came from. */
+  /** As requested: ms, or their source. */
   readonly latencyMs: string;
   readonly feedLatencyMs: string;
-  /** Of notices of own fills; absent: they come as answers do. */
+  /** Latency of notices of the bot's fills; if absent, that of answers. */
   readonly fillLatencyMs?: string;
-  /** When the rows before trading began, which built the book; absent: trading began with the recording. */
+  /** Start of the rows that built the book before trading; absent if trading started with the recording. */
   readonly warmUpFrom?: string;
-  /** Of the recorded flow, when there was no tape; null otherwise. */
+  /** Seed of the recorded flow if there was no tape; otherwise `null`. */
   readonly seed: number | null;
-  /** The configuration file as it was read. */
+  /** Text of the configuration file. */
   readonly config: string;
   readonly made: { readonly puntas: string; readonly node: string };
   readonly models: readonly ReplayReport[];
-  /** The same run with other latencies of requests, shortest first; absent: it was not asked for. */
+  /** Runs with other request latencies, shortest first; absent if not requested. */
   readonly latencySweep?: readonly SweptLatency[];
-  /** Of every fill, order and final number of every model. */
+  /** Hash of every fill, order and final number of every model. */
   readonly hash: string;
 };
 
-/** Times of every request and its answer in ms each way, all else as in the run of `model`. */
+/** Run with this constant latency of requests and answers, in ms each way, otherwise like that of `model`. */
 export type SweptLatency = { readonly latencyMs: number } & Pick<
   ReplayReport,
   | 'model'
@@ -69,7 +72,10 @@ export type SweptLatency = { readonly latencyMs: number } & Pick<
   | 'hash'
 >;
 
-/** Money as decimal text, in the minor currency unless the name says otherwise; fees paid are negative; parts add up to the total. */
+/**
+ * Report of one run. Money is decimal text, in the quote currency unless the name says otherwise; paid fees are
+ * negative. Parts add up to the total.
+ */
 export type ReplayReport = Headline & {
   readonly model: string;
   readonly from: string;
@@ -80,22 +86,22 @@ export type ReplayReport = Headline & {
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
   readonly fills: number;
   readonly volume: { readonly major: string; readonly minor: string };
-  /** At the exchange's own middle and time. Hedging is what conversions brought against it. */
+  /** Profit at the exchange's mid price and time. Hedging is the result of conversions against it. */
   readonly pnl: Parts;
-  /** Profit and fees over traded value; null when nothing was traded. */
+  /** Profit and fees relative to the traded value; `null` without trades. */
   readonly profitBps: number | null;
   readonly feesBps: number | null;
-  /** The largest fall of the profit from its highest so far, and when it was largest. */
+  /** Maximum fall of the profit from its previous peak, and its time. */
   readonly drawdown: { readonly most: string; readonly at: string | null };
-  /** Of gains by the minute, scaled to a year; null with less than `RATIO_DAYS` days or without a deviation. */
+  /** Ratio of gains per minute, annualized; `null` with fewer than `RATIO_DAYS` days or without deviation. */
   readonly sharpe: number | null;
   readonly sortino: number | null;
-  /** Major held beyond the target at the end. */
+  /** Base currency held beyond the target at the end. */
   readonly inventory: string;
   readonly holdings: Readonly<Record<string, string>>;
-  /** Conversions; null when nothing hedges. */
+  /** Conversions; `null` without a hedger. */
   readonly hedges: HedgeReport | null;
-  /** `meanSize` over time and `mostSize` ever, without sign; bars of time by position, their middles `width` apart. */
+  /** Time-weighted mean and maximum size, unsigned, and bars of time by position, whose centers are `width` apart. */
   readonly position: {
     readonly meanSize: number;
     readonly mostSize: number;
@@ -103,24 +109,30 @@ export type ReplayReport = Headline & {
     readonly values: readonly number[];
     readonly seconds: readonly number[];
   };
-  /** Shares of looks, one a second, at which quotes rested at the exchange. */
+  /** Shares of samples, one per second, with resting quotes at the exchange. */
   readonly uptime: Readonly<Record<'bid' | 'ask' | 'both', number>>;
-  /** Why a side had no quote, and for how long, longest first. */
+  /** Reasons for missing quotes with durations, longest first. */
   readonly missing: readonly Missing[];
   readonly days: readonly Period[];
   readonly hours: readonly Period[];
-  /** Means over time of the best ask less the best bid; null when there never were both. */
+  /** Time-weighted means of the best ask minus the best bid; `null` if both never existed. */
   readonly spreadBps: { readonly market: number | null; readonly ours: number | null };
-  /** Hours of the day whose spread is far beyond that of the others; absent where there are none. */
+  /** Hours of the day with a spread far beyond that of the others; absent if there are none. */
   readonly wideHours?: WideHours;
   readonly requests: ReplayResult['requests'] & { readonly mostPerMinute: number; readonly allowedPerMinute: number };
   readonly refusedPostOnly: number;
   readonly markouts: readonly MarkoutCurve[];
-  /** Of the orders that came to rest, by side and by the level they were placed for. */
+  /** Orders that rested, by side and level. */
   readonly levels: readonly LevelReport[];
-  /** From coming to rest to the first execution: the share of filled orders that waited at most so long. */
+  /**
+   * Distribution of times from resting to the first execution: the share of filled orders that waited at most this
+   * time.
+   */
   readonly waits: Waits & { readonly seconds: readonly number[]; readonly share: readonly number[] };
-  /** Of the recording: levels left out, as executions went through them and they stayed; time in which its best bid was above its best ask. */
+  /**
+   * Flaws of the recording: stale levels removed because executions passed them, and time with its best bid above its
+   * best ask.
+   */
   readonly recorded: { readonly ghosts: number; readonly crossedSeconds: number };
   readonly haltedBecause: string | null;
   readonly left: number;
@@ -128,7 +140,10 @@ export type ReplayReport = Headline & {
   readonly series: Series;
 };
 
-/** Of what was carried out, but for `begun` and `notDone`; `cost` against the middle at that time, fees of taking the book included. */
+/**
+ * Totals of executed hedges; `begun` and `notDone` count all. `cost` is against the mid price at that time, including
+ * taker fees.
+ */
 export type HedgeReport = {
   readonly requests: number;
   readonly begun: number;
@@ -141,7 +156,10 @@ export type HedgeReport = {
 
 export type Waits = { readonly medianSeconds: number | null; readonly p90Seconds: number | null };
 
-/** `fillRatio`: orders with at least one execution; `volumeRatio`: of what was shown, what was filled; `ahead`: mean amount on arrival, null where the recording showed none. */
+/**
+ * `fillRatio`: share of orders with an execution. `volumeRatio`: filled share of the displayed amount. `ahead`: mean
+ * amount ahead on arrival, `null` if not recorded.
+ */
 export type LevelReport = {
   readonly side: Side;
   readonly level: number;
@@ -155,7 +173,7 @@ export type LevelReport = {
   readonly unfilled: Waits;
 };
 
-/** What a latency sweep keeps of a run. */
+/** Extracts the fields of a run for a latency sweep. */
 export const sweptLatency = (
   latencyMs: number,
   {
@@ -177,8 +195,8 @@ export const sweptLatency = (
 });
 
 /**
- * Money becomes exact decimal text; what is told as a number has nine digits, an uptime four decimals. `instrument` must be that of the run: by its
- * tick and lot prices and amounts become currency.
+ * Builds a report. Money becomes exact decimal text, numbers have nine digits, uptimes four decimals. `instrument` must
+ * be that of the run, because its tick and lot convert prices and amounts to currency.
  */
 export function reportOf(instrument: Instrument, result: ReplayResult): ReplayReport {
   const { snapshot, collected } = result;
@@ -310,7 +328,10 @@ function curveOf(durations: Durations): { readonly seconds: readonly number[]; r
 
 export const FILLS_HEADER =
   'tid,order_id,level,at,heard_at,side,price,amount,value,fee,fee_currency,mid_ticks,held_since_start';
-/** In the order of `FILLS_HEADER`, no line end. Times in ms since 1970, money and amounts as decimal text; empty for a middle not known. */
+/**
+ * Formats a fill in the order of `FILLS_HEADER`, without a line end. Times in epoch ms, money and amounts as decimal
+ * text; empty for an unknown mid price.
+ */
 export const fillLine = (f: FillRow): string =>
   [
     f.tid,
@@ -329,13 +350,19 @@ export const fillLine = (f: FillRow): string =>
   ].join(',');
 
 export const ORDERS_HEADER = 'order_id,side,price,amount,filled,placed_at,ended_at,ending';
-/** In the order of `ORDERS_HEADER`, no line end. Times in ms since 1970, prices and amounts as decimal text. */
+/**
+ * Formats an order in the order of `ORDERS_HEADER`, without a line end. Times in epoch ms, prices and amounts as
+ * decimal text.
+ */
 export const orderLine = (o: OrderRow): string =>
   [o.orderId, o.side, o.price, o.amount, o.filled, o.placedAt, o.endedAt, o.ending].join(',');
 
 export const HEDGES_HEADER =
   'hedge_id,at,state,wanted,way,gave,gave_currency,got,got_currency,weighed_bps,accepted_at,executed_at,cost,heard_at,why,weighed';
-/** In the order of `HEDGES_HEADER`, no line end. Times in ms since 1970, amounts as decimal text; empty for null, sentences in quotes. */
+/**
+ * Formats a hedge in the order of `HEDGES_HEADER`, without a line end. Times in epoch ms, amounts as decimal text;
+ * empty for `null`, sentences in quotes.
+ */
 export const hedgeLine = (h: ReplayedHedge): string =>
   [
     h.id,
@@ -357,5 +384,5 @@ export const hedgeLine = (h: ReplayedHedge): string =>
   ]
     .map(cell => cell ?? '')
     .join(',');
-/** Sentences may have commas. */
+/** Quotes a sentence, which may contain commas. */
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

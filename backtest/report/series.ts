@@ -1,10 +1,10 @@
-/** The curves of a report: a run cut into equal stretches of time. */
+/** Curves of a report: a run in time buckets of equal width. */
 import { approximately } from '../../src/core/index.ts';
 import type { Instrument } from '../../src/core/index.ts';
 import type { Collected } from '../collect/collect.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
 
-/** Entry i is about the time from `fromMs` + i x `everyMs`; null where nothing is known. Money and amounts are approximate here. */
+/** Entry i covers the time from `fromMs` + i × `everyMs`; `null` if unknown. Money and amounts are approximate. */
 export type Series = {
   readonly fromMs: number;
   readonly everyMs: number;
@@ -33,7 +33,7 @@ export type SeriesColumn =
   | 'sold'
   | 'soldAt';
 
-/** Nine digits of everything; by tick and lot prices and amounts become currency. */
+/** Converts the series with nine digits; tick and lot convert prices and amounts to currency. */
 export function seriesOf(instrument: Instrument, fromMs: number, { series }: Collected): Series {
   const tick = approximately(instrument.tickMoney);
   const lot = approximately(instrument.lotMoney);

@@ -1,4 +1,7 @@
-/** A backtest in a few plain sentences: whether it made money, under which fill model, what that rests on, and what speaks against it. */
+/**
+ * Summary of a backtest in a few sentences: whether it earned money, under which fill model, on which basis, with which
+ * cautions.
+ */
 import { isClosed, wideHoursText } from '../../src/tape/index.ts';
 import { durationText, minuteText, sumText } from '../../src/pages/index.ts';
 import { AFTER_SECONDS } from './headline.ts';
@@ -7,10 +10,10 @@ import { mainOf } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 
 const FEW_FILLS = 30;
-/** More than this share is most of it. */
+/** A larger share counts as most. */
 const MOSTLY = 0.6;
 
-/** Paragraphs of plain text; the first is the verdict. */
+/** Returns paragraphs of plain text; the first is the verdict. */
 export function verdictOf(report: BacktestReport): readonly string[] {
   const main = mainOf(report.models);
   if (main === null) return ['No fill model was run.'];
@@ -24,18 +27,21 @@ export function verdictOf(report: BacktestReport): readonly string[] {
   ];
 }
 
-/** Share of the time in which the recorded book was crossed: above the first the verdict leads with it, above the second there is none on profit. */
+/**
+ * Shares of time with a crossed recorded book: above the first the verdict starts with it, above the second it does not
+ * score the profit.
+ */
 const CROSSED_SHARE = 0.01;
 const CROSSED_MOST = 0.2;
 
 const crossedShare = ({ recorded, seconds }: Pick<ReplayReport, 'recorded' | 'seconds'>): number =>
   recorded.crossedSeconds / seconds;
 
-/** On such a recording nothing is said about profit. */
+/** Whether the book was crossed for too long to score the profit. */
 export const isCrossed = (main: Pick<ReplayReport, 'recorded' | 'seconds'>): boolean =>
   crossedShare(main) > CROSSED_MOST;
 
-/** What a book that was crossed for long means, as one sentence; none where it was not. */
+/** Describes a book that was crossed for long, as one sentence; empty if it was not. */
 export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): string[] {
   const share = crossedShare(main);
   if (!(share > CROSSED_SHARE)) return [];
@@ -44,7 +50,7 @@ export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): s
   return [`${found}: what follows rests on a book that nobody could trade on all the time.`];
 }
 
-/** What must be known before a number is believed: it stands before all numbers. */
+/** Caveats that precede all numbers. */
 function leads({ models, noReference }: BacktestReport): string[] {
   return [
     ...(noReference === undefined ? [] : [`${noReference.charAt(0).toUpperCase()}${noReference.slice(1)}.`]),
@@ -63,7 +69,7 @@ function result(report: BacktestReport, main: ReplayReport): string {
     const fills = model.fills === 1 ? '1 fill' : `${model.fills.toLocaleString('en-US')} fills`;
     const total = Number(model.pnl.total);
     if (total === 0) return `came out even with ${fills}`;
-    // What may be chance was not made.
+    // A result that may be chance is not called made or lost.
     if (excludesZero(model.netInterval)) return `${total > 0 ? 'made' : 'lost'} ${sum} with ${fills}`;
     return `ended ${sum} ${total > 0 ? 'above' : 'below'} where it began, with ${fills}`;
   };
@@ -101,7 +107,7 @@ function underModels(models: readonly ReplayReport[], main: ReplayReport): strin
     : ['It ended above zero under every one of them.'];
 }
 
-/** Whether its profit could be chance. */
+/** Says whether the profit could be chance. */
 function chance({ netInterval, stretches }: ReplayReport, minor: string): string[] {
   if (netInterval === null) return [];
   const { low, high } = netInterval;
@@ -133,7 +139,9 @@ function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
   return `${completed} ${completed === 1 ? 'hedge' : 'hedges'} ${paid} ${moneyText(cost, minor)}${each}`;
 }
 
-/** Where most of the result is the inventory's: whether it went within a minute of the fills, or as the market drifted. */
+/**
+ * If most of the result comes from inventory, says whether it arose within a minute of the fills or from market drift.
+ */
 function whyHeld({ pnl, markouts, volume }: ReplayReport): string {
   const inventory = Number(pnl.inventory);
   const quoting = Math.abs(Number(pnl.spread) + Number(pnl.fees));
@@ -158,10 +166,10 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   return `A minute after a fill, the market stood ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favour' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill was ${net >= 0 ? 'worth' : 'a loss of'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', less than two standard errors'}.`;
 }
 
-/** It says nothing about a strategy that it traded little while it could not quote: that stands in the verdict itself. */
+/** Whether it could rarely quote: few trades then say little about the strategy, so the verdict mentions it. */
 const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
 
-/** Quotes that were missing for longer than this are worth a sentence. */
+/** A smaller share of time with quotes gets a sentence. */
 const QUOTED_LEAST = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {
@@ -195,12 +203,12 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   ];
 }
 
-/** What the rows before trading were good for. */
+/** Describes the rows before trading. */
 export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
   `Trading began at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before it built the book alone, and what the strategy estimates began with trading.`;
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
-/** What kept a side out for longest, by the time that was measured. */
+/** Describes the longest measured obstacle to quotes per side. */
 function silence({ uptime, missing }: ReplayReport): string[] {
   if (Math.min(uptime.bid, uptime.ask) >= QUOTED_LEAST) return [];
   const whole = (share: number): string => `${(share * 100).toFixed(0)} %`;
@@ -216,7 +224,9 @@ function silence({ uptime, missing }: ReplayReport): string[] {
 
 type Longest = { readonly reason: string; readonly seconds: number; readonly of: number };
 
-/** The reason with the most seconds of a side, and all seconds without it; null where there were none. */
+/**
+ * Returns the reason with the most seconds of a missing side, and all its missing seconds; `null` if there were none.
+ */
 export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): Longest | null {
   const secondsOf = (one: ReplayReport['missing'][number]): number => one[`${side}Seconds`];
   const of = missing.reduce((sum, one) => sum + secondsOf(one), 0);
@@ -227,7 +237,7 @@ export function longest(missing: ReplayReport['missing'], side: 'bid' | 'ask'): 
 const longestText = ({ reason, seconds, of }: Longest): string =>
   `${reason} (${durationText(seconds)} of ${durationText(of)})`;
 
-/** Without its sign, in the digits of the currency. */
+/** Formats money without its sign, in the digits of the currency. */
 const moneyText = (text: string, currency: string): string =>
   `${sumText(text.replace(/^-/, ''), currency)} ${currency}`;
 

@@ -1,19 +1,22 @@
-/** The recorded book as a feed tells of it, at our end's time, without orders of ours: kept once, however many replays hear it. */
+/**
+ * Recorded book as received from a feed, at the bot's time, without the bot's orders. It is kept once for any number of
+ * replays.
+ */
 import { OrderBook } from '../../src/core/index.ts';
 import type { Amount, Price } from '../../src/core/index.ts';
 import { FLAG, sideOf } from './rows.ts';
 import type { MarketRows } from './rows.ts';
 
-/** Counts grow with each row of their kind: whoever remembers one sees whether anything came since. */
+/** Feed book with counters per kind of row, which callers compare to detect news. */
 export class FeedBook {
   readonly book = new OrderBook();
-  /** Rows in all; rows that told a level. */
+  /** Number of all rows, then of level rows. */
   rows = 0;
   levels = 0;
   trades = 0;
-  /** When, at the exchange, the last level was told. */
+  /** Exchange time of the last level row. */
   changedAt = 0;
-  /** In ticks. */
+  /** Price in ticks. */
   lastTrade = 0;
   readonly #rows: MarketRows;
   #next = 0;
@@ -22,17 +25,17 @@ export class FeedBook {
     this.#rows = rows;
   }
 
-  /** The next row to be heard. */
+  /** Next row to receive. */
   get next(): number {
     return this.#next;
   }
 
-  /** The rows have moved so many places to the front. */
+  /** Adjusts to rows that moved by `places` to the front. */
   moved(places: number): void {
     this.#next -= places;
   }
 
-  /** Everything that has reached us by `now`, which never goes back. */
+  /** Processes everything received by `now`, which must not decrease. */
   hear(now: number): void {
     const { at: times, local, place, lots, flags, base, places } = this.#rows;
     const { book } = this;

@@ -1,4 +1,4 @@
-/** Whether the recording knows nothing at a time; asked with times that never go back. */
+/** Check whether a time is in a gap of the recording; times must not decrease. */
 import type { Millis } from '../../src/core/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 

@@ -1,9 +1,9 @@
-/** Levels that a recording left behind, as executions go through them and they stay; and when the recorded book is crossed. */
+/** Stale levels of a recording, which executions pass although they remain, and detection of crossed books. */
 import { BUY, SELL } from './rows.ts';
 import type { SideIndex } from './rows.ts';
 import type { TickBook } from './tickBook.ts';
 
-/** In ms: executions went through a level for so long, none was at it, and it stayed as it was. */
+/** Time in ms after which a level that executions passed, with none at it and no change, is stale. */
 const STAYS_MS = 10_000;
 
 type Suspect = { readonly since: number; toldAgain: boolean };
@@ -11,12 +11,12 @@ type Place = { readonly side: SideIndex; readonly place: number };
 
 export class Ghosts {
   readonly #book: TickBook;
-  /** Best places as they are recorded, crossed or not. */
+  /** Best recorded places, crossed or not. */
   #bid = 0;
   #ask: number;
-  /** Levels that an execution went through, since they last changed; by place, of bids and asks. */
+  /** Unchanged levels that an execution passed, by place, of bids and asks. */
   readonly #suspects = [new Map<number, Suspect>(), new Map<number, Suspect>()] as const;
-  /** What those hold that are left out. */
+  /** Amounts of the removed levels. */
   readonly #ghosts = [new Map<number, number>(), new Map<number, number>()] as const;
 
   constructor(book: TickBook) {
@@ -28,7 +28,7 @@ export class Ghosts {
     return this.#bid > this.#ask;
   }
 
-  /** Whether what is told of a level is what was left out: then it stays out. */
+  /** Whether a level row repeats a removed level, which then stays removed. */
   isGhost({ side, place }: Place, lots: number): boolean {
     const ghosts = this.#ghosts[side];
     if (ghosts.size === 0 || !ghosts.has(place)) return false;
@@ -37,7 +37,7 @@ export class Ghosts {
     return false;
   }
 
-  /** To be called for each level that is told, once it is in the book. */
+  /** Processes each recorded level, after it is in the book. */
   told({ side, place }: Place, before: number, lots: number): void {
     const suspects = this.#suspects[side];
     if (suspects.size > 0) {
@@ -53,12 +53,15 @@ export class Ghosts {
     else if (this.#bid > 0 && bids[this.#bid] === 0) this.#bid = this.#book.bidBelow(this.#bid);
   }
 
-  /** A picture shows these places of a side alone: a level that is gone is no ghost any more. */
+  /** Forgets removed levels that a snapshot of a side does not show. */
   pictured(side: SideIndex, isShown: (place: number) => boolean): void {
     for (const place of this.#ghosts[side].keys()) if (!isShown(place)) this.#ghosts[side].delete(place);
   }
 
-  /** An execution was at a place: no ask below it was there, and no bid above. Returns the levels to be taken out of the book. `steps`: every change is told as it happens, not in pictures. */
+  /**
+   * Processes an execution at a place, which proves that no ask was below it and no bid above. Returns the levels to
+   * remove from the book. `steps`: whether every change is recorded as it happens, not in snapshots.
+   */
   traded(at: number, place: number, steps: boolean): readonly Place[] {
     const { bids, asks } = this.#book;
     const found: Place[] = [];

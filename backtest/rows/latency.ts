@@ -1,30 +1,30 @@
-/** How long something travels between us and the exchange: always as long, drawn from a distribution, or as it was recorded. */
+/** Latency between the bot and the exchange: constant, random, or recorded. */
 import { normal } from '../../src/core/index.ts';
 import type { Random } from '../../src/core/index.ts';
 
-/** Plain data, so that it can be handed to another thread. Times in the unit of the rows, milliseconds as a rule. */
+/** Plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually milliseconds. */
 export type LatencySpec =
   | { readonly kind: 'constant'; readonly ms: number }
-  /** At least `least`, `mean` on average. */
+  /** At least `least`, with mean `mean`. */
   | { readonly kind: 'exponential'; readonly least: number; readonly mean: number }
   /** `sigma`: standard deviation of the logarithm. */
   | { readonly kind: 'lognormal'; readonly median: number; readonly sigma: number }
-  /** Requests by when they were sent, ascending, and how long each took there and back: one way is the half. */
+  /** Requests by sending time, ascending, with their round-trip times, half of which is one way. */
   | { readonly kind: 'recorded'; readonly sent: Float64Array; readonly took: Float64Array };
 
-/** How long something that leaves at `at` is on its way. */
+/** Returns the transit time of a message sent at `at`. */
 export type Travel = (at: number) => number;
 
 export interface Latency {
-  /** Of a placement or a question sent at `at`. */
+  /** Transit time of a placement or query sent at `at`. */
   there(at: number): number;
-  /** Of a cancel sent at `at`. */
+  /** Transit time of a cancel sent at `at`. */
   cancel(at: number): number;
-  /** Of an answer given at `at`. */
+  /** Transit time of an answer sent at `at`. */
   back(at: number): number;
 }
 
-/** Draws come from `random` in the order in which they are asked for. Throws a RangeError on what is no latency. */
+/** Returns transit times; random ones use `random` in call order. Throws a RangeError for an invalid latency. */
 export function travel(spec: LatencySpec, random: Random): Travel {
   switch (spec.kind) {
     case 'constant': {
@@ -53,7 +53,7 @@ export function travel(spec: LatencySpec, random: Random): Travel {
   }
 }
 
-/** One way of each request, and straight lines between; outside of the recording it is repeated. */
+/** Interpolates one-way times linearly between requests; repeats the recording outside its time. */
 function recorded(sent: Float64Array, took: Float64Array): Travel {
   const n = sent.length;
   const first = sent[0];
@@ -74,7 +74,7 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
     const time = first + (into < 0 ? into + span : into);
     let low = 0;
     let high = n - 1;
-    // The last one that was sent at or before the time.
+    // Finds the last request sent at or before the time.
     while (low < high) {
       const pivot = (low + high + 1) >> 1;
       if (sent[pivot]! <= time) low = pivot;
@@ -87,10 +87,13 @@ function recorded(sent: Float64Array, took: Float64Array): Travel {
   };
 }
 
-/** One travel for each direction; a cancel takes that of a placement unless it has its own. */
+/** Combines one transit time per direction; a cancel defaults to that of a placement. */
 export const latencyOf = (there: Travel, back: Travel, cancel: Travel = there): Latency => ({ there, back, cancel });
 
-/** In ms, each way; a cancel takes as long as a placement unless it is told. Throws a RangeError below 0 and on what is not finite. */
+/**
+ * Returns a constant latency in ms each way; a cancel defaults to that of a placement. Throws a RangeError for negative
+ * or infinite values.
+ */
 export function constantLatency(there: number, back: number, cancel = there): Latency {
   const [go, come, out] = [there, back, cancel].map(ms => travel({ kind: 'constant', ms }, NO_DICE)) as [
     Travel,
@@ -103,8 +106,8 @@ export function constantLatency(there: number, back: number, cancel = there): La
 const NO_DICE: Random = { next: () => 0, integer: from => from };
 
 /**
- * Text as on the command line, in ms: `25`, `exponential:5,20` (least and mean), `lognormal:20,0.5` (median, and deviation of the logarithm), or
- * a file of recorded requests. Throws an Error of one line.
+ * Parses text of the command line, in ms: `25`, `exponential:5,20` (minimum and mean), `lognormal:20,0.5` (median, and
+ * deviation of the logarithm), or a file of recorded requests. Throws an Error of one line.
  */
 export function latencySpecOf(text: string, read: (path: string) => LatencySpec): LatencySpec {
   const drawn = /^(exponential|lognormal):([\d.]+),([\d.]+)$/.exec(text);
@@ -119,7 +122,7 @@ export function latencySpecOf(text: string, read: (path: string) => LatencySpec)
   return spec;
 }
 
-/** Lines of `sent,answered` in ms since 1970, in any order, with such a head. Throws an Error that names the line. */
+/** Parses lines of `sent,answered` in epoch ms, in any order, with that header. Throws an Error that names the line. */
 export function recordedLatencies(csv: string, source: string): LatencySpec {
   const [head, ...lines] = csv.split(/\r?\n/).filter(line => line.trim() !== '');
   if (head?.trim() !== 'sent,answered') {
@@ -137,7 +140,7 @@ export function recordedLatencies(csv: string, source: string): LatencySpec {
   );
 }
 
-/** Requests in any order, times in ms since 1970. Throws an Error of one line when there are none. */
+/** Converts requests in any order, with times in epoch ms. Throws an Error of one line if there are none. */
 export function requestsTook(
   requests: readonly { readonly sent: number; readonly answered: number }[],
   source: string,

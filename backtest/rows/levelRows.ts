@@ -1,4 +1,7 @@
-/** Rows of a tape of levels, piece by piece: snapshots become changes, what stays as it is becomes nothing, unknown takers get a side. */
+/**
+ * Conversion of a tape of levels to rows: snapshots become changes, unchanged levels are dropped, unknown takers get a
+ * side.
+ */
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
@@ -8,14 +11,14 @@ import type { RowsOut, SideIndex } from './rows.ts';
 import { TickBook } from './tickBook.ts';
 
 export type LevelRowsOptions = {
-  /** Prices outside of the window are far from everything that trades, and are left out. */
+  /** Window of prices; those outside are far from all trades and dropped. */
   readonly base: number;
   readonly places: number;
-  /** Levels a side that a picture shows at most. */
+  /** Maximum levels per side in a snapshot. */
   readonly depth: number;
-  /** Least time from the exchange to us of what happens at a time, in the unit of the rows. */
+  /** Minimum delay from the exchange to the bot at a time, in the unit of the rows. */
   readonly feed: Travel;
-  /** Whether there may be snapshots of the whole book. */
+  /** Whether there may be snapshots of the book. */
   readonly hasSnapshots: boolean;
 };
 
@@ -26,14 +29,14 @@ export class LevelRows {
   readonly #options: LevelRowsOptions;
   readonly #out: RowsOut;
   readonly #book: TickBook;
-  /** Ticks that have an amount, bids and asks; only kept where there may be snapshots. */
+  /** Ticks with an amount, bids and asks; kept only if there may be snapshots. */
   readonly #there = [new Set<number>(), new Set<number>()] as const;
-  /** One whose levels may not all have been read. */
+  /** Snapshot whose levels may not all have been read. */
   #snapshot: LevelSnapshot | null = null;
   readonly #ghosts: Ghosts;
-  /** The book was last told by a picture. */
+  /** Whether the book last came from a snapshot. */
   #isPicture = false;
-  /** Executions were told since the last picture. */
+  /** Whether executions occurred since the last snapshot. */
   #traded = false;
 
   constructor(options: LevelRowsOptions, out: RowsOut) {
@@ -43,7 +46,7 @@ export class LevelRows {
     this.#ghosts = new Ghosts(this.#book);
   }
 
-  /** The next rows of the tape, which are not needed any more after the call. */
+  /** Processes the next rows of the tape; they are not used after the call. */
   take({ kind, side, at, local, price, amount, length }: Columns): void {
     for (let row = 0; row < length; row++) {
       const what = kind[row]!;
@@ -60,7 +63,7 @@ export class LevelRows {
     }
   }
 
-  /** There are no more rows. */
+  /** Ends the last snapshot, because no rows are left. */
   end(): void {
     const snapshot = this.#snapshot;
     if (snapshot === null) return;
@@ -124,7 +127,7 @@ export class LevelRows {
     return this.#ghosts.isCrossed ? FLAG.crossed : 0;
   }
 
-  /** A trade whose taker is not known met the side that it was nearer to. */
+  /** Adds a trade; one with an unknown taker hit the nearer side. */
   #trade(at: number, local: number, side: number, tick: number, lots: number): void {
     const { base, feed } = this.#options;
     const { bid, ask } = this.#book;

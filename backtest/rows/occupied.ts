@@ -1,6 +1,6 @@
-/** Which places of a book hold an amount, a bit each: the next one is found without a look at every empty tick between. */
+/** Bit set of places with an amount, for finding the next one without checking every empty tick. */
 export class Occupied {
-  /** A bit for each place; a bit for each of these words that is not 0. */
+  /** A bit per place, and a bit per nonzero word of those. */
   readonly #bits: Int32Array;
   readonly #words: Int32Array;
 
@@ -21,7 +21,7 @@ export class Occupied {
     if ((this.#bits[word]! &= ~(1 << (place & 31))) === 0) this.#words[word >>> 5]! &= ~(1 << (word & 31));
   }
 
-  /** The lowest above `place`, or `none`. */
+  /** Lowest place above `place`, or `none`. */
   above(place: number, none: number): number {
     let word = place >>> 5;
     let bits = this.#bits[word]! & (-2 << (place & 31));
@@ -39,7 +39,7 @@ export class Occupied {
     return (word << 5) + lowest(bits);
   }
 
-  /** The highest below `place`, or `none`. */
+  /** Highest place below `place`, or `none`. */
   below(place: number, none: number): number {
     let word = place >>> 5;
     let bits = this.#bits[word]! & ((1 << (place & 31)) - 1);

@@ -1,4 +1,7 @@
-/** Rows of a tape that tells single orders: levels summed up from them, executions told where they happened, and each order's place in time. */
+/**
+ * Conversion of a tape of single orders to rows: levels as sums of orders, executions at their places, and the queue
+ * position of each order.
+ */
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
@@ -10,22 +13,25 @@ import { TradeRows } from './tradeRows.ts';
 
 type Resting = { readonly side: number; readonly tick: number; lots: number; born: number };
 type Taker = { readonly side: number; readonly tick: number; readonly lots: number; readonly since: number };
-/** An order that was taken out of the book because executions went through it and it stayed. */
+/** Order removed from the book as stale, because executions passed it. */
 type GhostOrder = { readonly side: number; readonly tick: number; readonly lots: number };
 
 /**
- * An order that shrinks, or goes with nothing left, was executed where it rested: told as a trade of the other side, before the level
- * that it changed. The tape's own trade rows, if it has any, confirm that, and are left out. An order that comes in at, or moves to, a price that trades is the taker
- * of what follows; what is left of it rests from the next trade row on at which it crosses nothing. One of which nothing is executed, and one that
- * still crosses a second later, rests as it is recorded: the book is then crossed. Orders that executions go through and that stay are taken
- * out, as levels are. Orders that rested before the tape are taken up at the first row, as far as later rows tell of them. `feed`: least time
- * from the exchange to us.
+ * Converts the orders of a tape to rows. `feed`: minimum delay from the exchange to the bot.
+ * - An order that shrinks, or is removed with nothing left, was executed where it rested. This gives a trade of the
+ *   other side, then the changed level. The tape's own trade rows, if any, confirm it and are dropped.
+ * - An order that arrives at, or moves to, a price that trades is the taker of the following rows. Its remainder rests
+ *   from the next trade row on at which it crosses nothing.
+ * - A taker without an execution, and one that still crosses after a second, rests as recorded: the book is then
+ *   crossed.
+ * - Orders that remain although executions passed them are removed, like levels.
+ * - Orders that rested before the tape are added at the first row, if later rows mention them.
  */
 export function rowsOfOrders(columns: Columns, feed: Travel): MarketRows {
   return new OrderRows(columns, feed).build();
 }
 
-/** A taker that still crosses so long after it last took rests as it is recorded. */
+/** Time since its last execution after which a taker that still crosses rests as recorded. */
 const TAKES_MS = 1_000;
 
 class OrderRows {
@@ -34,14 +40,14 @@ class OrderRows {
   readonly #rows = new RowBuilder();
   readonly #resting = new Map<number, Resting>();
   readonly #takers = new Map<number, Taker>();
-  /** The book that the orders add up to, as levels are: what crosses hides, and what is left behind is found. */
+  /** Book of the summed orders, which hides crossed levels and detects stale ones. */
   readonly #book: TickBook;
   readonly #base: number;
   readonly #ghosts: Ghosts;
   readonly #ghostOrders = new Map<number, GhostOrder>();
   readonly #bids = new Map<number, number>();
   readonly #asks = new Map<number, number>();
-  /** Where levels are told too, a `clear` is of them. */
+  /** Whether the tape also has levels; `clear` then refers to them. */
   readonly #hasLevels: boolean;
   readonly #trades: TradeRows;
   readonly #born: number[] = [];
@@ -76,7 +82,7 @@ class OrderRows {
     });
   }
 
-  /** Orders of which the tape tells only later: with the most that is ever said of them. */
+  /** Adds orders that only later rows mention, with the largest amount mentioned. */
   #takeUp(): void {
     const { kind, side, price, amount, id, length } = this.#columns;
     const seen = new Set<number>();
@@ -96,7 +102,7 @@ class OrderRows {
     this.#traded(row, this.#columns.price[row]!);
   }
 
-  /** A book begins anew: after a gap, or where two recordings meet. */
+  /** Resets the book after a gap, or where two recordings meet. */
   #onClear(row: number): void {
     this.#takers.clear();
     for (const order of this.#resting.values()) this.#shrink(row, order, 0, false);
@@ -137,14 +143,17 @@ class OrderRows {
     if (moved) this.#enter(row, name, order.side, price[row]!, amount[row]!);
   }
 
-  /** Rests, or takes when it stands at or through a price of the other side. */
+  /** Rests an order, or makes it a taker if it is at or through a price of the other side. */
   #enter(row: number, id: number, side: number, tick: number, lots: number): void {
     if (this.#crosses(side, tick) && this.#takes(row, id, side, tick))
       this.#takers.set(id, { side, tick, lots, since: this.#columns.at[row]! });
     else this.#rest(row, id, side, tick, lots, this.#rows.length);
   }
 
-  /** Whether rows soon after the order that comes at `row` show that it took: its own, those of orders that it reaches, or trades. */
+  /**
+   * Whether rows soon after the order at `row` show that it was a taker: its own rows, those of orders that it reaches,
+   * or trades.
+   */
   #takes(row: number, name: number, side: number, tick: number): boolean {
     const { kind, side: sides, at, price, amount, id, length } = this.#columns;
     const reaches = (other: number): boolean => (side === SIDE.buy ? other <= tick : other >= tick);
@@ -162,12 +171,12 @@ class OrderRows {
     return false;
   }
 
-  /** A trade row tells of each execution at its maker's price; an order that shrank with none was itself the taker. */
+  /** Each execution has a trade row at the maker's price; an order that shrank without one was itself the taker. */
   #isExecuted(row: number, { tick, side }: Resting, lots: number): boolean {
     return this.#trades.isEmpty || this.#trades.take(row, tick, lots, side);
   }
 
-  /** A taker that was not met whole rests, once nothing is left that it crosses. */
+  /** Rests takers with a remainder once they cross nothing. */
   #restTakers(row: number): void {
     for (const [id, { side, tick, lots }] of this.#takers) {
       if (this.#crosses(side, tick)) continue;
@@ -176,7 +185,7 @@ class OrderRows {
     }
   }
 
-  /** A taker that still crosses a second after it last took rests as it is recorded. */
+  /** Rests takers that still cross a second after their last execution. */
   #endTakers(row: number): void {
     const at = this.#columns.at[row]!;
     for (const [id, { side, tick, lots, since }] of this.#takers) {
@@ -186,7 +195,7 @@ class OrderRows {
     }
   }
 
-  /** An execution was at a price: orders that it went through before, and that stayed, are taken out. */
+  /** Processes an execution at a price: orders that earlier executions passed and that remained are removed. */
   #traded(row: number, tick: number): void {
     const place = tick - this.#base;
     if (!(place > 0 && place < this.#book.last)) return;
@@ -204,7 +213,10 @@ class OrderRows {
     }
   }
 
-  /** A row is about an order that was taken out. One that is canceled is only forgotten; otherwise it was there after all. */
+  /**
+   * Handles a row about a removed order. A cancel only forgets it; otherwise the order is restored, because it existed
+   * after all.
+   */
   #backFromGhosts(row: number): Resting | undefined {
     const { kind, amount, id } = this.#columns;
     const ghost = this.#ghostOrders.get(id[row]!);
@@ -221,7 +233,7 @@ class OrderRows {
     this.#shrink(row, order, lots, false, born);
   }
 
-  /** To `lots`; one that grew goes to the end of the queue, as if it came with this row. */
+  /** Changes an order to `lots`; one that grew moves to the end of the queue, as if it arrived with this row. */
   #shrink(row: number, order: Resting, lots: number, executed: boolean, born = this.#rows.length, flags = 0): void {
     const less = order.lots - lots;
     if (less === 0) return;
@@ -249,7 +261,7 @@ class OrderRows {
     return level;
   }
 
-  /** At or through the best price of the other side, as far as it is not hidden by what crosses it. */
+  /** Whether a price is at or through the visible best price of the other side. */
   #crosses(side: number, tick: number): boolean {
     const { bid, ask, last } = this.#book;
     const place = tick - this.#base;
@@ -265,7 +277,7 @@ class OrderRows {
   }
 }
 
-/** All prices of orders and trades where they fit in a window; otherwise those around what was executed. */
+/** Window of all prices of orders and trades if they fit; otherwise around the executions. */
 function windowOfOrders({ kind, price, amount, length }: Columns): Pick<MarketRows, 'base' | 'places'> {
   const all = { low: Infinity, high: -Infinity };
   const traded = { low: Infinity, high: -Infinity };

@@ -1,4 +1,6 @@
-/** Rows that slide past a replay: only those between the slower of its two views and a little beyond its time are in memory. */
+/**
+ * Sliding window of rows: only those between the slower view of a replay and slightly beyond its time are in memory.
+ */
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
 import { FLAG } from './rows.ts';
@@ -6,25 +8,25 @@ import type { MarketRows, RowsOut } from './rows.ts';
 
 type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
 
-/** Room that the first chunk of a stored tape fits into twice. */
+/** Twice the size of the first chunk of a stored tape. */
 const ROOM = 1 << 17;
 
-/** Flags by kind + 16 x side. */
+/** Flags by kind + 16 × side. */
 const FLAGS = Uint8Array.from({ length: 48 }, (_, mark) => {
   const side = mark >> 4 === SIDE.sell ? FLAG.sell : 0;
   return (mark & 15) === KIND.trade ? FLAG.trade | side : side;
 });
 
-/** Rows that come in pieces. `rows` is one object throughout; its columns and its length change when rows are loaded. */
+/** Rows loaded in chunks. `rows` is always the same object; its columns and its length change when rows are loaded. */
 export class RowWindow implements RowsOut {
   readonly #rows: Sliding;
-  /** Appends some rows, or says that there are none. */
+  /** Appends rows, or returns false if there are none left. */
   readonly #more: (window: RowWindow) => boolean;
   #ended = false;
   #at = -Infinity;
   #local = -Infinity;
   #total = 0;
-  /** After each piece: the time of its last row, and how many rows there were. */
+  /** After each chunk: the time of its last row, and the total number of rows. */
   readonly #loads: { readonly at: number; readonly total: number }[] = [];
 
   constructor(
@@ -47,8 +49,8 @@ export class RowWindow implements RowsOut {
   }
 
   /**
-   * Loads until a row later than `time` is at hand, or until there are no more. Rows before `keep` may go: returns by how many places
-   * the others moved to the front.
+   * Loads until a row later than `time` is available, or none are left. May drop rows before `keep`: returns by how
+   * many places the others moved to the front.
    */
   load(time: number, keep: number): number {
     if (this.#ended || this.#at > time) return 0;
@@ -63,12 +65,12 @@ export class RowWindow implements RowsOut {
     return moved;
   }
 
-  /** Rows appended once `time` had been loaded. */
+  /** Total number of rows after loading up to `time`. */
   totalFor(time: number): number {
     return this.#loads.find(({ at }) => at > time)?.total ?? this.#total;
   }
 
-  /** All of them at once, for what reads them several times. */
+  /** Loads all rows, for repeated reads. */
   whole(): MarketRows {
     this.load(Infinity, 0);
     const { length, base, places, depth, at, local, place, lots, flags, orders } = this.#rows;
@@ -83,7 +85,7 @@ export class RowWindow implements RowsOut {
     };
   }
 
-  /** Makes room for `count` more rows. */
+  /** Reserves capacity for `count` more rows. */
   reserve(count: number): void {
     const rows = this.#rows;
     const { length } = rows;
@@ -97,7 +99,10 @@ export class RowWindow implements RowsOut {
     Object.assign(rows, { ...grown, length });
   }
 
-  /** Level and trade rows as they are; room for them must be there. A local time before its exchange time, or out of order, is moved to the first possible moment. */
+  /**
+   * Appends level and trade rows unchanged; the capacity must be reserved. A local time that is before its exchange
+   * time, or decreases, moves to the earliest possible time.
+   */
   append({ length, kind, side, at, local, price, amount }: Columns): void {
     const rows = this.#rows;
     const { base, places, at: toAt, local: toLocal, place: toPlace, lots: toLots, flags: toFlags } = rows;
@@ -111,7 +116,7 @@ export class RowWindow implements RowsOut {
       const place = price[row]! - base;
       toLocal[n] = heard;
       toPlace[n] = place < 0 ? 0 : place >= places ? places - 1 : place;
-      // Looked up, because sides come as by a coin and a branch would be guessed wrong every second time.
+      // Table lookup, because sides are random and the branch would be mispredicted half of the time.
       toFlags[n] = FLAGS[kind[row]! | (side[row]! << 4)]!;
     }
     toAt.set(at, rows.length);
@@ -122,7 +127,7 @@ export class RowWindow implements RowsOut {
     this.#total += length;
   }
 
-  /** One row, as `append` takes it; room is made. */
+  /** Appends one row like `append`; reserves the capacity. */
   add(at: number, local: number, tick: number, lots: number, flags: number): void {
     const rows = this.#rows;
     const n = rows.length;

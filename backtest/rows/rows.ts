@@ -1,49 +1,57 @@
-/** The columns that a replay reads: one row per event, prices as places in a window of ticks, both times, one set for both views. */
+/**
+ * Columns of a replay: one row per event, prices as places in a window of ticks, and both times. Both views use one
+ * set.
+ */
 
 /**
- * Bits of a row's flag. `unseen`: the level slid out of what the recording shows, and may be there all the same. `snapshot`: told by a picture of the book.
- * `again`: nothing has changed, though executions had spoken against it. `end`: the last row of a picture, one that is told again.
- * `ghost`: taken out, because executions went through it and it stayed. `crossed`: with this row, the best bid as recorded is above the best ask.
+ * Bits of a row's flags.
+ * - `unseen`: the level moved beyond the recorded depth, and may still exist.
+ * - `snapshot`: from a book snapshot.
+ * - `again`: repeats a level that executions had contradicted.
+ * - `end`: last row of a snapshot, which is a repetition.
+ * - `ghost`: removed as stale, because executions passed it.
+ * - `crossed`: the recorded best bid is above the best ask.
  */
 export const FLAG = { trade: 1, sell: 2, unseen: 4, snapshot: 8, again: 16, end: 32, ghost: 64, crossed: 128 } as const;
 export const BUY = 0;
 export const SELL = 1;
 export type SideIndex = typeof BUY | typeof SELL;
-/** Of a row with these flags. */
+/** Returns the side in these flags. */
 export const sideOf = (flags: number): SideIndex => ((flags & FLAG.sell) >> 1) as SideIndex;
 
 /**
- * Level rows say the whole amount now at a place, 0 for none; trade rows one execution, with the taker's side. Place p is tick
- * `base` + p. A place outside 1 .. `places` - 2 is far from everything that trades. One unit of time throughout, whichever the source has.
+ * Rows of a market. A level row has the total amount at a place, 0 for none; a trade row is one execution with the
+ * taker's side. Place p is tick `base` + p. A place outside 1 .. `places` - 2 is far from all trades. All times have
+ * one unit, that of the source.
  */
 export type MarketRows = {
   readonly length: number;
   readonly base: number;
   readonly places: number;
-  /** Levels a side that are recorded; Infinity for a whole book. What stands behind them is not known. */
+  /** Recorded levels per side; Infinity for a complete book. Deeper levels are unknown. */
   readonly depth: number;
-  /** Exchange time, never going back; one entry of Infinity after the last row, so that a loop needs no other end. */
+  /** Exchange time, never decreasing, followed by one entry of Infinity, so that a loop needs no other end. */
   readonly at: Float64Array;
-  /** When the row reached us: never before its exchange time, never going back; the same entry after the last. */
+  /** Receive time at the bot: never before the exchange time, never decreasing; also followed by Infinity. */
   readonly local: Float64Array;
   readonly place: Int32Array;
   readonly lots: Float64Array;
   readonly flags: Uint8Array;
-  /** Only of tapes that tell single orders. */
+  /** Only for tapes of single orders. */
   readonly orders: OrderColumns | null;
 };
 
-/** What a row was about, where the tape tells single orders. Each execution is a trade row, then the level row that it caused. */
+/** Orders behind the rows of such a tape. Each execution is a trade row, followed by the level row that it caused. */
 export type OrderColumns = {
-  /** Row at which the order that rested took its place in the queue; -1: before the tape. */
+  /** Row at which the resting order joined the queue; -1: before the tape. */
   readonly born: Int32Array;
-  /** Lots by which the order shrank; negative when it grew or came. */
+  /** Lots by which the order shrank; negative if it grew or arrived. */
   readonly gone: Float64Array;
-  /** 1 when it shrank because a taker met it. */
+  /** 1 if it shrank by an execution. */
   readonly executed: Uint8Array;
 };
 
-/** The same rows in memory that threads share. */
+/** Copies the rows to memory shared between threads. */
 export function rowsInShared(rows: MarketRows): MarketRows {
   if (rows.at.buffer instanceof SharedArrayBuffer) return rows;
   const { length, base, places, depth, at, local, place, lots, flags, orders } = rows;
@@ -69,12 +77,12 @@ export function rowsInShared(rows: MarketRows): MarketRows {
   };
 }
 
-/** Where rows go, one after another, with their price in ticks. */
+/** Receiver of rows, with prices in ticks. */
 export interface RowsOut {
   add(at: number, local: number, tick: number, lots: number, flags: number): void;
 }
 
-/** Collects rows; makes local times causal and orderly. */
+/** Collector of rows; it makes local times causal and monotonic. */
 export class RowBuilder implements RowsOut {
   #length = 0;
   #at = new Float64Array(1024);
@@ -104,7 +112,7 @@ export class RowBuilder implements RowsOut {
     this.#length = n + 1;
   }
 
-  /** The rows with their window: all prices when they fit, otherwise those around what traded. */
+  /** Returns the rows with a window: all prices if they fit, otherwise around the trades. */
   rows(orders: OrderColumns | null = null, window?: Pick<MarketRows, 'base' | 'places'>, depth = Infinity): MarketRows {
     const n = this.#length;
     const { base, places } = window ?? windowOf(this.#tick.subarray(0, n), this.#flags);
@@ -134,14 +142,17 @@ export class RowBuilder implements RowsOut {
   }
 }
 
-/** 32 MB an array of eight bytes. */
+/** 32 MB for an array of 8-byte numbers. */
 const PLACES_MAX = 1 << 22;
 const MARGIN = 1024;
 
-/** Far prices share the two outermost places, which no book looks at. */
+/** Prices outside the window share the two outermost places, which the books ignore. */
 const placeIn = (place: number, places: number): number => Math.min(Math.max(place, 0), places - 1);
 
-/** All prices when they fit in the widest window; otherwise a quarter around what traded, or around the middle price of all rows. */
+/**
+ * Returns a window of all prices if the widest one fits; otherwise a quarter of it around the trades, or around the
+ * middle price of all rows.
+ */
 export function windowOf(
   ticks: Float64Array | Int32Array,
   flags: Uint8Array,
@@ -165,7 +176,7 @@ export function windowOf(
 
 type Range = { readonly low: number; readonly high: number };
 
-/** The same, of what is known of the rows: all prices, and those that traded. */
+/** Returns a window for these ranges of all prices and of traded prices. */
 export function windowOfRange(
   prices: Range,
   traded: Range | null,

@@ -1,4 +1,4 @@
-/** Turns a tape into the rows of a replay, all at once or as they slide past. */
+/** Conversion of a tape to the rows of a replay, in memory or in a sliding window. */
 import { KIND } from '../../src/tape/index.ts';
 import type { Columns, StoredTape, Tape } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
@@ -9,15 +9,15 @@ import type { MarketRows } from './rows.ts';
 import { RowWindow } from './rowWindow.ts';
 
 export type TapeRowsOptions = {
-  /** Which rows tell the book where a tape has both; without it levels, if there are any. */
+  /** Rows that define the book if a tape has both. Default: levels, if there are any. */
   readonly from?: 'levels' | 'orders';
-  /** Time from the exchange to us, in ms, at least: for tapes that have no receive times. */
+  /** Minimum delay from the exchange to the bot, in ms, for tapes without receive times. */
   readonly feed?: Travel;
 };
 
 const AT_ONCE: Travel = () => 0;
 
-/** Times in milliseconds. Throws on a tape without amounts. */
+/** Builds rows with times in milliseconds. Throws on a tape without amounts. */
 export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRows {
   refuseQuotes(tape);
   const { columns, depth } = tape;
@@ -32,7 +32,10 @@ export function rowsOfTape(tape: Tape, options: TapeRowsOptions = {}): MarketRow
   return rows.rows(null, window, depth);
 }
 
-/** The same of a stored tape of levels, decoded ahead while it slides past. Throws where it tells single orders only, or where its tick changed. */
+/**
+ * Returns a sliding window over a stored tape of levels, decoded ahead. Throws if the tape has only single orders, or
+ * if its tick changed.
+ */
 export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWindow {
   refuseQuotes(tape);
   const { dir, kinds, prices, traded, depth } = tape;
@@ -60,7 +63,7 @@ function refuseQuotes({ quotesOnly, source }: Pick<Tape, 'quotesOnly' | 'source'
   if (quotesOnly) throw new RangeError(`${source}: has best prices without amounts; it cannot be replayed`);
 }
 
-/** Of whole columns, as a stored tape knows it of its blocks: prices of levels, orders and trades. */
+/** Returns the window for prices of levels, orders and trades, as computed for the blocks of a stored tape. */
 function windowOfColumns({ kind, price, length }: Columns): { readonly base: number; readonly places: number } {
   const all = { low: Infinity, high: -Infinity };
   const traded = { low: Infinity, high: -Infinity };

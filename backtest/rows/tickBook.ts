@@ -1,10 +1,10 @@
-/** A book as arrays over a window of ticks, with its best prices: as little work per level as there can be. */
+/** Book as arrays over a window of ticks, with its best prices, for minimal work per level. */
 import { Occupied } from './occupied.ts';
 import type { MarketRows } from './rows.ts';
 
 /**
- * A level that comes to stand on or beyond the other side's best price hides what it crosses: recordings leave such levels behind.
- * `bid` 0 and `ask` `places` - 1 mean that the side is empty.
+ * Book in which a level placed at or beyond the other side's best price hides what it crosses, because recordings
+ * contain stale levels. `bid` 0 and `ask` `places` - 1 mean that the side is empty.
  */
 export class TickBook {
   readonly bids: Float64Array;
@@ -24,7 +24,7 @@ export class TickBook {
     this.#askPlaces = new Occupied(rows.places);
   }
 
-  /** Sets the amount at a place and returns what it was; the outermost places are passed over. */
+  /** Sets the amount at a place and returns the previous one; ignores the outermost places. */
   setBid(place: number, lots: number): number {
     if (!(place > 0 && place < this.last)) return lots;
     const before = this.bids[place]!;
@@ -53,12 +53,12 @@ export class TickBook {
     return before;
   }
 
-  /** The next place below that has bids; 0 where there is none. */
+  /** Next lower place with bids; 0 if there is none. */
   bidBelow(place: number): number {
     return this.#bidPlaces.below(place, 0);
   }
 
-  /** The next place above that has asks; the book's last where there is none. */
+  /** Next higher place with asks; the book's last place if there is none. */
   askAbove(place: number): number {
     return this.#askPlaces.above(place, this.last);
   }

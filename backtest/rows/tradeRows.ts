@@ -1,21 +1,21 @@
-/** The trade rows of a tape of single orders: which of them tells that an order was executed. Each lot of a trade is one order's. */
+/** Trade rows of a tape of single orders, matched to the executed orders. Each lot of a trade belongs to one order. */
 import { KIND, SIDE } from '../../src/tape/index.ts';
 import type { Columns } from '../../src/tape/index.ts';
 
-/** A trade is recorded at most so long after or before the rows of the orders that it met. */
+/** Maximum time between a trade row and the rows of its orders. */
 const APART_MS = 1_000;
 
 type AtPrice = {
-  /** In their order. */
+  /** In row order. */
   readonly rows: number[];
-  /** The first that may still be near a row of an order. */
+  /** Index of the first that may still be near a row of an order. */
   from: number;
 };
 
 export class TradeRows {
   readonly #columns: Columns;
   readonly #prices = new Map<number, AtPrice>();
-  /** Lots of each trade row that no order has yet. */
+  /** Unmatched lots of each trade row. */
   readonly #left = new Map<number, number>();
 
   constructor(columns: Columns) {
@@ -43,8 +43,9 @@ export class TradeRows {
   }
 
   /**
-   * Whether trades near a row tell that so many lots of an order at a price were executed; those lots are then no other order's. One trade of exactly
-   * these lots goes before several, and before one of which more is left; a later one before an earlier one. To be asked for rows in their order.
+   * Whether trades near a row show that `lots` of an order at a price were executed; these lots then count as matched.
+   * A trade of exactly these lots is preferred to several trades or a larger one, and a later one to an earlier one.
+   * Must be called in row order.
    */
   take(row: number, price: number, lots: number, side: number): boolean {
     const near = this.#near(row, price);
@@ -54,7 +55,7 @@ export class TradeRows {
       this.#left.delete(exact);
       return true;
     }
-    // A trade of several orders, or several of one: only what the other side took.
+    // A trade of several orders, or several trades of one: only those with a taker on the other side.
     const own = near.filter(trade => this.#columns.side[trade] === SIDE.unknown || this.#columns.side[trade] !== side);
     if (own.reduce((sum, trade) => sum + this.#left.get(trade)!, 0) < lots) return false;
     let missing = lots;
@@ -68,7 +69,7 @@ export class TradeRows {
     return true;
   }
 
-  /** Trades at a price, at most a second away, of which something is left. */
+  /** Trades at a price, at most a second away, with unmatched lots. */
   #near(row: number, price: number): readonly number[] {
     const there = this.#prices.get(price);
     if (there === undefined) return [];

@@ -1,30 +1,35 @@
-/** What kind of business a recorded market is for whoever makes it: spread, trades, volatility, and what each execution was worth to its maker. */
+/**
+ * Market of a recording from a maker's view: spread, trades, volatility, and the value of each execution to its maker.
+ */
 import { Markouts, opposite, subgridsFor, twoScaleVariance } from '../../src/core/index.ts';
 import type { Millis } from '../../src/core/index.ts';
 import { walk } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 
-/** In seconds after an execution; the first is the middle just before it. */
+/** Seconds after an execution; the first uses the mid price just before it. */
 export const MAKER_HORIZONS_S: readonly number[] = [0, 0.5, 1, 5, 15, 60, 300];
 
-/** In bps of the middle and units of the minor currency; null where the recording cannot tell. Approximate: for people, never for money. */
+/**
+ * Results in bps of the mid price and in the quote currency; `null` if unknown. Approximate: for display, never for
+ * money.
+ */
 export type MarketSeen = {
-  /** Without gaps. */
+  /** Time without gaps. */
   readonly seconds: number;
   readonly gaps: { readonly count: number; readonly seconds: number };
   /** Median over seconds. */
   readonly halfSpreadBps: number | null;
-  /** Outside gaps. */
+  /** Trades outside gaps. */
   readonly trades: number;
   readonly tradesPerHour: number;
   readonly valuePerHour: number;
-  /** Median taking order: executions of one time and side are one. */
+  /** Median taker order: executions of one time and side count as one. */
   readonly takerValue: number | null;
   /** One standard deviation over an hour, two-scale (formulas E6). */
   readonly volatilityBps: number | null;
-  /** Middle at the end, in the minor currency. */
+  /** Mid price at the end, in the quote currency. */
   readonly mid: number | null;
-  /** As if the maker of each execution had been us, weighted by value, before fees: what was left of the edge after each of `MAKER_HORIZONS_S`. */
+  /** Value-weighted profit of the makers of all executions, before fees, after each of `MAKER_HORIZONS_S`. */
   readonly maker: readonly {
     readonly seconds: number;
     readonly bps: number | null;
@@ -32,7 +37,7 @@ export type MarketSeen = {
   }[];
 };
 
-/** `onShare` hears now and then how much is behind, from 0 to 1. */
+/** Measures a market; `onShare` receives the share done, from 0 to 1. */
 export function marketSeen(tape: Tape, onShare?: (share: number) => void): MarketSeen {
   const { columns, gaps } = tape;
   const seen = new Sight(tape);
@@ -44,14 +49,14 @@ export function marketSeen(tape: Tape, onShare?: (share: number) => void): Marke
   return seen.end((end - start - missingMs) / 1_000, { count: gaps.length, seconds: missingMs / 1_000 });
 }
 
-/** Hears one walk through a tape. */
+/** Accumulator for one walk through a tape. */
 class Sight {
   readonly #tape: Tape;
   readonly #tick: number;
   readonly #lot: number;
   readonly #markouts = new Markouts({ horizons: MAKER_HORIZONS_S });
   readonly #halfSpreads: number[] = [];
-  /** Logarithm of the middle at the end of each second; a stretch without gaps each. */
+  /** Logarithm of the mid price at the end of each second; one list per time range without gaps. */
   readonly #logMids: number[][] = [[]];
   readonly #takers: number[] = [];
   #takerAt: Millis = Number.NaN;
@@ -60,7 +65,7 @@ class Sight {
   #value = 0;
   #bid = 0;
   #ask = 0;
-  /** The first gap that may reach beyond the row before. */
+  /** First gap that may reach beyond the previous row. */
   #gap = 0;
   #before: Millis = -Infinity;
   #second: number;
@@ -87,7 +92,7 @@ class Sight {
 
   trade(at: Millis, price: number, amount: number, side: 'buy' | 'sell'): void {
     const mid = this.#midAt(at);
-    // The time of gaps is not counted either.
+    // Trades inside gaps are not counted, as their time is not.
     if (!(mid > 0)) return;
     const value = price * amount * this.#tick * this.#lot;
     this.#trades++;
@@ -128,7 +133,7 @@ class Sight {
     } else if (this.#logMids.at(-1)!.length > 0) this.#logMids.push([]);
   }
 
-  /** In ticks, as it stands, at a time since the row before; 0 before the first book and inside gaps. */
+  /** Current mid price in ticks, at a time since the previous row; 0 before the first book and inside gaps. */
   #midAt(at: Millis): number {
     const { gaps } = this.#tape;
     for (let i = this.#gap; i < gaps.length && gaps[i]!.from < at; i++) if (at < gaps[i]!.to) return 0;
@@ -136,7 +141,7 @@ class Sight {
   }
 }
 
-/** Null for less than a minute without a gap, and where there is nothing but noise. */
+/** Volatility; `null` for less than a minute without gaps, and if there is only noise. */
 function volatilityOf(stretches: readonly (readonly number[])[]): number | null {
   let [variance, seconds] = [0, 0];
   for (const logs of stretches) {

@@ -1,4 +1,4 @@
-/** The look at several books as one page: in words, in one table, in plots, and each book by distance. */
+/** Page of a scout: words, a table, plots, and each book by distance. */
 import type { Line, Plot } from '../../src/pages/index.ts';
 import { durationText, numberText } from '../../src/pages/index.ts';
 import { html, NO_HTML } from '../../src/pages/index.ts';
@@ -10,7 +10,7 @@ import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 import { bpsText, scoutWords, shownIn } from './words.ts';
 
-/** The text of an HTML file that stands alone: library, style and script are inside, names and texts of the market are escaped. */
+/** Returns a self-contained HTML file with library, style and script; names and texts of the market are escaped. */
 export function scoutPage(scouting: Scouting, parts: PageParts): string {
   const { books, currency } = scouting;
   const title = 'Where quoting pays';
@@ -146,13 +146,13 @@ function bookTable(scouting: Scouting): Html {
   );
 }
 
-/** Three digits, with a sign. */
+/** Formats three significant digits, with a sign. */
 const signedText = (x: number): string => {
   const text = numberText(Number(Math.abs(x).toPrecision(3)));
   return text === '0' ? text : `${x > 0 ? '+' : '−'}${text}`;
 };
 
-/** Why it is not quoted, and what its recording cannot tell. */
+/** Reason against quoting, and limitations of the recording. */
 function note({ verdict, limits }: ScoutedBook, cells: number): Html {
   const words = [...(verdict.quote ? [] : [verdict.why]), ...limits];
   return words.length === 0
@@ -191,7 +191,7 @@ function nets({ books, currency }: Scouting): Plot {
   };
 }
 
-/** Bars of what hardly anything is known of would press all values into a line: they end at twice the largest value. */
+/** Clips intervals to twice the largest value: very uncertain ones would compress the plot. */
 function rangeAround(lines: readonly Line[]): readonly [number, number] | null {
   const values = lines.flatMap(line => line.values);
   const most = 2 * Math.max(0, ...values.map(value => Math.abs(value ?? 0)));
@@ -222,7 +222,7 @@ function fees(books: readonly ScoutedBook[]): Plot {
   };
 }
 
-/** Null where no distance has a known markout. */
+/** Plots net by distance; `null` if no distance has a known markout. */
 function netByDistance(book: ScoutedBook, i: number, currency: string | null): Plot | null {
   const { rate, currency: shown } = shownIn(book, currency);
   const points = book.curve.filter(({ left }) => left !== null);

@@ -1,4 +1,4 @@
-/** What a look at several books came to, as plain numbers and text for JSON: each book judged at the account's fee, best first. */
+/** Results of a scout as plain numbers and text for JSON: each book evaluated at the account's fee, best first. */
 import { randomOf } from '../../src/core/index.ts';
 import type { FeeTier, Millis } from '../../src/core/index.ts';
 import { wideHoursOf } from '../../src/tape/index.ts';
@@ -11,64 +11,66 @@ import { constantLatency } from '../rows/latency.ts';
 import { marketSeen } from './marketSeen.ts';
 import type { MarketSeen } from './marketSeen.ts';
 
-/** Equal for equal recordings and options, `made` aside. */
+/** Equal for equal recordings and options, except `made`. */
 export type Scouting = {
   readonly made: { readonly puntas: string; readonly node: string };
-  /** Address of the exchange, or the recordings as they were named. */
+  /** Address of the exchange, or the recordings as named. */
   readonly looked: string;
-  /** As it was asked for: config, best, entry, or bps. */
+  /** As requested: config, best, entry, or bps. */
   readonly fees: string;
-  /** Of orders that are pegged anew, of requests each way, and of a fill's markout that counts as earned. */
+  /** Interval of re-pegging orders, request latency each way, and horizon at which fills are valued. */
   readonly cadenceMs: Millis;
   readonly latencyMs: Millis;
   readonly horizonS: number;
-  /** What nets of books are compared in: `netPerHour` times `rate`. Null where no book was seen. */
+  /** Currency for comparing the nets of books: `netPerHour` times `rate`. `null` without books. */
   readonly currency: string | null;
-  /** Best first: those that pay by what they earn in an hour, then the others by how far their fee is above what they would bear. */
+  /**
+   * Best first: those that pay by their net per hour, then the others by the excess of their fee over the break-even.
+   */
   readonly books: readonly ScoutedBook[];
   readonly leftOut: readonly { readonly what: string; readonly why: string }[];
 };
 
-/** Values are in units of the minor currency, approximate. */
+/** Values are in the quote currency, approximate. */
 export type ScoutedBook = Omit<MarketSeen, 'takerValue'> & {
-  /** Hours of the day whose spread is far beyond that of the others; absent where there are none. */
+  /** Hours of the day with a spread far beyond that of the others; absent if there are none. */
   readonly wideHours?: WideHours;
-  /** Short, and none else's. */
+  /** Short and unique. */
   readonly name: string;
   readonly book: string;
   readonly major: string;
   readonly minor: string;
-  /** Of the first and the last row. */
+  /** Times of the first and the last row. */
   readonly from: Millis;
   readonly to: Millis;
-  /** Of one unit of the minor currency, in the currency of the comparison; null where no book of the same time leads there. */
+  /** Rate of the quote currency in the currency of the comparison; `null` if no books of the same time connect them. */
   readonly rate: number | null;
-  /** Of the maker. */
+  /** Maker fee. */
   readonly feeBps: number;
-  /** Of one order; the median taking order. Null where nothing was traded. */
+  /** Value of one order: the median taker order; `null` without trades. */
   readonly orderValue: number | null;
-  /** What ten orders on either side bind, half of it in each currency. */
+  /** Capital for ten orders per side, half of it in each currency. */
   readonly capital: number | null;
   readonly verdict: QuoteVerdict;
   readonly curve: readonly CurvePoint[];
-  /** At the distance of the verdict; null without one. */
+  /** Tier at the distance of the verdict; `null` without one. */
   readonly reached: ReachedTier | null;
-  /** What the recording cannot tell, in sentences. */
+  /** Limitations of the recording, in sentences. */
   readonly limits: readonly string[];
 };
 
-/** One distance, without its blocks; `net` and `left` after the horizon. */
+/** One distance, without its blocks; `net` and `left` are after the horizon. */
 export type CurvePoint = Pick<DistancePoint, 'distanceBps' | 'edgeBps' | 'fills' | 'fillsPerHour' | 'valuePerHour'> & {
-  /** What is left of the edge before fees, in bps; null where too little is known. */
+  /** Edge after the adverse move, before fees, in bps; `null` with too little data. */
   readonly left: { readonly value: number; readonly low: number; readonly high: number } | null;
 };
 
-/** Where a month at this distance would put the account. */
+/** Fee tier of the account after a month at this distance. */
 export type ReachedTier = {
-  /** Traded in 30 days, with what the account has traded before. */
+  /** Volume of 30 days, plus the account's earlier volume. */
   readonly volume30d: number;
   readonly feeBps: number;
-  /** What the other fee would change, per hour; below 0 where the tier is worse than the one that was counted with. */
+  /** Change of net per hour by the tier's fee; negative if the fee is higher than assumed. */
   readonly worthPerHour: number;
 };
 
@@ -78,18 +80,18 @@ export type ScoutOptions = {
   readonly feeBps: number;
   /** Ascending by volume. */
   readonly tiers: readonly FeeTier[];
-  /** Of the account in the last 30 days, in the currency of the tiers. */
+  /** Volume of the account in the last 30 days, in the currency of the tiers. */
   readonly volume30d: number;
   readonly seed: number;
   readonly onShare?: (share: number) => void;
 };
 
-/** Orders on either side at full inventory. */
+/** Orders per side at full inventory. */
 export const ORDERS_A_SIDE = 10;
 export const HORIZON_S = 60;
 const HOURS_30D = 720;
 
-/** `rate` is still unknown: null. */
+/** Evaluates a book; `rate` is still `null`. */
 export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): ScoutedBook {
   const { cadenceMs, latencyMs, feeBps, seed, onShare = () => undefined } = options;
   const { symbol: book, major, minor } = tape.instrument;
@@ -127,7 +129,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
   };
 }
 
-/** Where it would quote, or where it came nearest to it; null where nothing could be judged. */
+/** Returns the distance at which to quote, or the most favorable one; `null` if nothing could be evaluated. */
 export const verdictDistance = (verdict: QuoteVerdict): number | null =>
   verdict.quote ? verdict.distanceBps : verdict.bestDistanceBps;
 
@@ -143,19 +145,24 @@ function reachedTier(
   return { volume30d: volume, feeBps: reachedBps, worthPerHour: ((feeBps - reachedBps) / 1e4) * valuePerHour };
 }
 
-/** With what nets are compared in, and best first. `preferred` is taken where a book leads to it. */
+/**
+ * Sorts the books, best first, with the currency for comparing nets: `preferred`, or the most common quote currency.
+ */
 export function ranked(books: readonly ScoutedBook[], preferred?: string): Pick<Scouting, 'currency' | 'books'> {
   const currency = preferred ?? mostCommon(books.map(({ minor }) => minor));
   if (currency === null) return { currency, books: [] };
   const rated = books.map(book => {
-    // A price of another year is none.
+    // Only books of the same time give a rate.
     const beside = books.filter(({ from, to }) => from <= book.to && to >= book.from);
     return { ...book, rate: ratesTo(currency, beside).get(book.minor) ?? null };
   });
   return { currency, books: rated.sort((a, b) => comesBefore(a, b)) };
 }
 
-/** Below 0 where the first is the better one. Of those that pay, the ones that no rate compares come last, by what an hour earns on their capital. */
+/**
+ * Negative if the first is better. Among those that pay, books without a rate come last, by net per hour on their
+ * capital.
+ */
 function comesBefore(a: ScoutedBook, b: ScoutedBook): number {
   if (a.verdict.quote !== b.verdict.quote) return a.verdict.quote ? -1 : 1;
   if (!a.verdict.quote) return short(a) - short(b);
@@ -166,13 +173,13 @@ function comesBefore(a: ScoutedBook, b: ScoutedBook): number {
 
 const netOf = ({ verdict }: ScoutedBook): number => verdict.netPerHour?.value ?? Number.NEGATIVE_INFINITY;
 
-/** How many bps the fee is too high for this book; for what cannot be judged more than for any other. */
+/** Excess of the fee over the break-even, in bps; largest for books that cannot be evaluated. */
 function short({ verdict, feeBps, curve }: ScoutedBook): number {
   const left = curve.find(({ distanceBps }) => distanceBps === verdictDistance(verdict))?.left;
   return left ? feeBps - left.value : 1e9;
 }
 
-/** By currency what one unit is worth in `currency`, through the middles of the books; the shortest chain. */
+/** Values of one unit of each currency in `currency`, through the mid prices of the books, by the shortest chain. */
 function ratesTo(currency: string, books: readonly ScoutedBook[]): ReadonlyMap<string, number> {
   const rates = new Map([[currency, 1]]);
   for (const known of rates.keys()) {

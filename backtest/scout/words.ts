@@ -1,32 +1,32 @@
-/** What a look at several books says in plain sentences, and its numbers as short text. */
+/** Summary of a scout in sentences, and short formats of its numbers. */
 import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
 import { verdictDistance } from './scouting.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 
-/** Three digits, with k, M or G; a dash for what is not known. */
+/** Formats three significant digits, with k, M or G; a dash if unknown. */
 export function compact(x: number | null): string {
   if (x === null || !Number.isFinite(x)) return '–';
   const size = Math.abs(x);
   const step = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, Number(size.toPrecision(3)))) / 3)));
   const text = String(Number((x / 1_000 ** step).toPrecision(3)));
-  // Dust would be told in powers of ten.
+  // Tiny numbers would otherwise be formatted in powers of ten.
   return size < 0.001
     ? '0'
     : `${text.includes('e') ? (x / 1_000 ** step).toFixed(0) : text}${['', 'k', 'M', 'G'][step] ?? ''}`;
 }
 
-/** The same with a plus before a gain. */
+/** Formats like `compact`, with a plus before a gain. */
 export const signed = (x: number | null): string => `${x !== null && x > 0 ? '+' : ''}${compact(x)}`;
 
-/** One decimal; of hundreds none, of less than a tenth two. */
+/** Formats bps with one decimal, hundreds with none, less than a tenth with two. */
 export function bpsText(x: number | null): string {
   if (x === null) return '–';
   const size = Math.abs(x);
   return x.toFixed(size >= 99.95 ? 0 : size < 0.095 ? 2 : 1).replace(/^-(0(?:\.0+)?)$/, '$1');
 }
 
-/** In what all are compared in where that is known, else in its own minor currency. */
+/** Returns the currency of the comparison with its rate if known, otherwise the book's quote currency. */
 export const shownIn = (
   book: ScoutedBook,
   currency: string | null,
@@ -35,7 +35,7 @@ export const shownIn = (
 
 const paying = ({ books }: Scouting): readonly ScoutedBook[] => books.filter(({ verdict }) => verdict.quote);
 
-/** The first says whether anything pays, and what is best. Paragraphs of plain text. */
+/** Returns paragraphs of plain text; the first says whether anything pays, and what is best. */
 export function scoutWords(scouting: Scouting): readonly string[] {
   const { books } = scouting;
   if (books.length === 0) return ['Nothing was seen: there is no book to judge.'];
@@ -77,14 +77,14 @@ function nothingPays(books: readonly ScoutedBook[]): string {
   return `${start} Nearest is ${name}: ${when}.`;
 }
 
-/** How much of each book; of what its gaps leave. */
+/** Describes the measured time per book, without gaps. */
 function seenText({ books, looked }: Scouting): string {
   const times = books.map(({ seconds }) => seconds).sort((a, b) => a - b);
   const [least, most] = [times[0] ?? 0, times.at(-1) ?? 0].map(durationText);
   return `Seen of ${looked}: ${least === most ? '' : `${least} to `}${most}${books.length > 1 ? ' of each book' : ''}.`;
 }
 
-/** Which fee was counted with, by currency. */
+/** Describes the assumed fees, by currency. */
 function feesText({ books, fees }: Scouting): string {
   const byMinor = new Map<string, Set<string>>();
   for (const { minor, feeBps } of books) byMinor.set(minor, (byMinor.get(minor) ?? new Set()).add(bpsText(feeBps)));
@@ -93,7 +93,7 @@ function feesText({ books, fees }: Scouting): string {
   return `Maker fees ${asked ?? 'as given'}: ${parts.join(', ')}.`;
 }
 
-/** Null where the tier would stay what it was counted with. */
+/** Describes the reached tier; `null` if it has the assumed fee. */
 function tierText(book: ScoutedBook, compared: string | null): string | null {
   const { name, minor, feeBps, reached } = book;
   if (reached === null || Math.abs(reached.feeBps - feeBps) < 1e-6) return null;

@@ -1,4 +1,7 @@
-/** Alerts of one process: looks at it twice a second, and tells every channel. Nobody is told without the section in the YAML. */
+/**
+ * Alerts of one process: checks it twice per second and reports to every channel. Inactive without the section in the
+ * YAML.
+ */
 import { randomBytes } from 'node:crypto';
 import { EVENTS_TOLD } from '../config.ts';
 import type { AlertEvent, Config } from '../config.ts';
@@ -17,17 +20,20 @@ export type AlertsOptions = {
   /** Real time. */
   readonly clock: Clock;
   readonly log: Log;
-  /** Texts that nothing sent may show: key and secret of the exchange. */
+  /** Texts that no message may show: key and secret of the exchange. */
   readonly hidden: readonly string[];
   readonly isPaper?: boolean;
 };
 
-/** What the counting of requests and decisions is for: a share over five minutes. */
+/** Thresholds of slow requests and decisions, whose shares over five minutes are alert conditions. */
 const SLOW_REQUEST_MS = 2_000;
 const SLOW_DECISION_MS = 50;
 const LOOK_EVERY_MS = 500;
 
-/** Null where nobody is to be told. Throws `UsageError` where a secret is missing. */
+/**
+ * Starts the alerts; returns `null` if none are configured.
+ * @throws UsageError if a secret is missing.
+ */
 export function startAlerts(options: AlertsOptions): Alerts | null {
   const { alerts } = options.config;
   return alerts ? new Alerts(options, channelsOf(alerts, alertSecrets(alerts), options.hidden)) : null;
@@ -57,12 +63,12 @@ export class Alerts {
     );
   }
 
-  /** Something happens, or begins. */
+  /** Reports an event that happens or starts. */
   raise(event: AlertEvent, text: string, isQuiet = false): void {
     for (const outbox of this.#outboxes) outbox.raise(event, text, isQuiet);
   }
 
-  /** What lasted is over. */
+  /** Reports the end of a lasting event. */
   end(event: AlertEvent): void {
     for (const outbox of this.#outboxes) outbox.end(event);
   }
@@ -78,7 +84,7 @@ export class Alerts {
     if (ms > SLOW_DECISION_MS) this.#decisions.slow++;
   }
 
-  /** From now on looks twice a second, and sends the digest of each day: `dayText` is what came of it. */
+  /** Starts the checks twice per second, and the daily digest with `dayText`. */
   watch(now: () => Omit<Look, 'elapsed' | 'requests' | 'decisions'>, dayText: () => string): void {
     const { clock, log, config } = this.#options;
     let nextDigest = nextAt(config.alerts!.digestAt, clock.now());
@@ -92,7 +98,7 @@ export class Alerts {
           this.#digest(dayText());
         }
       } catch (error) {
-        // Who tells of trouble makes none.
+        // A failing alert check must not affect the bot.
         log.error({ error: textOfError(error) }, 'alerts: a look broke; the next is in half a second');
       }
       this.#timer = clock.after(LOOK_EVERY_MS, turn);
@@ -100,7 +106,7 @@ export class Alerts {
     turn();
   }
 
-  /** Sends what is left, and the last word; waits four seconds at the most. */
+  /** Sends pending alerts and the stop summary; waits at most four seconds. */
   async close(lastWord?: string): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -123,7 +129,10 @@ export class Alerts {
   }
 }
 
-/** Sends one message on every way, beside whatever runs. Throws `UsageError` where nobody would be told, or a secret is missing. */
+/**
+ * Sends one message on every channel, independently of a running bot.
+ * @throws UsageError if no channel is configured or a secret is missing.
+ */
 export async function testAlerts(
   config: Pick<Config, 'alerts' | 'book' | 'instance'>,
   clock: Clock,
@@ -151,11 +160,11 @@ export async function testAlerts(
   );
 }
 
-/** Which bot speaks. */
+/** Returns the title that identifies the bot. */
 const titleOf = ({ config, isPaper = false }: Pick<AlertsOptions, 'config' | 'isPaper'>): string =>
   `${isPaper ? 'paper: ' : ''}${config.instance} ${config.book}`;
 
-/** Every event that happened, how often, and what nobody was told of because it could not be delivered. */
+/** Returns the number of occurrences of each event, and of those not delivered. */
 function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
   const words = EVENTS_TOLD.filter(event => counts.has(event) && event !== 'digest').map(event => {
     const { happened, dropped } = counts.get(event)!;
@@ -164,7 +173,7 @@ function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
   return words.length === 0 ? 'no alert' : words.join(', ');
 }
 
-/** The next time that it is so late in the day, after `now`; both in ms since 1970. */
+/** Returns the next occurrence of that time of day (UTC) after `now`; both in ms since 1970. */
 export function nextAt(time: string, now: Millis): Millis {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   const today = Math.floor(now / DAY_MS) * DAY_MS + (hours * 60 + minutes) * 60_000;

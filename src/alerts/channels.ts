@@ -1,4 +1,7 @@
-/** The two ways to a person: a signed webhook, and a chat of Telegram. One request at a time, one deadline for all of it, no redirect. */
+/**
+ * Alert channels: a signed webhook and a Telegram chat. Requests are sequential, without redirects, and have one
+ * deadline in total.
+ */
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { readAlertSecrets } from '../config.ts';
@@ -11,16 +14,19 @@ import { cut, messageText } from './message.ts';
 import type { Message } from './message.ts';
 import type { AlertChannel, SendOutcome } from './outbox.ts';
 
-/** Within five seconds of the cause, two of which it may have waited for its turn. */
+/** Deadline of a request, so that an alert arrives within five seconds of its cause, of which it may wait two. */
 const DEADLINE_MS = 3_000;
-/** What Telegram takes in one message. */
+/** Maximum length of a Telegram message. */
 const TELEGRAM_MAX = 4_096;
 const WEBHOOK_TEXT_MAX = 16_384;
-/** Of an answer, which interests only where it says why. */
+/** Maximum bytes of an answer, which is only needed for an error reason. */
 const ANSWER_MAX = 4_096;
 const RETRY_AFTER_MAX_S = 600;
 
-/** Secrets that the configuration needs, from the environment, which forgets them. Throws `UsageError` with what is missing. */
+/**
+ * Reads the required secrets and removes them from the environment.
+ * @throws UsageError with the missing ones.
+ */
 export function alertSecrets(settings: AlertSettings): AlertSecrets<Secret> {
   const read = readAlertSecrets(settings, process.env, readSecretFile, text => new Secret(text));
   if (!read.ok) throw new UsageError(read.errors);
@@ -29,7 +35,10 @@ export function alertSecrets(settings: AlertSettings): AlertSecrets<Secret> {
   return read.secrets;
 }
 
-/** Every way that is configured. `hidden`: texts that nothing sent may show, beside the secrets; `deadlineMs`: for a whole answer. */
+/**
+ * Returns every configured channel. `hidden`: further texts that no message may show; `deadlineMs`: limit for a
+ * complete answer.
+ */
 export function channelsOf(
   settings: AlertSettings,
   secrets: AlertSecrets<Secret>,
@@ -51,10 +60,13 @@ export function channelsOf(
 
 type Mask = (text: string) => string;
 
-/** As Standard Webhooks 1.0 has it: id, time and signature in three headers, type, timestamp and data in the body. */
+/**
+ * Returns a channel by Standard Webhooks 1.0: id, time and signature in three headers; type, timestamp and data in the
+ * body.
+ */
 function webhookChannel(url: string, secret: Secret | null, way: Way): AlertChannel {
   return {
-    // The path of some addresses is their secret.
+    // The path of some addresses is a secret.
     name: `webhook at ${new URL(url).origin}`,
     close: () => way.close(),
     send: async message => {
@@ -75,20 +87,20 @@ function webhookChannel(url: string, secret: Secret | null, way: Way): AlertChan
   };
 }
 
-/** What may be shown of it, before anything is cut: half a secret would not be known. */
+/** Masks secrets before anything is cut, because a partial secret would not be recognized. */
 const fit = (message: Message, mask: Mask): Message => ({
   ...message,
   entries: message.entries.map(entry => ({ ...entry, text: mask(shownText(entry.text)) })),
 });
 
-/** A secret that begins with whsec_ is base64 behind that, as Standard Webhooks writes it. */
+/** Signs a text. A secret with the prefix whsec_ is base64 after it, as in Standard Webhooks. */
 function signatureOf(secret: Secret, text: string): string {
   const shown = secret.reveal();
   const key = shown.startsWith('whsec_') ? Buffer.from(shown.slice(6), 'base64') : Buffer.from(shown, 'utf8');
   return createHmac('sha256', key).update(text).digest('base64');
 }
 
-/** sendMessage of the Bot API, plain text: nothing in it is markup, and no link is fetched. */
+/** Returns a channel by sendMessage of the Bot API, as plain text: no markup, no link previews. */
 function telegramChannel(
   { chatId, url }: { readonly chatId: string; readonly url: string },
   token: Secret,
@@ -122,7 +134,7 @@ function replyJson(text: string): { description?: unknown; parameters?: { retry_
   }
 }
 
-/** What has to wait, and what would be refused again. */
+/** Classifies an answer: delivered, to be retried, or permanently refused. */
 function judged({ status, retryAfter }: { status: number; retryAfter: unknown }, why: string): SendOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status < 500 && ![408, 425, 429].includes(status)) return { kind: 'refused', why };
@@ -133,7 +145,7 @@ function judged({ status, retryAfter }: { status: number; retryAfter: unknown },
 
 type Answer = { readonly status: number; readonly text: string; readonly retryAfter: unknown };
 
-/** One receiver, and its one connection. */
+/** HTTP client of one receiver, with one connection. */
 class Way {
   readonly mask: Mask;
   readonly #deadlineMs: Millis;
@@ -146,7 +158,7 @@ class Way {
     this.#agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: deadlineMs } });
   }
 
-  /** Never rejects. */
+  /** Posts a body. Never rejects. */
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer | { why: string }> {
     try {
       const answer = await request(url, {

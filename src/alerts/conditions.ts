@@ -1,45 +1,47 @@
-/** What of a running bot a person is told of: the conditions of config/prometheus/alerts.yml, and each regime, looked at twice a second. */
+/**
+ * Alert conditions of a running bot: those of config/prometheus/alerts.yml and each regime, checked twice per second.
+ */
 import { textOfMoney } from '../core/index.ts';
 import type { LimitUse, Millis, Snapshot } from '../core/index.ts';
 import type { AlertEvent } from '../config.ts';
 
-/** A bot at one moment. */
+/** State of a bot at one point in time. */
 export type Look = {
-  /** Real time, that never steps back. */
+  /** Monotonic real time. */
   readonly elapsed: Millis;
   readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'whyNot' | 'regime' | 'counts' | 'fills'>;
   readonly quotesLive: Readonly<Record<'buy' | 'sell', number>>;
   readonly uses: readonly LimitUse[];
-  /** What a person types to lift a halt. */
+  /** Command that lifts a halt. */
   readonly resumeCommand: string;
   readonly sentinelAgeMs: Millis | null;
   readonly diskFreeBytes: number | null;
   readonly journalWritable: boolean;
   readonly budget: { readonly public: number; readonly private: number };
-  /** Since the start. */
+  /** Counts since the start. */
   readonly requests: { readonly all: number; readonly failed: number; readonly slow: number };
   readonly decisions: { readonly all: number; readonly slow: number };
 };
 
-/** `key` tells one cause from the next; the text may have figures. */
+/** `key` distinguishes causes; the text may contain changing figures. */
 type Cause = { readonly key: string; readonly text: string };
 
 type Condition = {
   readonly event: AlertEvent;
-  /** It must have held for so long; and, to be loud, for so long. */
+  /** Durations after which the event is reported, and reported loudly. */
   readonly holdMs: Millis;
   readonly loudMs: Millis;
   readonly cause: (look: Look, past: Past) => Cause | null;
 };
 
 const MINUTE = 60_000;
-/** What is over within a second is no pause that a person could see. */
+/** Minimum length of a reported pause. */
 const BLINK = 1_000;
-/** A start and a change of runs take seconds. */
+/** Time that a start or a change of runs may take. */
 const START = 30_000;
 const causeOfText = (text: string): Cause => ({ key: text, text });
 
-/** Pauses that are an event of their own. */
+/** Pauses that are separate events. */
 const OWN_PAUSES = ['book stale', 'ledger differs from the balances', 'sentinel is missing', 'halted'];
 
 const pause = (reason: Snapshot['quoting']) => (look: Look) =>
@@ -136,14 +138,17 @@ function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | n
   return isOther ? null : causeOfText(`not quoting: ${quoting}`);
 }
 
-/** Quoting is allowed, and neither side shows anything. */
+/** Returns a cause if quoting is allowed but neither side is shown. */
 function nothingShown({ snapshot: { quoting, unshown, whyNot } }: Look): Cause | null {
   if (quoting !== null || unshown.buy === null || unshown.sell === null) return null;
   const key = `${unshown.buy.reason} ${unshown.sell.reason}`;
   return { key, text: `nothing is quoted: ${whyNot ?? unshown.buy.reason}` };
 }
 
-/** A run that has ended stays `stopping` until the next one begins; a start and a stop take less. */
+/**
+ * Returns a cause if no run is quoting. An ended run stays `stopping` until the next one starts; a start and a stop are
+ * shorter than the hold.
+ */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
   if (quoting === 'stopping') return causeOfText('not quoting: stopping, and no next run has begun; the log says why');
   return quoting === 'not ready'
@@ -151,7 +156,7 @@ function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
     : null;
 }
 
-/** Also while it is paused or halted: then it goes on as it was. */
+/** Also applies while paused or halted, because reduce-only continues afterwards. */
 function reducing({ snapshot: { regime } }: Look): Cause | null {
   const why = regime.reduce ?? regime.near?.why ?? null;
   return why === null ? null : causeOfText(`only inventory is closed: ${why}`);
@@ -166,7 +171,7 @@ function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
   };
 }
 
-/** Of what there was in five minutes, when it was enough to speak of shares. */
+/** Checks a share over five minutes, if there are enough cases. */
 function share(all: Share[0], which: Share[1], most: number, words: string): Condition['cause'] {
   return (_, past) => {
     const [of, some] = [past.rise(5 * MINUTE, all), past.rise(5 * MINUTE, which)];
@@ -190,7 +195,7 @@ const countsOf = ({ snapshot: { counts, fills }, requests, decisions }: Look): C
   slowDecisions: decisions.slow,
 });
 
-/** Counts of the last six hours, to see by how much one has risen. */
+/** Counts of the last six hours, for the rise of each. */
 class Past {
   readonly #kept: { readonly elapsed: Millis; readonly counts: Counts }[] = [];
   #elapsed: Millis = 0;
@@ -204,7 +209,7 @@ class Past {
     if (this.#kept.length > KEEP_MAX) this.#kept.shift();
   }
 
-  /** In the last `ms`, or since the start. */
+  /** Returns the rise in the last `ms`, or since the start if shorter. */
   rise(ms: Millis, of: keyof Counts): number {
     let i = this.#kept.length - 1;
     while (i > 0 && this.#kept[i - 1]!.elapsed >= this.#elapsed - ms) i--;
@@ -220,21 +225,21 @@ type Told = {
   end(event: AlertEvent): void;
 };
 
-/** One event, from its first look to its last without a gap. Its condition and its cause may change meanwhile. */
+/** One event without interruption; its condition and cause may change meanwhile. */
 type Held = {
   readonly since: Millis;
   condition: Condition;
   conditionSince: Millis;
   key: string;
   keySince: Millis;
-  /** What was said last. */
+  /** Last reported cause. */
   told: Cause | null;
   wasLoud: boolean;
 };
 
 /**
- * Tells of each event when it has held long enough, again when it has held long enough to be loud, of another cause that holds, and when what
- * was told is over.
+ * Reports of events: when one has lasted long enough, when it becomes loud, when another cause lasts, and when a
+ * reported event ends.
  */
 export class Conditions {
   readonly #past = new Past();
@@ -266,14 +271,17 @@ export class Conditions {
   }
 }
 
-/** Reasons that change do not put off what is said first, nor that it is loud, and use up no lines; another one is news when it lasts as long. */
+/**
+ * Reports an event if due. Changing causes delay neither the first report nor its loud one, and add no lines. Another
+ * cause is reported when it lasts as long.
+ */
 function tell(held: Held, cause: Cause, now: Millis, to: Told): void {
   const { event, holdMs, loudMs } = held.condition;
   const isOther = held.told?.key !== cause.key;
   const isNews = held.told === null ? now - held.conditionSince >= holdMs : isOther && now - held.keySince >= loudMs;
   const isLoudNow = !held.wasLoud && now - held.since >= loudMs;
   if (!isNews && !isLoudNow) return;
-  // Its first text: the same cause is not another.
+  // Keeps the first text, so that the same cause does not count as another.
   if (held.told === null || isOther) held.told = cause;
   held.wasLoud ||= isLoudNow;
   to.raise(event, held.told.text, !isLoudNow && holdMs < loudMs);

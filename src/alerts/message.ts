@@ -1,32 +1,35 @@
-/** One message: what happened since the last one, as text that fits, the whole of every line that can be whole. */
+/** One alert message: the events since the last one, as text that fits. Lines are kept complete if possible. */
 import type { AlertEvent } from '../config.ts';
 import type { Millis } from '../core/index.ts';
 
 /** One event of a message. */
 export type Entry = {
-  /** `test`: of the command. */
+  /** `test`: sent by the test command. */
   readonly event: AlertEvent | 'test';
-  /** `over`: it has ended; `once`: it is nothing that lasts. */
+  /** `over`: it has ended; `once`: it does not last. */
   readonly state: 'begins' | 'over' | 'once';
   readonly text: string;
-  /** When it last happened, or ended; milliseconds since 1970. */
+  /** Time of the last occurrence or of the end, in ms since 1970. */
   readonly at: Millis;
-  /** How often it has happened since it was last told of; 0 where only its end is told, or that it lasts. */
+  /** Number of occurrences since the last report; 0 if only its end or its continuation is reported. */
   readonly times: number;
 };
 
 export type Message = {
-  /** The same at each try: who receives it twice knows by it. */
+  /** Equal at each retry, so that receivers can detect duplicates. */
   readonly id: string;
   readonly at: Millis;
-  /** Which bot. */
+  /** Name of the bot. */
   readonly title: string;
   readonly isSilent: boolean;
-  /** The hardest first. */
+  /** Most severe first. */
   readonly entries: readonly Entry[];
 };
 
-/** A message as text of at most `max` UTF-16 units. Every entry is there: what is too long is cut evenly, at a word where that is near. */
+/**
+ * Returns a message as text of at most `max` UTF-16 units. Every entry is included; long ones are cut evenly, if
+ * possible at a word.
+ */
 export function messageText({ title, entries }: Pick<Message, 'title' | 'entries'>, max: number): string {
   const lines = entries.map(lineOf);
   const room = max - cut(title, 200).length - lines.length;
@@ -39,7 +42,7 @@ function lineOf({ event, state, text, at, times }: Entry): string {
   return `${time} ${event}${often}: ${state === 'over' ? 'over: ' : ''}${text}`;
 }
 
-/** Short lines stay as they are, and leave their room to the longer ones. */
+/** Fits the lines: short ones stay complete, and long ones share the rest. */
 function fitted(lines: readonly string[], room: number): readonly string[] {
   let left = room;
   let share = Infinity;
@@ -57,7 +60,7 @@ function fitted(lines: readonly string[], room: number): readonly string[] {
 
 const CUT = '…';
 
-/** At most `max` UTF-16 units, without half a character at the end. */
+/** Cuts a text to at most `max` UTF-16 units without splitting a character. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   if (max < 1) return '';

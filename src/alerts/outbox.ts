@@ -1,8 +1,8 @@
 /**
- * What is still to be told on one channel, and when: grouped, each event a few times in ten minutes, few messages, and nothing forgotten.
- *
- * There is no queue: one record for each event holds what was last said of it and how often it has happened since, so that a flood takes no
- * room. One message is under way at a time. What does not arrive is sent again, later each time; what is given up is logged and counted.
+ * Pending alerts of one channel: grouped, limited in lines per event and in messages per ten minutes, and without loss.
+ * There is no queue. One record per event holds its last reported state and the number of occurrences since, so that a
+ * flood needs no space. One message is sent at a time. Failed messages are retried with a growing delay; abandoned ones
+ * are logged and counted.
  */
 import type { Clock, Millis, Timer } from '../core/index.ts';
 import { EVENTS_TOLD, alertKind } from '../config.ts';
@@ -10,66 +10,71 @@ import type { AlertEvent, AlertMode } from '../config.ts';
 import type { Log } from '../live/log.ts';
 import type { Entry, Message } from './message.ts';
 
-/** What became of one try. `later`: not delivered, and may be; `afterMs` as the receiver asks for. */
+/** Outcome of one attempt. `later`: not delivered, to be retried; `afterMs` as the receiver requests. */
 export type SendOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'later'; readonly why: string; readonly afterMs?: Millis }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** A way to a person. */
+/** Channel to the operator. */
 export interface AlertChannel {
-  /** For people; shows no secret. */
+  /** Name for display, without secrets. */
   readonly name: string;
-  /** Never rejects, and takes no longer than it allows itself. */
+  /** Never rejects, and ends within its own deadline. */
   send(message: Message): Promise<SendOutcome>;
-  /** What is under way, and what comes after, is not delivered. */
+  /** Closes the channel; current and later messages are not delivered. */
   close(): Promise<void>;
 }
 
 export type OutboxOptions = {
-  /** Real time: a person does not live faster than that. */
+  /** Real time, even if the bot's clock is accelerated. */
   readonly clock: Clock;
   readonly log: Log;
   readonly channel: AlertChannel;
-  /** Begins every message: which bot. */
+  /** Title of every message, which identifies the bot. */
   readonly title: string;
-  /** Begins the id of every message; no other outbox has the same. */
+  /** Prefix of every message id, unique to this outbox. */
   readonly idPrefix: string;
   readonly messagesPer10Min: number;
   readonly modes: Readonly<Record<AlertEvent, AlertMode>>;
 };
 
 export const WINDOW_MS = 600_000;
-/** What happens at once goes together. */
+/** Time within which events are grouped. */
 const GROUP_MS = 200;
-/** Between two messages: with what is grouped, and a look each half second, a cause is told within five. */
+/**
+ * Minimum pause between messages. With grouping and checks every half second, a cause is reported within five seconds.
+ */
 export const GAP_MS = 2_000;
-/** Of one event in `WINDOW_MS`: it began, it ended, it began again; then as it stands. */
+/**
+ * Maximum lines of one event per `WINDOW_MS`, enough for start, end and restart. Further changes wait and are reported
+ * as one state.
+ */
 export const LINES_MAX = 3;
 const BACKOFF_MS = { first: 1_000, most: 30_000 };
-/** A message that does not arrive for so long is given up. */
+/** Time after which an undelivered message is abandoned. */
 const GIVE_UP_MS = 3_600_000;
 const CLOSE_MS = 4_000;
 
 type Known = {
   isOn: boolean;
-  /** Its beginning was told, and its end was not. */
+  /** Whether its start was reported and its end was not. */
   isTold: boolean;
-  /** Loud since it was last told; since it began. */
+  /** Whether it was loud since its last report (`isLoud`), and since its start (`wasLoud`). */
   isLoud: boolean;
   wasLoud: boolean;
   text: string;
   at: Millis;
-  /** How often it has happened since it was last told. */
+  /** Number of occurrences since the last report. */
   untold: number;
   pendingSince: Millis;
-  /** When what lasts began, and ended; by the steady clock. */
+  /** Start and end of a lasting event, by the monotonic clock. */
   beganAt: Millis;
   endedAt: Millis;
   readonly toldAt: Millis[];
 };
 
-/** Of one event, since counts were last taken. */
+/** Counts of one event since they were last taken. */
 export type Count = { happened: number; dropped: number };
 
 export class Outbox {
@@ -88,8 +93,8 @@ export class Outbox {
   }
 
   /**
-   * Happens now, or begins. `isQuiet`: silent, even where the event is loud. The same text of what lasts already is nothing new, but that it is
-   * loud now may be.
+   * Reports an event that happens or starts. `isQuiet`: silent even if the event is loud. An equal text of a lasting
+   * event is only reported if it becomes loud.
    */
   raise(event: AlertEvent, text: string, isQuiet = false): void {
     const { clock, modes } = this.#options;
@@ -111,7 +116,7 @@ export class Outbox {
     this.#pump();
   }
 
-  /** What lasted is over. */
+  /** Reports the end of a lasting event. */
   end(event: AlertEvent): void {
     const { clock } = this.#options;
     const known = this.#known.get(event);
@@ -123,14 +128,14 @@ export class Outbox {
     this.#pump();
   }
 
-  /** Counts since they were last taken. */
+  /** Returns and resets the counts. */
   takeCounts(): ReadonlyMap<AlertEvent, Readonly<Count>> {
     const counts = this.#counts;
     this.#counts = new Map();
     return counts;
   }
 
-  /** Sends what is left, as one message, and waits for it as long as a stop may be held up. Says what did not arrive. */
+  /** Sends pending alerts as one message and waits for a bounded time. Logs undelivered ones. */
   async close(): Promise<void> {
     const { clock, channel } = this.#options;
     this.#closing = true;
@@ -138,7 +143,7 @@ export class Outbox {
     let deadline: Timer | null = null;
     const late = new Promise<void>(resolve => (deadline = clock.after(CLOSE_MS, resolve)));
     const last = (async () => {
-      // A message that waits for its next try is given it now.
+      // A message that waits for a retry is retried now.
       this.#stopWaiting();
       await this.#underWay;
       if (this.#pending().length > 0) this.#send(this.#pending());
@@ -147,7 +152,7 @@ export class Outbox {
     await Promise.race([last, late]);
     (deadline as Timer | null)?.stop();
     await channel.close();
-    // What was under way or had not gone fails now, and is told in the log.
+    // Anything undelivered fails now and is logged.
     await last;
   }
 
@@ -172,7 +177,7 @@ export class Outbox {
     return count;
   }
 
-  /** The hardest first: the order of their table. */
+  /** Returns pending events in the order of their table, most severe first. */
   #pending(): readonly AlertEvent[] {
     return EVENTS_TOLD.filter(event => {
       const known = this.#known.get(event);
@@ -184,7 +189,7 @@ export class Outbox {
     return untold > 0 || isLoud || (isTold && !isOn);
   }
 
-  /** Sends what may be sent, or comes back when it may. */
+  /** Sends what may be sent now, or schedules the next attempt. */
   #pump(): void {
     if (this.#underWay !== null || this.#closing) return;
     this.#timer?.stop();
@@ -201,7 +206,7 @@ export class Outbox {
     else this.#send(pending.filter(event => this.#lineAt(event) <= now));
   }
 
-  /** When this event may be the reason for a message. */
+  /** Returns when this event may cause a message. */
   #mayAt(event: AlertEvent): Millis {
     const { messagesPer10Min } = this.#options;
     const allowed =
@@ -210,7 +215,7 @@ export class Outbox {
     return Math.max(slot, this.#lineAt(event), this.#of(event).pendingSince + GROUP_MS);
   }
 
-  /** When it may have a line in a message. */
+  /** Returns when the event may have a line in a message. */
   #lineAt(event: AlertEvent): Millis {
     return (this.#of(event).toldAt.at(-LINES_MAX) ?? -Infinity) + WINDOW_MS;
   }
@@ -233,7 +238,7 @@ export class Outbox {
     const known = this.#of(event);
     const { isOn, at, beganAt, endedAt, untold: times } = known;
     const isMoment = alertKind(event).isMoment === true;
-    // Of what was told before, how long it has lasted is the news.
+    // For an event reported before, the duration is the news.
     const forMs = isOn ? now - beganAt : endedAt - beganAt;
     const text = isMoment || times > 0 ? known.text : `${known.text}, for ${ageText(forMs)}`;
     known.untold = 0;
@@ -272,7 +277,7 @@ export class Outbox {
     });
   }
 
-  /** Its texts stay in the log, and its events in the counts. */
+  /** Drops a message; its texts are logged and its events counted. */
   #drop({ id, entries }: Message, why: string): void {
     const { channel, log } = this.#options;
     for (const { event, times } of entries) if (event !== 'test') this.#count(event).dropped += times;
@@ -282,7 +287,7 @@ export class Outbox {
   }
 }
 
-/** As a person would say it: 40 s, 12 min, 5 h. */
+/** Returns a rounded duration, such as 40 s, 12 min or 5 h. */
 function ageText(ms: Millis): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 120

@@ -1,11 +1,14 @@
-/** What a person is told of a day, and of the end of a bot: one sentence each. */
+/** Sentences for the operator about a day and about the end of a bot. */
 import { money, textOfMoney } from '../core/index.ts';
 import type { Instrument, Money, Snapshot } from '../core/index.ts';
 import { isAllGone, unverified } from '../live/loop/loopOptions.ts';
 import { profitSentence } from '../messages/shownProfit.ts';
 import type { StopReport } from '../live/loop/loopOptions.ts';
 
-/** What a day has brought, and the next one since: profit with its parts, fills, and how much of the time quotes were live since the start. */
+/**
+ * Returns a function for the digest since its last call: profit with its parts, fills, and the share of time with live
+ * quotes since the start.
+ */
 export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
   let before = first;
   return (now, { major, minor }) => {
@@ -24,7 +27,7 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
   };
 }
 
-/** How a bot ended, with each order that may be left. */
+/** Returns the summary of a stop, with each order that may still be live. */
 export function lastWordOf(why: string, report: StopReport): string {
   const { failure, ledgerMatches } = report;
   return [

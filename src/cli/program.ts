@@ -1,5 +1,5 @@
-/** The command line: adds every command and turns every end into an exit code. Importing it runs it; `main.ts` does. */
-import { Command, CommanderError } from 'commander';
+/** Command line: adds every command and converts each end to an exit code. Importing it runs it; `main.ts` does. */
+import { Command, CommanderError, Help } from 'commander';
 import { refuseUncheckedCertificates } from '../wiring/safeProcess.ts';
 import { addCommands, guardsMoney } from './commands/index.ts';
 import {
@@ -17,9 +17,15 @@ import { version } from './terminal/version.ts';
 guardTerminal({ log: outputTerminal(), error: errorTerminal() });
 
 const program = new Command('puntas')
-  .description('A market maker: quotes both sides of an order book from a YAML file and an API key.')
+  .description('A market maker: quotes both sides of an order book from one YAML file.')
   .version(version())
   .exitOverride()
+  .configureHelp({
+    // A flag that is off unless it is given needs no default.
+    optionDescription(option) {
+      return option.defaultValue === false ? option.description : Help.prototype.optionDescription.call(this, option);
+    },
+  })
   .configureOutput({
     writeOut: text => writeOutput(printed(text, outputTerminal())),
     writeErr: text => writeError(text),
@@ -27,24 +33,24 @@ const program = new Command('puntas')
       write(`${printed(`${text.replace(/^error: /, '').trimEnd()} (see puntas --help)`, errorTerminal())}\n`),
   });
 
-// What is written is for who runs it: state, keys and tapes tell of an account.
+// Written files are private to the user: state, keys and tapes reveal an account.
 process.umask(0o077);
 
 const args = process.argv.slice(2);
 const asksOnly =
   args[0] === undefined || args[0] === 'help' || args.some(arg => /^(-h|--help|-V|--version)$/.test(arg));
 
-// A pager may take any time; a command that places or cancels ends although nothing reads what it prints.
+// A pager may take any time, but a command that places or cancels must end even if its output is not read.
 const stuckMsMax = guardsMoney(args[0]) ? 2_000 : Infinity;
 
 try {
-  // For every command, those that speak to nobody too, so that none is forgotten; and before anything of theirs is loaded.
+  // Checked for every command, even without an exchange, so that none is missed; and before its modules are loaded.
   if (!asksOnly) refuseUncheckedCertificates(process.env);
   await addCommands(program, args);
   await program.parseAsync();
   await settleOutput(stuckMsMax);
   const { count, code } = outputLost();
-  // The exit code of a command that places or cancels tells of orders, whatever became of its output.
+  // The exit code of a command that places or cancels depends on orders, not on its output.
   if (count > 0 && code !== 'EPIPE' && !guardsMoney(args[0])) {
     printError(`the output could not be written (${code})`);
     process.exitCode ||= 1;

@@ -1,4 +1,4 @@
-/** The keys of backtests: what no tape tells. */
+/** Keys of backtests: assumptions that no tape contains. */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
 import { millis, signedRate } from './values.ts';
@@ -18,30 +18,22 @@ export const backtestKeys = z.strictObject({
     ),
   desk: z
     .strictObject({
-      spreadBps: bps(20).describe(
-        "What rfq keeps of the middle of the exchange's book, in whole bps. The desk of the embedded exchange keeps as much.",
-      ),
-      paddingBps: bps(100).describe(
-        "What a conversion of the REST interface keeps of the book's best price, in whole bps.",
-      ),
-      lifeMs: millis(1_000, 3_600_000).default(30_000).describe('Life of a quote of either interface, in ms.'),
+      spreadBps: bps(20).describe('RFQ spread around the mid price (bps).'),
+      paddingBps: bps(100).describe('Spread of REST conversions around the best price (bps).'),
+      lifeMs: millis(1_000, 3_600_000).default(30_000).describe('Lifetime of a quote (ms).'),
       capacity: aboveZero
         .optional()
-        .describe(
-          'Value that rfq takes in one direction before it must rest; in the minor currency, as quoted decimal text. Left out: 2.5 % of the largest order of the book.',
-        ),
-      refillMs: millis(0, 86_400_000).default(60_000).describe('Time in ms in which an empty desk is full again.'),
-      delayMinMs: millis(0, 600_000).default(200).describe('Shortest time in ms until an accepted conversion is over.'),
-      delayMaxMs: millis(0, 600_000).default(2_000).describe('Longest such time, in ms. At least delayMinMs.'),
+        .describe('RFQ capacity per direction (quote currency). If omitted, 2.5% of the largest order of the book.'),
+      refillMs: millis(0, 86_400_000).default(60_000).describe('Time until an empty desk is full again (ms).'),
+      delayMinMs: millis(0, 600_000).default(200).describe('Minimum duration of an accepted conversion (ms).'),
+      delayMaxMs: millis(0, 600_000).default(2_000).describe('Maximum duration (ms); at least delayMinMs.'),
       latencyMs: millis(0, 60_000)
         .optional()
-        .describe('Time in ms that a request takes to the desk, and its answer back. Left out: as orders.'),
-      failedShare: share(0).describe('Share of accepted conversions that fail for no reason of theirs, from 0 to 1.'),
-      refusedShare: share(0).describe('Share of quotes and acceptances that are refused, from 0 to 1.'),
-      lostShare: share(0).describe(
-        'Share of requests whose answer never comes, from 0 to 1; half of them are carried out all the same.',
-      ),
+        .describe('Latency of the desk each way (ms). If omitted, that of orders.'),
+      failedShare: share(0).describe('Share of accepted conversions that fail.'),
+      refusedShare: share(0).describe('Share of quotes and acceptances that are rejected.'),
+      lostShare: share(0).describe('Share of requests without an answer; half of them are executed.'),
     })
     .prefault({})
-    .describe('The desk that a hedger meets in a backtest. Its dice have the seed of the backtest.'),
+    .describe('Simulated desk for hedges; uses the seed of the backtest.'),
 });

@@ -1,19 +1,19 @@
-/** What differs between two checked configurations, key by key, and when a running bot takes it up. */
+/** Differences between two checked configurations, by key, and when a running bot applies each. */
 import { configSchema } from './schema.ts';
 import type { Config } from './schema.ts';
 import { takesEffectIn } from './takesEffect.ts';
 import type { TakesEffect } from './takesEffect.ts';
 
 export type ConfigChange = {
-  /** Like `strategy.halfSpreadBps`. */
+  /** Dotted path, like `strategy.halfSpreadBps`. */
   readonly key: string;
-  /** As JSON; null where nothing stands. */
+  /** Value as JSON; `null` if absent. */
   readonly from: string | null;
   readonly to: string | null;
   readonly takesEffect: TakesEffect;
 };
 
-/** In the order of the keys of `from`, then what only `to` has; lists are one value. */
+/** Returns the differences in the key order of `from`, then keys only in `to`; a list is one value. */
 export function configChanges(from: Config, to: Config): readonly ConfigChange[] {
   const [before, after] = [leavesOf(from), leavesOf(to)];
   const effect = takesEffectIn(configSchema);
@@ -24,15 +24,15 @@ export function configChanges(from: Config, to: Config): readonly ConfigChange[]
   });
 }
 
-/** A section that is empty on one side is told by the keys of the other. */
+/** Whether a section that is empty on one side has keys on the other, which are reported instead. */
 const isFilled = (key: string, leaves: ReadonlyMap<string, string>): boolean =>
   !leaves.has(key) && [...leaves.keys()].some(each => each.startsWith(`${key}.`));
 
-/** The values of a configuration as JSON, by their path. */
+/** Returns the values of a configuration as JSON, by path. */
 function leavesOf(value: unknown, path = ''): ReadonlyMap<string, string> {
   const isTree = typeof value === 'object' && value !== null && !Array.isArray(value);
   const keys = isTree ? Object.entries(value).filter(([, each]) => each !== undefined) : [];
-  // A section without a key says something by standing there.
+  // The presence of an empty section is a value too.
   if (keys.length === 0) return new Map(value === undefined ? [] : [[path, JSON.stringify(value)]]);
   return new Map(keys.flatMap(([key, each]) => [...leavesOf(each, path === '' ? key : `${path}.${key}`)]));
 }

@@ -1,10 +1,10 @@
-/** The keys of the console: where it listens, who may read, and who may act. */
+/** Keys of the console: its address, and the tokens for reading and acting. */
 import { z } from 'zod';
 import { ELSEWHERE } from './takesEffect.ts';
 import { port } from './values.ts';
 
 const NAME = /^[A-Za-z0-9.:-]{1,253}$/;
-/** A token that somebody writes here instead has neither. */
+/** Path of a token's file; a token written here by mistake matches neither pattern. */
 const tokenFile = z
   .string()
   .max(4_096)
@@ -15,7 +15,7 @@ const tokenFile = z
   .optional()
   .meta(ELSEWHERE);
 
-/** What a console has without a word in the YAML. */
+/** Default address of the console. */
 export const CONSOLE_DEFAULTS = { host: '127.0.0.1', port: 9_465 } as const;
 
 export const consoleKeys = z
@@ -23,37 +23,29 @@ export const consoleKeys = z
     besideRun: z
       .boolean()
       .default(true)
-      .describe(
-        'puntas run starts it as a process of its own, which has no key, and ends it with the run. With false it is started by puntas console alone.',
-      ),
+      .describe('Whether puntas run starts the console as a separate process. If false, use puntas console.'),
     host: z
       .string()
       .regex(NAME, 'expected a host name or address, like 127.0.0.1')
       .default(CONSOLE_DEFAULTS.host)
       .meta(ELSEWHERE)
-      .describe('Address on which it listens.'),
+      .describe('Listen address.'),
     port: port.default(CONSOLE_DEFAULTS.port).meta(ELSEWHERE).describe('Port; 0 takes a free one.'),
     allowedHosts: z
       .array(z.string().regex(NAME, 'expected a host name, like desk.internal'))
       .max(20)
       .default([])
       .meta(ELSEWHERE)
-      .describe('Names by which it may be asked besides localhost and its own address (Host header, without port).'),
+      .describe('Further allowed Host headers, without port.'),
     operatorTokenFile: tokenFile.describe(
-      'File with the token of who may act: pause, resume, reduce, cancel, halt, reload. At least 32 characters, mode 0600. Left out: nobody acts through the console.',
+      'File with the operator token (32 characters or more, mode 0600). If omitted, the console is read-only.',
     ),
-    viewerTokenFile: tokenFile.describe(
-      'File with the token of who may only read, likewise. Left out: whoever reaches the port reads.',
-    ),
+    viewerTokenFile: tokenFile.describe('File with the viewer token. If omitted, reading needs no token.'),
     behindTls: z
       .boolean()
       .default(false)
       .meta(ELSEWHERE)
-      .describe(
-        'A proxy with TLS is in front, and nobody reaches the port around it: one may log in and act from other machines. With false only from this one.',
-      ),
+      .describe('Whether a TLS proxy protects the port. If false, operators can log in only from this machine.'),
   })
-  .describe(
-    'The page on which a person sees the bot, and acts. {} starts it beside a run. Left out: only puntas console shows it, and nobody acts through it.',
-  );
+  .describe('Web console. {} starts it with a run. If omitted, only puntas console shows it, read-only.');
 export type ConsoleSettings = z.infer<typeof consoleKeys>;

@@ -1,11 +1,13 @@
-/** The checks that no single key can fail: whether the parts of a configuration fit each other, and the account's fees. */
+/** Checks across keys: whether the parts of a configuration fit together, and cover the account's fees. */
 import { pairOf, moneyOf } from '../core/index.ts';
 import { currencyOf, fairValueReachBps, kindOf } from '../../strategies/index.ts';
 import type { Problem } from './problems.ts';
 import { referenceProblems } from './reference.ts';
 import type { Config } from './schema.ts';
 
-/** What is wrong between the keys of a configuration, and with the name of the venue where `venues` says which there are. */
+/**
+ * Returns problems between the keys of a configuration. With `venues`, the known names, also checks the venue's name.
+ */
 export function crossProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
   return [
     ...strategyProblems(config),
@@ -20,13 +22,16 @@ export function crossProblems(config: Config, venues?: readonly string[]): reado
   ];
 }
 
-/** Why these spreads lose money at this maker fee (in parts of 10^-8, as `rateCeil` gives it), or null. For the caller who has read the account's fees. */
+/**
+ * Returns why these spreads lose money at this maker fee (in units of 10^-8, as from `rateCeil`), or `null`. For
+ * callers that have read the account's fees.
+ */
 export function edgeProblem(config: Config, makerRate: number): string | null {
   const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
   return problem === null ? null : `strategy: ${problem}`;
 }
 
-/** A strategy, or a part of the fair value, without what it quotes around. */
+/** Finds strategies and parts of the fair value that lack their reference price. */
 function missingReference({ reference, strategy, fairValue, pull }: Config): readonly Problem[] {
   if (reference !== undefined) return [];
   const missing = (path: string[], who: string): Problem => ({
@@ -44,7 +49,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
   ];
 }
 
-/** Only the stream tells of every trade. */
+/** Only the stream reports every trade. */
 function unheardTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
   const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
   if (hasStream) return [];
@@ -99,7 +104,7 @@ function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   return [{ path: ['backtest', 'desk', 'delayMaxMs'], message }];
 }
 
-/** Readings that nobody goes by, or that are too old before the next. */
+/** Finds readings that are unused, or stale before the next one. */
 function rfqReferenceProblems({ rfqReference }: Config): readonly Problem[] {
   if (!rfqReference) return [];
   const problems: Problem[] = [];
@@ -130,7 +135,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
     'bookPollMs',
     `a read every ${bookPollMs} ms is more than budgets.publicPerMinute ${budgets.publicPerMinute}: at least ${Math.ceil(60_000 / budgets.publicPerMinute)}`,
   );
-  // Two reads a round: own orders and own trades.
+  // Two reads per round: own orders and own trades.
   demand(
     120_000 / privatePollMs <= budgets.privatePerMinute,
     'privatePollMs',

@@ -1,4 +1,4 @@
-/** The keys of hedging: when inventory leaves by a conversion, by which interfaces, and what that may cost. */
+/** Keys of hedging: when inventory is hedged by conversion, by which interfaces, and at what cost. */
 import { z } from 'zod';
 import { aboveZero, decimalText, sumOfMoney } from '../../strategies/index.ts';
 import { millis } from './values.ts';
@@ -10,17 +10,13 @@ const routes = z.strictObject({
     .array(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency in lower case, like usd'))
     .min(1)
     .max(3)
-    .describe(
-      'Currencies between the two legs, like [usd]: btc to usd, then usd to mxn. Each takes two quotes a look.',
-    ),
+    .describe('Currencies between the two legs, like [usd]. Each needs two quotes per check.'),
   riskBps: bps(10).describe(
-    'What the second leg may lose while the first is carried out, in bps of what leaves: weighed with the price of a route.',
+    'Expected loss of the second leg while the first executes (bps); added to the cost of a route.',
   ),
   waitMs: millis(10_000, 86_400_000)
     .default(600_000)
-    .describe(
-      'Time in ms for which a second leg within the limits is waited for. Then the hedge is stranded, and a person is told what lies where.',
-    ),
+    .describe('Time to wait for a second leg within the limits (ms). Then the hedge is stranded.'),
 });
 
 const flow = z
@@ -29,37 +25,33 @@ const flow = z
       .number()
       .gt(0)
       .max(10_000)
-      .describe('One standard deviation of the price over an hour, in bps, as puntas calibrate says it.'),
+      .describe('Standard deviation of the price per hour (bps), from puntas calibrate.'),
     fillsPerMinute: z
       .number()
       .gt(0)
       .max(100_000)
-      .describe(
-        'Fills of whole orders in a minute on one side, as a backtest or the first days say it: fills a day over 2880.',
-      ),
+      .describe('Full fills per minute and side: fills per day divided by 2880.'),
     decayPerBps: z
       .number()
       .gt(0)
       .max(100)
-      .describe('By how much arrivals fall with distance, per bps, as puntas calibrate says it (k). Not followed.'),
+      .describe('Decay of arrivals per bps of distance (k), from puntas calibrate.'),
   })
-  .describe('What the band is computed from at the start; volatility and fills are followed while running.');
+  .describe('Initial values for the computed band; volatility and fills are then measured.');
 
 export const hedge = z.strictObject({
   band: aboveZero
     .optional()
-    .describe(
-      'Inventory this far from its target leaves as soon as that costs at most costMaxBps; in the major currency, as quoted decimal text. Below limits.positionMax. Left out: it follows from risk, flow and what leaving costs.',
-    ),
+    .describe('Inventory beyond which Puntas hedges (base currency). If omitted, computed from risk, flow and cost.'),
   residual: decimalText
     .optional()
     .describe(
-      'What is left of it then; in the major currency, as quoted decimal text. Below the band. Left out: nothing, or what follows with the band.',
+      'Inventory that a hedge leaves (base currency), below the band. If omitted, 0 or computed with the band.',
     ),
   risk: sumOfMoney
     .optional()
     .describe(
-      'A loss, as one standard deviation, that you would pay as much to be rid of; a sum in the minor currency, like "2000 mxn". The smaller, the narrower the band. Only without band.',
+      'Standard deviation of loss that you would pay the same amount to avoid, like "2000 mxn". Only without band.',
     ),
   flow: flow.optional(),
   venues: z
@@ -68,28 +60,20 @@ export const hedge = z.strictObject({
     .max(3)
     .default(['rfq', 'conversion'])
     .describe(
-      'Where it may leave: quotes (rfq), the conversions of the REST interface, and taking the book (book): orders that take liquidity, within limits.collarBps and limits.orderValueMax. Without book no order of the bot ever takes.',
+      'Allowed hedge venues: RFQ quotes, REST conversions, and taker orders (book). Without book, no order of the bot takes liquidity.',
     ),
-  routes: routes.optional().describe('Quotes over a third currency too. Left out: none.'),
-  costMaxBps: bps(50).describe(
-    'The most that leaving may cost, in bps of what leaves, against the middle of the book.',
-  ),
+  routes: routes.optional().describe('Hedges through a third currency. If omitted, none.'),
+  costMaxBps: bps(50).describe('Maximum cost of a hedge against the mid price (bps).'),
   costDayMax: aboveZero
     .optional()
-    .describe(
-      'The most that hedges of one UTC day may cost together; in the minor currency, as quoted decimal text. Left out: only costMaxBps holds.',
-    ),
+    .describe('Maximum cost of all hedges per UTC day (quote currency). If omitted, only costMaxBps applies.'),
   carryBpsPerHour: bps(0).describe(
-    'What carrying inventory as large as the band costs in an hour, in bps of its value. Above 0, inventory beyond residual leaves also below the band when that is cheaper than carrying it.',
+    'Cost of carrying inventory at the band for an hour (bps). Above 0, cheaper hedges also start below the band.',
   ),
   unwindMs: millis(1_000, 86_400_000)
     .default(600_000)
-    .describe('Time in ms that quotes are expected to take to bring inventory of the size of the band back.'),
-  everyMs: millis(500, 600_000).default(2_000).describe('Time between two looks at the inventory, in ms.'),
-  pauseMs: millis(1_000, 3_600_000)
-    .default(30_000)
-    .describe('Time in ms after a look that led to questions until the next one: each asks for quotes.'),
-  quoteLifeMinMs: millis(0, 60_000)
-    .default(5_000)
-    .describe('A quote that ends in less than this many ms is not accepted.'),
+    .describe('Expected time for quotes to reduce inventory of the band (ms).'),
+  everyMs: millis(500, 600_000).default(2_000).describe('Interval between checks (ms).'),
+  pauseMs: millis(1_000, 3_600_000).default(30_000).describe('Pause after a check that requested quotes (ms).'),
+  quoteLifeMinMs: millis(0, 60_000).default(5_000).describe('Minimum remaining lifetime of a quote to accept (ms).'),
 });

@@ -1,4 +1,4 @@
-/** The keys of paper trading. */
+/** Keys of paper trading. */
 import { z } from 'zod';
 import { decimalText } from '../../strategies/index.ts';
 import { balances, millis, rate } from './values.ts';
@@ -8,26 +8,20 @@ export const paper = z.strictObject({
     .enum(['pessimistic', 'expected', 'optimistic'])
     .default('pessimistic')
     .describe(
-      'How fills are decided: pessimistic (in the queue only trades move an order on), expected (with the stream the true place, else cancels are shared out between ahead and behind), optimistic (every touch fills whole: a bound).',
+      'Fill model. pessimistic: everything is ahead; expected: estimated queue; optimistic: fills when touched.',
     ),
-  balances: balances.optional().describe('What every run begins with, by currency; puntas run --paper needs it.'),
-  volume30d: decimalText
-    .default('0')
-    .describe(
-      'Traded volume of the last 30 days in the currency of the fee tiers, as quoted decimal text: it chooses the tier.',
-    ),
+  balances: balances.optional().describe('Opening balances by currency. Required for puntas run --paper.'),
+  volume30d: decimalText.default('0').describe('30-day volume, which sets the fee tier.'),
   fees: z
     .strictObject({ maker: rate.describe('Maker fee.'), taker: rate.describe('Taker fee.') })
     .optional()
-    .describe('Fees as fractions, where the followed exchange lists none.'),
-  latencyMs: millis(0, 10_000)
-    .default(25)
-    .describe('Time in ms that a request takes to the exchange, and its answer back.'),
+    .describe('Fees as fractions if the exchange lists none.'),
+  latencyMs: millis(0, 10_000).default(25).describe('Request latency each way (ms).'),
   stateDir: z
     .string()
     .min(1)
     .max(4_096)
     .default('./state-paper')
-    .describe('Folder of what survives a restart, instead of state.dir; from the folder of this file.'),
-  only: z.boolean().default(false).describe('With true, puntas run refuses to trade this file without --paper.'),
+    .describe('State directory of paper runs, relative to this file.'),
+  only: z.boolean().default(false).describe('Whether puntas run requires --paper for this file.'),
 });

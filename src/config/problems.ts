@@ -1,23 +1,29 @@
-/** Turns what is wrong with a configuration into lines that a person can act on: where it stands, what was expected, what was found. */
+/** Configuration problems as lines for the operator, with the place, the expected and the found value. */
 import type { z } from 'zod';
 import { nowCalled, oldKeysIn } from './renamedKeys.ts';
 import { keysOf, pathsOfKey, schemaAt, unwrap } from './shape.ts';
 
-/** One thing that is wrong. `aboutKey`: the key itself is wrong, not what stands behind it. */
+/** Problem of a configuration. `aboutKey`: the key itself is wrong, not its value. */
 export type Problem = {
   readonly path: readonly PropertyKey[];
   readonly message: string;
   readonly aboutKey?: boolean;
-  /** For an unknown key: the path of the one that was probably meant. Then its absence is no second problem. */
+  /** For an unknown key, the path of the probably intended one, whose absence is then not reported separately. */
   readonly meant?: string;
 };
 
 type Issue = z.core.$ZodIssue;
 
-/** Unknown keys of one place that are told one by one, each with the known one it may be: looking for that takes time. */
+/**
+ * Maximum number of unknown keys of one section that are reported singly, each with a suggestion, because the search
+ * takes time.
+ */
 const UNKNOWN_KEYS_TOLD = 50;
 
-/** The problems of one schema issue. `value` is the whole parsed file; `source` gives the text that stands at a path, or null where nothing does. */
+/**
+ * Returns the problems of one schema issue. `value`: the whole parsed file; `source` returns the text at a path, or
+ * `null` if there is none.
+ */
 export function problemsOf(
   issue: Issue,
   schema: z.core.$ZodType,
@@ -49,7 +55,7 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   const here = [...above, key].join('.');
   const elsewhere = pathsOfKey(schema, nowCalled(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
-  // A key of another kind of the same section (`exchange.seed` where `kind: remote`) has its own place already.
+  // A key of another kind of the same section (`exchange.seed` with `kind: remote`) is already in its place.
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],
@@ -77,7 +83,7 @@ function missing(issue: Issue, schema: z.core.$ZodType, value: unknown): string 
   return description === undefined ? why : `${why}; expected here: ${description.replace(/\.(\s.*)?$/s, '')}`;
 }
 
-/** The description stands on the outermost wrapping, which `schemaAt` takes off. */
+/** The outermost wrapper has the description, and `schemaAt` removes it. */
 function descriptionAt(root: z.core.$ZodType, value: unknown, path: readonly PropertyKey[]): string | undefined {
   const parent = schemaAt(root, value, path.slice(0, -1));
   const member =
@@ -109,7 +115,7 @@ function expectation(issue: Issue, found: string): string {
   }
 }
 
-/** What to write instead, where that is clear. */
+/** Returns what to write instead, if that is clear. */
 function advice(issue: Issue, found: string): string {
   const key = String(issue.path.at(-1));
   const negative = /^(["']?)-(\d{1,20}(?:\.\d{1,18})?)\1$/.exec(found)?.[2];
@@ -135,7 +141,7 @@ function advice(issue: Issue, found: string): string {
 const bare = (found: string): string => found.replace(/^["']|["']$/g, '');
 const MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, sec: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
 
-/** A number with a unit of its own, in the unit that the key's name says; null where it has none, or where that is not clear. */
+/** Converts a number with a unit to the unit in the key's name; `null` if it has no unit, or an unclear one. */
 function inUnitOf(key: string, issue: Issue, found: string): string | null {
   const [, number = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(ms|s|sec|m|min|h|%|bps)$/.exec(found) ?? [];
   const said = (unitOfKey: string, x: number) =>
@@ -150,7 +156,7 @@ function inUnitOf(key: string, issue: Issue, found: string): string | null {
   return null;
 }
 
-/** What may stand there, when it is one of a few words. A union says so in a field that zod's type leaves out. */
+/** Returns the allowed words, if there are few. A union has them in a field that is missing in zod's type. */
 function optionsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   return issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)
@@ -171,13 +177,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '');
 const isNumber = (source: string): boolean => /^[-+]?(\.?\d|\.inf|\.nan)/i.test(source);
 
-/** What was found, cut short; text that could be a key or a secret is not repeated. */
+/** Returns the found text, shortened; text that could be a key or a secret is not repeated. */
 function shownSource(source: string): string {
   if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${source.length} characters`;
   return source.length > 60 ? `${source.slice(0, 57)}...` : source;
 }
 
-/** The nearest of `known` by edit distance, ignoring case; null when none is near. */
+/** Returns the nearest of `known` by edit distance, ignoring case; `null` if none is near. */
 function nearest(word: string, known: readonly string[]): string | null {
   const short = word.slice(0, 64);
   let best: string | null = null;
@@ -195,10 +201,10 @@ function nearest(word: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** max_order_value and maxOrderValue are one word to whoever typed it. */
+/** Treats max_order_value and maxOrderValue as equal. */
 const comparableKey = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
 
-/** And so are max_order_value and orderValueMax. */
+/** Treats max_order_value and orderValueMax as equal. */
 const wordKey = (word: string): string =>
   word
     .split(/[-_]|(?=[A-Z])/)
@@ -206,7 +212,10 @@ const wordKey = (word: string): string =>
     .sort()
     .join('');
 
-/** Levenshtein distance, one row at a time: twelve lines, not worth a package in each image (leven 4.1.0, fastest-levenshtein 1.0.16: the same numbers). */
+/**
+ * Levenshtein distance, one row at a time: twelve lines, not worth a package in each image (leven 4.1.0 and
+ * fastest-levenshtein 1.0.16 give the same numbers).
+ */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

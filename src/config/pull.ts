@@ -1,4 +1,4 @@
-/** The keys of pulled quotes: which move of the reference and which trade takes a side's quotes away at once. */
+/** Keys of pulled quotes: the move of the reference, or the trade, that cancels a side's quotes immediately. */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
 import { millis } from './values.ts';
@@ -12,37 +12,27 @@ export const pull = z
           .gt(0)
           .max(1)
           .default(1)
-          .describe(
-            'How much of the way of the reference our price is expected to come after it: the weight that puntas calibrate writes.',
-          ),
+          .describe('Share of a reference move that the book follows, from puntas calibrate.'),
         marginBps: z
           .number()
           .min(0)
           .max(500)
           .default(0)
-          .describe('What a quote must keep from where our price is expected, in bps: the maker fee, at least.'),
+          .describe('Minimum distance from the expected price (bps); at least the maker fee.'),
         basisMemoryMs: millis(10_000, 86_400_000)
           .default(600_000)
-          .describe('The usual ratio of our book to the reference is followed with this time constant, in ms.'),
-        maxAgeMs: millis(100, 3_600_000).default(10_000).describe('A reference older than this many ms pulls nothing.'),
+          .describe('Time constant of the ratio between book and reference (ms).'),
+        maxAgeMs: millis(100, 3_600_000).default(10_000).describe('Maximum age of the reference (ms).'),
       })
       .optional()
-      .describe(
-        'A side whose best quote lies beyond where the reference says that our price goes. Needs the section reference. Left out: the reference pulls nothing.',
-      ),
+      .describe('Pulls a side that the reference has passed. Needs reference. If omitted, off.'),
     print: z
       .strictObject({
-        amount: aboveZero.describe(
-          'What takers of one side take within withinMs from which on the side that they take from is pulled; in the major currency, as quoted decimal text.',
-        ),
-        withinMs: millis(1, 60_000).default(1_000).describe('Trades of one side within so many ms are one, in ms.'),
-        holdMs: millis(100, 600_000)
-          .default(5_000)
-          .describe('How long the side stays away after the last of them, in ms.'),
+        amount: aboveZero.describe('Amount taken from one side within withinMs that pulls it (base currency).'),
+        withinMs: millis(1, 60_000).default(1_000).describe('Window for adding trades of one side (ms).'),
+        holdMs: millis(100, 600_000).default(5_000).describe('Time without quotes after the last trade (ms).'),
       })
       .optional()
-      .describe('Large trades. They are heard while the stream is there. Left out: no trade pulls anything.'),
+      .describe('Pulls a side after large trades; needs the stream. If omitted, off.'),
   })
-  .describe(
-    "Takes a side's quotes away at once when the reference has moved past them or a large trade came. Left out: they wait for the next decision.",
-  );
+  .describe('Cancels a side immediately after a reference move or large trade. If omitted, the next decision does.');

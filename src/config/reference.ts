@@ -1,4 +1,4 @@
-/** The keys of the price from elsewhere: the books that lead to ours, and the feeds that tell those that are not read at the exchange. */
+/** Keys of the reference price: the books that lead to the traded one, and the feeds that replace some of them. */
 import { z } from 'zod';
 import { BOOK_NAME, pairOf, legsOf } from '../core/index.ts';
 import type { Leg } from '../core/index.ts';
@@ -13,7 +13,7 @@ const pointer = z
 
 const feed = z
   .strictObject({
-    book: bookName.optional().describe('The book whose price it tells, <major>_<minor>. Left out: ours.'),
+    book: bookName.optional().describe('Book of this price, <base>_<quote>. If omitted, the quoted book.'),
     url: z
       .string()
       .refine(
@@ -21,32 +21,22 @@ const feed = z
         'expected an address like https://example.com/price, without user; https, except on this machine',
       )
       .optional()
-      .describe(
-        'Where the price is asked for by GET; a query is allowed, a redirect is not followed. Either this or file. A key in the query would be in this file.',
-      ),
+      .describe('Address for GET; redirects are not followed. Either url or file.'),
     file: z
       .string()
       .min(1)
       .max(4_096)
       .optional()
-      .describe(
-        'Path of a file with the price, from the folder of this one, read again when it has changed; its age is that of its last change. Write a new one and rename it: half a number is one too.',
-      ),
+      .describe('File with the price, relative to this file, read after each change. Replace it by renaming.'),
     price: z
       .array(pointer)
       .max(2)
       .default([])
-      .describe(
-        'JSON pointers to the price, or to bid and ask, whose middle counts; numbers or decimal text. Left out: the whole text is one plain number.',
-      ),
+      .describe('JSON pointers to the price, or to bid and ask. If omitted, the text is one number.'),
     time: pointer
       .optional()
-      .describe(
-        'JSON pointer to when it held: ISO text with a zone, or seconds, milliseconds, micro- or nanoseconds since 1970. Left out: the moment of the request, or of the last change of the file.',
-      ),
-    timeoutMs: millis(50, 30_000)
-      .default(2_000)
-      .describe('A url without a whole answer after this many ms told nothing.'),
+      .describe('JSON pointer to its time (ISO or since 1970). If omitted, time of the request or file.'),
+    timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout (ms).'),
   })
   .superRefine((f, context) => {
     if ((f.url === undefined) === (f.file === undefined))
@@ -69,20 +59,14 @@ export const reference = z
       .max(3)
       .optional()
       .describe(
-        'Books whose middles make the price of ours, in their order from its major to its minor currency: [btc_usd, usd_mxn] for btc_mxn. Those that no feed tells are read at the same exchange. Left out: the books of the feeds.',
+        'Books that lead from base to quote currency, like [btc_usd, usd_mxn]. If omitted, those of the feeds.',
       ),
-    everyMs: millis(100, 600_000)
-      .default(5_000)
-      .describe('Time between two readings, in ms. Each takes one public request for each book of the exchange.'),
-    feeds: z
-      .array(feed)
-      .max(3)
-      .default([])
-      .describe('Prices from files and from the web, for books that the exchange need not have.'),
+    everyMs: millis(100, 600_000).default(5_000).describe('Interval of reads (ms); one public request per book.'),
+    feeds: z.array(feed).max(3).default([]).describe('Prices from files and web addresses.'),
   })
-  .describe('A price from elsewhere, for strategies and fair values that quote around one.');
+  .describe('Reference price from other books or feeds.');
 
-/** What of a configuration is looked at here. */
+/** Parts of a configuration that are used here. */
 type Asked = {
   readonly reference?: z.infer<typeof reference> | undefined;
   readonly book: string;
@@ -90,16 +74,19 @@ type Asked = {
   readonly exchange: { readonly budgets: { readonly publicPerMinute: number } };
 };
 
-/** How the price from elsewhere is put together; null when there is none, or it does not lead to our book. */
+/** Composition of the reference price. */
 export type ExternalReference = {
   readonly legs: readonly Leg[];
-  /** Of the books, those that are read at the exchange. */
+  /** Books that are read at the exchange. */
   readonly read: readonly string[];
   readonly feeds: ReadonlyMap<string, FeedConfig>;
   readonly everyMs: number;
 };
 
-/** A feed without a book tells ours; of two for one book the last counts. Says nothing of what is wrong: that is for `referenceProblems`. */
+/**
+ * Returns the composition; `null` if there is none, or if it does not lead to the traded book. A feed without a book
+ * prices the traded one; of two feeds for a book, the last applies. `referenceProblems` reports errors.
+ */
 export function externalReferenceOf({
   reference: wanted,
   book,
@@ -111,7 +98,10 @@ export function externalReferenceOf({
   return legs && { legs, read: books.filter(name => !feeds.has(name)), feeds, everyMs: wanted.everyMs };
 }
 
-/** Books that do not lead from our major to our minor, feeds that nobody asked for, and requests that are not there. */
+/**
+ * Finds books that do not lead from the traded book's major to its minor currency, unused feeds, and a lack of
+ * requests.
+ */
 export function referenceProblems(config: Asked): readonly Problem[] {
   const { reference: wanted, book, timing, exchange } = config;
   if (wanted === undefined) return [];
@@ -140,7 +130,7 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   return problems;
 }
 
-/** Public requests a minute that it takes, not whole; books that feeds tell take none. */
+/** Returns the public requests per minute, possibly fractional; books with feeds need none. */
 export const readsPerMinute = (elsewhere: ExternalReference | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 

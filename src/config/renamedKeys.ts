@@ -1,10 +1,10 @@
-/** Keys of the YAML that were renamed. The old name is taken for one version, and who wrote it is told the new one. */
+/** Renamed YAML keys. The old name is accepted for one version, with a warning that states the new one. */
 import { strategies } from '../../strategies/index.ts';
 
-/** The version of Puntas that knows the old names no more: whoever releases it empties the table. */
+/** First version that rejects the old names; its release empties the table. */
 export const OLD_KEYS_END = '0.2.0';
 
-/** From the old path to the key that is its last part now. */
+/** New last part of a key, by its old path. */
 const RENAMED: Readonly<Record<string, string>> = {
   'fairValue.depthImbalance.leanBps': 'bpsPerDeviation',
   'hedge.marginMs': 'quoteLifeMinMs',
@@ -18,7 +18,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 
 type Path = readonly PropertyKey[];
 
-/** The same key before and after. */
+/** Old and new path of a key. */
 export type RenamedKey = { readonly old: readonly string[]; readonly now: readonly string[] };
 
 const KEYS: readonly RenamedKey[] = Object.entries(RENAMED).map(([path, key]) => {
@@ -26,7 +26,10 @@ const KEYS: readonly RenamedKey[] = Object.entries(RENAMED).map(([path, key]) =>
   return { old, now: old.with(-1, key) };
 });
 
-/** The same value under the names of now. `taken`: the old ones that stood there; `twice`: old ones beside their new one, left out. */
+/**
+ * Returns the value with current key names. `taken`: old names that were used; `twice`: old names that were ignored
+ * because the new one exists too.
+ */
 export function withCurrentKeys(given: unknown): {
   readonly value: unknown;
   readonly taken: readonly RenamedKey[];
@@ -49,19 +52,19 @@ export function withCurrentKeys(given: unknown): {
   return { value, taken, twice };
 }
 
-/** A strategy that never had the key is not told its new name. */
+/** Whether the strategy has the key; if not, the old name stays an unknown key. */
 function isKnownThere({ now }: RenamedKey, { name }: Section): boolean {
   if (now[0] !== 'strategy' || typeof name !== 'string' || !Object.hasOwn(strategies, name)) return true;
   return Object.hasOwn(strategies[name as keyof typeof strategies].parameters.shape, now[1]!);
 }
 
-/** Where the file has what is at a path of now. */
+/** Returns the path that the file uses for a current path. */
 export function asWritten(path: Path, taken: readonly RenamedKey[]): Path {
   const under = taken.find(({ now }) => now.every((step, i) => step === path[i]));
   return under === undefined ? path : [...under.old, ...path.slice(under.old.length)];
 }
 
-/** The old names in one section, each with that of now. */
+/** Returns the old names in one section, with their current ones. */
 export const oldKeysIn = (section: Path): ReadonlyMap<string, string> =>
   new Map(
     KEYS.filter(({ old }) => old.slice(0, -1).join('.') === section.join('.')).map(({ old, now }) => [
@@ -70,7 +73,7 @@ export const oldKeysIn = (section: Path): ReadonlyMap<string, string> =>
     ]),
   );
 
-/** What an old name is called now; the name itself where it is none. */
+/** Returns the current name of an old one; any other name unchanged. */
 export const nowCalled = (key: string): string => KEYS.find(({ old }) => old.at(-1) === key)?.now.at(-1) ?? key;
 
 type Section = Readonly<Record<string, unknown>>;

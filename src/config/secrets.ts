@@ -1,12 +1,14 @@
-/** The key and the secret of the exchange: from the environment or a file that it names, never from the YAML, never printed. */
+/**
+ * Key and secret of the exchange, from the environment or a file that it names; never from the YAML, and never printed.
+ */
 
-/** `S` is whatever keeps the secret from being printed; the caller says. */
+/** `S`: the caller's wrapper that keeps the secret from being printed. */
 export type Secrets<S> = { readonly apiKey: string; readonly apiSecret: S };
 
 /**
- * Reads PUNTAS_API_KEY and PUNTAS_API_SECRET, or the files that PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE name
- * (as Docker and Kubernetes mount secrets). Giving both forms of one is an error, because one of them would be ignored.
- * White space around the text is trimmed. `readFile` throws when the file cannot be read; `conceal` wraps the secret.
+ * Reads PUNTAS_API_KEY and PUNTAS_API_SECRET, or the files in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE (as Docker
+ * and Kubernetes mount secrets). Both forms of one are an error, because one would be ignored. White space around the
+ * text is trimmed. `readFile` throws if the file cannot be read; `conceal` wraps the secret.
  */
 export function readSecrets<S>(
   env: Readonly<Record<string, string | undefined>>,
@@ -22,7 +24,7 @@ export function readSecrets<S>(
 }
 
 /**
- * The last part of the path to which the exchange delivers: PUNTAS_WEBHOOK_TOKEN, and while it is being changed also the one before,
+ * Reads the last part of the callback path: PUNTAS_WEBHOOK_TOKEN and, during a change, the previous
  * PUNTAS_WEBHOOK_TOKEN_OLD; each may be a file, as above.
  */
 export function readWebhookTokens(
@@ -36,7 +38,7 @@ export function readWebhookTokens(
   const hasOld = env[old] !== undefined || env[`${old}_FILE`] !== undefined;
   const tokens = [name, ...(hasOld ? [old] : [])].map(each => {
     const token = readOne(each, env, readFile, errors);
-    // 22 signs of 64 kinds are 132 bits.
+    // 22 characters of 64 kinds are 132 bits.
     if (token !== null && !/^[A-Za-z0-9_-]{22,128}$/.test(token))
       errors.push(`${each}: expected 22 to 128 letters, digits, - or _, that nobody can guess: openssl rand -hex 24`);
     return token;
@@ -44,7 +46,7 @@ export function readWebhookTokens(
   return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };
 }
 
-/** PUNTAS_QUEUE_PASSWORD, of the queue that trials go through; null where it is not set. It may be a file, as above. */
+/** Reads PUNTAS_QUEUE_PASSWORD of the trial queue; `null` if it is not set. It may be a file, as above. */
 export function readQueuePassword(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
@@ -57,18 +59,18 @@ export function readQueuePassword(
   return password === null ? { ok: false, errors } : { ok: true, password };
 }
 
-/** What alerts need; null where the configuration needs none. `S` as above. */
+/** Secrets of alerts; `null` for those that the configuration does not need. `S` as above. */
 export type AlertSecrets<S> = {
   readonly telegramToken: S | null;
-  /** Signs what is posted; null: it is not signed. */
+  /** Key that signs posts; `null` for unsigned posts. */
   readonly webhookSecret: S | null;
-  /** Where it is posted, when the YAML does not say. */
+  /** Address for posts, if the YAML has none. */
   readonly webhookUrl: S | null;
 };
 
 /**
- * PUNTAS_TELEGRAM_TOKEN, PUNTAS_ALERT_WEBHOOK_SECRET (which may be missing) and PUNTAS_ALERT_WEBHOOK_URL, as far as `settings` needs them; each may
- * be a file, as above.
+ * Reads PUNTAS_TELEGRAM_TOKEN, the optional PUNTAS_ALERT_WEBHOOK_SECRET, and PUNTAS_ALERT_WEBHOOK_URL, if `settings`
+ * needs them; each may be a file, as above.
  */
 export function readAlertSecrets<S>(
   settings: {

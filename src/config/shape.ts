@@ -1,9 +1,9 @@
-/** What the schema says at a path: the keys that are known there, found by walking zod's own description of it. */
+/** Keys known to the schema at a path, found by walking zod's own definition. */
 import { z } from 'zod';
 
 type Path = readonly PropertyKey[];
 
-/** The schema at a path, given the value that stands at the root (it decides between the members of a union); null when there is none. */
+/** Returns the schema at a path; `null` if there is none. The root value selects among the members of a union. */
 export function schemaAt(root: z.core.$ZodType, value: unknown, path: Path): z.core.$ZodType | null {
   let schema: z.core.$ZodType | null = choose(root, value);
   let here = value;
@@ -19,11 +19,11 @@ export function schemaAt(root: z.core.$ZodType, value: unknown, path: Path): z.c
   return schema;
 }
 
-/** The keys of an object schema; empty for anything else. */
+/** Returns the keys of an object schema; empty for any other. */
 export const keysOf = (schema: z.core.$ZodType | null): readonly string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 
-/** Every path at which some key of this name is known, as dotted text. */
+/** Returns every path with a key of this name, as dotted text. */
 export function pathsOfKey(schema: z.core.$ZodType, key: string, prefix = ''): readonly string[] {
   const bare = unwrap(schema);
   if (bare instanceof z.ZodUnion) return [...new Set(bare.options.flatMap(option => pathsOfKey(option, key, prefix)))];
@@ -34,7 +34,7 @@ export function pathsOfKey(schema: z.core.$ZodType, key: string, prefix = ''): r
   ]);
 }
 
-/** The schema without its default, prefault and optional wrappings. */
+/** Returns the schema without default, prefault and optional wrappers. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional
     ? unwrap(schema.unwrap())

@@ -1,9 +1,12 @@
-/** When a running bot takes up a changed key: marked in the schema, on a key or on everything below it. What bears no mark needs a restart. */
+/**
+ * Time at which a running bot applies a changed key: marked in the schema, on a key or a parent. Without a mark, it
+ * needs a restart.
+ */
 import { z } from 'zod';
 
 /**
- * `live`: at once, quotes stay. `reload`: at a change of runs. `restart`: only the next start reads it. `elsewhere`: no bot goes by it; another command or
- * process reads it at its own start.
+ * `live`: immediately, and quotes stay. `reload`: at a change of runs. `restart`: only at the next start. `elsewhere`:
+ * not used by a bot; another command or process reads it at its own start.
  */
 export type TakesEffect = 'live' | 'reload' | 'restart' | 'elsewhere';
 
@@ -12,7 +15,7 @@ export const AT_ONCE: Mark = { takesEffect: 'live' };
 export const AT_RELOAD: Mark = { takesEffect: 'reload' };
 export const ELSEWHERE: Mark = { takesEffect: 'elsewhere' };
 
-/** What a schema is as JSON Schema, as far as it is walked here. */
+/** JSON Schema node, as far as it is used here. */
 type Node = {
   readonly takesEffect?: TakesEffect;
   readonly properties?: Readonly<Record<string, Node>>;
@@ -20,7 +23,10 @@ type Node = {
   readonly anyOf?: readonly Node[];
 };
 
-/** Of the key at a path: its own mark, or the nearest above it; `restart` without one. The schema is read once for all that are asked. */
+/**
+ * Returns a function for the mark of the key at a path: its own, or the nearest parent's; `restart` without one. The
+ * schema is read only once.
+ */
 export function takesEffectIn(schema: z.ZodType): (path: readonly string[]) => TakesEffect {
   const root = z.toJSONSchema(schema, { io: 'input' }) as Node;
   return path => {

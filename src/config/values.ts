@@ -1,25 +1,28 @@
-/** Kinds of values that several keys of the YAML have, with what is said when one is wrong. */
+/** Value types shared by several YAML keys, with their error messages. */
 import { trimmedEnd } from '../core/index.ts';
 import { z } from 'zod';
 import { decimalText } from '../../strategies/index.ts';
 
-/** A fee as a fraction; below 0 it is a rebate. */
+/** Fee as a fraction; negative for a rebate. */
 export const signedRate = z
   .string()
   .regex(/^-?0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0005", or "-0.0001" for a rebate');
 
 export const rate = z.string().regex(/^0(?:\.\d{1,8})?$/, 'expected a quoted fraction like "0.0065"');
 export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected a currency like "mxn"'), decimalText);
-/** Whole milliseconds, both bounds included. */
+/** Whole milliseconds, both bounds inclusive. */
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
-/** `protocols` sees the colon too, as in `https:`. Refuses the unencrypted, but on this machine, and a user, query, fragment or trailing slash. */
+/**
+ * Address whose protocol, with its colon as in `https:`, matches `protocols`. Rejects unencrypted addresses except on
+ * this machine, and a user, query, fragment or trailing slash.
+ */
 export const address = (protocols: RegExp, example: string) =>
   z.string().superRefine((text, context) => {
     if (!isPlainAddress(text, protocols))
       context.addIssue({ code: 'custom', message: refusal(text, protocols, example) });
   });
 export const httpAddress = address(/^https?:$/, 'https://api.example.com');
-/** Base of the REST interface: its versions are ours to choose. */
+/** Base address of the REST interface, without a version, which Puntas selects. */
 export const baseAddress = httpAddress.superRefine((text, context) => {
   const [base, version] = [text.replace(/(\/api)?\/v\d+$/, ''), /(?:\/api)?\/v\d+$/.exec(text)?.[0]];
   if (version !== undefined)
@@ -30,7 +33,7 @@ export const addressRange = z
   .refine(isAddressRange, 'expected an address or a range, like 52.15.91.227 or 10.0.0.0/8');
 export const port = z.int().min(0).max(65_535);
 
-/** Plain text only over loopback; no credentials, query, fragment or trailing slash. */
+/** Whether an address is encrypted or on loopback, without credentials, query, fragment or trailing slash. */
 function isPlainAddress(text: string, protocols: RegExp): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
@@ -44,7 +47,7 @@ function isPlainAddress(text: string, protocols: RegExp): boolean {
   );
 }
 
-/** What is wrong with an address, and where that is clear what to write instead. */
+/** Returns what is wrong with an address and, if that is clear, what to write instead. */
 function refusal(text: string, protocols: RegExp, example: string): string {
   const expected = `expected an address like ${example}, without user, query or trailing slash`;
   if (!URL.canParse(text)) return expected;
@@ -55,7 +58,7 @@ function refusal(text: string, protocols: RegExp, example: string): string {
   return `expected an encrypted address, except on this machine (127.0.0.1, localhost, [::1]); write ${encrypted}`;
 }
 
-/** An IP address, or one with a number of leading bits. */
+/** Whether the text is an IP address, optionally with a number of leading bits. */
 function isAddressRange(text: string): boolean {
   const [ip = '', bits, ...more] = text.split('/');
   const v4 = z.ipv4().safeParse(ip).success;
@@ -66,6 +69,4 @@ function isAddressRange(text: string): boolean {
 export const nextTierCounts = z
   .boolean()
   .default(false)
-  .describe(
-    'Volume towards the next fee tier is worth something: quotes are computed with a maker fee that is lower by that, never below the fee of the next tier.',
-  );
+  .describe('Whether quotes value progress towards the next fee tier as a lower maker fee.');

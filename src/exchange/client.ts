@@ -3,7 +3,7 @@ import type { Clock, Exchange, TransferLists, NonceSource, Random, Transport } f
 import { account } from './rest/account.ts';
 import type { AccountEndpoints } from './rest/account.ts';
 import { requestSender } from './transport/ask.ts';
-import type { AskOptions, ApiBase } from './transport/ask.ts';
+import type { AskOptions, ApiEndpoint } from './transport/ask.ts';
 import { conversions } from './rest/conversions.ts';
 import type { ConversionEndpoints } from './rest/conversions.ts';
 import { market } from './rest/market.ts';
@@ -40,8 +40,8 @@ export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
   /** Prefix of every REST path. Default: `/api`. */
   readonly basePath?: string;
   /** Base endpoints of the other two interfaces. Default: the REST host, without a base path. */
-  readonly rfq?: ApiBase;
-  readonly webhooks?: ApiBase;
+  readonly rfq?: ApiEndpoint;
+  readonly webhooks?: ApiEndpoint;
   /** If omitted, only public endpoints work. */
   readonly credentials?: Credentials;
   /** Nonces, one source per API key. Default: v2 from the given clock and randomness. */
@@ -54,7 +54,7 @@ export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
  */
 export function exchangeClient(options: ClientOptions): Client {
   const { transport, credentials, clock, random } = options;
-  const atRoot: ApiBase = { transport, basePath: '' };
+  const atRoot: ApiEndpoint = { transport, basePath: '' };
   const { ask, budgets, close } = requestSender({
     ...options,
     apis: {

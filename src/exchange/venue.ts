@@ -7,7 +7,7 @@ import { conversionDesk } from './rest/desk.ts';
 import { marketStream } from './stream/stream.ts';
 import { socketTransport } from './stream/streamTransport.ts';
 import { ALLOWED } from './transport/ask.ts';
-import type { ApiBase } from './transport/ask.ts';
+import type { ApiEndpoint } from './transport/ask.ts';
 import { httpTransport } from './transport/transport.ts';
 import { splitAddress } from './wire/address.ts';
 import { actionableMeaning } from './wire/errorCodes.ts';
@@ -27,7 +27,7 @@ export const bitso: ExchangeVenue = {
 };
 
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
-  const apiAt = (address: string): ApiBase => {
+  const apiAt = (address: string): ApiEndpoint => {
     const { origin, basePath } = splitAddress(address);
     return { transport: httpTransport({ origin, ...(deadlineMs === undefined ? {} : { deadlineMs }) }), basePath };
   };

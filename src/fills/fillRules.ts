@@ -20,7 +20,7 @@ export const SWEEP_MS = 200;
  */
 export class Sweep {
   readonly #window: number;
-  startedAt = Number.NaN;
+  #startedAt = Number.NaN;
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
@@ -51,7 +51,7 @@ export class Sweep {
     this.#place = place;
     if (isOn && sign === this.#sign) return;
     this.#takers++;
-    this.startedAt = at;
+    this.#startedAt = at;
     this.#sign = sign;
     this.#forget();
   }
@@ -62,7 +62,7 @@ export class Sweep {
     this.#place = other.#place;
     if (this.#takers === other.#takers) return;
     this.#takers = other.#takers;
-    this.startedAt = other.startedAt;
+    this.#startedAt = other.#startedAt;
     this.#sign = other.#sign;
     this.#forget();
   }
@@ -78,7 +78,7 @@ export class Sweep {
 
   /** Time of its first execution. */
   get began(): number {
-    return this.startedAt;
+    return this.#startedAt;
   }
 
   /** Time of its last execution so far. */
@@ -88,7 +88,7 @@ export class Sweep {
 
   /** Whether an order was resting before the taker arrived. */
   wasRestingFor(order: Queued): boolean {
-    return !(order.restedAt >= this.startedAt);
+    return !(order.restedAt >= this.#startedAt);
   }
 
   get places(): readonly number[] {

@@ -22,11 +22,11 @@ export function outcomeFromBalances(
 
 /** Duration of a constant verdict. One read may fall between two halves of an event; several do not. */
 export class StableVerdict {
-  current: { readonly word: string; readonly since: Millis } | null = null;
+  #current: { readonly word: string; readonly since: Millis } | null = null;
 
   /** Returns for how long this verdict has been the only one, up to a read at `at`. */
   heldFor(word: string, at: Millis): Millis {
-    if (this.current?.word !== word) this.current = { word, since: at };
-    return at - this.current.since;
+    if (this.#current?.word !== word) this.#current = { word, since: at };
+    return at - this.#current.since;
   }
 }

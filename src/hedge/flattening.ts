@@ -13,16 +13,16 @@ const NOTHING = money(0n);
 const ONE = 10n ** 18n;
 
 export class Flattening {
-  readonly options: FlatteningOptions;
+  readonly #options: FlatteningOptions;
   #seen: string | null = null;
 
-  constructor(of: FlatteningOptions) {
-    this.options = of;
+  constructor(options: FlatteningOptions) {
+    this.#options = options;
   }
 
   /** Current request; null if there is none. */
   get request() {
-    return this.options.flatten?.asked() ?? null;
+    return this.#options.flatten?.asked() ?? null;
   }
 
   /** Rules that hedge all inventory. */
@@ -43,7 +43,7 @@ export class Flattening {
    * ends the request and logs the reason.
    */
   isDone({ inventory, instrument, mid }: HedgeView): boolean {
-    const { flatten, pair, run, setup } = this.options;
+    const { flatten, pair, run, setup } = this.#options;
     const size = inventory < 0n ? -inventory : inventory;
     const worth = (((size * mid) / ONE) * BigInt(Math.floor(10_000 - setup.rules.costMaxBps))) / 10_000n;
     const isOrder =

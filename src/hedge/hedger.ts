@@ -6,7 +6,7 @@ import { BandFollower } from './bandFollower.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
 import { plannedSecondLeg, routeCostMax, routeRecord, requestSecondLeg } from './routes.ts';
-import { conversionOf, hedgeComparisonText, isOver, mayStillExecute, describeHedgeEnd, comparisonRows } from './row.ts';
+import { conversionOf, hedgeComparisonText, isOver, mayStillExecute, describeHedge, comparisonRows } from './row.ts';
 import type { HedgeRow } from './row.ts';
 import { HedgeRows } from './rows.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
@@ -25,7 +25,7 @@ const SECOND_LEG_EVERY_MS = 5_000;
 const SECOND_LEG_WAIT_MS = 600_000;
 
 export class Hedger {
-  readonly options: HedgerOptions;
+  readonly #options: HedgerOptions;
   readonly #setup: HedgeSetup;
   readonly #run: HedgeRun;
   readonly #offers: Offers;
@@ -37,14 +37,14 @@ export class Hedger {
   #order: TakenOrder | null = null;
   #isBusy = false;
   /** The operator's statement on the open hedge, until it is applied. */
-  statement: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
+  #statement: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
   #restUntil = -Infinity;
   #soonAt = -Infinity;
   readonly #evidence = new StableVerdict();
   readonly #flattening: Flattening;
 
   constructor(options: HedgerOptions) {
-    this.options = options;
+    this.#options = options;
     this.#setup = options.setup;
     this.#run = options.run;
     this.#offers = new Offers(options.setup.desk, options.run.clock);
@@ -80,7 +80,7 @@ export class Hedger {
       const { open } = this.#rows;
       if (this.#flattening.isNew()) this.#restUntil = -Infinity;
       if (open && mayStillExecute(open)) await this.#resolve(open);
-      else if (!this.options.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
+      else if (!this.#options.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
       else if (open) await this.#goOn(open);
       else await this.#consider();
     } finally {
@@ -122,17 +122,17 @@ export class Hedger {
     const { open } = this.#rows;
     if (open?.id !== id || !mayStillExecute(open) || open.offer?.way === 'book' || open.conversionId !== null)
       return 'not open';
-    this.statement = { id, as, why };
+    this.#statement = { id, as, why };
     if (!this.#isBusy) this.#takeWord();
-    return this.statement === null ? 'settled' : 'busy';
+    return this.#statement === null ? 'settled' : 'busy';
   }
 
   /** Applies the operator's statement between checks, only once nothing is on its way. A hedge that may still execute has not failed. */
   #takeWord(): void {
     const { open } = this.#rows;
-    if (this.statement === null || open === undefined || open.id !== this.statement.id || !this.#isPast(open)) return;
-    const { as, why } = this.statement;
-    this.statement = null;
+    if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isPast(open)) return;
+    const { as, why } = this.#statement;
+    this.#statement = null;
     if (!mayStillExecute(open) || open.conversionId !== null) return;
     this.#run.log.warn({ id: open.id, as, why }, `hedge ${open.id}: ${why}`);
     if (as === 'executed') this.#done(open, why);
@@ -142,8 +142,8 @@ export class Hedger {
   async #consider(): Promise<void> {
     const { pauseMs, quoteLifeMinMs } = this.#setup;
     const { clock, log, time } = this.#run;
-    const { orderPrefix } = this.options.kept;
-    const before = this.options.view();
+    const { orderPrefix } = this.#options.kept;
+    const before = this.#options.view();
     const { inventory, instrument } = before;
     if (before.refusal !== null || !before.isReconciled) return;
     const flatten = this.#flattening.request;
@@ -161,7 +161,7 @@ export class Hedger {
     const asked = clock.elapsed();
     const ways = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
     // Compares offers with the current book, or not at all.
-    const seen = this.options.view();
+    const seen = this.#options.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book is not to go by: ${seen.refusal}`);
     ways.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, amount));
@@ -187,7 +187,7 @@ export class Hedger {
       const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.costMax;
       const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
       // The engine may have decided on new orders since the row changed.
-      const room = roomMoney(this.options.view(), amount > 0n ? 'sell' : 'buy');
+      const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs) this.#fail('the offer would expire on its way');
       else if (major > room) this.#fail('orders of ours took its room meanwhile');
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
@@ -214,7 +214,7 @@ export class Hedger {
     });
     this.#tell('in flight', conversionOf(row));
     if (row.route?.leg === 1) this.#plan(row);
-    if (!this.options.persist() || !this.options.mayAct()) {
+    if (!this.#options.persist() || !this.#options.mayAct()) {
       this.#undone(row, 'it could not be written to disk, or trading was stopped');
       return;
     }
@@ -228,12 +228,12 @@ export class Hedger {
         `hedge ${row.id}: no usable answer, it counts both ways until it is found or cannot be any more`,
       );
     } else this.#undone(row, `refused: ${outcome.code} ${outcome.message}`);
-    this.options.persist();
+    this.#options.persist();
   }
 
   /** Starts a taker order. Its intent becomes durable with this row, before it is sent. */
   #take({ take, out }: Extract<ExecutableRoute, { by: 'take' }>, costMax: Money): void {
-    const { kept, persist, mayAct } = this.options;
+    const { kept, persist, mayAct } = this.#options;
     const { time, step } = this.#run;
     const id = `${kept.orderPrefix}${++this.#takes}`;
     const offer = { way: 'book', id, give: out.give, get: out.get, lifeMs: TAKE_WITHIN_MS } as const;
@@ -283,7 +283,7 @@ export class Hedger {
 
   /** Settles by balances, constant for the settle time. If they show nothing, the exchange's answer that no conversion exists counts. */
   #askBalances(row: HedgeRow, isNowhere: boolean): void {
-    const { at: readAt, differences } = this.options.view().balances;
+    const { at: readAt, differences } = this.#options.view().balances;
     const verdict = outcomeFromBalances(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
     // Between a fill and the next read they show nothing; only a contrary verdict restarts the time.
     if (verdict === null || !this.#isPast(row, readAt)) return;
@@ -313,7 +313,7 @@ export class Hedger {
       { id: row.id },
       `hedge ${row.id}: first leg, ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`,
     );
-    this.options.persist();
+    this.#options.persist();
   }
 
   /** Handles certain non-execution: the hedge failed, or a route continues to wait between its legs. */
@@ -325,7 +325,7 @@ export class Hedger {
     }
     this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}` }));
     this.#run.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not carried out: ${why}`);
-    this.options.persist();
+    this.#options.persist();
   }
 
   /** Requests the second leg of a route until it is within the limits of the whole route or its time is over. */
@@ -334,14 +334,14 @@ export class Hedger {
     const { route } = row;
     if (route === undefined) throw new Error(`hedge ${row.id} is no route`);
     if (!(time() < (route.until ?? Infinity))) {
-      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.options.pair.minor}`;
+      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.#options.pair.minor}`;
       this.#end('stranded', `no second leg within its limits was had in time: ${lies}, lie between its legs`);
       log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}: convert them by hand`);
       return;
     }
     this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;
     const asked = clock.elapsed();
-    const { get } = plannedSecondLeg(row, this.options.pair);
+    const { get } = plannedSecondLeg(row, this.#options.pair);
     const offer = await requestSecondLeg(this.#offers, route.via, get.currency, moneyOf(route.holds));
     const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.quoteLifeMinMs;
     const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
@@ -360,9 +360,9 @@ export class Hedger {
     const row = this.#rows.change({ state, why });
     if (end) this.#tell(end.phase, end.conversion);
     // The planned leg is now executed, or is dropped.
-    if (row.route && state !== 'completed') this.#tell('failed', plannedSecondLeg(row, this.options.pair));
-    this.#run.log.info({ id: row.id, why }, describeHedgeEnd(row, end?.conversion));
-    this.options.persist();
+    if (row.route && state !== 'completed') this.#tell('failed', plannedSecondLeg(row, this.#options.pair));
+    this.#run.log.info({ id: row.id, why }, describeHedge(row, end?.conversion));
+    this.#options.persist();
   }
 
   get #waitMs(): Millis {
@@ -370,7 +370,7 @@ export class Hedger {
   }
 
   #plan(row: HedgeRow): void {
-    this.#tell('planned', plannedSecondLeg(row, this.options.pair));
+    this.#tell('planned', plannedSecondLeg(row, this.#options.pair));
   }
 
   #tell(phase: 'planned' | 'in flight' | 'done' | 'failed', conversion: Conversion): void {

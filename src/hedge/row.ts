@@ -25,7 +25,7 @@ export function conversionOf({ id, offer, route }: HedgeRow): Conversion {
 }
 
 /** Describes its end in one sentence. */
-export function describeHedgeEnd({ id, state, why, offer }: HedgeRow, conversion?: Conversion): string {
+export function describeHedge({ id, state, why, offer }: HedgeRow, conversion?: Conversion): string {
   if (state === 'stranded') return `hedge ${id} is stranded: ${why}`;
   if (state === 'failed') return `hedge ${id} was not carried out: ${why}`;
   if (conversion === undefined)

@@ -1,20 +1,20 @@
-/** What is said about requests that failed: once that the exchange cannot be reached, then once a minute, and once when it is back. */
+/** Log of failed requests: one line when the exchange becomes unreachable, one per minute, and one when it is back. */
 import type { Clock, Millis } from '../core/index.ts';
 import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 
 const AGAIN_MS = 60_000;
-/** Answers get lost; it is the exchange that cannot be reached when there was none for this long. */
+/** Time without any answer after which the exchange counts as unreachable; single answers get lost. */
 const UNREACHABLE_MS = 2_000;
-/** Kinds of failures that are told apart. */
+/** Maximum number of distinct kinds of failure. */
 const KINDS_MAX = 100;
 
 export class ConnectivityLog {
   readonly #log: Log;
   readonly #clock: Clock;
-  /** Since when nothing was answered; null while something is. */
+  /** Start of the time without answers; `null` while the exchange answers. */
   #since: { readonly elapsed: Millis; readonly wall: Millis } | null = null;
-  /** When that was said last; null while it was not. */
+  /** Time when that was last logged; `null` if it was not. */
   #saidAt: Millis | null = null;
   readonly #kinds = new Map<string, { at: Millis; untold: number }>();
 
@@ -23,7 +23,7 @@ export class ConnectivityLog {
     this.#clock = clock;
   }
 
-  /** The exchange has answered, whatever it said. */
+  /** Records that the exchange answered, with any content. */
   answered(): void {
     const since = this.#since;
     this.#since = null;
@@ -59,12 +59,12 @@ export class ConnectivityLog {
     this.#log.warn({ what, reason, since: at }, text);
   }
 
-  /** A consequence: told once a minute, and not while the exchange is known to be unreachable. */
+  /** Logs a consequence at most once per minute, and not while the exchange is known to be unreachable. */
   also(kind: string, known: object, text: string): void {
     if (this.#saidAt === null) this.say(kind, known, text);
   }
 
-  /** The same again within a minute is only counted. */
+  /** Logs a line; repeats within a minute are only counted. */
   say(kind: string, known: object, text: string, level: 'warn' | 'error' = 'warn'): void {
     const now = this.#clock.elapsed();
     const before = this.#kinds.get(kind);

@@ -1,8 +1,11 @@
-/** What a request without a result ended in. */
+/** Outcome of a request without a result. */
 import type { Outcome } from '../core/index.ts';
 
 export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
 
-/** Tells it from an event, which has a `kind` too. Null is no failure: there was an answer, and nothing in it to tell. */
+/**
+ * Whether the value is a failed outcome rather than an event, which also has a `kind`. `null` is not a failure: the
+ * answer was empty.
+ */
 export const isFailed = (x: object | null): x is Failed =>
   x !== null && 'kind' in x && (x.kind === 'refused' || x.kind === 'unknown');

@@ -1,13 +1,16 @@
-/** The machine's clock, and the same clock running faster: the only file that reads the real time. */
+/** Clock of the machine, optionally accelerated; the only file that reads real time. */
 import type { Clock, Millis } from '../core/index.ts';
 
-/** Real time at `speed` times its pace, starting now; `start` sets the wall reading it starts from (a tape's own time, say). */
+/**
+ * Returns a clock that runs at `speed` times real time from now. `start` sets its initial wall time, such as that of a
+ * tape.
+ */
 export function realClock(speed = 1, start?: Millis): Clock {
   const origin = performance.now();
   const elapsed = () => (performance.now() - origin) * speed;
   const epoch = start ?? Date.now();
   return {
-    // At normal speed the wall clock is the machine's own, so that a step of it is seen; faster, it is derived.
+    // At normal speed, the wall clock is the machine's, so that its steps are visible; when accelerated, it is derived.
     now: speed === 1 && start === undefined ? () => Date.now() : () => Math.floor(epoch + elapsed()),
     elapsed,
     after: (ms, call) => {

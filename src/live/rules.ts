@@ -1,10 +1,10 @@
-/** The rules of one book and our rates on it, as a run goes by them. */
+/** Rules of one book and the bot's fee rates on it. */
 import type { AccountTier, Instrument } from '../core/index.ts';
 
 export type Rules = {
   readonly instrument: Instrument;
   readonly makerRate: number;
   readonly takerRate: number;
-  /** For people: null or absent where the exchange does not tell the volume. */
+  /** Fee tier, for display; `null` or absent if the exchange does not report the volume. */
   readonly tier?: AccountTier | null;
 };

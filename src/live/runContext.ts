@@ -1,12 +1,12 @@
-/** What every part of a run is given: its clocks, its log, and the way into its engine. */
+/** Shared context of a run: clocks, log, and access to its engine. */
 import type { Clock, EngineEvent, Millis } from '../core/index.ts';
 import type { Log } from './log.ts';
 
 export type RunContext = {
   readonly clock: Clock;
-  /** Time for the engine: wall time that never steps back. */
+  /** Engine time: wall time that never goes back. */
   readonly time: () => Millis;
   readonly log: Log;
-  /** Takes an event into the engine and its recording, and carries out what comes of it. */
+  /** Feeds an event to the engine, records it, and executes the resulting commands. */
   readonly step: (event: EngineEvent) => void;
 };

@@ -1,26 +1,26 @@
-/** Rows that could not be read: whether they concern the bot. */
+/** Unreadable rows, and whether they concern the bot. */
 import { describeRow, pairOrNull } from '../core/index.ts';
 import type { Engine, Order, Outcome, OwnTrade, UnreadableRow } from '../core/index.ts';
 import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 
-/** `possibly`: the row has no id by which it could be told. */
+/** `possibly`: the row has no id that identifies it. */
 export type Concern = 'yes' | 'no' | 'possibly';
 
-/** What identifies an order of the bot. */
+/** Identification of the bot's orders. */
 export type OwnOrders = {
   readonly book: string;
   /** Prefix of the bot's origin ids, without its dash. */
   readonly instance: string;
-  /** Whether this oid is of an order of the bot; absent if no oid is known. */
+  /** Whether an oid belongs to an order of the bot; absent if no oid is known. */
   readonly ownsOid?: (oid: string) => Concern;
-  /** The oid of an order of the bot by its origin id; `null` if it is not known. */
+  /** Oid of the bot's order by its origin id; `null` if unknown. */
   readonly oidOf?: (originId: string) => string | null;
 };
 
 /**
- * Whether a row of a list of orders is an order of the bot. In the bot's book a row that lacks one of its two ids is possibly one:
- * the oid of an order whose answer was lost is not known.
+ * Whether a row of a list of orders is an order of the bot. A row in the bot's book that lacks one of its two ids is
+ * `possibly` one: the oid of an order with a lost answer is unknown.
  */
 export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrders): Concern {
   if (originId?.startsWith(`${own.instance}-`) === true) return 'yes';
@@ -31,7 +31,7 @@ export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrder
   return originId === null ? byOid : 'possibly';
 }
 
-/** Rows of orders or trades of which none contradicts what the bot knows of its orders; the others count as unreadable. */
+/** Splits off rows that contradict what the bot knows of its orders; they count as unreadable. */
 export function withoutContradictions<
   T extends { readonly oid: string; readonly originId?: string; readonly book: string },
 >(
@@ -48,7 +48,9 @@ export function withoutContradictions<
   return { value: outcome.value.filter(row => !isWrong(row)), unreadable: [...unreadableOf(outcome), ...wrong] };
 }
 
-/** A trade whose fee is in a currency that is neither of its book nor of the account, as a row that cannot be read; `null` for any other. */
+/**
+ * Returns a trade as an unreadable row if its fee currency is neither of its book nor of the account; otherwise `null`.
+ */
 export function strangeFee(trade: OwnTrade, { hasCurrency }: Pick<RowJudgment, 'hasCurrency'>): UnreadableRow | null {
   const { book, feeCurrency, tid, oid, originId = null } = trade;
   const pair: readonly string[] = pairOrNull(book) ?? [];
@@ -57,33 +59,33 @@ export function strangeFee(trade: OwnTrade, { hasCurrency }: Pick<RowJudgment, '
   return { why, book, currencies: pair, oid, originId, id: tid };
 }
 
-/** Whether a row is about one of these currencies: by its own, or by the two of its book. */
+/** Whether a row is about one of these currencies, by its own currencies or those of its book. */
 export function isAboutCurrency({ currencies, book }: UnreadableRow, own: readonly string[]): Concern {
   const about = currencies ?? (book === undefined ? undefined : (pairOrNull(book) ?? undefined));
   if (about === undefined) return 'possibly';
   return about.some(currency => own.includes(currency)) ? 'yes' : 'no';
 }
 
-/** A list is no answer because of this row. */
+/** Returns the failure of a list because of this row. */
 export const failedBy = (list: string, row: UnreadableRow): Failed => ({
   kind: 'unknown',
   reason: `${list}: ${describeRow(row)}`,
 });
 
-/** The rows of a list that could not be read; none if there was no answer. */
+/** Returns the unreadable rows of a list; none if there was no answer. */
 export const unreadableOf = (outcome: Outcome<unknown>): readonly UnreadableRow[] =>
   outcome.kind === 'done' ? (outcome.unreadable ?? []) : [];
 
-/** Whether this oid is of an order that may live: `possibly` while one of them has no oid yet. */
+/** Whether this oid is of an order that may live; `possibly` while one of them has no oid yet. */
 function ownsOid(live: readonly Order[], oid: string): Concern {
   if (live.some(order => order.oid === oid)) return 'yes';
   return live.some(order => order.oid === null) ? 'possibly' : 'no';
 }
 
-/** Rows that were warned of and are remembered. */
+/** Number of remembered rows with a warning. */
 const WARNED_MAX = 200;
 
-/** Warns once of a row that was left out, wherever it stands in its list. */
+/** Warnings about omitted rows, once per row regardless of its position. */
 class RowWarnings {
   readonly #log: Log;
   readonly #warned = new Set<string>();
@@ -101,17 +103,17 @@ class RowWarnings {
   };
 }
 
-/** How unreadable rows are judged and reported. */
+/** Rules for unreadable rows and their reports. */
 export type RowJudgment = Omit<OwnOrders, 'book'> & {
-  /** Whether the ledger has nothing of a currency: then the exchange need not list it. */
+  /** Whether the ledger has none of a currency; the exchange need not list it then. */
   readonly isZero?: (currency: string) => boolean;
-  /** Whether the account may have a currency; absent if that is not known. */
+  /** Whether the account may have a currency; absent if unknown. */
   readonly hasCurrency?: (currency: string) => boolean;
-  /** Called for each row that is left out, at every read. */
+  /** Called for each omitted row, at every read. */
   readonly onLeftOut: (text: string) => void;
 };
 
-/** Judges rows by the orders and the ledger of an engine, and warns of those that are left out. */
+/** Returns a judgment of rows by the engine's orders and ledger, with warnings about omitted rows. */
 export const judgmentBy = (instance: string, engine: Engine, log: Log): RowJudgment => ({
   instance,
   ownsOid: oid => ownsOid(engine.liveOrders, oid),

@@ -2,20 +2,20 @@
 import type { Millis } from '../core/index.ts';
 
 export class ClockOffset {
-  minimum = Infinity;
+  #minimum = Infinity;
   /** Value of the previous connection. */
   #before = Infinity;
 
   /** Records a message with exchange time `sentAt`, received at local time `now`. Returns its delay beyond the fastest so far. */
   recordMessage(now: Millis, sentAt: Millis): Millis {
-    this.minimum = Math.min(this.minimum, now - sentAt);
-    return now - sentAt - this.minimum;
+    this.#minimum = Math.min(this.#minimum, now - sentAt);
+    return now - sentAt - this.#minimum;
   }
 
   /** Starts a new connection, which may have another delay; clocks also drift. */
   reset(): void {
-    if (this.minimum < Infinity) this.#before = this.minimum;
-    this.minimum = Infinity;
+    if (this.#minimum < Infinity) this.#before = this.#minimum;
+    this.#minimum = Infinity;
   }
 
   /** Converts exchange time to the latest possible local send time; Infinity before the first message. */
@@ -29,6 +29,6 @@ export class ClockOffset {
   }
 
   get #known(): Millis {
-    return this.minimum < Infinity ? this.minimum : this.#before;
+    return this.#minimum < Infinity ? this.#minimum : this.#before;
   }
 }

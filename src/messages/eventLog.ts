@@ -1,10 +1,10 @@
-/** Tells a person what the bot does: every fill and every change of mind. */
+/** Log of the bot's events: every fill and every change of state. */
 import { moneyOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
 import type { Amount, EngineNews, Instrument, OrderNews } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { signedCents } from './shownProfit.ts';
 
-/** Writes news as log lines; `resumeCommand` lifts a halt of this very bot. */
+/** Writes news as log lines; `resumeCommand` lifts a halt of this bot. */
 export function logEvent(log: Log, instrument: Instrument, news: EngineNews, resumeCommand: string): void {
   switch (news.kind) {
     case 'fill': {
@@ -15,7 +15,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
         {
           tid: fill.tid,
           id: fill.id,
-          // As the columns of `puntas export` are called.
+          // Same names as the columns of `puntas export`.
           ...{ trade_id: fill.tid, order_id: fill.oid, client_order_id: fill.id },
           side: fill.side,
           price: textOfPrice(instrument, fill.price),
@@ -67,7 +67,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
       return;
     case 'regime': {
       const { from, to } = news;
-      // A pause and a halt say so themselves.
+      // A pause and a halt have their own lines.
       const isTold = [from, to].some(({ regime }) => regime === 'wide' || regime === 'reduce only');
       if (!isTold || to.regime === 'paused' || to.regime === 'halted') return;
       const level = to.regime === 'reduce only' ? 'warn' : 'info';
@@ -80,14 +80,14 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
     case 'halted':
       log.error({ reason: news.reason }, `halted: ${news.reason}; look, then lift it with: ${resumeCommand}`);
       return;
-    // A hedge tells its own end.
+    // A hedge reports its own end.
     case 'not taken':
     case 'count':
       return;
   }
 }
 
-/** What changed hands, for which level, its fee, and what the fill brought against the mid less the fee, in one sentence. */
+/** Returns a sentence on a fill: amount, price, level, fee, and its gain against the mid less the fee. */
 export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fill' }>, instrument: Instrument): string {
   const { side, major, price, maker, fee, feeIn } = fill;
   const done = side === 'buy' ? 'bought' : 'sold';
@@ -101,7 +101,7 @@ export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fil
   ].join(', ');
 }
 
-/** What became known about an order, for somebody who knows nothing of how it is kept. */
+/** Texts for news about an order, without internal terms. */
 const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>> = {
   unknown: 'nothing tells yet whether it is in the book: it counts as live until the exchange does',
   resolved: 'the exchange has told of it, it is in doubt no more',
@@ -111,11 +111,11 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
   'trades missing': 'the exchange says that more of it was filled than it lists: that stays reserved until it does',
 };
 
-/** An amount as a person writes it, without the zeros of the exchange: the same of an order as of its fills. */
+/** Returns an amount without trailing zeros, in the same form for orders and fills. */
 const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
 
 function tellQuoting(log: Log, { reason, why }: Extract<EngineNews, { kind: 'quoting' }>): void {
-  // A stop says so itself.
+  // A stop has its own line.
   if (reason === 'stopping') return;
   if (reason !== null) log.warn({ reason }, `not quoting: ${reason}${why === null ? '' : ` (${why})`}`);
   else if (why !== null) log.warn({ why }, `nothing is quoted: ${why}`);

@@ -1,14 +1,14 @@
-/** Exit codes of the program, which error ends in which, and what a person can do about it. */
+/** Exit codes of the program, the code of each error, and remedies for the operator. */
 import type { LocalRefusal } from '../core/index.ts';
 import { diskAdvice, diskTroubleOf } from '../live/files/diskTrouble.ts';
 import { CannotStart } from '../live/loop/opening.ts';
 import { filesRemedyOf } from '../wiring/processLimits.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
-/** 0 clean; 1 something broke; 2 wrong use or configuration; 3 orders of ours may be left on the exchange. */
+/** 0 clean; 1 internal failure; 2 wrong use or configuration; 3 the bot's orders may be left on the exchange. */
 export const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
 
-/** One line for a person. */
+/** Returns an error as one line for the operator. */
 export function sentenceOf(error: unknown): string {
   const remedy =
     error instanceof CannotStart
@@ -18,13 +18,13 @@ export function sentenceOf(error: unknown): string {
   return remedy === null ? sentence : `${sentence}; ${remedy}`;
 }
 
-/** An exit code: of `UsageError` its own; 2 for a start that cannot go on until a person does something; 1 for everything else. */
+/** Returns the exit code of an error: that of a `UsageError`; 2 for a start that the operator must fix; otherwise 1. */
 export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return error.code;
   return error instanceof CannotStart && !error.mayPass ? EXIT.misused : EXIT.broken;
 }
 
-/** A disk that takes nothing is told by what it needs, unless the error says so itself. */
+/** Adds the remedy for a full or read-only disk, unless the error already has one. */
 function diskRemedy(error: unknown): string | null {
   if (error instanceof UsageError) return null;
   const trouble = diskTroubleOf(error);
@@ -36,5 +36,5 @@ const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
   budget: 'the request budget was used up: wait a minute, or raise exchange.budgets up to what the exchange allows',
 };
 
-/** Of a code of ours; null for any other, and when nothing can be said. */
+/** Returns the remedy for a local code; `null` for any other code, or if there is none. */
 export const localRemedyOf = (code: string | null): string | null => OF_OURS[code as LocalRefusal] ?? null;

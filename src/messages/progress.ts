@@ -1,16 +1,16 @@
-/** How far a long piece of work is: said by who works, shown by whoever wants to. */
+/** Progress of a long task, independent of its display. */
 export type Progress = {
-  /** `total` is in a unit of the work's own, `what` a word or two; ends what was shown before. */
+  /** Starts a bar and ends the previous one. `total` is in the task's own unit, `what` is a word or two. */
   begin(total: number, what: string): void;
-  /** So much of the total is done; `what`, when it is another than before. */
+  /** Reports the completed part of the total; `what`, if it changed. */
   at(done: number, what?: string): void;
   end(): void;
 };
 
-/** Hears now and then the share of a piece of work that is behind, from 0 to 1. */
+/** Receives the completed share of a task from time to time, from 0 to 1. */
 export type OnShare = (share: number) => void;
 
-/** The work is a bar of its own, from its beginning to its end. */
+/** Runs a task with its own progress bar. */
 export async function withProgress<T>(
   progress: Progress,
   what: string,

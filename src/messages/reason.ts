@@ -1,4 +1,7 @@
-/** Reasons and names that an operator gives: cleaned before they reach a file, a log or a page, and refused if they say nothing. */
+/**
+ * Reasons and names that an operator gives: cleaned before they reach a file, a log or a page, and rejected if
+ * meaningless.
+ */
 import { UsageError } from '../wiring/usageError.ts';
 
 const REASON_MIN = 4;
@@ -6,9 +9,8 @@ const REASON_MAX = 500;
 const BY_MAX = 60;
 
 /**
- * Returns a reason as it is kept: one line, without control characters, of at most 500 characters.
- *
- * `canBeEmpty`: no reason at all is accepted. `what`: what the reason has to say.
+ * Returns a reason as it is kept: one line, without control characters, of at most 500 characters. `canBeEmpty`: no
+ * reason is accepted too. `what`: content that the reason must have.
  * @throws UsageError if it has fewer than four visible characters.
  */
 export function checkedReason(reason: string, { canBeEmpty = false, what = 'why' } = {}): string {
@@ -18,14 +20,20 @@ export function checkedReason(reason: string, { canBeEmpty = false, what = 'why'
   return kept;
 }
 
-/** Returns the name of whoever asks as it is kept: one line, without control characters, of at most 60 characters. @throws UsageError if it is empty. */
+/**
+ * Returns the operator's name as it is kept: one line, without control characters, of at most 60 characters.
+ * @throws UsageError if it is empty.
+ */
 export function checkedBy(by: string): string {
   const kept = cleaned(by, BY_MAX);
   if (kept === '') throw new UsageError('--by: expected a name, found nothing that can be read; say who asks');
   return kept;
 }
 
-/** Also removes what turns the direction of writing around, or takes no room: what is read must be what was written. */
+/**
+ * Also removes invisible characters and those that change the direction of text, so that the displayed text is the real
+ * one.
+ */
 const cleaned = (text: string, max: number): string =>
   [...text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, max).join('').trim();
 

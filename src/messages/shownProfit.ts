@@ -1,4 +1,7 @@
-/** Profit since the opening as every surface prints it: one number at one moment, marked at the mid, with the part of the run beside it. */
+/**
+ * Profit since the opening as every surface prints it: one number at one point in time, marked at the mid, with the
+ * run's part.
+ */
 import { money, moneyOf, textOfMoney } from '../core/index.ts';
 import type { Millis, Money, Profit, ProfitSinceOpening } from '../core/index.ts';
 
@@ -16,7 +19,7 @@ export type PrintedProfit = PrintedProfitParts & {
   readonly run: PrintedProfitParts | null;
 };
 
-/** `run`: profit of the run that is in it. */
+/** Returns the printed form. `run`: profit of the run that it includes. */
 export const shownProfit = (of: ProfitSinceOpening, run: Profit | null, minor: string): PrintedProfit => ({
   ...{ currency: minor, since: timeText(of.since), at: timeText(of.at) },
   mid: of.twiceMid === null ? null : textOfMoney(midPriceOf(of.twiceMid)),
@@ -24,10 +27,10 @@ export const shownProfit = (of: ProfitSinceOpening, run: Profit | null, minor: s
   run: run && partsText(run),
 });
 
-/** Mid price from twice the mid, rounded down by less than 10^-18. */
+/** Returns the mid price from twice the mid, rounded down by less than 10^-18. */
 export const midPriceOf = (twiceMid: Money): Money => money(twiceMid / 2n);
 
-/** Sums as decimal text. */
+/** Returns sums as decimal text. */
 export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): PrintedProfitParts => ({
   spread: textOfMoney(spread),
   inventory: textOfMoney(inventory),
@@ -36,18 +39,21 @@ export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): 
   total: textOfMoney(total),
 });
 
-/** `+12.50 mxn since the opening (2026-11-20 14:05 UTC), this run +1.20`: the same words everywhere. */
+/**
+ * Returns a sentence such as `+12.50 mxn since the opening (2026-11-20 14:05 UTC), this run +1.20`, in the same words
+ * everywhere.
+ */
 export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
   profitSentenceOf(shownProfit(of, run, minor));
 
-/** The same from exact decimal text, for surfaces that have the printed form. */
+/** Like `profitSentence`, from the printed form. */
 export function profitSentenceOf({ since, currency, total, run }: PrintedProfit): string {
   const from = since === null ? 'the opening' : `the opening (${since.slice(0, 16).replace('T', ' ')} UTC)`;
   const part = run === null ? '' : `, this run ${signedCents(moneyOf(run.total))}`;
   return `${signedCents(moneyOf(total))} ${currency} since ${from}${part}`;
 }
 
-/** Exact sum with a sign and two decimals, rounded half away from zero. */
+/** Returns an exact sum with a sign and two decimals, rounded half away from zero. */
 export function signedCents(sum: Money): string {
   const size = ((sum < 0n ? -sum : sum) + CENT / 2n) / CENT;
   const isNegative = sum < 0n && size > 0n;

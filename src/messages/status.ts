@@ -1,4 +1,4 @@
-/** The line on where the bot stands, every few seconds: whole where there is room, one row on a terminal. */
+/** Periodic status line of the bot: complete if there is space, one row on a terminal. */
 import { approximately, isInBook, moneyOfAmount, REASON_TO_WAIT, textOfPrice } from '../core/index.ts';
 import type {
   Amount,
@@ -28,7 +28,9 @@ export type StatusOptions = {
 };
 type QueueAhead = Readonly<Record<Side, Amount | null>>;
 
-/** As soon as both sides are quoted, or after ten seconds of the wall without, then every ten of them. */
+/**
+ * Starts the status line: first when both sides are quoted, or after ten seconds of real time; then every ten seconds.
+ */
 export function status({ log, instrument, now, clock, speed, queueAhead, room }: StatusOptions): { stop(): void } {
   let timer: Timer;
   let told = false;
@@ -51,7 +53,7 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
   return { stop: () => timer.stop() };
 }
 
-/** The fullest form that fits into so many characters; cut where even the shortest does not. */
+/** Returns the most complete form that fits into `room` characters; cuts the shortest form if none fits. */
 export function statusLine(of: Snapshot, instrument: Instrument, ahead: QueueAhead, room: number): string {
   const forms = [whole(of, instrument, ahead), ...shorter(of, instrument)];
   return forms.find(form => form.length <= room) ?? `${forms.at(-1)!.slice(0, Math.max(0, room - 1))}…`;
@@ -76,7 +78,7 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
   ].join(' | ');
 }
 
-/** The same with less and less of it; what is quoted, and why not, stays to the end. */
+/** Returns ever shorter forms; all keep the quotes, or why there are none. */
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
   const fills = `${of.fills} fills`;
@@ -90,7 +92,7 @@ function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   };
   const counted = quotes(orders => ` x${orders.length}`);
   const bare = quotes(() => '');
-  // What is cut is the price, not why there is none.
+  // Cuts the price rather than the reason for a missing quote.
   const last = of.quoting === null && of.unshown.buy === null && of.unshown.sell !== null ? turned(bare) : bare;
   const forms = [
     [counted, held, profit, fills],
@@ -110,7 +112,7 @@ const notQuoting = ({ quoting, waitsFor }: Snapshot, isWhole: boolean): string =
 
 const ordersShown = ({ orders }: Snapshot, side: Side): readonly Order[] =>
   orders.filter(order => order.side === side && isInBook(order));
-/** Nothing of the side is there, on its way or being replaced. */
+/** Whether a side has no order that is live, pending or being replaced. */
 const isEmpty = ({ unshown }: Snapshot, side: Side): boolean => unshown[side] !== null;
 
 function sideText(

@@ -1,4 +1,4 @@
-/** The last line of a run: what was done and what came of it, as one JSON object. */
+/** Final summary of a run, as one JSON object. */
 import { money, textOfMoney } from '../core/index.ts';
 import type { Instrument, Snapshot } from '../core/index.ts';
 import { partsText, profitSentenceOf, shownProfit } from './shownProfit.ts';
@@ -13,24 +13,30 @@ export type Summary = {
   readonly fills: number;
   /** Holdings at the end by currency, as decimal text. */
   readonly position: Readonly<Record<string, string>>;
-  /** Profit since the opening, and the part of the last run: the number of `puntas report` and `puntas status`. */
+  /** Profit since the opening, and the part of the last run; equal to `puntas report` and `puntas status`. */
   readonly profit: PrintedProfit;
-  /** Profit since the start of the process, in the minor currency, as decimal text; fees paid are negative, and the parts add up to the total. */
+  /**
+   * Profit since the start of the process, in the minor currency, as decimal text; fees paid are negative, and the
+   * parts add up to the total.
+   */
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
-  /** Share of the time with at least one live quote, from the first moment when quoting was possible. */
+  /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
   /** Orders that may be open; `null` if none is known and the open orders could not be read. */
   readonly openOrdersLeft: number | null;
   /** `null` if the balances could not be read. */
   readonly ledgerMatches: boolean | null;
-  /** Why trading is halted; absent when it is not. */
+  /** Reason why trading is halted; absent if it is not. */
   readonly halted?: string;
-  /** Present when nothing of this was real. */
+  /** Present only in paper trading. */
   readonly paper?: { readonly follows: string; readonly fills: string };
 };
 
-/** `run.seconds` is real time, told to the millisecond; shares of the time have four decimals. A currency of the book that is not held is '0'. */
+/**
+ * Returns the summary. `run.seconds` is real time, to the millisecond; shares of time have four decimals. A currency of
+ * the book that is not held is '0'.
+ */
 export function summaryOf(
   instrument: Instrument,
   snapshot: Snapshot,
@@ -70,7 +76,7 @@ export function summaryOf(
   };
 }
 
-/** The same for a person: a few lines; `resumeCommand` lifts a halt of this very bot. */
+/** Returns the summary as a few lines of text; `resumeCommand` lifts a halt of this bot. */
 export function describe(summary: Summary, resumeCommand: string): string {
   const { orders, uptime, pnl } = summary;
   const percent = (x: number) => `${(x * 100).toFixed(1)} %`;

@@ -1,6 +1,6 @@
-/** Text in rows of a width, for a terminal and for comments in a file. */
+/** Wrapping of text to a width, for terminals and for comments in files. */
 
-/** Broken between words; a word that is longer than a row, such as a command to copy, stays whole. */
+/** Wraps between words; a word longer than a row, such as a command to copy, stays whole. */
 export function wrapped(text: string, width: number): readonly string[] {
   const rows: string[] = [];
   for (const word of text.split(/\s+/)) {
@@ -12,8 +12,8 @@ export function wrapped(text: string, width: number): readonly string[] {
 }
 
 /**
- * Each line of a text that is longer than a row, broken between words; what follows stands two columns further in. Columns of a table stay where
- * they are in lines that fit. A word that is longer than a row has a row of its own.
+ * Wraps each long line between words, and indents its continuation by two columns. Lines that fit keep their columns. A
+ * word longer than a row gets its own row.
  */
 export const foldedText = (text: string, width: number): string =>
   Number.isFinite(width)
@@ -23,7 +23,7 @@ export const foldedText = (text: string, width: number): string =>
         .join('\n')
     : text;
 
-/** `used`: columns of the first row that are taken. */
+/** `used`: occupied columns of the first row. */
 export function foldedRow(line: string, width: number, used = 0): readonly string[] {
   if (line.length <= width - used) return [line];
   const indent = ' '.repeat(Math.min(/^ */.exec(line)![0].length + 2, Math.floor(width / 2)));
@@ -32,7 +32,7 @@ export function foldedRow(line: string, width: number, used = 0): readonly strin
   while (rest.length > room) {
     const first = /^ */.exec(rest)![0].length;
     const before = rest.lastIndexOf(' ', room);
-    // A first word that is too long for what is left of the row goes on the next one.
+    // A first word that is too long for the rest of the row moves to the next one.
     const at = before > first ? before : rest.indexOf(' ', first);
     if (at < 0) break;
     rows.push(rest.slice(0, at).trimEnd());

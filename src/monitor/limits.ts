@@ -12,28 +12,28 @@ const labels = ['book', 'limit', 'currency'] as const;
 export const LIMITS = [
   gauge({
     name: 'puntas_limit',
-    help: 'What may not be exceeded, named by its key in the configuration; sums with their currency.',
+    help: 'Limit, named by its key in the configuration.',
     labels,
     read: now => limitSamples(now, ({ max }) => max),
   }),
   gauge({
     name: 'puntas_limit_used',
     alerts: ['PuntasDrawdownNear', 'PuntasDayLossNear'],
-    help: 'How much of each limit is used now: positionMax (distance of inventory from its target), orderValueMax (largest live order), ordersMax, collarBps (farthest live order), drawdownMax (fall of the profit from its highest), dayLossMax (loss since the start of the UTC day), and what happened in the last minute or ten. The distance to a limit is puntas_limit - puntas_limit_used.',
+    help: 'Used part of each limit, in its unit. puntas_limit - puntas_limit_used is what remains.',
     labels,
     read: now => limitSamples(now, ({ used }) => used),
   }),
   gauge({
     name: 'puntas_sentinel_age_seconds',
     alerts: ['PuntasSentinelGone'],
-    help: 'Time since the sentinel last showed life; +Inf when one is required and none ever did; absent when there is none to expect.',
+    help: 'Time since the last heartbeat of the sentinel; +Inf before the first; absent if none is expected.',
     labels: ['book'],
     read: ({ limits: { sentinelAgeMs } }) => (sentinelAgeMs === null ? null : sentinelAgeMs / 1000),
   }),
   gauge({
     name: 'puntas_state_free_bytes',
     alerts: ['PuntasDiskLow'],
-    help: 'Bytes that may still be written where the state directory is.',
+    help: 'Free bytes on the state disk.',
     labels: ['book'],
     read: ({ limits }) => limits.diskFreeBytes,
   }),

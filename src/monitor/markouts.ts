@@ -9,19 +9,19 @@ const labels = ['book', 'side', 'level', 'seconds'] as const;
 export const MARKOUTS = [
   gauge({
     name: 'puntas_markout_bps',
-    help: 'Mean gain of our fills against the middle so many seconds later, in bps of the price, before fees, weighted by value, older fills less; by side and level (all: the whole side). 0 seconds: against the middle just before the fill. Absent without fills and without the section markouts.',
+    help: 'Mean markout of fills after the given seconds (bps, before fees, weighted by value); 0: just before the fill. Absent without fills or the section markouts.',
     labels,
     read: now => markoutSamples(now, ({ bps }) => bps),
   }),
   gauge({
     name: 'puntas_markout_error_bps',
-    help: 'Standard error of it, from clusters of a minute or the horizon.',
+    help: 'Standard error of puntas_markout_bps.',
     labels,
     read: now => markoutSamples(now, ({ errorBps }) => errorBps),
   }),
   gauge({
     name: 'puntas_adverse_widening_bps',
-    help: 'How far the quotes of a side are moved out because its fills are followed by moves against them, in bps; absent without the section markouts.',
+    help: 'Widening of a side because of adverse selection (bps); absent without the section markouts.',
     labels: ['book', 'side'],
     read: ({ markouts }) => (markouts ? SIDES.map(side => [{ side }, markouts.widenBps[side]]) : []),
   }),

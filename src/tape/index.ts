@@ -1,4 +1,4 @@
-/** Everything that other rooms may import from tape. */
+/** Public interface of tape for the other layers. */
 export * from './model/tape.ts';
 export { RecordedBook, RecordedSide } from './model/recordedBook.ts';
 export { booksIn, isStoredTape, openTape } from './format/open.ts';

@@ -1,4 +1,7 @@
-/** Puts one bot together from a checked configuration. The embedded exchange and a remote one differ by an address and a key. */
+/**
+ * Construction of a bot from a checked configuration. The embedded exchange and a remote one differ only by address and
+ * key.
+ */
 import {
   amountFloor,
   describeTier,
@@ -41,31 +44,34 @@ import { FeesTooHigh, UsageError } from './usageError.ts';
 import { feedOf } from './feeds.ts';
 import { venueOf } from './venueRegistry.ts';
 
-/** Where to trade, and as whom. */
+/** Access to an exchange with an account. */
 export type VenueAccess = {
   readonly restUrl: string;
   readonly key: string;
   readonly secret: SecretText;
-  /** How many times faster than real time the venue's clock and ours run. */
+  /** Multiple of real time at which the clocks of the venue and the bot run. */
   readonly speed: number;
-  /** When it began, for an exchange that forgets everything when it ends: what was left at an earlier one is not looked for here. */
+  /** Start time of an exchange that loses everything at its end; state of an earlier one is not looked up in it. */
   readonly born?: Millis;
-  /** Instead of sockets to `restUrl`: the way to an exchange in the same process. */
+  /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
-  /** Where conversions are asked for, and where webhooks are registered, when not at `restUrl`. */
+  /** Addresses for conversions and for webhook registration, if not `restUrl`. */
   readonly rfqUrl?: string;
   readonly webhookUrl?: string;
-  /** Where the stream is; without it, and without a transport for it, books are polled. */
+  /** Address of the stream; without it, and without a stream transport, books are polled. */
   readonly streamUrl?: string;
   readonly streamTransport?: StreamTransport;
-  /** Present when nothing here is real: the exchange whose market is followed, and how fills are decided. */
+  /** Present only in paper trading: the followed exchange, and the fill model. */
   readonly paper?: { readonly follows: string; readonly fills: string; outcome(): string };
 };
 
-/** A faster clock shortens the longest delay of a request too; a request must be given up before that, in real time, but not before a busy machine can answer. */
+/**
+ * Minimum deadline of a request, in real time. On an accelerated clock, deadlines shrink with the maximum request
+ * delay, but a busy machine must still be able to answer.
+ */
 const DEADLINE_MIN_MS = 500;
 
-/** A client for the venue. Its nonces continue above those of earlier runs when a journal is given. */
+/** Returns a client for the venue. With a journal, its nonces continue above those of earlier runs. */
 export function clientOf(
   config: Config,
   at: VenueAccess,
@@ -73,7 +79,7 @@ export function clientOf(
   seed: number,
   options: {
     readonly journal?: Journal;
-    /** Without a journal: every nonce is higher than this. */
+    /** Lower bound of every nonce, without a journal. */
     readonly nonceAbove?: bigint;
     readonly onRequest?: (seen: Observation) => void;
   } = {},
@@ -97,7 +103,7 @@ export function clientOf(
   });
 }
 
-/** A client without a key, for who reads the market alone. `deadlineMs`: the least that a whole answer gets. */
+/** Returns a client without a key, for market data only. `deadlineMs`: minimum time for a complete answer. */
 export function publicClientOf(
   config: Pick<Config, 'exchange'>,
   restUrl: string,
@@ -116,7 +122,7 @@ export function publicClientOf(
   });
 }
 
-/** The stream of the configured book; undefined when it is switched off or the venue has none. */
+/** Returns the stream of the configured book; `undefined` if it is disabled or the venue has none. */
 export function marketStreamOf(
   config: Config,
   { streamUrl: url, streamTransport: transport }: VenueAccess,
@@ -130,7 +136,10 @@ export function marketStreamOf(
   return url === undefined ? undefined : marketStream?.({ ...of, url });
 }
 
-/** What the configured price from elsewhere is read from, and how its feeds are closed; undefined when there is none. */
+/**
+ * Returns the sources of the configured reference price, with a function that closes its feeds; `undefined` if there is
+ * none.
+ */
 export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
   const elsewhere = externalReferenceOf(config);
   if (elsewhere === null) return undefined;
@@ -143,8 +152,9 @@ export function referenceOf(config: Config): (ReferenceOptions & { close(): Prom
 }
 
 /**
- * The engine of one run. Throws `UsageError` when the spreads cannot earn the account's fees, and when a price or an amount of the configuration cannot be
- * counted in the book's units.
+ * Returns the engine of one run.
+ * @throws UsageError if the spreads cannot earn the account's fees, or if the book's units cannot represent a price or
+ * amount of the configuration.
  */
 export function engineOf(
   config: Config,
@@ -167,7 +177,7 @@ export function engineOf(
   }
 }
 
-/** Amounts that would be read as nothing if they were below one lot. */
+/** Amounts that would round to zero if they were below one lot. */
 const AMOUNTS: readonly (readonly string[])[] = [
   ['strategy', 'amount'],
   ['strategy', 'levelAmountStep'],
@@ -177,7 +187,10 @@ const AMOUNTS: readonly (readonly string[])[] = [
   ['regimes', 'wide', 'depthMin'],
 ];
 
-/** Returns which amount of the configuration is above zero and below one lot of the book, in a line with its place; `null` if none is. */
+/**
+ * Returns an error line for an amount of the configuration that is positive but below one lot of the book; `null` if
+ * there is none.
+ */
 function belowOneLot(config: Config, instrument: Instrument): string | null {
   for (const path of AMOUNTS) {
     const text = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);
@@ -236,29 +249,32 @@ function madeEngine(
   });
 }
 
-/** How inventory leaves by conversions; undefined when it does not. */
+/** Returns the setup of hedges by conversion; `undefined` if not configured. */
 export function hedgeOf(config: Config, client: VenueClient): HedgeSetup | undefined {
   const plan = hedgePlanOf(config);
   return plan && { ...plan, desk: deskOf(client, 'hedge') };
 }
 
-/** How RFQ is asked for its prices alone; undefined when it is not. */
+/** Returns the setup of RFQ prices as a reference; `undefined` if not configured. */
 export function rfqReferenceOf({ rfqReference }: Config, client: VenueClient): RfqReferenceSetup | undefined {
   return (
     rfqReference && { ...rfqReference, amount: moneyOf(rfqReference.amount), desk: deskOf(client, 'rfqReference') }
   );
 }
 
-/** Throws `UsageError` where nothing can be converted. */
+/**
+ * Returns the conversion desk.
+ * @throws UsageError if the exchange has none.
+ */
 function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
   if (desk) return desk;
   throw new UsageError(`${key}: nothing can be converted at this exchange; leave the key out`);
 }
 
-/** A band beyond so many orders is not told from another. */
+/** Maximum band, in orders; larger bands have the same effect. */
 const ORDERS_MAX = 10_000;
 
-/** The same for any desk. */
+/** Returns the hedge setup without a desk. */
 export function hedgePlanOf({ hedge, timing, strategy, limits }: Config): Omit<HedgeSetup, 'desk'> | undefined {
   if (!hedge) return undefined;
   const { venues, band, residual, risk, flow, quoteLifeMinMs, costDayMax, ...others } = hedge;
@@ -289,7 +305,7 @@ function pullOf({ leader, print }: NonNullable<Config['pull']>, instrument: Inst
   };
 }
 
-/** Null without any; also for a recording from before there were regimes. */
+/** Returns the regime rules; `null` if there are none, as in a recording from before regimes. */
 function regimesOf({ regimes, limits }: Config, instrument: Instrument): RegimeRules | null {
   if (!regimes) return null;
   const { leaveShare, calmMs, wide, reduceOnly } = regimes;

@@ -1,4 +1,7 @@
-/** Finds, reads and checks the configuration of a command. Everything wrong is one line each, and ends the command with code 2; old names of keys are warned of. */
+/**
+ * Configuration of a command: located, read and validated. Each error is one line and ends the command with code 2; old
+ * names of keys only cause warnings.
+ */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +10,7 @@ import type { Config } from '../config.ts';
 import { UsageError } from './usageError.ts';
 import { VENUES } from './venueRegistry.ts';
 
-/** The configurations that come with the program, from the source tree and from the built one. */
+/** Returns the path of a shipped configuration, in the source tree or the built one. */
 export function shippedConfig(name: string): string {
   for (const up of ['../../config/', '../../../config/']) {
     const path = fileURLToPath(new URL(`${up}${name}.yaml`, import.meta.url));
@@ -23,16 +26,19 @@ export function shippedConfig(name: string): string {
   );
 }
 
-/** A checked configuration. Its relative paths are taken from the folder of the file, wherever the command is given. */
+/** Returns the validated configuration. Its relative paths count from the folder of the file. */
 export const readConfig = (path: string): Config => readConfigText(path).config;
 
-/** The same, with the text that was read; of a shipped file that nobody named paths stay as they are. */
+/** Like `readConfig`, with the file's text; paths of a shipped file that the operator did not name stay as they are. */
 export function readConfigText(path: string, isShipped = false): { readonly config: Config; readonly text: string } {
   const { config, text } = checked(path);
   return { config: isShipped ? config : pathsFrom(dirname(resolve(path)), config), text };
 }
 
-/** One that comes with Puntas, for a command without -c: there is no file of the user's, so that its paths are taken from the working directory. */
+/**
+ * Returns a shipped configuration for a command without -c. There is no user's file, so paths count from the working
+ * directory.
+ */
 export const readShipped = (name: string): Config => checked(shippedConfig(name)).config;
 
 function checked(path: string): { readonly config: Config; readonly text: string } {
@@ -55,7 +61,10 @@ function checked(path: string): { readonly config: Config; readonly text: string
 let warn: (line: string) => void = () => undefined;
 const warned = new Set<string>();
 
-/** From now on what is no error in a file, such as an old name of a key, is told there, a line each; nowhere before. */
+/**
+ * Sets the receiver of warnings about configurations, such as old names of keys, one line each; before, they are
+ * dropped.
+ */
 export function warnOfConfigs(to: (line: string) => void): void {
   warn = to;
 }
@@ -66,7 +75,7 @@ function warnOnce(line: string): void {
   warned.add(line);
 }
 
-/** Every path that a configuration can name, absolute. */
+/** Makes every path of a configuration absolute. */
 function pathsFrom(folder: string, config: Config): Config {
   const { exchange, paper, state, reference, console: page } = config;
   const at = (path: string) => resolve(folder, path);

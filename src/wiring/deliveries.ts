@@ -1,19 +1,22 @@
-/** Carries the embedded exchange's webhooks over HTTP, with a few pooled connections per callback host. */
+/** Transport of the embedded exchange's webhooks over HTTP, with pooled connections for each callback host. */
 import { httpTransport } from '../exchange/index.ts';
 import type { Transport } from '../core/index.ts';
 import type { DeliveryPort } from '../sandbox/index.ts';
 
-/** Callback hosts connected to at once; the one unused for longest is let go. */
+/** Maximum number of connected callback hosts; the least recently used one is dropped. */
 const HOSTS_MAX = 16;
-/** A callback's answer is a status; more than this of a body is not read. */
+/** Maximum bytes read of a callback's body; only its status matters. */
 const BODY_MAX = 64 * 1024;
 
-/** `post` rejects without a whole answer within five seconds (rfq 6), on one of over `BODY_MAX` bytes, and on a url that is none. */
+/**
+ * Returns the transport. `post` rejects if there is no complete answer within five seconds (rfq 6), if the answer
+ * exceeds `BODY_MAX` bytes, or if the URL is invalid.
+ */
 export function httpDeliveries(): DeliveryPort & { close(): Promise<void> } {
   const hosts = new Map<string, Transport>();
 
   function transportTo(origin: string): Transport {
-    // Which hosts are allowed is the exchange's own rule: it asked already.
+    // The exchange has already checked which hosts are allowed.
     const found =
       hosts.get(origin) ?? httpTransport({ origin, connections: 8, bodyMax: () => BODY_MAX, plainHttp: true });
     hosts.delete(origin);

@@ -1,4 +1,4 @@
-/** Starts the embedded exchange with its market and one funded account, as the configuration asks. */
+/** Embedded exchange with its market and one funded account, as configured. */
 import { lotOf, moneyOf, pairOf, priceAcross, Secret } from '../core/index.ts';
 import type { Clock, Millis } from '../core/index.ts';
 import { externalReferenceOf } from '../config.ts';
@@ -28,20 +28,20 @@ export type Embedded = {
 };
 
 export type EmbeddedOptions = {
-  /** The market is this recording; null: the seeded flow of the configured book. */
+  /** Recording that serves as the market; `null` for the seeded flow of the configured book. */
   readonly tape: Tape | null;
   readonly port: number;
-  /** What a person changes to get another port. */
+  /** Setting that the operator changes to use another port. */
   readonly portFrom: string;
-  /** Instead of the one in the configuration. */
+  /** Overrides the configured seed. */
   readonly seed?: number;
-  /** Every book of the built-in market has one, not the configured book alone; a recording is of one book. */
+  /** Whether every book of the built-in market has a flow, not only the configured one; a recording has one book. */
   readonly allBooks?: boolean;
-  /** Opens the operator's calls to who knows it. */
+  /** Token that allows the operator's calls. */
   readonly operatorToken?: string;
 };
 
-/** The same before it is served: in process, without a socket. */
+/** Embedded exchange in the process, without a socket. */
 export type Box = {
   readonly exchange: EmbeddedExchange;
   readonly account: { readonly id: string; readonly key: string; readonly secret: string };
@@ -49,7 +49,10 @@ export type Box = {
   stop(): void;
 };
 
-/** The exchange with its market and one funded account. Throws `UsageError` for a remote exchange, and for a book that it has no market for. */
+/**
+ * Returns the exchange with its market and one funded account.
+ * @throws UsageError for a remote exchange, or for a book without a market.
+ */
 export function openBox(
   config: Config,
   clock: Clock,
@@ -69,7 +72,7 @@ export function openBox(
     switches: {
       engineDelayMinMs: Math.min(1, exchange.engineDelayMs),
       engineDelayMaxMs: exchange.engineDelayMs,
-      // A recording has its own.
+      // A recording has its own delay.
       ...(tape !== null && { feedDelayMinMs: 0, feedDelayMaxMs: 0 }),
     },
     ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),
@@ -93,7 +96,8 @@ export function openBox(
 }
 
 /**
- * On 127.0.0.1 alone; port 0 takes a free one. Rejects with `UsageError` as `openBox` throws, and when the port is taken: then nothing is left running.
+ * Serves the exchange only on 127.0.0.1; port 0 selects a free one. Rejects with `UsageError` as `openBox`, and if the
+ * port is taken; nothing is left running then.
  */
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();
@@ -122,12 +126,15 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
   }
 }
 
-/** Markets in the books of the configured reference: the last ones their own flow, the first so that the price through all is that of our book a moment ago. */
+/**
+ * Starts markets in the books of the configured reference. The last ones have their own flow. The first one follows, so
+ * that the price through all of them equals the traded book's recent price.
+ */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
   const reference = externalReferenceOf(config);
   const [first, ...others] = reference?.legs ?? [];
   if (reference === null || first === undefined) return [];
-  // What a feed tells is not for us to lead: the other books live their own lives.
+  // With feeds, the external price cannot follow the book, so the other books are independent.
   if (reference.feeds.size > 0) {
     return reference.read.map((book, i) => {
       const flow = flowOf(book, seed + 1 + i);
@@ -155,7 +162,7 @@ function startReference(config: Config, venue: EmbeddedExchange, seed: number): 
   return markets.map(([, market]) => market);
 }
 
-/** Flows in the books that have none yet. */
+/** Starts flows in the books that have none yet. */
 function startOthers(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
   const taken = [config.book, ...(externalReferenceOf(config)?.read ?? [])];
   return Object.keys(FLOW_PROFILES).flatMap((book, i) => {
@@ -176,7 +183,7 @@ function flowOf(book: string, seed: number): Market {
   return seededFlow({ seed, profile });
 }
 
-/** A tape may count finer than its rules ask for: its amounts stay exact. */
+/** Returns the lot of a tape that is finer than its rules, so that its amounts stay exact. */
 function countedIn({ instrument: { lot }, rules }: Tape): { readonly lot?: string } {
   return moneyOf(lot) < moneyOf(lotOf(rules)) ? { lot } : {};
 }

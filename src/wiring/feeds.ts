@@ -1,4 +1,4 @@
-/** Where feeds come from: a file that is read again when it has changed, or an address on the web. */
+/** Sources of price feeds: a file that is read again after a change, or a web address. */
 import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
@@ -6,13 +6,14 @@ import type { FeedConfig } from '../config.ts';
 import { readingOf } from '../live/market/feed.ts';
 import type { Feed, FeedReading } from '../live/market/feed.ts';
 
-/** A price is short: more than this is something else. */
+/** Maximum bytes of a feed; a price is short. */
 const BYTES_MAX = 65_536;
 
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
 /**
- * `now` in ms since 1970. Throws a RangeError on a configuration with neither url nor file; what `read` runs into is its result, never a rejection.
+ * Returns a feed; `now` in ms since 1970. Throws a RangeError if the configuration has neither url nor file. Errors of
+ * `read` are its result, never a rejection.
  */
 export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   const { url, file } = config;
@@ -21,7 +22,7 @@ export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   throw new RangeError('a feed has a url or a file');
 }
 
-/** Its age is that of its last change, unless it says a time itself. */
+/** The age is that of the file's last change, unless the text has a time. */
 function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
   let known: { readonly mark: string; readonly text: string; readonly changedAt: number } | null = null;
   const text = (): typeof known | string => {
@@ -31,7 +32,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
       const mark = `${seen.dev} ${seen.ino} ${seen.size} ${seen.mtimeMs}`;
       if (known?.mark === mark) return known;
       const text = readOpenFile(fd, BYTES_MAX);
-      // Read while it was written: the next look tells.
+      // The file changed during the read; the next read gets it.
       if (fstatSync(fd).size !== seen.size) return 'it is being written';
       known = { mark, text, changedAt: seen.mtimeMs };
       return known;
@@ -54,12 +55,12 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
   };
 }
 
-/** One GET with one deadline for all of it; no redirect, no retry: the next reading is one. */
+/** Sends one GET with one total deadline, without redirect or retry; the next reading is the retry. */
 function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
   const { origin, pathname } = new URL(url);
   const agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: config.timeoutMs } });
   return {
-    // A query may hold more than others should read in a log.
+    // A query may contain secrets, which must not be logged.
     name: `${origin}${pathname}`,
     close: () => agent.destroy(),
     async read() {
@@ -78,7 +79,7 @@ function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
               ? `its body is in ${String(coding)}, which was not asked for`
               : null;
         if (refusal !== null) {
-          // What it has to say of its end interests nobody, and must not end the bot.
+          // An error of the discarded body must not end the bot.
           body.on('error', () => undefined).destroy();
           return failed(refusal);
         }

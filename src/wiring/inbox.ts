@@ -1,4 +1,7 @@
-/** The bot's side of the webhook inbox: starts its thread, and turns what came into a look at the account. A delivery changes no number. */
+/**
+ * Bot's side of the webhook inbox: starts its thread, and converts deliveries to reads of the account. A delivery
+ * itself changes no number.
+ */
 import { Worker } from 'node:worker_threads';
 import { readWebhookTokens } from '../config.ts';
 import type { Config, WebhookSettings } from '../config.ts';
@@ -11,29 +14,32 @@ import type { FromThread, InboxState, ThreadData, ToThread } from './inboxThread
 
 export type InboxSide = {
   readonly url: string;
-  /** As of the last second; null before the first. */
+  /** State within the last second; `null` before the first. */
   state(): InboxState | null;
   close(): Promise<void>;
 };
 
 export type InboxLooks = {
-  /** Something came that may have moved money. */
+  /** Called on a delivery about a possible transfer. */
   readonly moved: () => void;
-  /** A conversion was told of: its quote. */
+  /** Called with the quote id on a delivery about a conversion. */
   readonly converted?: (quoteId: string) => void;
 };
 
-/** The secret path, from the environment. Throws `UsageError` with what is missing. */
+/**
+ * Returns the secret path from the environment.
+ * @throws UsageError with what is missing.
+ */
 export function webhookTokens(): readonly string[] {
   const read = readWebhookTokens(process.env, readSecretFile);
   if (!read.ok) throw new UsageError(read.errors);
   return read.tokens;
 }
 
-/** Where deliveries go: the address in the configuration, and the secret path behind it. */
+/** Returns the callback address: the configured address with the secret path. */
 export const callbackOf = (base: string, token: string): string => `${base}/hooks/${token}`;
 
-/** Rejects with one line when the port cannot be had. */
+/** Starts the inbox. Rejects with one line if the port is unavailable. */
 export async function startInbox(
   config: Config,
   settings: WebhookSettings,
@@ -82,10 +88,12 @@ const NOTHING: InboxState = {
   problem: null,
 };
 
-/** Lines about deliveries in a second; a flood is counted, and quoting goes on. */
+/**
+ * Maximum log lines about deliveries per second; further ones are only counted, so that a flood does not stop quoting.
+ */
 const LINES_PER_SECOND = 5;
 
-/** What is made of news: lines, and looks. `elapsed` in ms. */
+/** Returns a handler that converts news to log lines and reads. `elapsed` in ms. */
 export function inboxHearing(
   log: Log,
   { moved, converted }: InboxLooks,

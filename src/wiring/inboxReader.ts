@@ -1,4 +1,4 @@
-/** What a stored delivery says, joined with everything that was said of the same transaction before. */
+/** Content of a stored delivery, merged with earlier deliveries about the same transaction. */
 import { findContradictions, joinTransactions, transactionFromEvent } from '../core/index.ts';
 import type { TransactionEvent, TransactionState, VenueWebhooks } from '../core/index.ts';
 
@@ -9,16 +9,19 @@ export type InboxNews =
       readonly type: TransactionEvent['kind'];
       readonly status: string;
       readonly refund: string | null;
-      /** Of a conversion. */
+      /** Quote id of a conversion. */
       readonly quoteId: string | null;
       readonly contradictions: readonly string[];
     }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Transactions whose state is remembered, so that a contradiction is seen. */
+/** Number of transactions whose state is kept to detect contradictions. */
 const STATES_MAX = 10_000;
 
-/** Transactions as their events, joined, say; null when an event says nothing that is not known. The one heard of least lately is forgotten first. */
+/**
+ * Returns a function that merges events to transactions; `null` if an event adds nothing. The least recently updated
+ * transaction is dropped first.
+ */
 function transactions(): (event: TransactionEvent) => TransactionState | null {
   const states = new Map<string, TransactionState>();
   return event => {
@@ -33,14 +36,17 @@ function transactions(): (event: TransactionEvent) => TransactionState | null {
   };
 }
 
-/** How far a transaction and its refund have come: deliveries that do not change it are repetitions (rfq-and-webhooks 6, rule 3). */
+/**
+ * Returns the stage of a transaction and its refund; deliveries that do not change it are repeats (rfq-and-webhooks 6,
+ * rule 3).
+ */
 function stageOf({ kinds, status, finals, refund }: TransactionState): string {
   const steps = [...(refund?.steps ?? [])].map(([step, { status: at }]) => `${step}=${at.value}`).sort();
   const ends = [finals, refund?.finals ?? []].map(of => [...of].sort());
   return JSON.stringify([[...kinds].sort(), status.value, refund?.status.value, ends, steps]);
 }
 
-/** Reads deliveries one after the other; null for one that is about something else, or says what is known. */
+/** Returns a reader of deliveries in sequence; `null` for one about another subject, or with nothing new. */
 export function inboxReader(read: VenueWebhooks['read']): (body: Buffer) => InboxNews | null {
   const join = transactions();
   return body => {

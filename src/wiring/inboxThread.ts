@@ -1,4 +1,7 @@
-/** The thread of the webhook inbox: listens, stores, answers, and tells the bot's thread what came. Quoting goes on beside it. */
+/**
+ * Thread of the webhook inbox: listens, stores, answers, and reports to the bot's thread, so that quoting is not
+ * delayed.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { WebhookSettings } from '../config.ts';
 import { textOfError } from '../core/index.ts';
@@ -12,34 +15,34 @@ import type { InboxNews } from './inboxReader.ts';
 import { venueNamed } from './venueRegistry.ts';
 
 export type ThreadData = {
-  /** `exchange.venue`. */
+  /** Value of `exchange.venue`. */
   readonly venue: string | undefined;
   readonly dir: string;
   readonly settings: WebhookSettings;
   readonly tokens: readonly string[];
 };
 
-/** How the inbox stands: what became of deliveries since it began, what is kept, and why nothing is stored when nothing is. */
+/** State of the inbox: deliveries by outcome since its start, stored bytes, and why nothing is stored. */
 export type InboxState = {
   readonly counts: Readonly<InboxCounts>;
   readonly keptBytes: number;
   readonly problem: string | null;
 };
 
-/** What the thread says. */
+/** Message from the thread. */
 export type FromThread =
   | { readonly kind: 'listening'; readonly url: string; readonly kept: number }
   | { readonly kind: 'cannot listen'; readonly why: string }
   | InboxNews
   | { readonly kind: 'keys wanted' }
   | { readonly kind: 'problem'; readonly sentence: string }
-  /** Once a second. */
+  /** Sent once per second. */
   | { readonly kind: 'state'; readonly state: InboxState }
   | { readonly kind: 'closed' };
 
 export type ToThread = { readonly kind: 'keys'; readonly keys: readonly WebhookKey[] } | { readonly kind: 'close' };
 
-/** What a start reads of what is kept: enough to know a repetition, and to see a contradiction. */
+/** Stored deliveries read at a start, enough to detect repeats and contradictions. */
 const REMEMBERED = { rows: 2_000, bytes: 4_000_000 };
 const STATE_EVERY_MS = 1_000;
 
@@ -78,7 +81,7 @@ async function listen({ venue, dir, settings, tokens }: ThreadData, tell: (news:
       void inbox
         .close()
         .then(() => store.close())
-        // A full disk: what was answered is durable in SQLite's log all the same.
+        // The disk is full; answered deliveries are nevertheless durable in SQLite's log.
         .catch((error: unknown) =>
           tell({ kind: 'problem', sentence: `the inbox was not closed: ${textOfError(error)}` }),
         )

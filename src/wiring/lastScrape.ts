@@ -1,32 +1,38 @@
-/** Lets Prometheus see the end of a run: whoever has asked for metrics regularly is given the time to ask once more, also when others look too. */
+/**
+ * Delay of a run's end until Prometheus has scraped its final metrics. Only regular clients are awaited, even if others
+ * read them too.
+ */
 import type { Clock, Millis } from '../core/index.ts';
 
-/** No stop waits longer than this for it, in ms of the wall. */
+/** Maximum delay of a stop, in ms of real time. */
 const WAIT_MAX_MS = 15_000;
-/** Two times between scrapes that differ by more than this share are a person's, not Prometheus'. */
+/** Share by which intervals between scrapes may differ; less regular reads are manual. */
 const REGULAR_SHARE = 0.5;
-/** Scrapes closer than this, in ms of the wall, are one: a process that stood still answers at once all that had asked and given up meanwhile. */
+/**
+ * Interval in ms of real time within which scrapes count as one: a suspended process answers all abandoned requests
+ * together.
+ */
 const AT_ONCE_MS = 250;
 
-/** Who asks is known by address and program; of more than this the one that has not asked for longest is forgotten. */
+/** Number of clients kept, by address and program; the least recent one is dropped. */
 const ASKERS_MAX = 16;
 
 export class LastScrape {
   readonly #clock: Clock;
   readonly #waitMaxMs: Millis;
   readonly #atOnceMs: Millis;
-  /** Times of the last six scrapes of each, oldest first. */
+  /** Times of each client's last six scrapes, oldest first. */
   readonly #askers = new Map<string, readonly Millis[]>();
   readonly #waiting = new Map<string, () => void>();
 
-  /** `speed` is how much faster than the wall the clock runs. */
+  /** `speed`: multiple of real time at which the clock runs. */
   constructor(clock: Clock, speed: number) {
     this.#clock = clock;
     this.#waitMaxMs = WAIT_MAX_MS * speed;
     this.#atOnceMs = AT_ONCE_MS * speed;
   }
 
-  /** The page of metrics was asked for and answered. */
+  /** Records that the metrics were read. */
   happened(asker: string): void {
     const times = this.#askers.get(asker) ?? [];
     this.#askers.delete(asker);
@@ -38,7 +44,7 @@ export class LastScrape {
     this.#waiting.get(asker)?.();
   }
 
-  /** Ends when each that is expected has asked once more, or is not to be expected any more. */
+  /** Resolves when each expected client has scraped again, or is no longer expected. */
   async next(): Promise<void> {
     await Promise.all(
       [...this.#askers].map(async ([asker, times]) => {
@@ -55,7 +61,7 @@ export class LastScrape {
     );
   }
 
-  /** From the usual time between two scrapes, of which one or two may have been late. */
+  /** Computes the time from the usual interval, of which one or two may have been late. */
   #expected(times: readonly Millis[]): Millis {
     if (times.length < 3) return 0;
     const gaps = times.slice(1).map((at, i) => at - times[i]!);

@@ -1,23 +1,24 @@
-/** What of a running bot the metrics show, as it stands at the moment of asking. */
+/** State of a running bot for the metrics, at the time of the request. */
 import { statfsSync } from 'node:fs';
 import { isInBook, money, moneyOfAmount } from '../core/index.ts';
 import type { Amount, Clock, Fill, Instrument, Money, Order, Price, Side, Snapshot } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
-import type { Session } from '../live/loop/session.ts';
+import type { Run } from '../live/loop/run.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
-/** Of the engine's snapshot and the session behind it; the rest is the caller's. */
+/** Returns the values from the engine's snapshot and its run; the caller adds the rest. */
 export function monitored(
   snapshot: Snapshot,
-  { rules, loop, engine }: Session,
+  run: Run,
   beside: Beside,
 ): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop'> {
+  const { engine, rules } = run;
   const { instrument } = rules;
   const bid = best(snapshot.orders, 'buy');
   const ask = best(snapshot.orders, 'sell');
   const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isInBook(order)).length;
-  const { streamUp, queueAhead } = loop.market.status;
+  const { streamUp, queueAhead } = run.market.status;
   const sum = (lots: Amount | null) => (lots === null ? null : moneyOfAmount(instrument, lots));
   return {
     book: snapshot.symbol,
@@ -41,22 +42,22 @@ export function monitored(
     regimes: snapshot.regimes,
     figures: snapshot.figures,
     markouts: snapshot.markouts,
-    fees: loop.rules,
-    limits: { uses: engine.limitUses(loop.time()), ...beside() },
+    fees: rules,
+    limits: { uses: engine.limitUses(run.time()), ...beside() },
   };
 }
 
-/** What changed hands in an execution, by currency. */
+/** Returns the amounts exchanged in an execution, by currency. */
 export const volumeOf = ({ major, minor }: Fill, instrument: Instrument): Volume => [
   { currency: instrument.major, sum: major },
   { currency: instrument.minor, sum: minor },
 ];
 type Volume = Parameters<Metrics['fill']>[1];
 
-/** What lies beside the bot: its sentinel and its disk. */
+/** State of the bot's sentinel and its disk. */
 export type Beside = () => Omit<Monitored['limits'], 'uses'>;
 
-/** Looks at both in the state directory, at each call. */
+/** Returns a function that reads both from the state directory at each call. */
 export function besideOf(config: () => Config, clock: Clock): Beside {
   const { dir } = config().state;
   const watch = new Watch(
@@ -78,7 +79,7 @@ function freeBytes(dir: string): number | null {
   }
 }
 
-/** Why nothing is quoted, in words; empty while something is, on one side at least, or is about to be. */
+/** Returns why nothing is quoted, in words; empty if at least one side is, or is about to be. */
 export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapshot): string[] {
   if (quoting === 'halted' && regime.halt !== null) return [`halted: ${regime.halt}`];
   if (quoting === 'paused by a person' && regime.pause !== null) return [`${quoting}: ${regime.pause}`];
@@ -86,7 +87,7 @@ export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapsho
   return unshown.buy === null || unshown.sell === null ? [] : [whyNot ?? 'nothing is shown'];
 }
 
-/** Price of the best live order of a side, in ticks; 0 without one. */
+/** Returns the price of the best live order of a side, in ticks; 0 if there is none. */
 function best(orders: readonly Order[], side: Side): Price {
   const prices = orders.filter(order => order.side === side && isInBook(order)).map(order => order.price);
   if (prices.length === 0) return 0 as Price;

@@ -1,8 +1,8 @@
-/** A configuration that is written into another folder: its relative paths lead where they led. */
+/** Adjustment of relative paths when a configuration is written to another folder. */
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
 
-/** Paths that are taken from the folder of the file; those of feeds are beside them. */
+/** Paths relative to the file's folder; those of feeds are handled separately. */
 const PATHS: readonly (readonly string[])[] = [
   ['exchange', 'market', 'dir'],
   ['paper', 'stateDir'],
@@ -11,7 +11,7 @@ const PATHS: readonly (readonly string[])[] = [
   ['console', 'viewerTokenFile'],
 ];
 
-/** From a file in the folder `from` to one in the folder `to`. */
+/** Adjusts the paths of a file that moves from the folder `from` to the folder `to`. */
 export function movePaths(document: Document, from: string, to: string): void {
   if (resolve(from) === resolve(to)) return;
   for (const path of PATHS) movePath(document, path, from, to);

@@ -1,10 +1,10 @@
-/** What the files of a report need: one line when the disk refuses one, and the parts that every page carries along. */
+/** Files of a report: one error line if the disk refuses a file, and the parts that every page includes. */
 import { createRequire } from 'node:module';
 import { LARGE_FILE, readRegularFile } from '../guard/index.ts';
 import type { PageParts } from '../pages/index.ts';
 import { UsageError } from './usageError.ts';
 
-/** Throws `UsageError` in one line when a file of the report cannot be written. */
+/** Throws a one-line `UsageError` if a file of the report cannot be written. */
 export function written<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -14,7 +14,7 @@ export function written<T>(path: string, work: () => T): T {
   }
 }
 
-/** The chart library as it was installed, and the page's script as it was built. Throws what reading a missing one throws. */
+/** Returns the installed chart library and the built script of the page. Throws if one is missing. */
 export function pageParts(): PageParts {
   const library = createRequire(import.meta.url);
   const read = (path: string): string => readRegularFile(path, LARGE_FILE);

@@ -1,4 +1,7 @@
-/** Paper trading: an embedded exchange in this process whose market is another exchange's, read without a key and traded with play money. */
+/**
+ * Paper trading: an embedded exchange in this process whose market follows another exchange, read without a key, with
+ * play money.
+ */
 import { pairOf, randomOf, Secret, sleep, textOfAmount } from '../core/index.ts';
 import type { Amount, AvailableBook, Clock, Instrument, Transport, StreamTransport } from '../core/index.ts';
 import { externalReferenceOf, readsPerMinute } from '../config.ts';
@@ -16,14 +19,14 @@ import { venueOf } from './venueRegistry.ts';
 export type PaperOptions = {
   readonly log: Log;
   readonly seed: number;
-  /** Instead of sockets to the followed exchange. */
+  /** Transports that replace sockets to the followed exchange. */
   readonly transports?: { readonly rest: Transport; readonly stream?: StreamTransport };
-  /** A belief about our own code is broken. */
+  /** Called if an internal invariant is broken. */
   readonly onBroken: (error: unknown) => void;
 };
 
 export type Paper = {
-  /** What the bot runs with: the embedded exchange, and a state directory that no live run opens. */
+  /** Configuration that the bot runs with: the embedded exchange, and a state directory that no live run opens. */
   readonly config: Config;
   readonly venue: VenueAccess;
   readonly exchange: EmbeddedExchange;
@@ -35,10 +38,13 @@ export type Paper = {
 
 const READY_WITHIN_MS = 15_000;
 const READS_SHARE = 0.9;
-/** Beyond the volume of every account (public facts 4.1). */
+/** Volume above that of every account (public facts 4.1). */
 const NO_BOUND = '9999999999';
 
-/** Resolves when the followed book is there. Rejects in one line when it cannot be followed, or the configuration lacks something. */
+/**
+ * Resolves when the followed book is available. Rejects with one line if it cannot be followed, or if the configuration
+ * is incomplete.
+ */
 export async function openPaper(config: Config, clock: Clock, options: PaperOptions): Promise<Paper> {
   const { book, paper } = config;
   const [followed, balances] = [followedBy(config), balancesOf(config)];
@@ -120,14 +126,14 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
   }
 }
 
-/** The embedded exchange with the followed book's rules, and this machine's way to it. */
+/** Returns the embedded exchange with the followed book's rules and the configured latency. */
 const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock: Clock, seed: number) =>
   createVenue({
     clock,
     seed,
     books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
-    // There, and as long again: what the market tells us is older by its way here, and an order must not be before it.
-    // A cancel travels as far as an order.
+    // Latency in both directions: market data is older by its way here, and an order must not precede it. Cancels take
+    // as long as orders.
     switches: {
       engineDelayMinMs: paper.latencyMs,
       engineDelayMaxMs: paper.latencyMs,
@@ -136,7 +142,7 @@ const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock:
     },
   });
 
-/** What a person reads before anything else. Throws one line when the configuration cannot be traded on paper. */
+/** Returns the first line for the operator. Throws one line if the configuration does not allow paper trading. */
 export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;
   const { restUrl } = followedBy(config);
@@ -144,10 +150,10 @@ export function banner(config: Config): string {
   return `PAPER: no order leaves this machine and no key is read; follows ${config.book} at ${restUrl}, fills are ${fills}, ${latencyMs} ms to the exchange and as long back`;
 }
 
-/** What stands before each line on paper. */
+/** Prefix of each line in paper trading. */
 export const PAPER_PREFIX = 'paper: ';
 
-/** Every line says that it is about paper. */
+/** Returns a log that marks every line as paper. */
 export const onPaper = (log: Log): Log => ({
   debug: (known, text) => log.debug(known, `${PAPER_PREFIX}${text}`),
   info: (known, text) => log.info(known, `${PAPER_PREFIX}${text}`),
@@ -156,7 +162,7 @@ export const onPaper = (log: Log): Log => ({
   setLevel: level => log.setLevel?.(level),
 });
 
-/** What the followed market did, and what of it came to us. */
+/** Returns a summary of the followed market, and of what was filled here. */
 function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Instrument): string {
   const text = (n: number) => textOfAmount(instrument, n as Amount);
   return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; ${text(filledLots)} was filled here`;
@@ -188,7 +194,7 @@ function tiersOf(
   return [{ volume: NO_BOUND, ...rates }];
 }
 
-/** As for any run on an embedded exchange, which ends with it. */
+/** Returns the configuration of a run on an embedded exchange, which ends with it. */
 const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<Record<string, string>>): Config => ({
   ...config,
   exchange: {
@@ -205,7 +211,7 @@ const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<R
     authentication: followed.authentication,
   },
   state: { ...config.state, dir: config.paper.stateDir },
-  // Of money that moves on the account, of which there is none.
+  // Webhooks report transfers, which a paper account does not have.
   webhooks: undefined,
 });
 
@@ -214,7 +220,10 @@ function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: Pap
   return stream && url !== undefined ? { url } : undefined;
 }
 
-/** Of what is left when the strategy's other books are read, a tenth is for whole books; one in ten seconds is the least. */
+/**
+ * Returns the rate of complete book reads: a share of the budget left by the strategy's other books, at least one every
+ * ten seconds.
+ */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));
 }

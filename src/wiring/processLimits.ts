@@ -1,32 +1,35 @@
-/** What a process must have to run at all: open files and memory. Without them Node ends in the middle of something, with pages of its own. */
+/** Minimum process limits: open files and memory. Below them, Node fails midway and prints pages of its own. */
 import { getHeapStatistics } from 'node:v8';
-// Not by the index: with few files the other modules of the room cannot be loaded.
+// Not imported by the index: with few files, the other modules of the folder cannot be loaded.
 import { readRegularFile, SMALL_FILE } from '../guard/files.ts';
 
-/** The program's own files are read many at a time; sockets, recordings and threads come after them. */
+/** Minimum open files: the program's own files are read many at a time, before sockets, recordings and threads. */
 export const OPEN_FILES_MIN = 256;
-/** With `--max-old-space-size=64` Node takes 112 MB, with 96 it takes 144 MB; a container with 256 MB has 130 MB. */
+/**
+ * Minimum heap. Node uses 112 MB with `--max-old-space-size=64`, and 144 MB with 96; a container with 256 MB has 130
+ * MB.
+ */
 export const HEAP_MIN_MB = 120;
 
-/** Read little, or take orders out: they start with less memory. */
+/** Commands that read little or cancel orders, and start with less memory. */
 const SMALL = ['status', 'pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume', 'sentinel', 'alert', 'help'];
 
-/** Limits of this process: `Infinity` where they cannot be read. */
+/** Limits of this process; `Infinity` if they cannot be read. */
 export type ProcessLimits = { readonly openFiles: number; readonly heapMb: number };
 
-/** Reads the limits of this process, open files on Linux only. */
+/** Reads the limits of this process; open files only on Linux. */
 export const ownLimits = (): ProcessLimits => ({
   openFiles: openFilesIn(limitsText()),
   heapMb: getHeapStatistics().heap_size_limit / 1_048_576,
 });
 
-/** The soft limit in the text of `/proc/self/limits`. */
+/** Returns the soft limit in the text of `/proc/self/limits`. */
 export function openFilesIn(text: string): number {
   const found = /^Max open files\s+(\d+)\s/m.exec(text)?.[1];
   return found === undefined ? Infinity : Number(found);
 }
 
-/** Returns why the command cannot run within the limits and what to do, in one line; `null` if it can. */
+/** Returns why the command cannot run within the limits, with the remedy, in one line; `null` if it can. */
 export function smallLimitOf(
   command: string | undefined,
   { openFiles, heapMb }: ProcessLimits = ownLimits(),
@@ -40,7 +43,7 @@ export function smallLimitOf(
 const MORE_FILES =
   'raise it with ulimit -n 1024 in the same shell (systemd: LimitNOFILE=1024; Docker: --ulimit nofile=1024)';
 
-/** What to do about an error that says that too many files are open; `null` for any other. */
+/** Returns the remedy for an error about too many open files; `null` for any other. */
 export const filesRemedyOf = (error: unknown): string | null =>
   ['EMFILE', 'ENFILE'].includes(String((error as NodeJS.ErrnoException | null)?.code)) ? MORE_FILES : null;
 

@@ -1,8 +1,12 @@
-/** What a process must not be for a key to be safe in it: open to a debugger, or content with any certificate. */
+/** Checks that a process is safe for a key: not open to a debugger, and not accepting every certificate. */
 import { url as inspectorUrl } from 'node:inspector';
 import { UsageError } from './usageError.ts';
 
-/** Throws `UsageError` where Node would take any certificate: whoever stands in between reads the key and answers in the name of the exchange. */
+/**
+ * Rejects an environment in which Node accepts any certificate: an attacker between the two could read the key and
+ * impersonate the exchange.
+ * @throws UsageError in that case.
+ */
 export function refuseUncheckedCertificates(environment: Readonly<Record<string, string | undefined>>): void {
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
   throw new UsageError(
@@ -10,12 +14,16 @@ export function refuseUncheckedCertificates(environment: Readonly<Record<string,
   );
 }
 
-/** From now on SIGUSR1 does nothing: without a listener Node opens its inspector on it. Call first of all. */
+/** Disables SIGUSR1, on which Node opens its inspector if there is no listener. Must be called first. */
 export function closeToDebuggers(): void {
   process.on('SIGUSR1', () => undefined);
 }
 
-/** Throws `UsageError` while Node's inspector is open (`--inspect`, also in NODE_OPTIONS, or SIGUSR1 at the start): its port has no password and runs whatever it is sent. */
+/**
+ * Rejects an open inspector (`--inspect`, also in NODE_OPTIONS, or SIGUSR1 at the start): its port has no password and
+ * executes any code.
+ * @throws UsageError if it is open.
+ */
 export function refuseOpenInspector(): void {
   const url = inspectorUrl();
   if (url === undefined) return;

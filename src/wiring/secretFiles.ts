@@ -1,15 +1,18 @@
-/** Key files: read only when nobody else can have read or written them. */
+/** Key files, read only if no other user could have read or written them. */
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
 import { openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
 
-/** Where container runtimes mount secrets: root's, and mode 0444 without more, inside a file system of that container alone. */
+/** Mount point of container secrets: owned by root, mode 0444, on a file system private to the container. */
 const MOUNTED = /^(\/var)?\/run\/secrets\//;
 
-/** The text of a key file. Throws one line, with the command that mends it, when it is not ours (or root's), is open to others, or is no regular file of at most 64 kB. */
+/**
+ * Returns the text of a key file of at most 64 kB. Throws one line with the remedy if the file is not regular, is open
+ * to others, or belongs to neither this user nor root.
+ */
 export function readSecretFile(path: string): string {
   const fd = openRegularFile(path);
   try {
-    // What was opened is what is judged: a name may mean another file by now.
+    // Checks the opened file, because the name may refer to another one by now.
     const seen = fstatSync(fd);
     const user = process.geteuid?.();
     if (user !== undefined) {

@@ -1,6 +1,6 @@
-/** What ends a command with a line of what to do instead of a stack. */
+/** Errors that end a command with a line of advice instead of a stack. */
 
-/** What a person did wrong, told in lines; `code` is the exit code. */
+/** Error of the operator, as lines; `code` is the exit code. */
 export class UsageError extends Error {
   readonly code: number;
   constructor(lines: string | readonly string[], code = 2) {
@@ -12,7 +12,7 @@ export class UsageError extends Error {
 
 /** The strategy cannot earn the account's fees. */
 export class FeesTooHigh extends UsageError {
-  /** Where the account stands between the exchange's tiers; null when that is not known. */
+  /** Account's position among the exchange's fee tiers; `null` if unknown. */
   readonly tier: string | null;
   constructor(problem: string, tier: string | null) {
     super(problem);

@@ -1,4 +1,4 @@
-/** The exchange and the key that a command works with, found and cleaned up the same way for all. */
+/** Exchange and key of a command, set up and cleaned up uniformly. */
 import { readSecrets } from '../config.ts';
 import type { Config, RemoteSettings } from '../config.ts';
 import { Secret } from '../core/index.ts';
@@ -13,21 +13,21 @@ import { readSecretFile } from './secretFiles.ts';
 import { venueNamed, venueOf } from './venueRegistry.ts';
 
 export type VenueChoice = {
-  /** How many times faster than real time the embedded exchange runs; 1 for any other. */
+  /** Multiple of real time at which the embedded exchange runs; 1 for any other. */
   readonly speed: number;
-  /** Of the embedded exchange or of paper; absent: the configuration's, or a drawn one. */
+  /** Seed of the embedded exchange or of paper; if absent, the configured or a random one. */
   readonly seed?: number;
   readonly paper?: boolean;
-  /** A log of that level which shows none of the secrets. */
+  /** Opens a log of the given level with the secrets masked. */
   openLog(level: string, secrets: readonly string[]): Log;
 };
 
-/** Gets the configuration that it runs with: on paper another than was given. */
+/** Work on a venue, with the configuration that it runs with; in paper trading, this differs from the given one. */
 type VenueWork<T> = (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<T>;
 
 /**
- * Starts the embedded exchange when the configuration asks for it, hands over an address and a key, and cleans up; resolves to what `work` does. Rejects
- * with `UsageError` without a key.
+ * Starts the embedded exchange if configured, passes on address and key, and cleans up; resolves to the result of
+ * `work`. Rejects with `UsageError` if there is no key.
  */
 export async function withVenue<T>(
   config: Config,
@@ -61,7 +61,7 @@ export async function withVenue<T>(
   }
 }
 
-/** The same on paper: the work gets the configuration that it runs with. */
+/** Like `withVenue`, for paper trading with its own configuration. */
 async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, work: VenueWork<T>): Promise<T> {
   const { banner, onPaper, openPaper } = await import('./paper.ts');
   const plain = options.openLog(config.log.level, []);
@@ -87,7 +87,7 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
   }
 }
 
-/** The same for who only reads the market: no key is read, none is needed. */
+/** Like `withVenue`, for market data only, without a key. */
 export async function withMarket(
   config: Config,
   tape: Tape | null,
@@ -117,7 +117,7 @@ export async function withMarket(
   }
 }
 
-/** As `remoteVenue`, with every address that the configuration names. */
+/** Like `remoteVenue`, with every configured address. */
 export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
   ...remoteVenue(exchange),
   ...(exchange.streamUrl !== undefined && { streamUrl: exchange.streamUrl }),
@@ -125,7 +125,10 @@ export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
   ...(exchange.webhookUrl !== undefined && { webhookUrl: exchange.webhookUrl }),
 });
 
-/** The exchange of a configuration, with the key of the environment. Throws `UsageError` when the key is missing, or could be read by others. */
+/**
+ * Returns the configured exchange with the key from the environment.
+ * @throws UsageError if the key is missing, or readable by others.
+ */
 export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {
   refuseUncheckedCertificates(process.env);
   refuseOpenInspector();

@@ -1,4 +1,4 @@
-/** A YAML file that is held against a schema: every mistake is one line with its place. */
+/** YAML file validated by a schema, with one line and place for every error. */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import type { z } from 'zod';
 import { problemsOf } from '../config/problems.ts';
@@ -9,11 +9,14 @@ import { UsageError } from './usageError.ts';
 export type YamlFile<Data> = {
   readonly data: Data;
   readonly text: string;
-  /** Throws `UsageError` with a line for each, in the order of the file. */
+  /** Throws a `UsageError` with one line per problem, in the order of the file. */
   readonly tell: (problems: readonly Problem[]) => never;
 };
 
-/** `what` such a file is called, `like` an example of a key with its value, `advice` how one is named. Throws `UsageError`. */
+/**
+ * Reads a file. `what`: kind of file; `like`: example of a key with its value; `advice`: how to name one.
+ * @throws UsageError on any problem.
+ */
 export function readYamlFile<Schema extends z.ZodType>(
   path: string,
   schema: Schema,

@@ -1,10 +1,10 @@
 /**
- * Quotes of Avellaneda and Stoikov, "High-frequency trading in a limit order book", Quantitative Finance 8(3), 2008. Pure numbers; any price
- * unit and any time unit, the same everywhere; `q` in orders.
+ * Quotes of Avellaneda and Stoikov, "High-frequency trading in a limit order book", Quantitative Finance 8(3), 2008.
+ * Plain numbers in any consistent price and time unit; `q` in orders.
  */
 
 /**
- * Finite horizon, with `left` of it to go: the reservation price lies q gamma sigma^2 left below the fair value, and the spread is
+ * Finite horizon with `left` to go: the reservation price is q gamma sigma^2 left below the fair value. The spread is
  * gamma sigma^2 left + (2/gamma) ln(1 + gamma/k).
  */
 export const finite = (gamma: number, sigma: number, left: number, q: number): { shift: number; halfRisk: number } => ({
@@ -13,8 +13,8 @@ export const finite = (gamma: number, sigma: number, left: number, q: number): {
 });
 
 /**
- * Infinite horizon: what one order more and one order less is worth, as distances from the fair value, for |q| <= qMax with
- * omega = gamma^2 sigma^2 (qMax + 1)^2 / 2. These are prices of indifference: the edge comes on top. sigma cancels.
+ * Infinite horizon: indifference prices of one order more and one order less, as distances from the fair value. They
+ * hold for |q| <= qMax with omega = gamma^2 sigma^2 (qMax + 1)^2 / 2. The edge is added to them. sigma cancels.
  */
 export function infinite(gamma: number, qMax: number, q: number): { readonly buy: number; readonly sell: number } {
   const room = (qMax + 1) * (qMax + 1) - q * q;

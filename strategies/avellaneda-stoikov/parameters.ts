@@ -1,4 +1,4 @@
-/** The parameters of Avellaneda-Stoikov as they stand in the YAML. */
+/** YAML parameters of Avellaneda-Stoikov. */
 import { z } from 'zod';
 import { marketParameters } from '../market.ts';
 import { bps, levelParameters, levelProblems } from '../parameters.ts';
@@ -7,17 +7,13 @@ import { riskParameters, riskProblems } from '../risk.ts';
 
 export const avellanedaStoikovParameters = z.strictObject({
   ...levelParameters,
-  levelSpacingBps: bps
-    .default(3)
-    .describe(
-      'Least distance from one level to the next, in bps; each level lies where the model would quote after the ones inside are filled.',
-    ),
+  levelSpacingBps: bps.default(3).describe('Minimum distance between levels (bps).'),
   horizon: z
     .string()
     .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a length of time like 1h or 1d')
     .default('infinite')
     .describe(
-      'Length of a session at whose end inventory no longer matters, like 1d, counted from midnight UTC: the lean and the spread fall towards the end. infinite: there is none.',
+      'Session length from midnight UTC, like 1d; skew and spread decrease towards its end. infinite: no session.',
     ),
   risk: riskParameters,
   market: marketParameters,
@@ -25,7 +21,10 @@ export const avellanedaStoikovParameters = z.strictObject({
 
 export type AvellanedaStoikovParameters = z.infer<typeof avellanedaStoikovParameters>;
 
-/** None when the levels fit the limits and the risk is in the minor currency. How far out a level lies is not known before it runs. */
+/**
+ * Checks that the levels fit the limits and that the risk is in the quote currency. The distance of the levels is
+ * unknown before the strategy runs.
+ */
 export const avellanedaStoikovLimitProblems = (
   p: AvellanedaStoikovParameters,
   limits: LimitsAsked,

@@ -1,4 +1,7 @@
-/** Avellaneda-Stoikov: quotes around a reservation price that falls with inventory, with a finite or an infinite horizon. */
+/**
+ * Avellaneda-Stoikov: quotes around a reservation price that falls with inventory, with a finite or an infinite
+ * horizon.
+ */
 import { defineStrategy } from '../defineStrategy.ts';
 import { feeInside } from '../fees.ts';
 import { modelFromMarket } from '../fromMarket.ts';
@@ -19,7 +22,7 @@ export const avellanedaStoikov = defineStrategy({
   steps: MODEL_STEPS,
   tuning: { ...modelTuning, horizon: among('infinite', '4h', '1d') },
   fromMarket: modelFromMarket,
-  // By formulas E2 without a horizon, by formulas E1 with one, whose sessions follow each other since 1970 UTC.
+  // Formulas E2 without a horizon, formulas E1 with one; sessions of that length follow each other since 1970 UTC.
   make: (p, instrument) =>
     modelMaker(p, instrument, p.horizon === 'infinite' ? withoutEnd : toTheEndOf(millisOf(p.horizon))),
   edgeProblem: feeInside,
@@ -27,7 +30,10 @@ export const avellanedaStoikov = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** The shift of the reservation price by one order, gamma sigma^2 left, is what the risk asks for half way through the session. */
+/**
+ * Finite sessions. gamma is chosen so that halfway through the session the shift of the reservation price by one order,
+ * gamma sigma^2 left, equals the one from the risk.
+ */
 const toTheEndOf =
   (horizonMs: number) =>
   (input: ModelInput): Solution => {
@@ -40,11 +46,14 @@ const toTheEndOf =
     });
   };
 
-/** Around no inventory the shift by one order is 2 / (gamma (qMax + 1)^2): gamma follows from that. */
+/**
+ * Infinite horizon. gamma is chosen so that at zero inventory the shift by one order, 2 / (gamma (qMax + 1)^2), equals
+ * the one from the risk.
+ */
 const withoutEnd = (input: ModelInput): Solution => {
   const { shift, cap } = input;
   const gamma = 2 / (shift * (cap + 1) * (cap + 1));
-  // At the cap one more is worth nothing: the last bid is the one before it, and the asks likewise.
+  // At the cap another order has no value, so the last bid is the one before it; likewise for asks.
   return around(input, gamma, (side, q) =>
     side === 'buy'
       ? -infinite(gamma, cap, clamp(q, -cap, cap - 1)).buy
@@ -52,12 +61,15 @@ const withoutEnd = (input: ModelInput): Solution => {
   );
 };
 
-/** What a fill is to earn around the price of indifference, which lies `asked` from the fair value: by the formula, or as it was measured. */
+/**
+ * Adds the required edge per fill to the indifference price, which is `asked` from the fair value: by the formula or
+ * from the measured curve.
+ */
 function around({ k, adverse, fee, curve }: ModelInput, gamma: number, asked: Solution['distance']): Solution {
   if (curve !== null) return solutionAlong(curve, gamma, asked);
   const parts = [
     { name: 'edge', distance: arrivalEdge(gamma, k) },
-    // As in GLFT: half of the move on each side.
+    // Half of the move on each side, as in GLFT.
     { name: ADVERSE, distance: adverse / 2 },
     { name: 'maker fee', distance: fee },
   ];

@@ -1,47 +1,54 @@
 /**
- * Optimal quotes of Gueant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk", Math. Financ. Econ. 7(4), 2013: the closed
- * form far from the horizon, and the exact one under a hard cap. Pure numbers; any price unit and any time unit, the same everywhere.
+ * Optimal quotes of Gueant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk", Math. Financ. Econ. 7(4),
+ * 2013: the closed form far from the horizon, and the exact solution under a hard cap. Plain numbers in any consistent
+ * price and time unit.
  */
 import { arrivalEdge } from '../model.ts';
 
-/** Of one order's worth of inventory. */
+/** Market model per order of inventory. */
 export type FlowModel = {
-  /** Standard deviation of the price, per root of time. */
+  /** Standard deviation of the price, per square root of time. */
   readonly sigma: number;
-  /** Arrivals at a distance d: a e^(-k d), per time and on each side. */
+  /** Arrivals at a distance d: a e^(-k d), per time and side. */
   readonly a: number;
   readonly k: number;
   /** Drift of the price, per time. */
   readonly drift: number;
-  /** How far the price moves against us when we are filled. */
+  /** Adverse price move after a fill of the bot. */
   readonly adverse: number;
-  /** What a fill costs: the maker fee, in price. */
+  /** Cost of a fill: the maker fee, in price units. */
   readonly fee: number;
 };
 
-/** What a quote's distance from the fair value is made of; they add up. `inventory` moves both sides together: up when positive. */
+/**
+ * Components of a quote's distance from the fair value; they add up. `inventory` moves both sides in one direction: up
+ * if positive.
+ */
 export type Distance = {
-  /** (1/gamma) ln(1 + gamma/k): what the trade-off of edge and arrivals alone asks for. */
+  /** Optimal edge from the trade-off of edge and arrivals: (1/gamma) ln(1 + gamma/k). */
   readonly edge: number;
   readonly adverse: number;
   readonly fee: number;
-  /** Half of R: the risk of one more order's worth. */
+  /** Half of R: the risk of one more order. */
   readonly risk: number;
-  /** The lean against inventory and with the drift; for asks with the sign changed. */
+  /** Shift against inventory and with the drift; the sign is opposite for asks. */
   readonly inventory: number;
 };
 
-/** ln of (1 + gamma/k)^(1 + k/gamma): 1 in the limit of no aversion. */
+/** ln of (1 + gamma/k)^(1 + k/gamma); its limit for gamma = 0 is 1. */
 const logPower = (gamma: number, k: number): number => (gamma === 0 ? 1 : (1 + k / gamma) * Math.log1p(gamma / k));
 
-/** R, the shift of both quotes by one order's worth of inventory: sqrt(sigma^2 gamma / (2 k A e^(-k c)) (1 + gamma/k)^(1 + k/gamma)) e^(k xi / 4). */
+/**
+ * R, the shift of both quotes by one order of inventory: sqrt(sigma^2 gamma / (2 k A e^(-k c)) (1 + gamma/k)^(1 +
+ * k/gamma)) e^(k xi / 4).
+ */
 export function shiftPerOrder(m: FlowModel, gamma: number): number {
   const arrivals = m.a * Math.exp(-m.k * m.fee);
   const variance = ((m.sigma * m.sigma * gamma) / (2 * m.k * arrivals)) * Math.exp(logPower(gamma, m.k));
   return Math.sqrt(variance) * Math.exp((m.k * m.adverse) / 4);
 }
 
-/** The closed form: no horizon, no cap. `q` in orders, positive when long. */
+/** Closed form without horizon and cap. `q` in orders, positive if long. */
 export function closedForm(m: FlowModel, gamma: number, q: number): { readonly bid: Distance; readonly ask: Distance } {
   const r = shiftPerOrder(m, gamma);
   const edge = arrivalEdge(gamma, m.k);
@@ -51,15 +58,16 @@ export function closedForm(m: FlowModel, gamma: number, q: number): { readonly b
   return { bid: { ...rest, inventory }, ask: { ...rest, inventory } };
 }
 
-/** Distance of a bid below the fair value, in the price unit of `FlowModel`; negative when it lies above. */
+/** Distance of a bid below the fair value, in the price unit of `FlowModel`; negative above it. */
 export const bidDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk - d.inventory;
-/** Distance of an ask above the fair value, likewise; `inventory` widens it where it narrows the bid. */
+/** Distance of an ask above the fair value; `inventory` widens the ask as it narrows the bid. */
 export const askDistance = (d: Distance): number => d.edge + d.adverse + d.fee + d.risk + d.inventory;
 
 /**
- * The exact distances under |q| <= cap, far from the horizon, for whole q from -cap to cap: of bids at index q + cap (Infinity at the cap: no
- * bid), of asks likewise. They come from the eigenvector f of the smallest eigenvalue of the symmetric tridiagonal matrix with diagonal
- * alpha q^2 - k mu q and -eta beside it: bid(q) = (1/k) ln(f_q / f_(q+1)) + the edge, xi/2 and c.
+ * Exact distances under |q| <= cap, far from the horizon, for integer q from -cap to cap. Bids are at index q + cap
+ * (Infinity at the cap: no bid), asks likewise. f is the eigenvector of the smallest eigenvalue of a symmetric
+ * tridiagonal matrix with diagonal alpha q^2 - k mu q and off-diagonal -eta. Then bid(q) = (1/k) ln(f_q / f_(q+1)) plus
+ * the edge, xi/2 and c.
  */
 export function exactDistances(
   m: FlowModel,
@@ -85,9 +93,9 @@ export function exactDistances(
 }
 
 /**
- * ln(f_(i+1) / f_i) of the positive eigenvector of the symmetric tridiagonal matrix with this diagonal and `-beside` next to it, as ratios
- * of pivots from both ends to where they fit best (twisted factorisation, Parlett and Dhillon 1997): ratios neither overflow nor lose
- * digits where the vector itself would vanish.
+ * Returns ln(f_(i+1) / f_i) of the positive eigenvector of the symmetric tridiagonal matrix with this diagonal and
+ * off-diagonal `-beside`. Uses ratios of pivots from both ends to their best match (twisted factorization, Parlett and
+ * Dhillon 1997). The ratios neither overflow nor lose digits where the vector itself would vanish.
  */
 export function groundState(diagonal: Float64Array, beside: number): Float64Array {
   const n = diagonal.length;
@@ -111,8 +119,9 @@ export function groundState(diagonal: Float64Array, beside: number): Float64Arra
 }
 
 /**
- * The smallest eigenvalue, or a hair below it, where every pivot is positive. Laguerre's iteration from below, which never passes it: p'/p and
- * its derivative come from those of the pivots d_i - x - beside^2 / pivot_(i-1), of which p is the product.
+ * Returns the smallest eigenvalue or a number just below it, where every pivot is positive. Laguerre's iteration from
+ * below never exceeds it. p is the product of the pivots d_i - x - beside^2 / pivot_(i-1); their derivatives give p'/p
+ * and its derivative.
  */
 function smallestRoot(diagonal: Float64Array, beside: number): number {
   const n = diagonal.length;
@@ -159,7 +168,7 @@ function isBelow(diagonal: Float64Array, square: number, x: number): boolean {
 const TURNS_MAX = 100;
 const PRECISION = 1e-15;
 
-/** The gamma at which `shiftPerOrder` is `shift`, or the nearest that still is one. By bisection of its logarithm. */
+/** Returns the gamma at which `shiftPerOrder` is `shift`, or the nearest possible, by bisection of its logarithm. */
 export function aversionFor(m: FlowModel, shift: number): number {
   let low = Math.log(m.k) - LOG_RANGE;
   let high = Math.log(m.k) + LOG_RANGE;
@@ -171,5 +180,5 @@ export function aversionFor(m: FlowModel, shift: number): number {
   return Math.exp(low);
 }
 
-/** gamma / k from 1e-13 to 1e13. */
+/** Range of the bisection: gamma / k from 1e-13 to 1e13. */
 const LOG_RANGE = 30;

@@ -1,16 +1,20 @@
 /**
- * The optimum of GLFT for fills and adverse moves that depend on the distance in any way: what inventory asks of a fill, far from the horizon and exact under a cap.
- * Gueant, "Optimal market making", Applied Math. Finance 24(2), 2017, for the general intensity; the method is ours.
+ * Optimum of GLFT for fill rates and adverse moves with any dependence on distance, far from the horizon and exact
+ * under a cap. The general intensity is from Gueant, "Optimal market making", Applied Math. Finance 24(2), 2017; the
+ * method is the project's own.
  */
 import type { Hamiltonian } from '../fillCurve.ts';
 
 /**
- * What a bid's fill must bring at q = 0 … cap - 1 orders: the fall of the value of inventory, theta(q) - theta(q + 1). The market is the same on both sides, so that an ask
- * at q asks -(that at q - 1). theta solves, for all whole q within the cap and one number g,
+ * Returns the minimum profit of a bid's fill at q = 0 … cap - 1 orders: the decrease of the value of inventory,
+ * theta(q) - theta(q + 1). By symmetry an ask at q requires minus the bid's value at q - 1.
  *
- *     H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 / 2 = g,     without the first at cap, without the second at -cap,
+ * For all integer q within the cap and one number g, theta solves
  *
- * H being `worth.best`. From the cap inwards each equation gives the next difference, and errors shrink on the way; at q = 0 the last one holds at one g alone.
+ * H(theta(q) - theta(q + 1)) + H(theta(q) - theta(q - 1)) - gamma sigma^2 q^2 / 2 = g.
+ *
+ * The first term is omitted at cap, the second at -cap. H is `worth.best`. From the cap inwards each equation gives the
+ * next difference, and errors shrink. The equation at q = 0 holds for only one g.
  */
 export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: number, cap: number): Float64Array {
   const asked = new Float64Array(cap);
@@ -26,7 +30,7 @@ export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: numbe
     const next = newton > low && newton < high ? newton : turn === 0 ? high : (low + high) / 2;
     const enough = PRECISION * (next + risk);
     if (!(Math.abs(next - g) > enough && high - low > enough)) {
-      // Below the least g that reaches q = 0 not every difference is there.
+      // Below the smallest g that reaches q = 0, some differences are missing.
       if (missing === Infinity) inwards(worth, risk, high, asked);
       break;
     }
@@ -38,9 +42,12 @@ export function askedByInventory(worth: Hamiltonian, sigma: number, gamma: numbe
 const TURNS_MAX = 200;
 const PRECISION = 1e-14;
 
-/** Fills `asked` for this g. `missing`: what the equation at q = 0 has more than g, and its derivative; Infinity where g is too small for one before it. */
+/**
+ * Fills `asked` for this g. `missing`: excess of the equation at q = 0 over g, with its derivative; Infinity if g is
+ * too small for an earlier equation.
+ */
 function inwards(worth: Hamiltonian, risk: number, g: number, asked: Float64Array) {
-  // Of the bid at q, and its derivative by g: none at the cap.
+  // Worth of the bid at q, and its derivative by g; there is no bid at the cap.
   let bid = 0;
   let bidSlope = 0;
   for (let q = asked.length; q > 0; q--) {

@@ -1,4 +1,4 @@
-/** The parameters of GLFT as they stand in the YAML. */
+/** YAML parameters of GLFT. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
 import { marketParameters } from '../market.ts';
@@ -8,27 +8,21 @@ import { riskParameters, riskProblems } from '../risk.ts';
 
 export const glftParameters = z.strictObject({
   ...levelParameters,
-  levelSpacingBps: bps
-    .default(3)
-    .describe(
-      'Least distance from one level to the next, in bps; each level lies where the model would quote after the ones inside are filled.',
-    ),
+  levelSpacingBps: bps.default(3).describe('Minimum distance between levels (bps).'),
   solution: z
     .enum(['exact', 'closed form'])
     .default('exact')
-    .describe(
-      'exact: optimal under the cap on inventory. closed form: as if there were none, which is wrong near the cap.',
-    ),
+    .describe('exact: optimal under the inventory cap. closed form: ignores the cap, wrong near it.'),
   risk: riskParameters,
   market: marketParameters,
 });
 
 export type GlftParameters = z.infer<typeof glftParameters>;
 
-/** Orders that full inventory may be made of, so that solving stays quick. */
+/** Maximum orders of full inventory, which keeps the solution fast. */
 const CAP_MAX = 500;
 
-/** None when the levels fit the limits, the risk is in the minor currency, and positionMax is at most 500 orders. */
+/** Checks that the levels fit the limits, the risk is in the quote currency, and positionMax is at most 500 orders. */
 export function glftLimitProblems(p: GlftParameters, limits: LimitsAsked, book: string): readonly LimitProblem[] {
   const many = !(moneyOf(limits.positionMax) <= BigInt(CAP_MAX) * moneyOf(p.amount));
   return [

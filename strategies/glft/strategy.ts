@@ -20,7 +20,7 @@ export const glft = defineStrategy({
   steps: MODEL_STEPS,
   tuning: { ...modelTuning, solution: among('exact', 'closed form') },
   fromMarket: modelFromMarket,
-  // By formulas E3; exact distances are those of whole orders, with straight lines between.
+  // Formulas E3. Exact distances are for integer orders and interpolated linearly between.
   make: (p, instrument) =>
     modelMaker(p, instrument, input =>
       input.curve !== null
@@ -34,7 +34,10 @@ export const glft = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** As below for fills as they were measured: gamma is that of the exponential curve with the rate and the decay around the best distance. */
+/**
+ * Solves for measured fills. gamma is that of the exponential curve with the same rate and decay around the best
+ * distance.
+ */
 function measured({ sigma, shift, cap }: ModelInput, curve: FillCurve, solution: 'exact' | 'closed form'): Solution {
   const market = { sigma, a: Math.E * curve.calm.rate, k: curve.decay, drift: 0, adverse: 0, fee: 0 };
   const gamma = aversionFor(market, shift);
@@ -56,7 +59,7 @@ function exact(input: ModelInput): Solution {
   return {
     gamma,
     parts,
-    // No bid stands at the cap and no ask at the other: the next to them is the last that is quoted.
+    // The cap has no bid, and the opposite cap no ask: the adjacent quote is the last one.
     distance: (side, q) =>
       side === 'buy' ? between(bids, clamp(q, -cap, cap - 1) + cap) : between(asks, clamp(q, -cap + 1, cap) + cap),
   };
@@ -86,7 +89,7 @@ function common({ sigma, a, k, adverse, fee, shift }: ModelInput) {
   return { market, gamma, parts };
 }
 
-/** Between whole orders along the straight line. */
+/** Interpolates linearly between integer orders. */
 function between(values: Float64Array, at: number): number {
   const i = Math.floor(at);
   const share = at - i;

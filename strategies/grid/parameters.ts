@@ -1,4 +1,4 @@
-/** The parameters of the grid as they stand in the YAML. */
+/** YAML parameters of the grid. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
 import { roundTripRise } from '../fees.ts';
@@ -13,18 +13,12 @@ export const gridParameters = z
       .number()
       .gt(0)
       .max(5_000)
-      .describe('Distance from one line of the grid to the next, in bps: what a round trip earns before fees.'),
+      .describe('Distance between lines (bps): profit of a round trip before fees.'),
     anchorPrice: aboveZero
       .default('1')
-      .describe(
-        'A price that is a line of the grid, in the minor currency, as quoted decimal text. The lines stay where they are, also over a restart.',
-      ),
-    lowPrice: aboveZero
-      .optional()
-      .describe('No line below this price is used, in the minor currency, as quoted decimal text. Left out: no bound.'),
-    highPrice: aboveZero
-      .optional()
-      .describe('No line above this price is used, in the minor currency, as quoted decimal text. Left out: no bound.'),
+      .describe('Price of one line (quote currency). Lines stay the same over restarts.'),
+    lowPrice: aboveZero.optional().describe('Minimum price (quote currency).'),
+    highPrice: aboveZero.optional().describe('Maximum price (quote currency).'),
     minEdgeBps: minEdge,
   })
   .superRefine((p, context) => {
@@ -35,10 +29,10 @@ export const gridParameters = z
 
 export type GridParameters = z.infer<typeof gridParameters>;
 
-/** Null, or why one spacing is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
+/** Returns why one spacing is less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8. */
 export const gridEdgeProblem = (p: GridParameters, makerRate: number): string | null =>
   narrowProblem('the spacing', p.spacingBps, p.minEdgeBps, roundTripRise(makerRate) * 10_000);
 
-/** None when the levels fit the limits; the last line may lie levels + 0.5 spacings from the fair value. */
+/** Checks that the levels fit the limits; the last line can be levels + 0.5 spacings from the fair value. */
 export const gridLimitProblems = (p: GridParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   levelProblems(p, limits, (p.levels + 0.5) * p.spacingBps);

@@ -1,4 +1,4 @@
-/** The grid: orders on fixed lines, bids on those below the market and asks on those above; each line that fills is sold or bought back one line on. */
+/** Grid: orders on fixed lines, bids below the market and asks above. A fill on one line is closed on the next. */
 import { amountFloor } from '../../src/core/index.ts';
 import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
@@ -39,7 +39,7 @@ export const grid = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Lines lie at anchor (1 + spacing)^n for every whole n. Remembers nothing. */
+/** Quotes on the lines anchor (1 + spacing)^n for every integer n. Keeps no state. */
 function onLines(p: GridParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const step = Math.log1p(p.spacingBps / 10_000);
@@ -63,14 +63,14 @@ function onLines(p: GridParameters, instrument: Instrument): Strategy {
     },
   };
 
-  /** Null when every line of the side is outside the range. */
+  /** Returns the levels of a side; `null` if every line is outside the range. */
   function levelsOf(side: Side, view: View): Level[] | null {
     const away = awayOf(side);
-    // A line nearer than half a spacing is left out: the one that was just filled must not be quoted again.
+    // Skips lines nearer than half a spacing, so that the line just filled is not quoted again.
     const fair = fairPrice(view);
     const place = (Math.log(fair) - logAnchor) / step;
     const near = lineFrom(side, place, 0.5);
-    // Lines stay where they are: moving out is starting with one further out.
+    // Lines are fixed, so moving out means starting with a line further out.
     const [adverse] = adverseSteps(side, view, fair);
     const first = adverse ? lineFrom(side, place, 0.5 + Math.abs(adverse.ticks) / fair / step) : near;
     const prices: Step[][] = [];
@@ -91,7 +91,7 @@ function onLines(p: GridParameters, instrument: Instrument): Strategy {
   }
 }
 
-/** The first line at least so many spacings away. */
+/** Index of the first line at least `away` spacings from `place`. */
 const lineFrom = (side: Side, place: number, away: number): number =>
   side === 'buy' ? Math.floor(place - away) : Math.ceil(place + away);
 

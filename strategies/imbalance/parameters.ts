@@ -1,4 +1,4 @@
-/** The parameters of the imbalance maker as they stand in the YAML. */
+/** YAML parameters of the imbalance maker. */
 import { z } from 'zod';
 import { DEVIATIONS_MAX, imbalanceKeys } from '../fairValueParameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
@@ -11,10 +11,10 @@ export const imbalanceParameters = z.strictObject({
 
 export type ImbalanceParameters = z.infer<typeof imbalanceParameters>;
 
-/** None when the levels fit the limits, with the fair value leaning by three deviations. */
+/** Checks that the levels fit the limits, with the fair value shifted by three deviations. */
 export const imbalanceLimitProblems = (p: ImbalanceParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, DEVIATIONS_MAX * p.bpsPerDeviation);
 
-/** Null, or why the spread is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
+/** Returns why the spread is less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8. */
 export const imbalanceEdgeProblem = (p: ImbalanceParameters, makerRate: number): string | null =>
   spreadEdgeProblem(p, makerRate);

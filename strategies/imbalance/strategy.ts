@@ -1,4 +1,6 @@
-/** The imbalance maker: a spread around a fair value that leans to where the book is heavy less than usual. */
+/**
+ * Imbalance maker: a spread around a fair value that shifts towards the side on which the book is thinner than usual.
+ */
 import { amountFloor, depthImbalance, Unusual } from '../../src/core/index.ts';
 import type { Instrument, Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
@@ -13,12 +15,12 @@ import type { ImbalanceParameters } from './parameters.ts';
 
 export const imbalance = defineStrategy({
   name: 'imbalance',
-  summary: 'A spread around a fair value that leans with the imbalance of the book.',
+  summary: 'A spread around a fair value that shifts with the imbalance of the book.',
   needs: 'a spread, a slope',
   parameters: imbalanceParameters,
   steps: {
     ...SPREAD_STEPS,
-    'book imbalance': 'Towards the side on which the book is thinner than usual: `bpsPerDeviation` for each deviation.',
+    'book imbalance': 'Towards the thin side of the book: `bpsPerDeviation` per deviation.',
   },
   tuning: {
     ...spreadTuning,
@@ -36,7 +38,7 @@ export const imbalance = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Remembers the mean and the deviation of the imbalance; nothing else. */
+/** Builds the strategy. Its only state is the mean and the deviation of the imbalance. */
 function leaning(p: ImbalanceParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const usual = new Unusual(millisOf(p.memory));

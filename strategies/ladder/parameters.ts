@@ -1,115 +1,80 @@
-/** The ladder's parameters as they stand in the YAML: one schema, from which checks, defaults, documentation and types come. */
+/** YAML parameters of the ladder: one schema for checks, defaults, documentation and types. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
 import { amountTolerance, aboveZero, bps, decimalText } from '../parameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
 
-/** The parameters of a ladder. One bps is 0.01 % of the reference price. */
+/** Schema of the parameters. One bps is 0.01% of the reference price. */
 export const ladderParameters = z
   .strictObject({
     reference: z
       .enum(['mid', 'weightedMid', 'bestBidAsk', 'lastTrade'])
       .default('mid')
-      .describe(
-        'Price that the spreads are counted from: the middle of the touch (mid), the middle weighted by the amounts of the touch (weightedMid), the best bid for bids and the best ask for asks (bestBidAsk), or the last public trade (lastTrade).',
-      ),
+      .describe('Price to quote around: mid price, mid price weighted by amounts, best bid and ask, or last trade.'),
     halfSpreadBps: bps
       .optional()
-      .describe(
-        'Distance of the first level from the reference on both sides, in bps. Needed unless both sides have their own.',
-      ),
-    bidSpreadBps: bps.optional().describe('Distance of the first bid, in bps; instead of halfSpreadBps on that side.'),
-    askSpreadBps: bps.optional().describe('Distance of the first ask, in bps; instead of halfSpreadBps on that side.'),
-    levels: z.int().min(1).max(20).default(1).describe('Levels on each side, 1 to 20.'),
-    levelSpacingBps: bps.default(10).describe('Distance from one level to the next, in bps.'),
-    amount: aboveZero.describe('Amount of the first level, in the major currency, as quoted decimal text.'),
-    levelAmountStep: decimalText
-      .default('0')
-      .describe(
-        'Amount that each further level is larger than the one before, in the major currency, as quoted decimal text.',
-      ),
-    refreshToleranceBps: bps
-      .default(2)
-      .describe(
-        'A live order whose price is within this many bps of the wanted one stays where it is and keeps its place in the queue.',
-      ),
+      .describe('Distance of the first level from the reference (bps). Required unless both sides have their own.'),
+    bidSpreadBps: bps.optional().describe('Distance of the first bid, instead of halfSpreadBps (bps).'),
+    askSpreadBps: bps.optional().describe('Distance of the first ask, instead of halfSpreadBps (bps).'),
+    levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
+    levelSpacingBps: bps.default(10).describe('Distance between levels (bps).'),
+    amount: aboveZero.describe('Amount of the first level (base currency).'),
+    levelAmountStep: decimalText.default('0').describe('Increase of the amount per level (base currency).'),
+    refreshToleranceBps: bps.default(2).describe('Price difference within which a live order keeps its place (bps).'),
     refreshMs: z
       .int()
       .min(0)
       .max(3_600_000)
       .default(0)
-      .describe('Quotes are computed anew at most once in this many ms; 0: at every decision.'),
+      .describe('Minimum time between new quotes (ms); 0: every decision.'),
     maxOrderAgeMs: z
       .int()
       .min(1_000)
       .max(86_400_000)
       .default(1_800_000)
-      .describe('A live order older than this many ms is replaced even within the tolerance.'),
+      .describe('Age after which a live order is replaced (ms).'),
     amountTolerance,
     skew: z
       .strictObject({
         priceBpsAtLimit: bps
           .default(0)
-          .describe(
-            'How far both sides are moved against the inventory when it is positionMax away from the target, in bps; in proportion in between. 0: prices do not lean.',
-          ),
+          .describe('Shift of both sides against inventory at positionMax (bps), proportional below. 0: none.'),
         sizeRange: aboveZero
           .optional()
           .describe(
-            'Half-width of the inventory range over which amounts lean, in the major currency, as quoted decimal text: bids shrink from twice the amount to once to nothing as inventory goes from target - range to target to target + range, asks the reverse. Left out: amounts do not lean.',
+            'Inventory distance at which one side doubles and the other becomes 0 (base currency). If omitted, amounts stay.',
           ),
       })
       .prefault({})
-      .describe('Leaning against inventory, so that it comes back to the target.'),
-    priceCeiling: aboveZero
-      .optional()
-      .describe(
-        'No bid is shown while the reference is above this price, in the minor currency, as quoted decimal text.',
-      ),
-    priceFloor: aboveZero
-      .optional()
-      .describe(
-        'No ask is shown while the reference is below this price, in the minor currency, as quoted decimal text.',
-      ),
+      .describe('Skew that steers inventory to its target.'),
+    priceCeiling: aboveZero.optional().describe('Reference above which there are no bids (quote currency).'),
+    priceFloor: aboveZero.optional().describe('Reference below which there are no asks (quote currency).'),
     movingPriceBandPct: z
       .number()
       .gt(0)
       .max(100)
       .optional()
-      .describe(
-        'No bid while the reference is more than this many percent above its slow average, no ask while it is as much below. Left out: no band.',
-      ),
+      .describe('Distance of the reference from its slow average beyond which one side is not quoted (percent).'),
     minEdgeBps: z
       .number()
       .min(-1_000)
       .max(5_000)
       .default(1)
-      .describe(
-        'What a round trip must earn over both maker fees, in bps: quotes closer together than that are moved apart. Negative only if you mean to pay for volume.',
-      ),
-    filledOrderDelayMs: z
-      .int()
-      .min(0)
-      .max(3_600_000)
-      .default(0)
-      .describe('After a fill, that side shows nothing for this many ms.'),
-    pingPong: z.boolean().default(false).describe('After a buy only asks are shown until one sells, and the reverse.'),
+      .describe('Minimum profit of a round trip above both maker fees (bps). Negative values pay for volume.'),
+    filledOrderDelayMs: z.int().min(0).max(3_600_000).default(0).describe('Pause of a side after a fill (ms).'),
+    pingPong: z.boolean().default(false).describe('Whether a buy must be followed by a sell, and the reverse.'),
     optimization: z
       .strictObject({
         enabled: z
           .boolean()
           .default(false)
-          .describe(
-            "The first level moves back to one tick better than the best of everybody else's, when the spread alone would place it further in front.",
-          ),
+          .describe('Whether the first level is at most one tick better than other orders.'),
         depthAmount: decimalText
           .default('0')
-          .describe(
-            "Amount of other people's orders that is overlooked when looking for that best price, in the major currency, as quoted decimal text.",
-          ),
+          .describe('Amount of other orders to ignore for that price (base currency).'),
       })
       .prefault({})
-      .describe('Not paying more than it takes to be first.'),
+      .describe('Limit against paying more than needed to be first.'),
   })
   .superRefine((p, context) => {
     if (p.halfSpreadBps === undefined && (p.bidSpreadBps === undefined || p.askSpreadBps === undefined)) {
@@ -135,15 +100,16 @@ export const ladderParameters = z
 /** Checked parameters, defaults filled in. */
 export type LadderParameters = z.infer<typeof ladderParameters>;
 
-/** Distance of each side's first level from the reference, in bps. */
+/** Returns the distance of each side's first level from the reference, in bps. */
 export const spreadsOf = (p: LadderParameters): { readonly bidBps: number; readonly askBps: number } => ({
   bidBps: p.bidSpreadBps ?? p.halfSpreadBps ?? 0,
   askBps: p.askSpreadBps ?? p.halfSpreadBps ?? 0,
 });
 
 /**
- * Why these spreads cannot earn `minEdgeBps` over two maker fees, or null. `makerRate` in parts of 10^-8.
- * With `bestBidAsk` the market's own spread comes on top and is not known beforehand: null, the strategy keeps the edge quote by quote.
+ * Returns why these spreads cannot earn `minEdgeBps` over two maker fees, or `null`. `makerRate` in parts of 10^-8.
+ * With `bestBidAsk` it is always `null`: the market's spread is added and unknown beforehand, so the strategy keeps the
+ * edge per quote.
  */
 export function ladderEdgeProblem(p: LadderParameters, makerRate: number): string | null {
   if (p.reference === 'bestBidAsk') return null;
@@ -157,7 +123,7 @@ export function ladderEdgeProblem(p: LadderParameters, makerRate: number): strin
   );
 }
 
-/** What the ladder asks of the limits and cannot get: one line each, with the key it is about. */
+/** Returns conflicts with the limits: one line each, with the key it is about. */
 export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): readonly LimitProblem[] {
   const problems: LimitProblem[] = [];
   const levels = BigInt(p.levels);
@@ -196,6 +162,6 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   return problems;
 }
 
-/** bps as whole millionths, so that 10.1 + 10.1 is 20.2. */
+/** bps as integer millionths, so that 10.1 + 10.1 is 20.2. */
 const micro = (x: number): number => Math.round(x * 1e6);
 const microText = (x: number): string => String(micro(x) / 1e6);

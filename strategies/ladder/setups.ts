@@ -1,4 +1,6 @@
-/** Ladders that the program itself sets up: one far order for a trial, and the plain one that a new configuration begins with. */
+/**
+ * Ladders that the program itself configures: one far order for a trial, and the plain ladder of a new configuration.
+ */
 import { textOfAmount, textOfPrice } from '../../src/core/index.ts';
 import type { Amount, DecimalText, Instrument, Side } from '../../src/core/index.ts';
 import { ladderParameters } from './parameters.ts';
@@ -7,12 +9,12 @@ import type { LadderParameters } from './parameters.ts';
 const NAME = 'ladder';
 type Named = LadderParameters & { readonly name: typeof NAME };
 
-/** Below every price, whatever the tick. */
+/** Price below every market, whatever the tick. */
 const NOTHING = '0.000000000000000001';
-/** Whatever the market does meanwhile, it stays where it is; and after a fill there is no other. */
+/** Keeps the order at its price whatever the market does, and delays any order after a fill. */
 const STAYS = { refreshToleranceBps: 5_000, maxOrderAgeMs: 86_400_000, filledOrderDelayMs: 3_600_000 };
 
-/** One order, `bps` from the middle; the other side is silent. */
+/** Configures one order at `bps` from the mid price; the other side does not quote. */
 export const loneOrder = (instrument: Instrument, side: Side, lots: Amount, bps: number): Named => ({
   name: NAME,
   ...ladderParameters.parse({
@@ -23,15 +25,18 @@ export const loneOrder = (instrument: Instrument, side: Side, lots: Amount, bps:
   }),
 });
 
-/** What a person says of the plain one. */
+/** The operator's answers for the plain ladder. */
 type PlainAnswers = {
   readonly halfSpreadBps: number;
   readonly levels: number;
-  /** In the major currency. */
+  /** Amount in the base currency. */
   readonly amount: DecimalText;
 };
 
-/** Around the middle, leaning against inventory by a third of its distance, levels a fifth of that apart; keys as the YAML has them. */
+/**
+ * Configures a ladder around the mid price, with keys as in YAML. The skew is a third of the half spread, the level
+ * spacing a fifth.
+ */
 export const plainLadder = ({ halfSpreadBps, levels, amount }: PlainAnswers) => ({
   name: NAME,
   halfSpreadBps,
@@ -43,5 +48,5 @@ export const plainLadder = ({ halfSpreadBps, levels, amount }: PlainAnswers) => 
   skew: { priceBpsAtLimit: tenth(halfSpreadBps / 3) },
 });
 
-/** Not below a tenth of a bps. */
+/** Rounds to a tenth of a bps, at least 0.1. */
 const tenth = (bps: number): number => Math.max(1, Math.round(10 * bps)) / 10;

@@ -1,4 +1,4 @@
-/** The ladder: several levels on each side of a reference price, leaning against inventory. */
+/** Ladder: several levels on each side of a reference price, with a skew against inventory. */
 import { amountFloor, bestOf, moneyOf, priceCeil, priceFloor, withStep } from '../../src/core/index.ts';
 import type { Amount, AmountStep, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
 import { roundTripShare } from '../fees.ts';
@@ -20,10 +20,9 @@ export const ladder = defineStrategy({
   parameters: ladderParameters,
   steps: {
     ...SPREAD_STEPS,
-    'reference: *': 'The price that `reference` names.',
-    optimization: "Moved back to one tick better than the best of everybody else's.",
-    amount:
-      'Of an amount: that of the first level. Its other steps are what a further level has more, and the lean of `skew.sizeRange` against inventory.',
+    'reference: *': 'Price that `reference` names.',
+    optimization: 'Moved back to one tick better than the best other order.',
+    amount: 'Amount of the first level. Further steps are the increase per level and the skew of `skew.sizeRange`.',
   },
   tuning: {
     ...tuning,
@@ -41,10 +40,10 @@ export const ladder = defineStrategy({
   tolerance: toleranceOf,
 });
 
-/** Time constant of the slow average that `movingPriceBandPct` is measured from. */
+/** Time constant of the slow average for `movingPriceBandPct`. */
 const BAND_TAU_MS = 600_000;
 
-/** Makes a ladder for one instrument. It remembers its last quote (for refreshMs) and its slow average; nothing else. */
+/** Builds a ladder for one instrument. Its only state is its last quote (for refreshMs) and its slow average. */
 function laddering(parameters: LadderParameters, instrument: Instrument): Strategy {
   const p = onGrid(parameters, instrument);
   let slow = Number.NaN;
@@ -79,7 +78,7 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
     };
   }
 
-  /** Irregular exponential average with a time constant, so that it does not depend on how often it is asked. */
+  /** Exponential average with a time constant, so that it does not depend on the call frequency. */
   function average(reference: number, at: number): void {
     const weight = Number.isNaN(slow) ? 1 : 1 - Math.exp(-Math.max(0, at - slowAt) / BAND_TAU_MS);
     slow = Number.isNaN(slow) ? reference : slow + weight * (reference - slow);
@@ -87,15 +86,15 @@ function laddering(parameters: LadderParameters, instrument: Instrument): Strate
   }
 }
 
-/** The parameters, with what does not change from quote to quote counted in ticks and lots. */
+/** Parameters with their constants converted to ticks and lots. */
 type OnGrid = LadderParameters & {
-  /** Amount of each level, the steps to it, and the level's name. */
+  /** Amount of each level, its steps, and the level's name. */
   readonly lots: readonly Amount[];
   readonly amounts: readonly (readonly AmountStep[])[];
   readonly names: readonly string[];
   readonly referenceName: string;
   readonly sizeRange: number;
-  /** Lots in front of the first order that is minded. */
+  /** Lots that may precede the first order that counts. */
   readonly overlooked: number;
   readonly ceiling: number;
   readonly floor: number;
@@ -116,7 +115,7 @@ function onGrid(p: LadderParameters, instrument: Instrument): OnGrid {
     }),
     names,
     referenceName: `reference: ${p.reference}`,
-    // A ratio: a range below one lot is no reason for an amount that is no number.
+    // A ratio, not lots: a range below one lot must not make the amount NaN.
     sizeRange:
       p.skew.sizeRange === undefined ? Infinity : Number(moneyOf(p.skew.sizeRange)) / Number(instrument.lotMoney),
     overlooked: amountFloor(instrument, p.optimization.depthAmount),
@@ -125,7 +124,7 @@ function onGrid(p: LadderParameters, instrument: Instrument): OnGrid {
   };
 }
 
-/** Price of the first level, as the steps that lead to it. */
+/** Returns the price of the first level as steps. */
 function firstPrice(p: OnGrid, side: Side, view: View, centre: Centre, skew: number): Step[] {
   const away = side === 'buy' ? -1 : 1;
   const shift = -skew * (p.skew.priceBpsAtLimit / 10_000) * centre.mid;
@@ -146,7 +145,7 @@ function keepEdge(minEdgeBps: number, first: Record<Side, Step[]>, reference: nu
   const [buy, sell] = [totalOf(first.buy), totalOf(first.sell)];
   const needed = (roundTripShare(view.makerRate) + minEdgeBps / 10_000) * Math.max(reference, (buy + sell) / 2);
   const missing = needed - (sell - buy);
-  // A fee that is no number must not pass for no fee: it spoils both prices, and then nothing is shown.
+  // A NaN fee must not count as no fee: it makes both prices NaN, and nothing is quoted.
   if (missing <= 0) return;
   first.buy.push({ name: 'minimum edge', ticks: -missing / 2 });
   first.sell.push({ name: 'minimum edge', ticks: missing / 2 });
@@ -172,7 +171,7 @@ function levelsOf(p: OnGrid, side: Side, first: readonly Step[], reference: numb
   return levels;
 }
 
-/** Why a side shows nothing now, or null; `slow` is the average of the middle. */
+/** Returns why a side does not quote now, or `null`; `slow` is the average of the mid price. */
 function silence(p: OnGrid, side: Side, view: View, reference: number, slow: number): string | null {
   const buy = side === 'buy';
   if (!((buy ? view.position : -view.position) < view.positionMax)) return 'inventory is at its limit';
@@ -188,14 +187,14 @@ function silence(p: OnGrid, side: Side, view: View, reference: number, slow: num
   return null;
 }
 
-/** Where spreads are counted from: one price for each side, and their middle. */
+/** Origin of the spreads: one price per side, and their mid. */
 type Centre = { readonly bid: number; readonly ask: number; readonly mid: number };
 
 function reference(p: LadderParameters, view: View): Centre | null {
   const bid = bestOf(view.depth, 'buy');
   const ask = bestOf(view.depth, 'sell');
   const at = (price: number): Centre => ({ bid: price, ask: price, mid: price });
-  // The configuration then has no other reference than the default.
+  // With a fair value, the configuration has only the default reference.
   if (view.fair) return at(view.fair.price);
   switch (p.reference) {
     case 'mid':
@@ -211,7 +210,7 @@ function reference(p: LadderParameters, view: View): Centre | null {
   }
 }
 
-/** Best price of everybody else's orders, once `overlooked` lots in front of it are passed over; 0 when the side ends before. */
+/** Best price of other traders' orders, after skipping `overlooked` lots; 0 if the side ends earlier. */
 function frontOf(view: View, side: Side, overlooked: number): number {
   const { depth } = view;
   const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;

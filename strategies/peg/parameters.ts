@@ -1,4 +1,4 @@
-/** The parameters of the peg as they stand in the YAML. */
+/** YAML parameters of the peg. */
 import { z } from 'zod';
 import { duration } from '../parameters.ts';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
@@ -6,38 +6,32 @@ import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spr
 
 export const pegParameters = z.strictObject({
   ...spreadParameters,
-  maxAgeMs: z
-    .int()
-    .min(100)
-    .max(3_600_000)
-    .default(15_000)
-    .describe('A reference older than this many ms is not quoted on.'),
+  maxAgeMs: z.int().min(100).max(3_600_000).default(15_000).describe('Maximum age of the reference (ms).'),
   maxDivergenceBps: z
     .number()
     .gt(0)
     .max(5_000)
     .default(100)
-    .describe(
-      'Nothing is quoted while the reference is further than this many bps from the middle of our own book: one of the two is wrong.',
-    ),
+    .describe('Maximum distance of the reference from the mid price (bps).'),
   weight: z
     .number()
     .gt(0)
     .max(1)
     .default(1)
-    .describe('Share of the reference in the fair value; the middle of our own book makes up the rest.'),
+    .describe('Weight of the reference in the fair value; the rest is the mid price.'),
   basisMemory: duration
     .optional()
-    .describe(
-      'The usual ratio of our book to the reference is followed with this time constant, like 1h, and taken as given. Left out: the reference is taken as it is.',
-    ),
+    .describe('Time constant of the ratio between book and reference, like 1h. If omitted, no correction.'),
 });
 
 export type PegParameters = z.infer<typeof pegParameters>;
 
-/** None when the levels fit the limits, with the fair value as far from the middle as weight and maxDivergenceBps let it. */
+/**
+ * Checks that the levels fit the limits, with the fair value at the maximum distance that weight and maxDivergenceBps
+ * allow.
+ */
 export const pegLimitProblems = (p: PegParameters, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, p.weight * p.maxDivergenceBps);
 
-/** Null, or why the spread is less than two maker fees and minEdgeBps. `makerRate` in parts of 10^-8. */
+/** Returns why the spread is less than two maker fees plus minEdgeBps, or `null`. `makerRate` in parts of 10^-8. */
 export const pegEdgeProblem = (p: PegParameters, makerRate: number): string | null => spreadEdgeProblem(p, makerRate);

@@ -1,4 +1,4 @@
-/** The peg: a spread around a price from elsewhere, as long as it is fresh and our own market agrees roughly. */
+/** Peg: a spread around a reference price, while that is fresh and the bot's own market roughly agrees. */
 import { amountFloor, Basis } from '../../src/core/index.ts';
 import type { Instrument, Step, Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
@@ -14,15 +14,15 @@ const { 'fair value: mid': _, ...aroundSteps } = SPREAD_STEPS;
 
 export const peg = defineStrategy({
   name: 'peg',
-  summary: 'A spread around a price from elsewhere: another book through a cross rate.',
+  summary: 'A spread around a reference price: another book through a cross rate.',
   needs: 'a spread, the other books',
   parameters: pegParameters,
   steps: {
     ...aroundSteps,
-    'fair value: reference': 'The price from elsewhere, which everything is counted from.',
-    'usual basis': 'What our book usually is above or below it, followed over `basisMemory`.',
-    'own middle': 'Back towards the middle of our own book, by what `weight` leaves it.',
-    'own fair value': 'The same, with a section `fairValue`: towards its price.',
+    'fair value: reference': 'The reference price.',
+    'usual basis': 'Usual distance of the own book to it, over `basisMemory`.',
+    'own middle': 'Towards the own mid price, by 1 - `weight`.',
+    'own fair value': 'Towards the price of `fairValue`, by 1 - `weight`.',
   },
   tuning: { ...spreadTuning, weight: linear(0.1, 1), basisMemory: among('1m', '10m', '1h', '6h') },
   fromMarket: () => 'it quotes around the price in other books, and which is for a configuration to say (-c FILE)',
@@ -33,7 +33,7 @@ export const peg = defineStrategy({
   needsReference: true,
 });
 
-/** Remembers the usual ratio of our book to the reference, if asked to; nothing else. */
+/** Builds the strategy. Its only state is the usual ratio of the book to the reference, if configured. */
 function pegging(p: PegParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
   const basis = p.basisMemory === undefined ? null : new Basis(millisOf(p.basisMemory));

@@ -336,7 +336,7 @@ test.each([
 });
 
 test('the documentation names every key of the report', () => {
-  const page = readFileSync(new URL('../../docs/backtest.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/backtest-figures.md', import.meta.url), 'utf8');
   const names = new Set<string>();
   const currencies = ['btc', 'mxn'];
   const walk = (value: unknown): void => {

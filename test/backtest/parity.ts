@@ -18,7 +18,7 @@ import type { Command, Engine, EngineEvent } from '../../src/core/index.ts';
 import { hedgeComparisonText, isOver } from '../../src/hedge/index.ts';
 import type { HedgeRow } from '../../src/hedge/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
-import { openSession } from '../../src/live/loop/session.ts';
+import { Run } from '../../src/live/loop/run.ts';
 import type { Halt } from '../../src/live/safety/latch.ts';
 import { createVenue, feesOf, inProcessStream, tapeMarket } from '../../src/sandbox/index.ts';
 import { bestsOf } from '../../src/tape/index.ts';
@@ -179,7 +179,7 @@ export async function onEmbedded(
     ...OPEN_LATCH,
     set: ({ reason }: Halt) => void problems.push(reason),
   };
-  const opened = openSession({
+  const opened = Run.open({
     bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
     clock,
     log,

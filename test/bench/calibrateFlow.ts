@@ -1,4 +1,4 @@
-/** Prints the table of docs/market-model.md: the seeded flow's statistics beside those of the recordings. */
+/** Prints the table of docs/development/evidence/market-model.md: the seeded flow's statistics beside those of the recordings. */
 import { openTape } from '../../src/tape/index.ts';
 import { FLOWS, ROWS, columnOf, flowStatistics } from './flowTable.ts';
 import { statisticsOf } from '../tape/statistics.ts';

@@ -2,7 +2,7 @@
  * `puntas run` for a real account, whose exchange is the embedded one in another process with a clock that runs faster: so does this one's. The command itself
  * keeps real time with a remote exchange. `node fastBot.js CONFIG SPEED MARKET_MS WALL_MS`, where the exchange's clock read MARKET_MS when the wall's read WALL_MS.
  */
-import { run } from '../../src/app/run/run.ts';
+import { BotProcess } from '../../src/app/run/botProcess.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import { remoteAccess } from '../../src/wiring/venue.ts';
 import { lineRoom, logger } from '../../src/cli/terminal/logger.ts';
@@ -16,7 +16,7 @@ const signals = signalsToStop();
 const config = readConfig(file!);
 if (config.exchange.kind !== 'remote') throw new Error(`${file}: expected an exchange of kind remote`);
 const venue = { ...remoteAccess(config.exchange), speed };
-const { summary, left, failure } = await run({
+const { summary, left, failure } = await BotProcess.run({
   config,
   configFile: file,
   venue,

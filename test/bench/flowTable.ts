@@ -1,4 +1,4 @@
-/** The statistics that docs/market-model.md sets side by side, and those of the seeded flow. */
+/** The statistics that docs/development/evidence/market-model.md sets side by side, and those of the seeded flow. */
 import { seededFlow } from '../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../src/sandbox/markets/flowProfile.ts';
 import { flowRules, recordMarket } from '../sandbox/markets/recordMarket.ts';

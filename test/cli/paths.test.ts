@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readConfig, readShipped } from '../../src/wiring/configFile.ts';
-import { heedEarlierPlace } from '../../src/app/run/earlierPlace.ts';
+import { assertNoEarlierState } from '../../src/app/run/earlierPlace.ts';
 import { VirtualClock } from '../../src/core/index.ts';
 import { openJournal } from '../../src/live/state/journal.ts';
 import { latchIn } from '../../src/live/safety/latch.ts';
@@ -75,7 +75,12 @@ describe('a state where the working directory put it before', () => {
     journal.close();
     const warned: string[] = [];
     const log = { warn: (_: object, text: string) => void warned.push(text) } as unknown as Log;
-    return { file, dir, warned, heed: () => heedEarlierPlace(readConfig(file), file, cwd, new VirtualClock(), log) };
+    return {
+      file,
+      dir,
+      warned,
+      heed: () => assertNoEarlierState(readConfig(file), file, cwd, new VirtualClock(), log),
+    };
   }
 
   test('that holds a halt is refused, with the reason and the command that moves it', async () => {

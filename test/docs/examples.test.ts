@@ -5,8 +5,9 @@ import { loadConfig } from '../../src/config.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('the examples of docs/fair-value.md are taken by the standard configuration as they stand', () => {
-  const examples = [...fileOf('docs/fair-value.md').matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '');
+test('the examples of docs/fair-value.md and docs/reference-price.md are taken by the standard configuration as they stand', () => {
+  const pages = ['docs/fair-value.md', 'docs/reference-price.md'].map(fileOf).join('\n');
+  const examples = [...pages.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '');
   expect(examples).toHaveLength(2);
   const base = parse(fileOf('config/sandbox.yaml')) as object;
   const timing = { timing: { bookPollMs: 2_000 } };

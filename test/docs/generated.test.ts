@@ -2,19 +2,24 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
-import { architecturePage } from './architecturePage.ts';
-import { causesReference } from './causesReference.ts';
-import { configJsonSchema, configReference } from './configReference.ts';
-import { embeddedReference } from './embeddedReference.ts';
-import { grafanaDashboard, metricsOf, ROWS } from './grafanaDashboard.ts';
-import { metricsReference } from './metricsReference.ts';
-import { quotesPlot } from './quotesPlot.ts';
+import { architecturePage } from './pages/architecturePage.ts';
+import { causesReference } from './pages/causesReference.ts';
+import { cliReference } from './pages/cliReference.ts';
+import { configJsonSchema, configReference } from './pages/configReference.ts';
+import { contentsPage } from './pages/contentsPage.ts';
+import { embeddedReference, switchSources } from './pages/embeddedReference.ts';
+import { environmentReference } from './pages/environmentReference.ts';
+import { glossary } from './pages/glossary.ts';
+import { grafanaDashboard, metricsOf, ROWS } from './pages/grafanaDashboard.ts';
+import { metricsReference } from './pages/metricsReference.ts';
+import { statesReference } from './pages/statesReference.ts';
+import { quotesPlot } from './pages/quotesPlot.ts';
 import { commandsPage, PAGE } from './run/pages.ts';
 import { comparisonTables, withTables } from '../scripts/comparisonFigures.ts';
 import type { ComparisonFigures } from '../scripts/comparisonFigures.ts';
 import { tunedSections } from '../scripts/tunedFigures.ts';
 import type { TunedFigures } from '../scripts/tunedFigures.ts';
-import { strategyReference, strategyTable, withGenerated } from './strategyReference.ts';
+import { strategyReference, strategyTable, withGenerated } from './pages/strategyReference.ts';
 import { METRICS } from '../../src/monitor/index.ts';
 import { NAMES } from '../strategies/examples.ts';
 
@@ -27,6 +32,20 @@ async function formatted(text: string, parser: 'markdown' | 'json'): Promise<str
 describe('a generated page is what the code says', () => {
   test('docs/configuration.md lists every key of the schema', async () => {
     await expect(await formatted(configReference(), 'markdown')).toMatchFileSnapshot('../../docs/configuration.md');
+  });
+
+  test('docs/cli.md lists every command and every option', async () => {
+    await expect(await formatted(await cliReference(), 'markdown')).toMatchFileSnapshot('../../docs/cli.md');
+  });
+
+  test.each([
+    ['states.md', 'every regime, halt, pause and reason', statesReference],
+    ['environment.md', 'every exit code, file and variable', environmentReference],
+    ['glossary.md', "every word of users in the program's map", glossary],
+    ['contents.md', 'every page of the site', contentsPage],
+    ['development/evidence/switches.md', 'the source of every switch', switchSources],
+  ])('docs/%s lists %s', async (name, _, text) => {
+    await expect(await formatted(text(), 'markdown')).toMatchFileSnapshot(`../../docs/${name}`);
   });
 
   test('config/schema.json is the schema for editors', async () => {
@@ -71,14 +90,15 @@ describe('a generated page is what the code says', () => {
     await expect(withGenerated(page, table)).toMatchFileSnapshot('../../docs/strategies.md');
   });
 
-  test('docs/comparison.md has the figures of docs/comparison.json and docs/tuned.json, which npm run compare:docs and compare:tuned make', async () => {
-    const at = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+  test('the page of comparisons has the figures of comparison.json and tuned.json beside it, which npm run compare:docs and compare:tuned make', async () => {
+    const at = (path: string): string =>
+      readFileSync(new URL(`../../docs/development/evidence/${path}`, import.meta.url), 'utf8');
     const tables = {
       ...comparisonTables(JSON.parse(at('comparison.json')) as ComparisonFigures),
       ...tunedSections(JSON.parse(at('tuned.json')) as TunedFigures),
     };
     const page = await formatted(withTables(at('comparison.md'), tables), 'markdown');
-    await expect(page).toMatchFileSnapshot('../../docs/comparison.md');
+    await expect(page).toMatchFileSnapshot('../../docs/development/evidence/comparison.md');
   });
 
   test.each(NAMES)('strategies/%s/README.md has its steps, and what tuning may vary', async name => {

@@ -1,6 +1,6 @@
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
-import { coverage, interfaceReference, strangers } from './interfaceReference.ts';
+import { coverage, interfaceReference, strangers } from './pages/interfaceReference.ts';
 import { testsIn } from './testTitles.ts';
 
 const rows = coverage();

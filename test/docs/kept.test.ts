@@ -6,8 +6,8 @@ import { ENTRIES_MAX } from '../../src/live/state/entries.ts';
 import { ENDED_MAX, RUNS_MAX } from '../../src/live/state/journal.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
-const page = readFileSync(new URL('operations.md', docs), 'utf8');
-const section = page.split('What is kept, and how long:')[1]!.split('\n\n').slice(0, 2).join('\n');
+const page = readFileSync(new URL('state-directory.md', docs), 'utf8');
+const section = page.split('## What is kept\n')[1]!.split('## ')[0]!;
 const grouped = (n: number): string => n.toLocaleString('en-US');
 const row = (start: string): string => section.split('\n').find(line => line.startsWith(`| ${start}`)) ?? '';
 
@@ -26,7 +26,7 @@ test('the table of what is kept has the bounds of the code', () => {
 
 test('no other page of docs says how many of them are kept', () => {
   const others = readdirSync(docs).filter(
-    name => name.endsWith('.md') && !['operations.md', 'configuration.md'].includes(name),
+    name => name.endsWith('.md') && !['state-directory.md', 'configuration.md'].includes(name),
   );
   const twice = others.filter(name => {
     const text = readFileSync(new URL(name, docs), 'utf8');

@@ -53,7 +53,7 @@ describe('the links of the pages', () => {
   test('(one that leads nowhere would be found)', () => {
     expect(broken('README.md', 'docs/nothing.md')).toBe('README.md: docs/nothing.md');
     expect(broken('README.md', 'docs/operations.md#nothing')).toContain('no such heading');
-    expect(broken('docs/operations.md', 'operations.md#regimes')).toBeNull();
+    expect(broken('docs/operations.md', 'recovery.md#regimes')).toBeNull();
   });
 
   test('make every page of docs reachable from the README', () => {

@@ -5,11 +5,15 @@ import { testsIn } from './testTitles.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/promises.md', root), 'utf8');
-const rows = page.split('\n').filter(line => /^\| \d+ \|/.test(line));
+const evidence = readFileSync(new URL('docs/development/evidence/promises.md', root), 'utf8');
+const rowsOf = (text: string): readonly string[] => text.split('\n').filter(line => /^\| \d+ \|/.test(line));
+const numbersOf = (text: string): readonly number[] => rowsOf(text).map(row => Number(row.split('|')[1]));
+const rows = rowsOf(evidence);
 
-describe('the page of promises', () => {
-  test('numbers them without a gap', () => {
-    expect(rows.map(row => Number(row.split('|')[1]))).toEqual(rows.map((_, i) => i + 1));
+describe('the page of guarantees and its evidence', () => {
+  test('number them alike, without a gap', () => {
+    expect(numbersOf(page)).toEqual(rowsOf(page).map((_, i) => i + 1));
+    expect(numbersOf(evidence)).toEqual(numbersOf(page));
     expect(rows.length).toBeGreaterThanOrEqual(10);
   });
 
@@ -22,7 +26,7 @@ describe('the page of promises', () => {
   });
 
   test('names for each the tests that would fail first, which exist', () => {
-    const section = page.split('## The tests, by name')[1]!.split('\n## ')[0]!;
+    const section = evidence.split('## The tests, by name')[1]!.split('\n## ')[0]!;
     const lines = section.split('\n').filter(line => /^\d+\. /.test(line));
     expect(lines.map(line => Number.parseInt(line, 10))).toEqual(rows.map((_, i) => i + 1));
     for (const line of lines) {

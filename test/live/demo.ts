@@ -1,5 +1,5 @@
 /** What a newcomer sees of the default configuration, measured in virtual time: when both sides stand, when the first fill comes, what it earns. */
-import type { RunResult } from '../../src/app/run/run.ts';
+import type { RunResult } from '../../src/app/run/botProcess.ts';
 import { started, worldOf } from './world.ts';
 
 export type Demo = RunResult & {

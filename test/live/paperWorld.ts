@@ -7,8 +7,8 @@ import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { openBox } from '../../src/wiring/embedded.ts';
 import { openPaper } from '../../src/wiring/paper.ts';
 import type { Paper } from '../../src/wiring/paper.ts';
-import { run } from '../../src/app/run/run.ts';
-import type { RunResult } from '../../src/app/run/run.ts';
+import { BotProcess } from '../../src/app/run/botProcess.ts';
+import type { RunResult } from '../../src/app/run/botProcess.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
 import { randomOf, settle, VirtualClock } from '../../src/core/index.ts';
@@ -77,7 +77,7 @@ export async function paperWorld(options: PaperWorldOptions = {}) {
   const wire = waitingFor(paper.venue.transport!);
   let stop: ((why: string) => void) | null = null;
   let over = false;
-  const ended = run({
+  const ended = BotProcess.run({
     config: paper.config,
     venue: { ...paper.venue, transport: wire.transport },
     clock,

@@ -7,8 +7,8 @@ import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { openBox } from '../../src/wiring/embedded.ts';
 import type { Box } from '../../src/wiring/embedded.ts';
 import type { ConfigSource } from '../../src/app/run/reloading.ts';
-import { run } from '../../src/app/run/run.ts';
-import type { RunResult } from '../../src/app/run/run.ts';
+import { BotProcess } from '../../src/app/run/botProcess.ts';
+import type { RunResult } from '../../src/app/run/botProcess.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
 import { randomOf, Secret, settle, VirtualClock } from '../../src/core/index.ts';
@@ -122,7 +122,7 @@ export async function started(world: World, changes: RunChanges = {}): Promise<R
   let stop: ((why: string) => void) | null = null;
   let reload: (() => void) | null = null;
   let over = false;
-  const ended = run({
+  const ended = BotProcess.run({
     config,
     venue: {
       restUrl: 'http://127.0.0.1/api',

@@ -1,4 +1,4 @@
-/** Runs the comparison of docs/comparison.md over the recordings of ../shared/data and writes its figures: `npm run compare:docs`. */
+/** Runs the comparison of docs/development/evidence/comparison.md over the recordings of ../shared/data and writes its figures: `npm run compare:docs`. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ type Flags = { readonly data: string; readonly threads: number };
 
 new Command('comparison-docs')
   .description(
-    'the figures of docs/comparison.md: docs/comparison.json and the tables of the page; its page in reports/',
+    'the figures of docs/development/evidence/comparison.md: docs/development/evidence/comparison.json and the tables of the page; its page in reports/',
   )
   .option('--data <dir>', 'the recordings', '../shared/data')
   .option('--threads <n>', 'runs at once', Number, 2)
@@ -28,9 +28,9 @@ new Command('comparison-docs')
       writeFileSync('reports/comparison.json', `${JSON.stringify(comparison)}\n`);
       writeFileSync('reports/comparison.html', comparisonPage(comparison, pageParts()));
       const figures = figuresOfComparison(comparison);
-      writeFileSync('docs/comparison.json', `${JSON.stringify(figures)}\n`);
-      const page = readFileSync('docs/comparison.md', 'utf8');
-      writeFileSync('docs/comparison.md', withTables(page, comparisonTables(figures)));
+      writeFileSync('docs/development/evidence/comparison.json', `${JSON.stringify(figures)}\n`);
+      const page = readFileSync('docs/development/evidence/comparison.md', 'utf8');
+      writeFileSync('docs/development/evidence/comparison.md', withTables(page, comparisonTables(figures)));
       for (const { path, why } of comparison.leftOut) console.log(`left out: ${path}: ${why}`);
     } finally {
       rmSync(work, { recursive: true, force: true });

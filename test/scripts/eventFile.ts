@@ -1,4 +1,7 @@
-/** Reads recordings of fixed 24-byte little-endian records: time (f64, us), receive delay (i32, us), tick, lots, flags (i32 each). */
+/**
+ * Recordings of fixed 24-byte little-endian records: time (f64, us), receive delay (i32, us), tick, lots, flags (i32
+ * each).
+ */
 import { openRegularFile } from '../../src/guard/index.ts';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { amount, price } from '../../src/core/index.ts';
@@ -10,7 +13,10 @@ import type { MarketRows } from '../../backtest/rows/rows.ts';
 const RECORD = 24;
 const CHUNK = 32_768;
 
-/** Throws an Error of one line when the file is no such recording: torn, empty, or not in time. Times stay in microseconds. */
+/**
+ * Reads the rows, with times in microseconds. Throws an Error of one line if the file is torn, empty, or not in order
+ * of time.
+ */
 export function readEventFile(path: string): MarketRows {
   let filled = 0;
   let columns: ReturnType<typeof emptyRows> | undefined;
@@ -45,7 +51,10 @@ const emptyRows = (length: number) => ({
   flags: new Uint8Array(length),
 });
 
-/** Appends the file's events to a stored tape, `times` over, each time later by the file's own length; in constant memory. */
+/**
+ * Appends the file's events `times` times to a stored tape, each repetition shifted by the file's duration; in constant
+ * memory.
+ */
 export function storeEventFile(path: string, tape: TapeWriter, times = 1): void {
   let [first, last, shift] = [NaN, NaN, 0];
   for (let time = 0; time < times; time++) {
@@ -68,7 +77,9 @@ export function storeEventFile(path: string, tape: TapeWriter, times = 1): void 
   }
 }
 
-/** Calls with the number of all records, and with some after others: how many, their times, and their fields, six and three to a record. */
+/**
+ * Calls with batches of records: the total number, the batch size, and the times and fields, three and six per record.
+ */
 function eachRecord(
   path: string,
   call: (total: number, count: number, times: Float64Array, fields: Int32Array) => void,

@@ -1,4 +1,4 @@
-/** Prints what a hedger costs and spares: one strategy with and without it, as the tables of docs/hedging.md: `npm run hedge:comparison`. */
+/** Prints what a hedger costs and spares: one strategy with and without it, as the tables of docs/development/evidence/hedging.md: `npm run hedge:comparison`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { BacktestReport, ModelName, ReplayReport } from '../../backtest/index.ts';

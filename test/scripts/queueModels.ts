@@ -1,4 +1,4 @@
-/** Prints how the queue models do against a recording that tells single orders, as the table of docs/backtest.md: `npm run queue:models`. */
+/** Prints how the queue models do against a recording that tells single orders, as the table of docs/development/evidence/backtest.md: `npm run queue:models`. */
 import { Command } from 'commander';
 import { fillModel, rowsOfTape } from '../../backtest/index.ts';
 import type { MarketRows, ModelName } from '../../backtest/index.ts';

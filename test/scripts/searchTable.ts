@@ -1,4 +1,4 @@
-/** Measures searches on known functions and the judge on made studies, and writes docs/tune-search.md: `npm run tune:search-table`. */
+/** Measures searches on known functions and the judge on made studies, and writes docs/development/evidence/tune-search.md: `npm run tune:search-table`. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { SearchName } from '../../backtest/tune/search/search.ts';
@@ -7,7 +7,7 @@ import { KNOWN, medianOf, trialsToFind } from './knownFunctions.ts';
 import { BUDGETS, ratesTable, searchPage, searchTable } from './searchPage.ts';
 import type { SearchRow } from './searchPage.ts';
 
-const PAGE = 'docs/tune-search.md';
+const PAGE = 'docs/development/evidence/tune-search.md';
 
 new Command('search-table')
   .description('how many trials each search needs on known functions, and how often the judge is right')

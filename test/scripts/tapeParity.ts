@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { fillModel, FLAG, latencyOf, requestsTook, rowsOfTape, travel } from '../../backtest/index.ts';
 import type { FillRow, OrderRow } from '../../backtest/index.ts';
-import { run } from '../../src/app/run/run.ts';
+import { BotProcess } from '../../src/app/run/botProcess.ts';
 import { engineOf } from '../../src/wiring/bot.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import { openBox } from '../../src/wiring/embedded.ts';
@@ -74,7 +74,7 @@ async function throughSockets(tape: Tape, config: Config, speed: number, seconds
   );
   let to = 0;
   try {
-    await run({
+    await BotProcess.run({
       config,
       venue: {
         restUrl: `${server.url}/api`,

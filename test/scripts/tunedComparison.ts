@@ -1,4 +1,4 @@
-/** Tunes the ladder and GLFT on the recordings of docs/comparison.md that have fills enough, and judges by paths that were not chosen on whether it helped: `npm run compare:tuned`. */
+/** Tunes the ladder and GLFT on the recordings of docs/development/evidence/comparison.md that have fills enough, and judges by paths that were not chosen on whether it helped: `npm run compare:tuned`. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -157,7 +157,7 @@ type Flags = { readonly data: string; readonly registry: string; readonly only?:
 
 new Command('tuned-comparison')
   .description(
-    'docs/tuned.json: what tuning brought on recordings, judged by purged paths; `npm run docs` has it in docs/comparison.md',
+    'docs/development/evidence/tuned.json: what tuning brought on recordings, judged by purged paths; `npm run docs` has it in docs/development/evidence/comparison.md',
   )
   .option('--data <dir>', 'the recordings', '../shared/data')
   .option('--registry <dir>', 'folder of the registry of trials: what is there is not run again', 'reports/tuned')
@@ -168,7 +168,9 @@ new Command('tuned-comparison')
     const registry = new Registry(dir);
     const runner = modelRunner(1);
     try {
-      const figures = JSON.parse(readFileSync('docs/comparison.json', 'utf8')) as ComparisonFigures;
+      const figures = JSON.parse(
+        readFileSync('docs/development/evidence/comparison.json', 'utf8'),
+      ) as ComparisonFigures;
       const studies: JudgedStudy[] = [];
       for (const recording of await recordings(data, work, figures))
         for (const strategy of Object.keys(SEARCHED)) {
@@ -179,7 +181,7 @@ new Command('tuned-comparison')
           console.log(`${recording.name}, ${strategy}: ${Math.round((user + system) / 1e6)} s of processor`);
         }
       const made = tunedFigures(studies);
-      if (only === undefined) writeFileSync('docs/tuned.json', `${JSON.stringify(made)}\n`);
+      if (only === undefined) writeFileSync('docs/development/evidence/tuned.json', `${JSON.stringify(made)}\n`);
       else console.log(JSON.stringify(made, null, 1));
     } finally {
       registry.close();

@@ -1,4 +1,4 @@
-/** The figures of tuning in docs/comparison.md: by which rule and search they are made, what docs/tuned.json keeps of them, and the page's section. */
+/** The figures of tuning in docs/development/evidence/comparison.md: by which rule and search they are made, what docs/development/evidence/tuned.json keeps of them, and the page's section. */
 import { intervalTogether } from '../../backtest/report/interval.ts';
 import { intervalOfSum } from '../../backtest/app/tune/evidence.ts';
 import { around, signed, sumText, table } from './comparisonFigures.ts';
@@ -151,7 +151,7 @@ function togetherOf(studies: readonly JudgedStudy[], one: (typeof NAMES)[number]
   return around(sum(parts.map(({ value }) => value)), intervalTogether(parts));
 }
 
-/** Of docs/comparison.md, between marks of these names. */
+/** Of docs/development/evidence/comparison.md, between marks of these names. */
 export const tunedSections = (figures: TunedFigures): Readonly<Record<string, string>> => ({
   tuned: `${saidText(figures)}\n\n${tunedTable(figures)}`,
   'tuned search': searchTable(),

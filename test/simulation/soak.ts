@@ -5,7 +5,7 @@ import { randomOf, Secret, settle, TransportFailure, VirtualClock } from '../../
 import type { Clock, Millis, Transport, WireReply } from '../../src/core/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import type { Latch } from '../../src/live/safety/latch.ts';
-import { openRolling } from '../../src/live/loop/rolling.ts';
+import { RecordingRotation } from '../../src/live/loop/recordingRotation.ts';
 import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.ts';
 import { isSuccess } from './world/wire.ts';
 import { OPEN_LATCH } from '../live/openLatch.ts';
@@ -116,7 +116,7 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
     set: ({ reason }) => void (broken = reason),
   };
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const opening = openRolling({
+  const opening = RecordingRotation.open({
     bot: { book: BOOK, instance: config.instance, resumeCommand: 'puntas resume' },
     clock,
     log: silent,
@@ -141,8 +141,8 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
     await world.advance(until - world.elapsed());
   };
   await pass(1_000);
-  const rolling = await opening;
-  rolling.start(() => void (broken ??= 'it broke'));
+  const rotation = await opening;
+  rotation.start(() => void (broken ??= 'it broke'));
   for (let day = 1; day <= days; day++) {
     await pass(DAY_MS - (day === 1 ? 1_000 : 0));
     collect();
@@ -150,7 +150,7 @@ export async function soak({ days, seed, faults, onDay }: SoakOptions): Promise<
     const { heapUsed: heap, rss } = process.memoryUsage();
     onDay({ day, heap, rss, requests, orders, fills, runs });
   }
-  const stopping = rolling.stop();
+  const stopping = rotation.stop();
   await pass(120_000);
   const { left, ledgerMatches } = await stopping;
   market.stop();

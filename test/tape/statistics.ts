@@ -1,37 +1,43 @@
-/** What kind of market a tape shows: spread, depth, trades, bursts, volatility and what prices do after trades. For people, never for money. */
+/**
+ * Statistics of a tape: spread, depth, trades, bursts, volatility and moves after trades. For display only, never for
+ * money.
+ */
 import { RecordedBook } from '../../src/tape/model/recordedBook.ts';
 import type { RecordedSide } from '../../src/tape/model/recordedBook.ts';
 import { KIND, SIDE } from '../../src/tape/model/tape.ts';
 import type { Tape } from '../../src/tape/model/tape.ts';
 
-/** Prices are compared in bps of the mid, amounts are in the major currency. What a tape cannot tell is NaN. */
+/** Prices are in bps of the mid, amounts in the base currency. Unknown values are NaN. */
 export type TapeStatistics = {
   readonly seconds: number;
   readonly spreadBps: { readonly mean: number; readonly median: number; readonly p95: number };
-  /** Median over seconds, mean of both sides. `within` counts only what the recording's depth shows. */
+  /** Median over seconds, mean of both sides. `within` counts only the recorded depth. */
   readonly depth: { readonly touch: number; readonly within10: number; readonly within25: number };
-  /** Executions, and the taking orders that they come from: same time, same side. */
+  /** Executions, and the taker orders behind them: same time, same side. */
   readonly tradesPerSecond: number;
   readonly takersPerSecond: number;
-  /** Of the taking orders. */
+  /** Sizes of the taker orders. */
   readonly size: { readonly mean: number; readonly median: number; readonly p90: number; readonly p99: number };
-  /** Of the times between taking orders: 1 for independent arrivals, more for bursts. */
+  /** Coefficient of variation of the times between taker orders: 1 for independent arrivals, more for bursts. */
   readonly arrivalCv: number;
   readonly within100Ms: number;
   readonly within1S: number;
   /** Root mean square of the mid's moves. */
   readonly volatilityBps: { readonly over1S: number; readonly over60S: number };
-  /** Correlation of the taking side with that 1 to 5 taking orders before. */
+  /** Correlation of the taker side with that of 1 to 5 taker orders before. */
   readonly sideCorrelation: readonly number[];
   /** Mean move of the mid in the taker's direction, 1, 10 and 60 s after, from the mid just before. */
   readonly markoutBps: { readonly after1S: number; readonly after10S: number; readonly after60S: number };
-  /** Mean time for which a best price stays. */
+  /** Mean lifetime of a best price. */
   readonly touchSeconds: number;
 };
 
 type Taker = { readonly at: number; readonly sign: number; readonly mid: number; lots: number };
 
-/** Seconds inside gaps are not sampled; a trade whose side is not known is a buy at the mid and above it, else a sell. */
+/**
+ * Computes the statistics. Seconds inside gaps are not sampled. A trade of unknown side is a buy at or above the mid,
+ * else a sell.
+ */
 export function statisticsOf(tape: Tape): TapeStatistics {
   const walk = walkTape(tape);
   const { takers, mids, seconds, samples } = walk;
@@ -63,7 +69,7 @@ export function statisticsOf(tape: Tape): TapeStatistics {
   };
 }
 
-/** The state at the end of one second. */
+/** State at the end of one second. */
 type Sample = {
   readonly second: number;
   readonly mid: number;
@@ -192,6 +198,6 @@ function deviation(values: readonly number[]): number {
   return Math.sqrt(mean(values.map(value => (value - average) ** 2)));
 }
 
-/** Of values in ascending order. */
+/** Returns a quantile of ascending values. */
 const quantile = (ascending: readonly number[], share: number): number =>
   ascending[Math.min(ascending.length - 1, Math.floor(share * ascending.length))] ?? Number.NaN;

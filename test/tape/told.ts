@@ -1,11 +1,11 @@
-/** The table of docs/importing.md: what each set of the recordings becomes, which the tests that read them hold it to. */
+/** The table of docs/development/evidence/importing.md: what each set of the recordings becomes, which the tests that read them hold it to. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { KIND } from '../../src/tape/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/importing.md'), 'utf8');
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/development/evidence/importing.md'), 'utf8');
 
 type Told = {
   readonly set: string;
@@ -24,7 +24,7 @@ export const TOLD: readonly Told[] = [
   ...PAGE.matchAll(/^\| `([\w/-]+)` +\| (.+?) +\| `([\w-]+)` +\| +([\d,]+) \| +([\d,]+) \| +([\d,]+) \|$/gm),
 ].map(([, set, how, book, ...counts]) => {
   const [rows, trades, gaps] = counts.map(text => Number(text.replaceAll(',', ''))) as [number, number, number];
-  return { set: set!, mapping: /\(mappings\/(.+)\)/.exec(how!)?.[1] ?? null, book: book!, rows, trades, gaps };
+  return { set: set!, mapping: /mappings\/(.+)\)/.exec(how!)?.[1] ?? null, book: book!, rows, trades, gaps };
 });
 
 export function expectAsTold(set: string, mapping: string | null, book: string, { columns, gaps }: Tape): void {

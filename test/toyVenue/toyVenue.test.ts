@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { replay } from '../../src/app/inspect/stateCommands.ts';
-import { run } from '../../src/app/run/run.ts';
-import type { RunResult } from '../../src/app/run/run.ts';
+import { BotProcess } from '../../src/app/run/botProcess.ts';
+import type { RunResult } from '../../src/app/run/botProcess.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Secret } from '../../src/core/index.ts';
@@ -51,7 +51,7 @@ async function running(mishaps: readonly Mishap[]) {
   const { log, texts } = memoryLog();
   let stop: ((why: string) => void) | null = null;
   let failed: unknown = null;
-  const result: Promise<RunResult> = run({
+  const result: Promise<RunResult> = BotProcess.run({
     config: loaded.config,
     venue: { restUrl, key: KEY, secret: new Secret(SECRET), speed: 1 },
     clock: realClock(),

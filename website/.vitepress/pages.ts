@@ -1,17 +1,30 @@
-/** Pages of the site by what a reader wants: learn, do, look up, understand; and what developers need. */
+/** Pages of the site by kind: what a reader wants to learn, do, look up or understand; and what developers need. */
 
 export type Page = { readonly text: string; readonly file: string };
-export type Section = { readonly text: string; readonly says: string; readonly pages: readonly Page[] };
+/** Kind of every page in a section. Each page has exactly one (test/docs/budget.test.ts). */
+export type Kind = 'learn' | 'do' | 'look up' | 'understand' | 'contribute';
+export type Section = {
+  readonly kind: Kind;
+  readonly text: string;
+  readonly says: string;
+  readonly pages: readonly Page[];
+};
 
 const page = (text: string, file: string): Page => ({ text, file });
 
 export const SECTIONS: readonly Section[] = [
   {
+    kind: 'learn',
     text: 'Learn',
     says: 'first steps, in order',
-    pages: [page('Quick start', 'README.md'), page('Live in a day', 'docs/first-day.md')],
+    pages: [
+      page('Quick start', 'README.md'),
+      page('Live in a day', 'docs/first-day.md'),
+      page('First backtest', 'docs/first-backtest.md'),
+    ],
   },
   {
+    kind: 'do',
     text: 'Do',
     says: 'one task per page',
     pages: [
@@ -19,15 +32,21 @@ export const SECTIONS: readonly Section[] = [
       page('Choose a book', 'docs/scout.md'),
       page('Record', 'docs/recording.md'),
       page('Import', 'docs/importing.md'),
-      page('Backtest', 'docs/backtest.md'),
+      page('Backtest a recording', 'docs/backtest.md'),
       page('Compare configurations', 'docs/comparison.md'),
+      page('Calibrate a model', 'docs/calibrate.md'),
+      page('Set a reference price', 'docs/reference-price.md'),
+      page('Coming from Hummingbot', 'docs/from-hummingbot.md'),
       page('Tune', 'docs/tuning.md'),
+      page('Tune on several machines', 'docs/tune-workers.md'),
       page('Promote to real money', 'docs/promotion.md'),
+      page('Check a setup', 'docs/doctor.md'),
+      page('Run a sentinel', 'docs/sentinel.md'),
       page('Operate', 'docs/operations.md'),
       page('Control a running bot', 'docs/actions.md'),
       page('Reload a configuration', 'docs/reload.md'),
       page('Use the console', 'docs/console.md'),
-      page('Alerts', 'docs/alerts.md'),
+      page('Send alerts', 'docs/alerts.md'),
       page('Deploy in containers', 'docs/container.md'),
       page('Hedge inventory', 'docs/hedging.md'),
       page('Receive webhooks', 'docs/webhooks.md'),
@@ -37,9 +56,12 @@ export const SECTIONS: readonly Section[] = [
     ],
   },
   {
+    kind: 'look up',
     text: 'Look up',
     says: 'keys, tables and formats',
     pages: [
+      page('All pages', 'docs/contents.md'),
+      page('Commands', 'docs/cli.md'),
       page('Configuration', 'docs/configuration.md'),
       page('Strategies', 'docs/strategies.md'),
       page('Ladder', 'strategies/ladder/README.md'),
@@ -49,25 +71,36 @@ export const SECTIONS: readonly Section[] = [
       page('Avellaneda-Stoikov', 'strategies/avellaneda-stoikov/README.md'),
       page('GLFT', 'strategies/glft/README.md'),
       page('Metrics', 'docs/metrics.md'),
+      page('States and reasons', 'docs/states.md'),
+      page('Exit codes, files and environment', 'docs/environment.md'),
+      page('Backtest figures', 'docs/backtest-figures.md'),
       page('JSON output', 'docs/json.md'),
       page('Embedded exchange', 'docs/embedded-exchange.md'),
       page('Tape format', 'docs/tape.md'),
+      page('State directory', 'docs/state-directory.md'),
+      page('Mapping files', 'docs/mapping-files.md'),
       page('Guarantees', 'docs/promises.md'),
+      page('Glossary', 'docs/glossary.md'),
       page('Security', 'SECURITY.md'),
       page('Changes', 'CHANGELOG.md'),
     ],
   },
   {
+    kind: 'understand',
     text: 'Understand',
     says: 'how and why',
     pages: [
+      page('Backtest and fill models', 'docs/fill-models.md'),
       page('Fair value', 'docs/fair-value.md'),
+      page('Limits, halts and recovery', 'docs/recovery.md'),
+      page('The hedging band', 'docs/hedging-band.md'),
       page('Ledger', 'docs/ledger.md'),
       page('The built-in market', 'docs/market-model.md'),
-      page('How the tuner searches', 'docs/tune-search.md'),
+      page('Overfitting and the holdout', 'docs/tune-search.md'),
     ],
   },
   {
+    kind: 'contribute',
     text: 'Contribute',
     says: 'for developers of Puntas',
     pages: [
@@ -75,6 +108,10 @@ export const SECTIONS: readonly Section[] = [
       page('The map', 'src/README.md'),
       page('Architecture', 'docs/development/architecture.md'),
       page('Where is what', 'docs/development/where-is-what.md'),
+      page('One event and one order', 'docs/development/one-order.md'),
+      page('Evidence', 'docs/development/evidence/README.md'),
+      page('The interface, row by row', 'docs/development/interface.md'),
+      page('Other clients', 'docs/development/clients.md'),
       page('Decisions', 'docs/adr/README.md'),
       page('Sources', 'docs/sources/README.md'),
     ],

@@ -1,4 +1,4 @@
-/** The backtest command: one tape, the configured bot, several fill models side by side; the report of all. */
+/** Backtest command: one tape, the configured bot, several fill models side by side; one report of all. */
 import { createHash } from 'node:crypto';
 import { mainOf, MODEL_NAMES, recordFlow, sweptLatency } from '../../index.ts';
 import type { BacktestReport, ModelName, ReplayOptions, ReplayReport } from '../../index.ts';
@@ -23,37 +23,37 @@ import type { OnShare, Progress } from '../../../src/messages/progress.ts';
 
 export type BacktestOptions = {
   readonly config: Config;
-  /** What the configuration was read from, and the program's version: for the report. */
+  /** Text of the configuration and version of the program, for the report. */
   readonly configText: string;
   readonly version: string;
-  /** Null: the seeded flow of the configured book is recorded first. */
+  /** `null`: the seeded flow of the configured book is recorded first. */
   readonly tape: Tape | OpenedTape | null;
-  /** Of that flow, and of latencies that are drawn. */
+  /** Seed of that flow and of random latencies. */
   readonly seed: number;
-  /** Length of that flow. */
+  /** Length of that flow, in seconds. */
   readonly flowSeconds: number;
-  /** Its trend, in bps an hour. */
+  /** Trend of that flow, in bps per hour. */
   readonly flowDrift: number;
   readonly models: readonly ModelName[];
-  /** Which rows tell the book where a recording has both levels and single orders; without it levels. */
+  /** Rows that define the book if a recording has both levels and single orders. Default: levels. */
   readonly from?: 'levels' | 'orders';
-  /** Recordings of the books that the configured reference and routes of hedges go through. */
+  /** Recordings of the books that the configured reference and hedge routes use. */
   readonly reference?: ReferenceTapes;
   readonly latencies: Latencies;
-  /** The same as they were asked for, for the report. */
+  /** Latencies as requested, for the report. */
   readonly latencyText: LatencyText;
-  /** Latencies of requests in ms, ascending, under which the main model is run too. */
+  /** Request latencies in ms, ascending, for additional runs of the main model. */
   readonly latencySweep?: readonly number[];
-  /** When trading begins and ends; the rows before build the book, those after are not there. */
+  /** Start and end of trading; earlier rows build the book, later ones are ignored. */
   readonly time?: TradedTime;
-  /** Threads at once; models wait for their turn. */
+  /** Maximum number of parallel threads; further models wait. */
   readonly threads: number;
-  /** Where fills and orders go; null for nowhere. */
+  /** Destination of fills and orders; `null` for none. */
   readonly files: ReportFiles | null;
   readonly progress: Progress;
 };
 
-/** Throws `UsageError` for what a person must change. */
+/** Runs the backtest. Throws `UsageError` for errors that the operator can fix. */
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {
   const { config, models, seed, latencies, latencyText, threads, files } = options;
   const { progress } = options;
@@ -116,7 +116,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   };
 }
 
-/** What only the replay found in the recording; the same under every model. */
+/** Flaws of the recording that only the replay found; they are equal under every model. */
 export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataFlaw[] {
   const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
   return [
@@ -129,12 +129,12 @@ export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataF
   ].filter(({ count }) => count > 0);
 }
 
-/** What fits on a terminal or in a pipe: everything but the curves over time and the hours. */
+/** Returns the report without curves over time and hours, short enough for a terminal or a pipe. */
 export function withoutSeries(report: BacktestReport): object {
   return { ...report, models: report.models.map(({ series: _, hours: __, ...rest }) => rest) };
 }
 
-/** The main model again, once for each latency of requests. */
+/** Jobs of the main model, one per request latency. */
 function sweepJobs(
   { models, latencies, latencySweep = [] }: BacktestOptions,
   shared: Omit<ModelJob, 'model' | 'latencies' | 'csv'>,
@@ -147,7 +147,7 @@ function sweepJobs(
   }));
 }
 
-/** The names behind --models. */
+/** Parses the names in --models. */
 export function modelsOf(text: string): readonly ModelName[] {
   return text.split(',').map(name => {
     const found = MODEL_NAMES.find(known => known === name);
@@ -157,7 +157,7 @@ export function modelsOf(text: string): readonly ModelName[] {
   });
 }
 
-/** The name behind --from. */
+/** Parses the name in --from. */
 export function rowKindOf(text: string): 'levels' | 'orders' {
   if (text === 'levels' || text === 'orders') return text;
   throw new UsageError(`--from: expected levels or orders, found ${JSON.stringify(text)}`);
@@ -171,7 +171,10 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
   }
 }
 
-/** Fees that the configuration states for its backtests: one tier for any volume. `null` where it states none. */
+/**
+ * Returns the fees that the configuration states for its backtests, as one tier for any volume; `null` if it states
+ * none.
+ */
 export function ownFees({ backtest: { fees } }: Config): ReplayOptions['fees'] | null {
   return fees === undefined ? null : { tiers: [{ volume: ANY_VOLUME, ...fees }], volume30d: '0' };
 }
@@ -179,14 +182,17 @@ export function ownFees({ backtest: { fees } }: Config): ReplayOptions['fees'] |
 /** Maker and taker fee of another exchange, as fractions in decimal text. */
 export type VenueFees = { readonly maker: string; readonly taker: string };
 
-/** The configuration with these fees for its backtests. */
+/** Returns the configuration with these fees for its backtests. */
 export const withVenueFees = (config: Config, fees: VenueFees | undefined): Config =>
   fees === undefined ? config : { ...config, backtest: { ...config.backtest, fees } };
 
-/** Above what anybody trades in a month. */
+/** Above any trader's monthly volume. */
 const ANY_VOLUME = '999999999999999';
 
-/** What the embedded exchange would open with; for a remote one enough for the limits, at the entry tier. */
+/**
+ * Returns the fees and balances of the simulated account: those of the embedded exchange, or for a remote one the entry
+ * tier and enough for the limits.
+ */
 export function simulatedAccountOf(config: Config, instrument: Instrument, firstTicks: number) {
   const { exchange, limits, inventory } = config;
   const own = ownFees(config);

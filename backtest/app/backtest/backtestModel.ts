@@ -1,4 +1,7 @@
-/** Configurations, each under one fill model, side by side over one tape: the same work in this thread and in others, from plain data. */
+/**
+ * Replay of configurations side by side over one tape, each under one fill model. Jobs are plain data, so that any
+ * thread can run them.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import {
   fillModel,
@@ -34,13 +37,13 @@ export type Latencies = {
   readonly cancels: LatencySpec;
   readonly answers: LatencySpec;
   readonly feed: LatencySpec;
-  /** Of notices of own fills; absent: as answers. */
+  /** Latency of notices of the bot's fills; if omitted, that of answers. */
   readonly fills?: LatencySpec;
 };
 
 const RUN = 1;
 
-/** Everything but the rows; plain data, so that it can be handed to another thread. */
+/** Everything except the rows; plain data, so that it can be sent to another thread. */
 export type ModelJob = {
   readonly model: ModelName;
   readonly config: Config;
@@ -53,21 +56,24 @@ export type ModelJob = {
   readonly fees: ReplayOptions['fees'];
   readonly balances: ReplayOptions['balances'];
   readonly csv: CsvPaths | null;
-  /** What other recordings say our price was; absent: there is no reference. */
+  /** Reference price from other recordings; if omitted, there is no reference. */
   readonly elsewhere?: ExternalReferenceOptions | undefined;
-  /** Recordings of the books that hedges over third currencies go through. */
+  /** Recordings of the books for hedges over third currencies. */
   readonly routes?: readonly RecordedBests[];
 };
 
-/** Rows in memory, or where so many are stored: then they are read while they slide past. */
+/** Rows in memory, or a stored tape that is read in a sliding window. */
 export type RowSource =
   | { readonly kind: 'memory'; readonly rows: MarketRows }
   | { readonly kind: 'stored'; readonly dir: string; readonly options: StoredTapeOptions; readonly count: number };
 
-/** So many rows of a stored tape are decoded once for several runs, and kept while they last: 29 bytes each. More slide past every run. */
+/**
+ * Maximum number of rows of a stored tape that are decoded once for several runs and kept, at 29 bytes each. With more
+ * rows, each run reads the tape.
+ */
 const ROWS_KEPT = 4_000_000;
 
-/** The source for all of these jobs, which differ in neither the feed's latency nor the seed. */
+/** Returns the source for these jobs, which have one feed latency and one seed. */
 export function sourceFor(jobs: readonly Pick<ModelJob, 'latencies' | 'seed'>[], source: RowSource): RowSource {
   const [first, second] = jobs;
   if (source.kind === 'memory' || source.count > ROWS_KEPT || first === undefined || second === undefined)
@@ -80,15 +86,16 @@ const windowOf = (
   { latencies, seed }: Pick<ModelJob, 'latencies' | 'seed'>,
 ): RowWindow => windowOfLevels(openStoredTape(dir, options), feedTravel(latencies, seed));
 
-/** Whether two jobs hear of the same rows at the same times: then they can be run side by side, over one decoding of them. */
+/** Whether two jobs receive the same rows at the same times, so that they can run side by side over one decoding. */
 export const hearTheSame = (
   a: Pick<ModelJob, 'latencies' | 'seed'>,
   b: Pick<ModelJob, 'latencies' | 'seed'>,
 ): boolean => a.seed === b.seed && isDeepStrictEqual(a.latencies.feed, b.latencies.feed);
 
 /**
- * Jobs that hear the same, side by side; reports in their order, each as of a run alone. `onProgress` gets the share of a job that is behind, 0 to 1.
- * Rejects: `UsageError` when a CSV file cannot be written, plain errors on rows that cannot be replayed.
+ * Runs jobs that can share a feed side by side. Reports are in job order, and equal to those of separate runs.
+ * `onProgress` receives the share of a job that is done, 0 to 1. Rejects with `UsageError` if a CSV file cannot be
+ * written, with plain errors for rows that cannot be replayed.
  */
 export async function runJobs(
   jobs: readonly ModelJob[],
@@ -134,7 +141,7 @@ function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {
   };
 }
 
-/** The desk of the configuration. One way of both interfaces is as long, and both let a conversion wait as long. */
+/** Returns the configured desk. Both interfaces have the same latency and the same conversion delays. */
 export function simulatedDeskOf({ backtest: { desk }, exchange }: Config, seed: number): ReplayDeskOptions {
   const { spreadBps, paddingBps, lifeMs, refillMs, delayMinMs, delayMaxMs, failedShare, ...others } = desk;
   const { capacity, latencyMs, refusedShare, lostShare } = others;
@@ -159,11 +166,15 @@ export function simulatedDeskOf({ backtest: { desk }, exchange }: Config, seed: 
   };
 }
 
-/** From the exchange to us, in ms. The same draws for every model and thread. Throws a RangeError on what is no latency. */
+/**
+ * Returns the delay from the exchange to the bot, in ms, with the same draws for every model and thread. Throws a
+ * RangeError for an invalid latency.
+ */
 export const feedTravel = ({ feed }: Latencies, seed: number) => travel(feed, randomOf(seed ^ 0xfe));
 
 /**
- * `from`: rows that tell the book; without it levels, or orders where there are none. Throws a RangeError on a tape of best prices without amounts.
+ * Builds the rows. `from`: rows that define the book; if omitted, levels, or orders if there are no levels. Throws a
+ * RangeError on a tape of best prices without amounts.
  */
 export function rowsInMemory(
   tape: Tape,

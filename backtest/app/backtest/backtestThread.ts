@@ -1,4 +1,4 @@
-/** A thread that runs one group of jobs after another and says what came of each. */
+/** Thread that runs groups of jobs one after another and reports each result. */
 import { parentPort } from 'node:worker_threads';
 import { runJobs } from './backtestModel.ts';
 import type { ThreadResult, ThreadWork } from './backtestThreads.ts';

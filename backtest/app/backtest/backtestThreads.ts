@@ -1,4 +1,7 @@
-/** Jobs in groups that are run side by side, in threads that live on from group to group, over one set of rows in shared memory or one stored tape; in this thread where one is enough. */
+/**
+ * Threads for groups of jobs. They persist across groups and share one set of rows in memory or one stored tape. The
+ * caller's thread is used if one is enough.
+ */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -8,7 +11,7 @@ import { hearTheSame, runJobs, sourceFor } from './backtestModel.ts';
 import type { ModelJob, RowSource } from './backtestModel.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-/** What a thread is given, one group after another. `shares` from `first` on is how far each of its jobs is. */
+/** Work of a thread. `shares` from `first` on is the progress of its jobs. */
 export type ThreadWork = {
   readonly jobs: readonly ModelJob[];
   readonly source: RowSource;
@@ -16,30 +19,33 @@ export type ThreadWork = {
   readonly first: number;
 };
 
-/** What it says at the end of each; `wrong`: a person must change something. */
+/** Result of a group; `wrong`: the operator can fix the failure. */
 export type ThreadResult =
   | { readonly kind: 'done'; readonly reports: readonly ReplayReport[] }
   | { readonly kind: 'failed'; readonly message: string; readonly wrong: boolean };
 
 export type ModelRunner = {
   /**
-   * Reports in the order of the jobs, whatever the number of threads: no job knows of another. `onProgress` hears the mean share that is
-   * done. Rejects with the first failure; then only `end` is left to call.
+   * Runs jobs independently. Reports are in job order, whatever the number of threads. `onProgress` receives the mean
+   * share done. Rejects with the first failure; only `end` may be called afterwards.
    */
   run(
     jobs: readonly ModelJob[],
     source: RowSource,
     onProgress: (share: number) => void,
   ): Promise<readonly ReplayReport[]>;
-  /** Ends the threads, done or not. */
+  /** Ends the threads, whether they are done or not. */
   end(): Promise<void>;
 };
 
 const LOOK_EVERY_MS = 250;
-/** More side by side share no more work that counts, and need more memory at once. */
+/** Larger groups hardly share more work, but need more memory. */
 const GROUP_MAX = 16;
 
-/** Jobs that follow each other and hear the same, in groups of one size at most, so many that no thread is without. */
+/**
+ * Groups consecutive jobs that can share a feed, in groups of nearly equal size, with at least one group per thread if
+ * possible.
+ */
 export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
   jobs: readonly Job[],
   threads: number,
@@ -54,13 +60,16 @@ export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
   return groups;
 }
 
-/** At most so many threads, which begin when there is work: one that has run a job runs the next many times quicker than a new one would. */
+/**
+ * Returns a runner with at most `threads` threads, started on demand and reused: code that has already run once is many
+ * times faster.
+ */
 export function modelRunner(threads: number): ModelRunner {
   const file = fileURLToPath(new URL('./backtestThread.js', import.meta.url));
   const workers: Worker[] = [];
   const begun = (index: number): Worker => (workers[index] ??= new Worker(file, REPLAY_THREAD));
   return {
-    // Where the program runs from its sources there is no compiled thread.
+    // A program run from sources has no compiled thread.
     run: (jobs, given, onProgress) => {
       const source = sourceFor(jobs, given);
       return threads === 1 || (jobs.length === 1 && workers.length === 0) || !existsSync(file)
@@ -71,7 +80,7 @@ export function modelRunner(threads: number): ModelRunner {
   };
 }
 
-/** One set of jobs in threads of its own. */
+/** Runs one set of jobs in its own threads. */
 export async function runModels(
   jobs: readonly ModelJob[],
   source: RowSource,

@@ -1,14 +1,17 @@
-/** Every fill and every order of a backtest as CSV, written as they come, so that no run is too long for memory. */
+/** CSV files of every fill and order of a backtest, written during the run so that memory stays bounded. */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER } from '../../index.ts';
 import type { ReplaySink } from '../../index.ts';
 import { written } from '../../../src/wiring/outFiles.ts';
 
-/** `hedges`: absent when nothing hedges. */
+/** `hedges` is absent without a hedger. */
 export type CsvPaths = { readonly fills: string; readonly orders: string; readonly hedges?: string };
 
-/** Overwrites; makes missing folders. Keeps up to 64 kB back until `close`. All of it throws `UsageError` when the disk does not take it. */
+/**
+ * Opens the files; overwrites them and creates missing folders. Buffers up to 64 kB until `close`. All operations throw
+ * `UsageError` if the disk rejects the write.
+ */
 export function openCsv(paths: CsvPaths): { readonly sink: ReplaySink; close(): void } {
   const fills = new CsvFile(paths.fills, FILLS_HEADER);
   const orders = new CsvFile(paths.orders, ORDERS_HEADER);

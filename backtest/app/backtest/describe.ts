@@ -1,12 +1,15 @@
-/** A backtest on a terminal: the tiles of the page and what stands beside them, as lines; and a comparison. */
+/** Terminal output of a backtest, with the tiles of the page and further lines, and of a comparison. */
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import { longest, mainModel, mainOf, shownModels, tilesTextOf } from '../../index.ts';
 import type { BacktestReport, ComparedRun, Comparison } from '../../index.ts';
 
-/** Days that fit on a screen. */
+/** Maximum number of days shown. */
 const DAYS_SHOWN = 31;
 
-/** A line for each model that differs, then the main run: its tiles, what kept sides out, its days, and what latency does to it. */
+/**
+ * Describes each differing model in one line, then the main run: its tiles, reasons for missing quotes, its days, and
+ * the effect of latency.
+ */
 export function describeBacktest(report: BacktestReport): string {
   const { book, tape, models, reference, noReference, noRoutes = [], minor, latencySweep = [] } = report;
   const main = mainOf(models);
@@ -50,7 +53,7 @@ function mainLines(report: BacktestReport, main: BacktestReport['models'][number
   ];
 }
 
-/** For a person: a line per recording, bot and tier. */
+/** Describes a comparison with one line per recording, bot and tier. */
 export function describeComparison({ tapes, leftOut }: Comparison): string {
   const lines = tapes.flatMap(({ name, minor, runs }) => [
     name,

@@ -1,4 +1,4 @@
-/** The recordings that stand in for the price from elsewhere in a backtest. */
+/** Recordings that provide the reference price of a backtest. */
 import type { ExternalReferenceOptions } from '../../index.ts';
 import { externalReferenceOf } from '../../../src/config.ts';
 import type { Config } from '../../../src/config.ts';
@@ -8,7 +8,10 @@ import { during, routeBooks } from './hedgeRoutes.ts';
 import type { ReferenceTapes, Span } from './hedgeRoutes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-/** Null when none of its books were given. Throws `UsageError` for recordings that neither the configured reference nor a route of hedges goes through, for one that is missing, and for another time. */
+/**
+ * Returns the recorded reference; `null` if none of its books were given. Throws `UsageError` if a recording is unused
+ * by the reference and the hedge routes, is missing, or is from another time.
+ */
 export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: Span): ExternalReferenceOptions | null {
   if (tapes.size === 0) return null;
   const elsewhere = externalReferenceOf(config);
@@ -30,7 +33,7 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
   return { legs: elsewhere.legs, mids, everyMs: elsewhere.everyMs };
 }
 
-/** What to tell somebody whose configuration quotes around a reference that the backtest has not; null when all is well. */
+/** Returns a warning if the configuration quotes around a reference that the backtest lacks; otherwise `null`. */
 export function missingReference(config: Config, tapes: ReferenceTapes): string | null {
   const wants =
     kindOf(config.strategy.name).needsReference === true ||

@@ -1,18 +1,20 @@
-/** The recordings of other books that hedges over third currencies go through in a backtest, and which routes are missing. */
+/** Recordings of other books for hedges over third currencies in a backtest, and the routes without recordings. */
 import type { Config } from '../../../src/config.ts';
 import { pairOf } from '../../../src/core/index.ts';
 import { bestsOf } from '../../../src/tape/index.ts';
 import type { DataFlaw, RecordedBests, Tape } from '../../../src/tape/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-/** Recordings by the book that they are of. */
+/** Recordings by book. */
 export type ReferenceTapes = ReadonlyMap<string, Tape>;
 export type Span = { readonly from: number; readonly to: number };
 
 type Pair = readonly [string, string];
 type Hedged = Pick<Config, 'hedge' | 'book'>;
 
-/** Each third currency with the two pairs that a hedge over it exchanges; a book of either order serves one. */
+/**
+ * Returns each third currency with the two pairs that a hedge over it exchanges; a book in either order serves a pair.
+ */
 function routesOf({ hedge, book }: Hedged): readonly { readonly via: string; readonly pairs: readonly Pair[] }[] {
   const [major, minor] = pairOf(book);
   return (hedge?.routes?.via ?? []).map(via => ({
@@ -26,11 +28,14 @@ function routesOf({ hedge, book }: Hedged): readonly { readonly via: string; rea
 
 const namesOf = ([one, other]: Pair): readonly [string, string] => [`${one}_${other}`, `${other}_${one}`];
 
-/** Every book that may serve a route of the configuration. */
+/** Lists every book that can serve a configured route. */
 export const routeBooks = (config: Hedged): readonly string[] =>
   routesOf(config).flatMap(({ pairs }) => pairs.flatMap(namesOf));
 
-/** Best prices of the books of every route of which both were recorded; a route without one of them is none. Throws `UsageError` for another time. */
+/**
+ * Returns the best prices of the books of complete routes; a route with only one recorded book is dropped. Throws
+ * `UsageError` for recordings from another time.
+ */
 export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span): readonly RecordedBests[] {
   const found = new Set<Tape>();
   for (const { pairs } of routesOf(config)) {
@@ -44,7 +49,7 @@ export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span
   return [...found].map(tape => during(span, tape.instrument.symbol, bestsOf(tape)));
 }
 
-/** What was recorded while the tape runs; throws `UsageError` for another time. */
+/** Returns `found` if it overlaps the tape's time. Throws `UsageError` otherwise. */
 export function during<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(span: Span, book: string, found: T): T {
   const from = found.at[0] ?? Infinity;
   if (from <= span.to && found.to >= span.from) return found;
@@ -54,7 +59,7 @@ export function during<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(sp
   );
 }
 
-/** Routes that nothing recorded serves: said, not passed over. */
+/** Reports routes without recordings. */
 export function untestedRoutes(config: Hedged, recorded: readonly RecordedBests[]): readonly DataFlaw[] {
   const books = recorded.map(({ instrument }) => instrument.symbol);
   return routesOf(config).flatMap(({ via, pairs }) => {

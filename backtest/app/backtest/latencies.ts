@@ -1,4 +1,6 @@
-/** The latencies of a backtest, from the flags: a number, a distribution, a file of requests, or the state directory of a run. */
+/**
+ * Latencies of a backtest from flags: a number, a distribution, a file of requests, or the state directory of a run.
+ */
 import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
 import { statSync } from 'node:fs';
 import { latencySpecOf, recordedLatencies, requestsTook } from '../../index.ts';
@@ -14,7 +16,7 @@ export type LatencyFlags = {
   readonly fillLatencyMs?: string;
 };
 
-/** Throws `UsageError` with the flag's name. */
+/** Parses the flags. Throws `UsageError` with the flag's name. */
 export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs, fillLatencyMs }: LatencyFlags): Latencies {
   const orders = specOf('--latency-ms', latencyMs);
   const cancels = cancelLatencyMs === undefined ? orders : specOf('--cancel-latency-ms', cancelLatencyMs);
@@ -23,17 +25,20 @@ export function latenciesOf({ latencyMs, cancelLatencyMs, feedLatencyMs, fillLat
   return { orders, cancels, answers: orders, feed, ...fills };
 }
 
-/** Latencies as they were asked for, for a report. */
+/** Latencies as requested, for a report. */
 export type LatencyText = { readonly orders: string; readonly feed: string; readonly fills?: string };
 
-/** As the flags say it. */
+/** Returns the text of the flags. */
 export const latencyText = ({ latencyMs, feedLatencyMs, fillLatencyMs }: LatencyFlags): LatencyText => ({
   orders: latencyMs,
   feed: feedLatencyMs,
   ...(fillLatencyMs === undefined ? {} : { fills: fillLatencyMs }),
 });
 
-/** The same market and notices of fills, with requests and answers that take so many ms each way. */
+/**
+ * Returns the latencies with requests and answers of a constant `ms` each way; market data and fill notices are
+ * unchanged.
+ */
 export function withRequests(latencies: Latencies, ms: number): Latencies {
   const constant: LatencySpec = { kind: 'constant', ms };
   return { ...latencies, orders: constant, cancels: constant, answers: constant };

@@ -1,4 +1,4 @@
-/** A recorded market, ready for replays: its rows, where they begin and end, and their hash. */
+/** Recorded market that is ready for replays: its rows, their time span and their hash. */
 import { createHash } from 'node:crypto';
 import type { Instrument } from '../../../src/core/index.ts';
 import { KIND, loadStoredTape, openStoredTape } from '../../../src/tape/index.ts';
@@ -7,10 +7,10 @@ import { rowsInMemory } from './backtestModel.ts';
 import type { Latencies, RowSource } from './backtestModel.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-/** A stored tape, and what it was opened with: threads open it again. */
+/** Stored tape with its options, so that threads can open it again. */
 export type OpenedTape = { readonly tape: StoredTape; readonly options: StoredTapeOptions };
 
-/** Trading within a recording: ms since 1970; what is left out is the recording's own end. */
+/** Trading time within a recording, in epoch ms; omitted bounds are those of the recording. */
 export type TradedTime = { readonly since?: number; readonly until?: number };
 
 export type RecordedMarket = {
@@ -22,7 +22,10 @@ export type RecordedMarket = {
   readonly hash: string;
 };
 
-/** A stored tape of levels slides past; anything else is read into memory. Throws `UsageError` for what a recording cannot give. */
+/**
+ * Prepares a market. A stored tape of levels is read in a sliding window; anything else is loaded into memory. Throws
+ * `UsageError` if the recording is insufficient.
+ */
 export function marketOf(
   given: Tape | OpenedTape,
   how: { readonly latencies: Latencies; readonly seed: number; readonly from?: 'levels' | 'orders' },
@@ -55,16 +58,16 @@ export function marketOf(
   });
 }
 
-/** Those of the recording, in order. */
+/** Returns the gaps of the recording, in order. */
 export const gapsOf = (given: Tape | OpenedTape): readonly Gap[] => ('options' in given ? given.tape.gaps : given.gaps);
 
-/** Of the first and the last row. */
+/** Returns the times of the first and the last row. */
 export const spanOf = (given: Tape | OpenedTape): RecordedMarket['span'] =>
   'options' in given
     ? given.tape
     : { from: given.columns.at[0] ?? Infinity, to: given.columns.at[given.columns.length - 1] ?? -Infinity };
 
-/** The recording as it would be had it ended at `until`: nothing after it can be seen. */
+/** Returns the recording as if it had ended at `until`: later rows are invisible. */
 export function cutAt(given: Tape | OpenedTape, until: number | undefined): Tape | OpenedTape {
   if (until === undefined || until >= spanOf(given).to) return given;
   if ('options' in given) {
@@ -88,7 +91,7 @@ export function cutAt(given: Tape | OpenedTape, until: number | undefined): Tape
   return { ...given, columns, gaps: given.gaps.filter(gap => gap.from < until) };
 }
 
-/** Why nothing of this recording lies in the time that was asked for; null when something does. */
+/** Returns why the recording does not overlap the requested time; `null` if it does. */
 export function outside(given: Tape | OpenedTape, { since, until }: TradedTime): string | null {
   if (since === undefined && until === undefined) return null;
   const { from, to } = spanOf(given);
@@ -107,7 +110,7 @@ function firstTicksOf(tape: StoredTape): number {
   throw new Error(`${tape.dir}: has no levels`);
 }
 
-/** Of its rows. */
+/** Computes the hash of a tape's rows. */
 export function digestOfTape({ columns }: Tape): string {
   const hash = createHash('sha256');
   const { kind, side, at, local, price, amount, id } = columns;
@@ -116,7 +119,7 @@ export function digestOfTape({ columns }: Tape): string {
   return hash.digest('hex');
 }
 
-/** What a tape cannot give is a person's to change. */
+/** Converts errors to `UsageError`, because the operator can fix them. */
 function asUsageError<T>(work: () => T): T {
   try {
     return work();

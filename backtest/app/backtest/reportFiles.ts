@@ -1,4 +1,4 @@
-/** The files of a backtest: the page, its numbers as JSON, and every fill and order as CSV. */
+/** Files of a backtest: the page, its numbers as JSON, and every fill and order as CSV. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reportPage } from '../../index.ts';
@@ -12,7 +12,11 @@ export type ReportFiles = {
   csv(model: string, hedges: boolean): CsvPaths;
 };
 
-/** NAME.html: that page, and NAME.json, NAME-fills-MODEL.csv, NAME-orders-MODEL.csv, with a hedger NAME-hedges-MODEL.csv, beside it; else a folder with report.html and the rest. */
+/**
+ * Returns the file names. For NAME.html: that page, and next to it NAME.json, NAME-fills-MODEL.csv,
+ * NAME-orders-MODEL.csv and, with a hedger, NAME-hedges-MODEL.csv. Otherwise `out` is a folder with report.html and the
+ * rest.
+ */
 export function reportFiles(out: string): ReportFiles {
   if (/\.html?$/i.test(out)) {
     const stem = out.replace(/\.html?$/i, '');
@@ -37,7 +41,10 @@ export function reportFiles(out: string): ReportFiles {
   };
 }
 
-/** The JSON first, on one line, then the page; overwrites both. The folder must be there. Throws `UsageError` when either cannot be written. */
+/**
+ * Writes the JSON in one line, then the page; overwrites both. The folder must exist. Throws `UsageError` if either
+ * cannot be written.
+ */
 export function writeReport(files: ReportFiles, report: BacktestReport): void {
   written(files.json, () => writeFileSync(files.json, `${JSON.stringify(report)}\n`));
   written(files.page, () => writeFileSync(files.page, reportPage(report, pageParts())));

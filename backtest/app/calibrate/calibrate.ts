@@ -1,4 +1,7 @@
-/** `puntas calibrate`: the numbers that a model needs, from a recording, as the part of a configuration that they belong in, with their errors. */
+/**
+ * `puntas calibrate`: measures the inputs of a model from a recording and prints them as configuration, with their
+ * errors.
+ */
 import { legsOf, pairOf } from '../../../src/core/index.ts';
 import type { Instrument } from '../../../src/core/index.ts';
 import type { Calibration, Estimate, Tape } from '../../../src/tape/index.ts';
@@ -11,10 +14,13 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withProgress } from '../../../src/messages/progress.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 
-/** A price from elsewhere that was recorded at the same time, by the books that it goes through, in their order. */
+/** Reference price recorded at the same time, by its books in order. */
 export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };
 
-/** YAML, or one JSON object; what the recording cannot tell is said in a comment, or null. Throws `UsageError` for books that do not lead to the tape's. */
+/**
+ * Returns YAML, or one JSON object; unknown values are comments, or null. Throws `UsageError` if the books do not lead
+ * to the tape's book.
+ */
 export async function calibrate(
   tape: Tape,
   progress: Progress,
@@ -39,7 +45,10 @@ function referenceOf(tape: Tape, { tapes, ageS }: RecordedReference): ReferenceF
   return { leader: leaderOf(tape, legs, [...tapes.values()], ageS), books, own: symbol };
 }
 
-/** YAML with a newline at its end: `market:` in bps and arrivals a minute (formulas E4, formulas E6), `fairValue:` in ticks and bps (formulas E5). */
+/**
+ * Formats YAML, with a newline at its end: `market:` in bps and arrivals per minute (formulas E4, formulas E6),
+ * `fairValue:` in ticks and bps (formulas E5).
+ */
 export function fragment(
   c: Calibration,
   { symbol, tick }: Pick<Instrument, 'symbol' | 'tick'>,

@@ -1,4 +1,4 @@
-/** What `puntas calibrate` measures and says of fills by distance: a table, a sentence for each fee, and the profile for a model. */
+/** Fills by distance in `puntas calibrate`: a table, a sentence per fee, and the profile for a model. */
 import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../index.ts';
 import type { DistancePoint, DistanceProfile, QuoteVerdict } from '../../index.ts';
 import { randomOf, shortDecimal } from '../../../src/core/index.ts';
@@ -10,7 +10,7 @@ import type { Latencies } from '../backtest/backtestModel.ts';
 export type DistancesAsked = {
   readonly cadenceMs: number;
   readonly latencies: Latencies;
-  /** Maker fees to judge by, in bps; null: those of the venue's first and last tier. */
+  /** Maker fees to evaluate, in bps; `null`: those of the exchange's first and last tier. */
   readonly feesBps: readonly number[] | null;
   readonly seed: number;
 };
@@ -22,7 +22,10 @@ export type MeasuredDistances = {
 
 const HORIZON_S = 60;
 
-/** Orders of the median execution, pegged as a bot of this cadence and these latencies would. Throws a RangeError on a cadence of 0. */
+/**
+ * Measures orders of the median execution size, pegged like those of a bot with this cadence and these latencies.
+ * Throws a RangeError on a cadence of 0.
+ */
 export function distancesIn(tape: Tape, asked: DistancesAsked, onShare: (share: number) => void): MeasuredDistances {
   const { latencies, cadenceMs, seed, feesBps } = asked;
   const draws = (salt: number, spec: Latencies['orders']) => travel(spec, randomOf(seed ^ salt));
@@ -42,7 +45,7 @@ export function distancesIn(tape: Tape, asked: DistancesAsked, onShare: (share: 
   };
 }
 
-/** Comments of at most 80 columns: the table, its limits, and a verdict for each fee. */
+/** Formats comments of at most 80 columns: the table, its limits, and a verdict per fee. */
 export function distancesText({ profile, verdicts }: MeasuredDistances, minor: string): readonly string[] {
   const { points, limits, cadenceMs, latencyMs, orderValue, horizonsS, seconds } = profile;
   const at = horizonsS.indexOf(HORIZON_S);
@@ -68,7 +71,7 @@ export function distancesText({ profile, verdicts }: MeasuredDistances, minor: s
   ].map(text => `# ${text}`.trimEnd());
 }
 
-/** The verdict at a maker fee. */
+/** Formats the verdict at a maker fee. */
 export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: string): string {
   const { distanceInterval, netPerHour, breakEvenFeeBps } = verdict;
   const fee = `At a fee of ${round(feeBps)} bps`;
@@ -83,7 +86,7 @@ export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: st
     : `${fee}: do not quote: ${verdict.why}: ${round(verdict.bestDistanceBps!)} bps ${between}, ${net}. It would pay at ${even}${breakEvenFeeBps < 0 ? '' : ' or less'}.`;
 }
 
-/** Lines under `market:`; none where too few distances have fills. */
+/** Lines under `market:`; a comment if too few distances have fills. */
 export function profileLines({ profile }: MeasuredDistances): readonly string[] {
   const market = marketProfileOf(profile, HORIZON_S);
   if (market === null) return ['  # profile: too few fills to tell'];
@@ -96,7 +99,10 @@ export function profileLines({ profile }: MeasuredDistances): readonly string[] 
   ];
 }
 
-/** The move against fills at the best distance of the first fee at which it pays, or of the last; null where nothing was measured. */
+/**
+ * Returns the adverse move at the best distance of the first fee at which it pays, otherwise of the last fee; `null` if
+ * nothing was measured.
+ */
 export function adverseAtBest({
   profile,
   verdicts,
@@ -109,7 +115,7 @@ export function adverseAtBest({
   return { value: point.distanceBps - left.value, error: left.error, distanceBps: point.distanceBps };
 }
 
-/** For `--json`: without the sums of single blocks. */
+/** Returns the data for `--json`, without the sums of single blocks. */
 export const distancesJson = ({ profile, verdicts }: MeasuredDistances): object => ({
   profile: { ...profile, points: profile.points.map(withoutBlocks) },
   market: marketProfileOf(profile, HORIZON_S),
@@ -124,7 +130,7 @@ function withoutBlocks(point: DistancePoint): Omit<DistancePoint, 'blocks'> {
 
 const WIDTH = 78;
 
-/** Lines of at most 78 letters. */
+/** Wraps text in lines of at most 78 characters. */
 function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -135,7 +141,7 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** Three digits that count, without an exponent. */
+/** Rounds to three significant digits, without an exponent. */
 function round(x: number): string {
   if (!Number.isFinite(x)) return 'unknown';
   const text = String(Number(x.toPrecision(3)));

@@ -1,15 +1,18 @@
-/** The section `fairValue` that a recording speaks for, as YAML: the micro-price, the share of a price from elsewhere, and what foretells the next move. */
+/**
+ * YAML section `fairValue` from a recording: the micro-price, the share of a reference price, and predictors of the
+ * next move.
+ */
 import { shortDecimal } from '../../../src/core/index.ts';
 import { imbalanceOf } from '../../../src/tape/index.ts';
 import type { Calibration, Foretold, Leader, Signals } from '../../../src/tape/index.ts';
 
-/** What a price from elsewhere foretells of our book, and through which books it goes. */
+/** Prediction of the book's price from a reference price, and the books behind it. */
 export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };
 
-/** States that were seen less often say nothing of their own. */
+/** Minimum number of samples of a state. */
 const SEEN_MIN = 10;
 
-/** Lines of a section of its own, to be put at the top of the file as it is; ticks of `tick`, and bps (formulas E5). */
+/** Formats the lines of a top-level section, in ticks of `tick` and bps (formulas E5). */
 export function fairValueText(
   { microprice, signals }: Calibration,
   tick: string,
@@ -27,11 +30,11 @@ export function fairValueText(
   return ['# Goes at the top of the file, as it stands:', isEmpty ? '# fairValue:' : 'fairValue:', ...parts];
 }
 
-/** The least share that is written: a weight must be above zero. */
+/** Minimum share in the output, because a weight must be above zero. */
 const SHARE_MIN = 0.001;
 const weightText = (share: number): string => digits(Math.max(SHARE_MIN, share));
 
-/** `share`: its weight beside a reference; null: the only price. */
+/** Formats the micro-price. `share`: its weight next to a reference; `null` if it is the only price. */
 const table = (
   {
     table: { imbalanceBuckets, spreadsTicks, adjustTicks },
@@ -56,7 +59,7 @@ const table = (
   }),
 ];
 
-/** `midShare`: the weight of the middle, where nothing else of the section is a price. */
+/** Formats the reference. `midShare`: weight of the mid price, if the section has no other price. */
 function referenceText({ leader, books, own }: ReferenceFound, midShare: number | null): readonly string[] {
   const { horizons, chosen, weight, basisMemoryS, ageS, moving } = leader;
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
@@ -87,7 +90,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
   const { orderFlow, memoryMs, imbalances, imbalanceMemoryMs, aheadMs } = signals;
   const ahead = `slope of the move of the next ${aheadMs / 1_000} s`;
   const best = imbalanceOf(signals);
-  // Both say where the touch leans: together they would count it twice.
+  // Both use the amounts at the best prices, so together they would count them twice.
   const mark = hasMicroprice ? '  # ' : '  ';
   return [
     ...(orderFlow?.holds === true
@@ -116,7 +119,10 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
   ];
 }
 
-/** Four digits that count, without an exponent; of an error that a short recording does not tell, a word. */
+/**
+ * Rounds to four significant digits, without an exponent; "unknown" if not finite, such as the error from a short
+ * recording.
+ */
 export const digits = (x: number): string => {
   if (!Number.isFinite(x)) return 'unknown';
   const text = String(Number(x.toPrecision(4)));

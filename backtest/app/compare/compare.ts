@@ -1,4 +1,7 @@
-/** `puntas compare`: several bots on several recordings, under several fill models and fee tiers, in one page and one JSON. */
+/**
+ * `puntas compare`: runs several bots on several recordings, under several fill models and fee tiers, for one page and
+ * one JSON.
+ */
 import { againstFirst, Fees, hashOfRuns, mainOf, makerBpsOf } from '../../index.ts';
 import type {
   ComparedTape,
@@ -44,26 +47,28 @@ export const TIERS = ['own', 'entry', 'best', 'config'] as const;
 export type TierName = (typeof TIERS)[number];
 
 export type CompareOptions = {
-  /** Files of configurations; with none every strategy is compared, with parameters from the first share of each recording. */
+  /**
+   * Configuration files; if empty, every strategy is compared, with parameters from the first part of each recording.
+   */
   readonly configs: readonly string[];
   readonly paths: readonly string[];
   readonly tiers: readonly TierName[];
-  /** Fees of another exchange, which take the place of every tier. */
+  /** Fees of another exchange, which replace every tier. */
   readonly venueFees?: VenueFees;
-  /** Runs also what the first part of a recording says not to quote. */
+  /** Whether to run bots even if the first part of a recording advises against quoting. */
   readonly anyway: boolean;
-  /** Of each run at the first tier, evenly over an hour; 1: no others. */
+  /** Number of starts of each run at the first tier, evenly over an hour; 1: no others. */
   readonly starts: number;
   readonly models: readonly ModelName[];
-  /** Decimal text: what one deviation may cost in an hour at full inventory, in each book's minor currency. */
+  /** Decimal text: cost of one standard deviation per hour at full inventory, in each book's quote currency. */
   readonly riskPerHour: string;
   /** Above 0, below 1. */
   readonly calibratedShare: number;
   readonly latencies: Latencies;
   readonly latencyText: LatencyText;
-  /** When trading begins and ends, in every recording; parameters come from all that is before `since`. */
+  /** Start and end of trading in every recording; parameters come from everything before `since`. */
   readonly time?: TradedTime;
-  /** Hours of every recording that count, as `--session` has them. */
+  /** Session for every recording, in the format of `--session`. */
   readonly session?: string;
   readonly seed: number;
   readonly threads: number;
@@ -71,7 +76,7 @@ export type CompareOptions = {
   readonly progress: Progress;
 };
 
-/** Throws `UsageError` for what a person must change. */
+/** Runs the comparison. Throws `UsageError` for errors that the operator can fix. */
 export async function compare(options: CompareOptions): Promise<Comparison> {
   const { configs, models, riskPerHour, calibratedShare, latencyText, seed } = options;
   const given = configs.length === 0 ? null : givenSetups(configs).map(one => atFees(one, options));
@@ -114,15 +119,18 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   };
 }
 
-/** One recording with everything that will be run on it. */
+/** Recording with everything that runs on it. */
 type Prepared = {
   readonly name: string;
   readonly given: Tape | OpenedTape;
   readonly market: RecordedMarket;
-  /** When trading begins. */
+  /** Start of trading. */
   readonly from: number;
   readonly measured: Measured | null;
-  /** All bots at a tier, held for the whole run; undefined: each at that of its configuration's own volume. */
+  /**
+   * Plans all bots at a tier that is constant for the run; if `tier` is undefined, each at that of its configured
+   * volume.
+   */
   readonly planAt: (name: TierName, tier?: FeeTier) => readonly Planned[];
   readonly verdicts: readonly ComparedVerdict[];
 };
@@ -191,7 +199,10 @@ function givenFor(
   return { name, given, market, planAt, from, measured: null, verdicts: [] };
 }
 
-/** `tier` undefined: the one of the configuration's own volume. A given one holds for the whole run, whatever is traded. */
+/**
+ * Plans a bot. A given `tier` is constant for the run, whatever the volume; if undefined, it follows from the
+ * configured volume.
+ */
 function plan(
   setup: Setup,
   name: TierName,
@@ -226,7 +237,10 @@ function plan(
     : { ...planned, account: null, notRun: problem };
 }
 
-/** What the recordings of other books say, where the configuration goes by it: all of them of these hours, or why it cannot run. */
+/**
+ * Returns the reference from recordings of other books, if the configuration uses one: either all of its books are
+ * recorded at this time, or the reason why it cannot run.
+ */
 function elsewhereIn(
   config: Config,
   all: readonly FoundTape[],
@@ -240,7 +254,7 @@ function elsewhereIn(
   return `it quotes around the price in ${books.join(', ')}, and no recording here is of ${missing.join(', ')} in these hours`;
 }
 
-/** Of these books, the recordings of these hours. */
+/** Returns the recordings of these books that overlap the time span. */
 function tapesOf(
   books: readonly string[],
   all: readonly FoundTape[],
@@ -257,7 +271,7 @@ function tapesOf(
 const bookOf = (given: Tape | OpenedTape): string => ('options' in given ? given.tape.book : given.instrument.symbol);
 const meets = (a: RecordedMarket['span'], b: RecordedMarket['span']): boolean => a.from <= b.to && a.to >= b.from;
 
-/** Price in ticks of the last trade. */
+/** Price of the last trade, in ticks. */
 function lastPrice({ columns: { kind, price, length } }: Tape): number {
   for (let row = length - 1; row >= 0; row--) if (kind[row] === KIND.trade) return price[row]!;
   return 0;
@@ -286,7 +300,7 @@ async function runAll(prepared: readonly Prepared[], options: CompareOptions): P
   return tapes;
 }
 
-/** Decisions cost more than rows: about as much as this many each, one a second. */
+/** Cost of one second of decisions, in rows: decisions cost more than rows. */
 const ROWS_A_SECOND = 100;
 function costOf({ given, market }: Prepared): number {
   const rows = 'options' in given ? given.tape.rows : given.columns.length;
@@ -350,7 +364,7 @@ function plannedAt(
   return Promise.resolve(planAt(name, tier));
 }
 
-/** Of each run of the first tier that had a fill under the main model, the same begun later. */
+/** Returns later starts of each run at the first tier that had a fill under the main model. */
 async function staggeredOf(
   planned: readonly Planned[],
   reports: readonly (readonly ReplayReport[])[],

@@ -1,4 +1,7 @@
-/** The runs of a comparison on one recording: every bot at every tier, at the tier that its own volume gives, and begun later. Nothing is replayed twice. */
+/**
+ * Runs of a comparison on one recording: every bot at every tier, at the tier of its own volume, and with later starts.
+ * No replay runs twice.
+ */
 import { comparedModel, crossedText, isCrossed, mainOf, paceOf, remarksOf } from '../../index.ts';
 import type { ComparedRun, ModelName, ReplayReport, StaggeredStart } from '../../index.ts';
 import type { FeeTier } from '../../../src/core/index.ts';
@@ -9,44 +12,44 @@ import type { DataFlaw } from '../../../src/tape/index.ts';
 import type { Setup } from './compareSetups.ts';
 import { untestedRoutes } from '../backtest/hedgeRoutes.ts';
 
-/** A bot at one fee tier; `name` is that of the tier. */
+/** Bot at one fee tier. */
 export type Planned = {
   readonly setup: Setup;
   readonly tier: string;
   readonly feeBps: number;
-  /** Null where it cannot run. */
+  /** `null` if it cannot run. */
   readonly account: Pick<ModelJob, 'fees' | 'balances' | 'elsewhere' | 'routes'> | null;
   readonly notRun: string | null;
   readonly declined: string | null;
 };
 
-/** What is not to be quoted is not run, unless it is asked for. */
+/** Returns the plan without an account if quoting is advised against, unless `anyway` is set. */
 export function declinedOr(planned: Planned, declined: string | null, anyway: boolean): Planned {
   if (declined === null || planned.account === null) return planned;
   return anyway ? { ...planned, declined } : { ...planned, account: null, notRun: declined, declined };
 }
 
-/** What all runs on a recording share. */
+/** Inputs that all runs on a recording share. */
 export type TapeRuns = {
   readonly shared: Pick<ModelJob, 'instrument' | 'gaps' | 'seed' | 'latencies' | 'from' | 'to'>;
   readonly rows: RowSource;
   readonly models: readonly ModelName[];
   readonly runner: ModelRunner;
-  /** Told of the share of this many replays. */
+  /** Number of replays that `onProgress` refers to. */
   readonly expected: number;
   readonly onProgress: (share: number) => void;
 };
 
 type Wanted = { readonly planned: Planned; readonly model: ModelName; readonly from: number };
 
-/** Replays what is asked for, and remembers it: a bot at one fee, under one model, from one start on, is one replay. */
+/** Cache of replays: a bot at one fee, under one model, from one start is replayed once. */
 export class Replays {
   readonly #tape: TapeRuns;
   readonly #main: ModelName;
   readonly #done = new Map<string, ReplayReport>();
   #rows: RowSource;
 
-  /** Rows that are stored are decoded once for all of them, where they fit. */
+  /** Decodes stored rows once for all replays, if they fit into memory. */
   constructor(tape: TapeRuns) {
     const { models, rows, shared } = tape;
     this.#tape = tape;
@@ -54,14 +57,14 @@ export class Replays {
     this.#rows = sourceFor([shared, shared], rows);
   }
 
-  /** Of each that can run, under each model; the others have none. */
+  /** Returns reports under each model for each bot that can run, and none for the others. */
   async underModels(planned: readonly Planned[]): Promise<readonly (readonly ReplayReport[])[]> {
     const { models, shared } = this.#tape;
     const wanted = planned.map(one => models.map((model): Wanted => ({ planned: one, model, from: shared.from })));
     return this.#of(wanted);
   }
 
-  /** Of each that can run, under the main model, from each of these times on. */
+  /** Returns reports under the main model from each start for each bot that can run. */
   async fromStarts(
     planned: readonly Planned[],
     starts: readonly number[],
@@ -70,8 +73,9 @@ export class Replays {
   }
 
   /**
-   * Each bot at the best tier that the volume of its run there gives, as 30 days of it. The search goes down from the best tier: the next is always the one that the last
-   * run's volume gives. `planAt` has all bots in one order at each tier of the schedule, which ascends by volume. Who cannot run at a tier stays there.
+   * Finds for each bot the best tier that its own volume, scaled to 30 days, reaches. The search starts at the best
+   * tier and continues with the tier of the last run's volume. `planAt` has all bots in one order per tier of the
+   * schedule, which is ascending by volume. A bot that cannot run at a tier stays there.
    */
   async atOwnTier(
     schedule: readonly FeeTier[],
@@ -121,7 +125,7 @@ export class Replays {
 const keyOf = ({ planned, model, from }: Wanted): string =>
   planned.account === null ? '' : `${planned.setup.name} ${JSON.stringify(planned.account.fees)} ${model} ${from}`;
 
-/** What became of one of them; `later`: the same begun later. */
+/** Returns the result of one plan; `later`: its later starts. */
 export function comparedRun(
   { setup, tier, feeBps, account, notRun, declined }: Planned,
   replayed: readonly ReplayReport[],
@@ -147,7 +151,10 @@ export function comparedRun(
   };
 }
 
-/** When the same run begins again, ms: `count` starts in all, evenly over an hour, or over a quarter of the time where that is less; the first is `from`. */
+/**
+ * Returns the start times in ms: `count` starts evenly over an hour, or over a quarter of the time if that is shorter;
+ * the first is `from`.
+ */
 export function startsOf(
   { from, to }: { readonly from: number; readonly to: number },
   count: number,

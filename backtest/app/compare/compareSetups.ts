@@ -1,4 +1,6 @@
-/** The bots of a comparison: the given configurations, or every strategy with parameters that follow from one risk and from what a recording shows. */
+/**
+ * Bots of a comparison: the given configurations, or every strategy with parameters from one risk and the recording.
+ */
 import { readRegularFile, TEXT_FILE } from '../../../src/guard/index.ts';
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
@@ -19,14 +21,17 @@ import type { Instrument } from '../../../src/core/index.ts';
 import { readConfig } from '../../../src/wiring/configFile.ts';
 import type { QuoteAdvice } from './compareVerdicts.ts';
 
-/** `config` null: `notRun` says why. */
+/** If `config` is `null`, `notRun` is the reason. */
 export type Setup = {
   readonly name: string;
   readonly strategy: string;
   readonly text: string | null;
 } & ({ readonly config: Config; readonly notRun: null } | { readonly config: null; readonly notRun: string });
 
-/** Named by their files; a second one of a name by its whole path. Throws `UsageError` with every error of the first that is wrong. */
+/**
+ * Reads configurations and names them by file, or by full path if the name is taken. Throws `UsageError` with all
+ * errors of the first invalid file.
+ */
 export function givenSetups(files: readonly string[]): readonly Setup[] {
   const names = files.map(file => basename(file).replace(/\.ya?ml$/, ''));
   return files.map((file, i) => {
@@ -36,7 +41,10 @@ export function givenSetups(files: readonly string[]): readonly Setup[] {
   });
 }
 
-/** `price` (of one major) and `riskPerHour` in the minor currency; an adverse move unknown or below 0 counts as 0. Text: why none can be run. */
+/**
+ * Returns the market terms, or why no strategy can run. `price` (of one base unit) and `riskPerHour` are in the quote
+ * currency. An unknown or negative adverse move counts as 0.
+ */
 export const termsOf = (
   instrument: Instrument,
   price: number,
@@ -62,8 +70,9 @@ export const termsOf = (
 };
 
 /**
- * Every strategy at this maker fee, a fraction as text like '0.005'; `terms` as text: why none can be run. With advice they stand where fills were found to be worth most,
- * if that is more than nothing, with levels where fills pay; models are given the fills themselves.
+ * Returns every strategy at this maker fee, a fraction as text like '0.005'; if `terms` is text, it is the reason why
+ * none can run. With advice, strategies quote at the most profitable measured distance, if it pays, with levels where
+ * fills pay. Models get the measured fills.
  */
 export function derivedSetups(terms: MarketTerms | string, makerFee: string, advice?: QuoteAdvice): readonly Setup[] {
   return (Object.keys(strategies) as StrategyName[]).map((name): Setup => {
@@ -102,7 +111,7 @@ function configOf(terms: MarketTerms, strategy: object): object {
       orderValueMax: eightDecimals((4 * full * price) / ORDERS_IN_FULL),
       ordersMax: 2 * LEVELS_A_SIDE,
       collarBps: 1_000,
-      // Who halts for his losses cannot show how much he would have lost.
+      // A run that halts on losses cannot show its full loss.
       drawdownMax: most,
       dayLossMax: most,
     },

@@ -1,4 +1,4 @@
-/** The recordings of a comparison: every book of every path, or of the folders in it. What cannot be compared is left out by name. */
+/** Recordings of a comparison: every book of every path, or of its folders. Unusable ones are reported by name. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import {
@@ -18,15 +18,18 @@ import { withProgress } from '../../../src/messages/progress.ts';
 import type { OnShare, Progress } from '../../../src/messages/progress.ts';
 
 export type FoundTape = {
-  /** Short, and none else's. */
+  /** Short and unique. */
   readonly name: string;
   readonly given: Tape | OpenedTape;
 };
-/** And the file or folder that it is in. */
+/** Found tape with its file or folder. */
 export type PlacedTape = FoundTape & { readonly path: string };
 export type LeftOut = { readonly path: string; readonly why: string };
 
-/** Paths are files or folders of recordings, or folders of those. Throws `UsageError` for a path that is not there. */
+/**
+ * Finds recordings in paths: files or folders of recordings, or folders of those. Throws `UsageError` for a missing
+ * path.
+ */
 export async function findTapes(
   paths: readonly string[],
   progress: Progress,
@@ -58,12 +61,12 @@ export async function findTapes(
   return { found, leftOut };
 }
 
-/** The path itself where it holds recordings, else every folder in it. */
+/** Returns the path itself if it holds recordings, otherwise every folder in it. */
 function placesIn(path: string): readonly string[] {
   if (!statSync(path).isDirectory() || isStoredTape(path)) return [path];
   const inside = readdirSync(path, { withFileTypes: true });
   const folders = inside.filter(entry => entry.isDirectory()).map(entry => join(path, entry.name));
-  // Hours and days of one recording are not many; a tape is one whatever it is called.
+  // Folders of hours or days are one recording; a stored tape is always its own, whatever its name.
   const isOne = folders.every(folder => isTimeFolder(basename(folder)) && !isStoredTape(folder));
   return isOne || inside.some(entry => entry.isFile() && !/^(readme|licen[cs]e)/i.test(entry.name))
     ? [path]
@@ -80,19 +83,25 @@ async function opened(
   return isStoredTape(path) ? { tape: openStoredTape(path, options), options } : openTape(path, options, onShare);
 }
 
-/** What a replay needs and this recording has not; null where it has all. */
+/** Returns what the recording lacks for a replay; `null` if nothing. */
 function lacks(given: Tape | OpenedTape): string | null {
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
   return trades ? null : 'no trades: nothing can be filled';
 }
 
-/** Fewer seconds do not tell arrivals: they are counted in windows of 20 s. More than this share is not taken for it. */
+/**
+ * Minimum seconds for measuring arrivals, which use windows of 20 s, and maximum share of a recording used to reach
+ * them.
+ */
 export const SECONDS_LEAST = 240;
 const SHARE_MOST = 0.6;
 const endOf = (from: number, to: number, share: number): number =>
   Math.floor(from + Math.max(share * (to - from), Math.min(SHARE_MOST * (to - from), SECONDS_LEAST * 1_000)));
 
-/** The first share of a recording, and at least what it takes to measure anything, in memory; with `since` all that is before it. And where it ends. */
+/**
+ * Loads the first share of a recording, extended to the minimum for measuring, or with `since` everything before it.
+ * Also returns its end.
+ */
 export function firstPart(
   given: Tape | OpenedTape,
   share: number,
@@ -104,7 +113,7 @@ export function firstPart(
   return { tape: 'options' in first ? loadStoredTape(first.tape) : first, until };
 }
 
-/** What stands before the first date, without the book: "bitstamp btc_usd" of bitstamp-btcusd-2015-05-01-books. */
+/** Name up to the first date, without the book: "bitstamp btc_usd" for bitstamp-btcusd-2015-05-01-books. */
 const shortName = (name: string, book: string): string => {
   const dated = name.search(/-\d/);
   const undated = dated < 0 ? name : name.slice(0, dated);
@@ -112,7 +121,7 @@ const shortName = (name: string, book: string): string => {
   const words = undated.endsWith(end) ? undated.slice(0, -end.length) : undated;
   return `${words} ${book}`.trim();
 };
-/** Of a stored tape the file or folder that it was imported from, without the endings of its name. */
+/** Source file or folder of a stored tape, without file endings; `null` for other recordings. */
 const originOf = (given: Tape | OpenedTape): string | null =>
   'options' in given && given.tape.source.includes('/')
     ? pathName(given.tape.source).replace(
@@ -121,5 +130,5 @@ const originOf = (given: Tape | OpenedTape): string | null =>
       )
     : null;
 const pathName = (path: string): string => basename(path) || path;
-/** Without the path before it and what would be right after it: the page has a line for it. */
+/** Strips the path and the remedy, because the page has one line for the reason. */
 const firstClause = (text: string, path: string): string => text.replace(`${path}: `, '').split(';')[0] ?? text;

@@ -1,4 +1,4 @@
-/** Whether a recording's first part says to quote at a fee, at which distance, and what became of that in the rest. */
+/** Verdict of a recording's first part at a fee: whether and at which distance to quote, and its result on the rest. */
 import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel, verdictDistance } from '../../index.ts';
 import type { ComparedVerdict, DistanceProfile, MarketProfile, QuoteVerdict } from '../../index.ts';
 import { randomOf } from '../../../src/core/index.ts';
@@ -8,21 +8,21 @@ import { feedTravel } from '../backtest/backtestModel.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 
 export type VerdictTerms = {
-  /** The first part alone, and all of it: parameters come from the first, the rest judges them. */
+  /** First part, from which parameters come, and the complete recording, whose rest tests them. */
   readonly first: Tape;
   readonly whole: Tape;
-  /** Where the first part ends, ms. */
+  /** End of the first part, in ms. */
   readonly until: number;
-  /** Of one order, in the minor currency. */
+  /** Value of one order, in the quote currency. */
   readonly orderValue: number;
   readonly latencies: Latencies;
   readonly seed: number;
 };
 
-/** What the first part tells a strategy. */
+/** Advice of the first part to a strategy. */
 export type QuoteAdvice = { readonly verdict: QuoteVerdict; readonly profile: MarketProfile | null };
 
-/** Fills are worth what is left of their edge after so long. */
+/** Fills are valued by their edge minus the move after this time. */
 const HORIZON_S = 60;
 
 export class Verdicts {
@@ -37,12 +37,12 @@ export class Verdicts {
     this.#market = marketProfileOf(this.#profile, HORIZON_S);
   }
 
-  /** At this maker fee, in bps. */
+  /** Returns the advice at this maker fee, in bps. */
   at(feeBps: number): QuoteAdvice {
     return { verdict: quoteVerdictOf(this.#profile, { feeBps, random: this.#random() }), profile: this.#market };
   }
 
-  /** At each of these fees, and what quoting at the distance that was found best would have brought after the first part. */
+  /** Returns verdicts at these fees, with the profit after the first part at the best distance. */
   judged(feesBps: readonly number[]): readonly ComparedVerdict[] {
     const found = feesBps.map(feeBps => ({ feeBps, verdict: this.at(feeBps).verdict }));
     const distances = [...new Set(found.flatMap(({ verdict }) => verdictDistance(verdict) ?? []))];
@@ -57,13 +57,13 @@ export class Verdicts {
         breakEvenFeeBps: verdict.breakEvenFeeBps,
         netPerHour: verdict.netPerHour,
         rest: after,
-        // Wrong is what the rest tells apart from nothing, the other way.
+        // A verdict is wrong if the rest differs significantly from zero in the other direction.
         right: after === null ? null : verdict.quote ? after.high >= 0 : after.low <= 0,
       };
     });
   }
 
-  /** Orders are pegged after the first part alone; the book before it is known. */
+  /** Measures orders placed after the first part; the earlier rows only build the book. */
   #restAt(distancesBps: readonly number[]): DistanceProfile {
     const { whole, until, orderValue } = this.#terms;
     const start = whole.columns.at[0] ?? until;
@@ -94,7 +94,7 @@ export class Verdicts {
   #random = (): Random => randomOf(this.#terms.seed);
 }
 
-/** Why nothing is quoted, as a sentence; null where something is. */
+/** Returns why nothing is quoted, as a sentence; `null` if quoting is advised. */
 export function declines({ verdict }: QuoteAdvice, feeBps: number): string | null {
   if (verdict.quote) return null;
   const { why, breakEvenFeeBps: fee } = verdict;

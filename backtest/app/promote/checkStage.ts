@@ -1,4 +1,6 @@
-/** One look at the stage of a promotion: its evidence gathered, and held against the criteria that were set before it began. */
+/**
+ * Check of a promotion stage: collects its evidence and compares it with the criteria that were fixed before its start.
+ */
 import { dirname } from 'node:path';
 import type { Config } from '../../../src/config.ts';
 import { readConfigText } from '../../../src/wiring/configFile.ts';
@@ -14,7 +16,7 @@ import { paperConfig } from '../../../src/app/promote/candidate.ts';
 import type { Looking, PromotionJudge, StageCheck } from '../../../src/app/promote/promotionJudge.ts';
 import type { OpenPromotion, Standing } from '../../../src/app/promote/standing.ts';
 
-/** Rejects with `UsageError` where there is something to be mended before it can be told. */
+/** Rejects with `UsageError` if a problem must be fixed before the check. */
 async function checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck> {
   const { dir, liveFile, clock, onInput } = looking;
   const { started, stage, since, evidence } = open;
@@ -48,7 +50,7 @@ async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Look
   return { findings, result: resultOf(findings), replay };
 }
 
-/** Throws `UsageError` where the live file was changed by hand since. */
+/** Reads the live file. Throws `UsageError` if it was edited since the promotion wrote it. */
 function placedConfigOf(liveFile: string, { live }: Standing): Config {
   if (liveDigestOf(liveFile) !== live)
     throw new UsageError(
@@ -57,5 +59,5 @@ function placedConfigOf(liveFile: string, { live }: Standing): Config {
   return readConfigText(liveFile).config;
 }
 
-/** Judges by replays on recordings and by replays of the bot's own runs. */
+/** Judge based on replays of recordings and of the bot's own runs. */
 export const promotionJudge: PromotionJudge = { defaultCriteria: DEFAULT_CRITERIA, readCriteria, checkStage };

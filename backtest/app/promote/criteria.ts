@@ -1,4 +1,4 @@
-/** The criteria of a promotion: YAML that is read once, before its first stage begins, with a default for everything but the tapes. */
+/** Criteria of a promotion: YAML read once, before its first stage, with defaults for everything but the tapes. */
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Criteria } from '../../../src/app/promote/evidence.ts';
@@ -45,10 +45,10 @@ const criteriaSchema = z.strictObject({
   smallest: smallest.prefault({}),
 });
 
-/** Everything by its default: the evidence is that of the tuning. */
+/** Default criteria: the evidence is that of the tuning. */
 export const DEFAULT_CRITERIA: Criteria = criteriaSchema.parse({});
 
-/** Throws `UsageError` with a line for each mistake. */
+/** Reads criteria. Throws `UsageError` with one line per mistake. */
 export function readCriteria(path: string): Criteria {
   const { data } = readYamlFile(path, criteriaSchema, {
     ...{ what: 'list of criteria', like: 'like paper: { hoursLeast: 24 }' },

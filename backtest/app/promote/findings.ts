@@ -1,4 +1,7 @@
-/** Criteria against evidence: of each what was expected, what was found, and whether that is enough, too little, or not known yet. */
+/**
+ * Comparison of criteria with evidence: for each, the expected and the found value, and whether it passed, failed, or
+ * is not known yet.
+ */
 import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
 import { meet } from '../tune/registry.ts';
 import type {
@@ -11,7 +14,7 @@ import type {
 import type { Check, CriterionFinding, CriterionResult } from '../../../src/app/promote/records.ts';
 import type { TradedStage } from './runEvidence.ts';
 
-/** The hardest result of all: one that failed, then one that is not known yet. */
+/** Overall result: failed if any failed, then not yet if any is not known yet. */
 export const resultOf = (findings: readonly CriterionFinding[]): CriterionResult =>
   findings.some(({ result }) => result === 'failed')
     ? 'failed'
@@ -29,7 +32,7 @@ const finding = (
   result: result === true ? 'passed' : result === false ? 'failed' : result,
 });
 
-/** Of the replay, and of the tuning where that is asked for, or nothing else is. */
+/** Findings of the replay, and of the tuning if the criteria require it or there is no replay. */
 export function replayFindings(
   criteria: Criteria['replay'],
   tuned: TunedEvidence | null,
@@ -107,10 +110,10 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
-/** What a stage before says that net after 60 s is, in bps of the volume. */
+/** Prediction of an earlier stage for the net after 60 s, in bps of the volume. */
 export type Promised = { readonly stage: string; readonly low: number; readonly high: number };
 
-/** The interval of a look, in bps of what was traded; null where it has none. */
+/** Returns the interval of a check, in bps of the traded volume; `null` if it has none. */
 export function promisedBy({ stage, replay, run }: Check & { readonly stage: string }): Promised | null {
   if (run?.interval) return { stage, ...run.interval };
   if (!replay?.interval || !(replay.measures.volume > 0)) return null;
@@ -118,7 +121,7 @@ export function promisedBy({ stage, replay, run }: Check & { readonly stage: str
   return { stage, low: bps(replay.interval.low), high: bps(replay.interval.high) };
 }
 
-/** Of paper and of smallest alike. */
+/** Findings of the stages paper and smallest. */
 export function tradedFindings(
   criteria: RunningCriteria,
   traded: TradedStage,
@@ -143,7 +146,7 @@ export function tradedFindings(
   ];
 }
 
-/** A run of another configuration is no evidence, and one that does not replay is none from there on. */
+/** Runs of another configuration are ignored; a run that does not replay fails. */
 function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const expected = 'runs of this configuration that replay to the last command';
   const different = runs.find(({ difference }) => difference !== null);
@@ -168,11 +171,14 @@ function earningFindings(least: number, traded: TradedStage, before: Promised | 
   ];
 }
 
-/** The interval holds however often one looks; before it is above or below what is asked for, more fills are needed. */
+/**
+ * Finding about profit. The interval stays valid for any number of checks; if it contains the required value, more
+ * fills are needed.
+ */
 function earning(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
-  // Their middle after 60 s was in no recording of theirs.
+  // Their mid price after 60 s is not in any recording of the runs.
   const left = fills > judged ? `; fills of the last 60 s of a run, not in it: ${fills - judged}` : '';
   if (net60sBps === null) return finding('net60s', expected, `no fill that is 60 s old${left}`, 'not yet');
   if (interval === null)
@@ -193,7 +199,7 @@ function earning(least: number, { ratio, evidence }: TradedStage): CriterionFind
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }
 
-/** Paper's fills are a model's: the optimistic one tells nothing. */
+/** Finding about the fill model of paper trading: the optimistic model is no evidence. */
 export const modelFinding = (
   { models }: Criteria['paper'],
   { model, isPaper }: RunEvidence,
@@ -202,7 +208,7 @@ export const modelFinding = (
     ? []
     : [finding('fill model', models.join(' or '), model, (models as readonly string[]).includes(model))];
 
-/** The ledger of real orders is the exchange's, to the last digit. */
+/** Finding about the ledger of real orders, which must equal the exchange's to the last digit. */
 export function ledgerFinding({ ledger }: RunEvidence): CriterionFinding {
   const expected = 'no difference to the exchange';
   if (ledger === null) return finding('ledger', expected, 'not compared since the stage began', 'not yet');
@@ -218,7 +224,7 @@ const spanText = ({ low, high }: { readonly low: number; readonly high: number }
   `${digits(low)} to ${digits(high)}`;
 const partPercent = (part: number): string => `${(100 * part).toFixed(1)} %`;
 
-/** Four of them. */
+/** Formats four significant digits. */
 function digits(x: number): string {
   const rounded = Number(x.toPrecision(4));
   return Object.is(rounded, -0) ? '0' : String(rounded);

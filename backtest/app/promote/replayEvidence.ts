@@ -1,4 +1,7 @@
-/** The evidence of a replay: a candidate on recordings that it was not tuned on, under the lower of the fill models. */
+/**
+ * Evidence from replays: a candidate on recordings that were not used for its tuning, under the less favorable fill
+ * model.
+ */
 import type { Config } from '../../../src/config.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
@@ -14,7 +17,7 @@ import type { Criteria, ReplayEvidence } from '../../../src/app/promote/evidence
 
 export type ReplayAsked = {
   readonly config: Config;
-  /** The candidate's file, for what is said of it. */
+  /** File of the candidate, for messages. */
   readonly file: string;
   readonly text: string;
   readonly criteria: Criteria['replay'] & { readonly tapes: NonNullable<Criteria['replay']['tapes']> };
@@ -24,7 +27,10 @@ export type ReplayAsked = {
 
 const SEED = 1;
 
-/** As a trial of `puntas tune` is run, on the whole of the tapes. Rejects with `UsageError` for recordings that cannot be read, or a configuration that cannot be run on them. */
+/**
+ * Runs the candidate like a trial of `puntas tune`, on the complete tapes. Rejects with `UsageError` if recordings
+ * cannot be read, or the configuration cannot run on them.
+ */
 export async function replayEvidence(asked: ReplayAsked): Promise<ReplayEvidence> {
   const { config, criteria, progress } = asked;
   const study = studyOfOne(asked);
@@ -72,7 +78,7 @@ async function outcomeOf(config: Config, terms: TrialTerms, progress: Progress):
   return outcome;
 }
 
-/** The study that a promotion is: one configuration, nothing varied, nothing held out. */
+/** Describes a promotion as a study of one configuration, with no variation and no holdout. */
 function studyOfOne({ config, file, text, criteria }: ReplayAsked): Study {
   const { tapes, models, latenciesMs, feedLatencyMs, reference, segments } = criteria;
   const keys = studySchema.parse({

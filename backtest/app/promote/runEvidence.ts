@@ -1,4 +1,4 @@
-/** The evidence of a stage that was traded: every run since it began that had this very configuration, replayed from its recording. */
+/** Evidence of a trading stage: every run since its start with this configuration, replayed from its recording. */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,10 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { WatchedRun } from './watchedRun.ts';
 import type { RunSums } from './watchedRun.ts';
 
-/** Beside the numbers what is computed on with: how many fills more, and the book's rules. */
+/**
+ * Evidence of a stage with its running profit ratio. `traded`: instrument and mid price of the last run; `null` if no
+ * run had a mid price.
+ */
 export type TradedStage = {
   readonly evidence: RunEvidence;
   readonly ratio: RunningRatio;
@@ -37,7 +40,10 @@ export type RunsAsked = {
   readonly onInput: (at: Millis) => void;
 };
 
-/** Reads recordings and a copy of the ledger: a bot that runs is not disturbed. Rejects with `UsageError` where a recording cannot be read. */
+/**
+ * Collects the evidence from recordings and a copy of the ledger, without disturbing a running bot. Rejects with
+ * `UsageError` if a recording cannot be read.
+ */
 export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
   const { dir, config, since, clock } = asked;
   const wanted = tradingDigest(config);
@@ -81,7 +87,7 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
 
 type Begun = { readonly setup: Config; readonly rules: Rules; readonly startedAt: Millis };
 
-/** Null of a run before that time, and of one that ended before it had read its rules. */
+/** `null` for a run before that time, and for one that ended before reading its rules. */
 function begunAs(dir: string, run: number, since: Millis): Begun | null {
   try {
     const recording = readRecording(dir, run);

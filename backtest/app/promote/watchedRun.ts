@@ -1,24 +1,24 @@
-/** What the replay of a run meets that a promotion is judged by: fills with their markouts, time with both quotes, halts. */
+/** Measurements of a replayed run for a promotion: fills with their markouts, time with both quotes, halts. */
 import { approximately, signOf } from '../../../src/core/index.ts';
 import type { Depth, Engine, EngineEvent, EngineNews, Fill, Instrument, Millis } from '../../../src/core/index.ts';
 import type { TradedBlock } from '../../index.ts';
 
-/** Sums in the minor currency, approximate. */
+/** Sums in the quote currency, approximate. */
 export type RunSums = {
-  /** Of the first and the last input. */
+  /** Times of the first and the last input. */
   readonly from: Millis | null;
   readonly to: Millis | null;
   readonly ms: number;
-  /** With a bid and an ask of ours in the book. */
+  /** Time with a bid and an ask of the bot in the book. */
   readonly bothMs: number;
-  /** Of the bot's orders; `judged`: those whose 60 s are over, of which volume and blocks are. */
+  /** Fills of the bot; `judged` counts those older than 60 s, which volume and blocks include. */
   readonly fills: number;
   readonly judged: number;
   readonly volume: number;
   readonly blocks: readonly TradedBlock[];
-  /** Those of the bot itself. */
+  /** Halts caused by the bot itself. */
   readonly halts: readonly { readonly at: Millis; readonly reason: string }[];
-  /** The middle at the end, in ticks; NaN where it was never seen. */
+  /** Mid price at the end, in ticks; NaN if it was never known. */
   readonly midTicks: number;
 };
 
@@ -45,13 +45,13 @@ export class WatchedRun {
     this.#instrument = instrument;
   }
 
-  /** The engine that everything is read from. */
+  /** Sets the engine to read from. */
   watch(engine: Engine): void {
     this.#engine = engine;
     this.#depth = engine.riskContext(0).depth;
   }
 
-  /** News of the engine at the input that it is stepped with. */
+  /** Receives news of the engine during an input. */
   hear(news: EngineNews): void {
     if (news.kind === 'halted') this.#halted = news.reason;
     if (news.kind !== 'fill' || news.fill.id === null) return;
@@ -59,15 +59,15 @@ export class WatchedRun {
     this.#waiting.push(news.fill);
   }
 
-  /** An input that the engine has taken. */
+  /** Processes an input after the engine. */
   see({ kind, at }: Pick<EngineEvent, 'kind' | 'at'>): void {
-    // One that a person or a sentinel asks for tells nothing of the configuration.
+    // A halt requested by the operator or a sentinel is not evidence about the configuration.
     if (this.#halted !== null && kind !== 'halt') this.#halts.push({ at, reason: this.#halted });
     this.#halted = null;
     const passed = this.#from === null ? 0 : Math.max(0, at - this.#at);
     this.#all.ms += passed;
     if (this.#hasBoth) this.#all.bothMs += passed;
-    // The market that stood until now.
+    // Uses the market before this input.
     this.#judge(at);
     this.#from ??= at;
     this.#at = at;

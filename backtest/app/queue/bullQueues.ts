@@ -1,4 +1,4 @@
-/** BullMQ on Redis or PostgreSQL: loaded, connected and looked at before anything is asked of it. Nothing of it is loaded where there is no queue. */
+/** BullMQ on Redis or PostgreSQL: loaded, connected and checked before use. Without a queue it is not loaded. */
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { loadOptional } from '../tapeStore/optionalPackages.ts';
@@ -6,10 +6,10 @@ import { HELLO_QUEUE } from './presence.ts';
 import type { QueuePlace } from './queuePlace.ts';
 
 export type BullQueues = {
-  /** One of each name. */
+  /** Returns one queue per name. */
   queue(name: string): Queue;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Worker;
-  /** What a processor throws after it gave its job back, and for what no other try would change. */
+  /** Errors for a processor to throw: after it returned its job, and for a failure that no retry would change. */
   givenBack(): Error;
   hopeless(sentence: string): Error;
   /** Closes the queues; a worker closes itself. */
@@ -19,7 +19,10 @@ export type BullQueues = {
 const CONNECT_MS = 10_000;
 const SCHEMA = 'puntas_queue';
 
-/** `onError` hears of every error of a connection, again and again while it lasts. Rejects with `UsageError` where the server cannot be had or would lose jobs. */
+/**
+ * Connects. `onError` receives every connection error, repeatedly while it lasts. Rejects with `UsageError` if the
+ * server is unavailable or could lose jobs.
+ */
 export async function connectQueues(place: QueuePlace, onError: (error: Error) => void): Promise<BullQueues> {
   const { shown, url, kind } = place;
   await (kind === 'redis' ? lookAtRedis(place) : lookAtPostgres(place));
@@ -53,7 +56,7 @@ export async function connectQueues(place: QueuePlace, onError: (error: Error) =
     },
   };
   try {
-    // Tables are made where there are none: two that begin at once wait for each other.
+    // Creates missing tables; processes that start at the same time wait for each other.
     await queues.queue(HELLO_QUEUE).waitUntilReady();
   } catch (error) {
     await queues.end();
@@ -62,7 +65,7 @@ export async function connectQueues(place: QueuePlace, onError: (error: Error) =
   return queues;
 }
 
-/** Redis must be there, let us in, and throw nothing away. */
+/** Checks that Redis is available, grants access, and does not evict data. */
 async function lookAtRedis({ url, shown }: QueuePlace): Promise<void> {
   const { Redis } = await loadOptional(shown, () => import('ioredis'));
   const client = new Redis(url, {
@@ -125,7 +128,10 @@ function whyNot(error: unknown, server: string): string {
   return reason === undefined ? text : `${reason.replace('SERVER', server)} (${text})`;
 }
 
-/** One line, with its code. Several addresses of a host that all refuse are one error with several in it. */
+/**
+ * Formats an error in one line, with its code. If several addresses of a host fail, the error contains several; the
+ * first is shown.
+ */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
@@ -137,5 +143,5 @@ export function messageOf(error: unknown): string {
 const LOST =
   /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|57P0[123]|LOADING|READONLY|Connection is closed|Connection terminated|max retries per request|Client has encountered a connection error|timeout exceeded when trying to connect/;
 
-/** Whether it tells of the connection, not of what was asked. */
+/** Whether the error is about the connection, not the request. */
 export const isLostConnection = (error: unknown): boolean => LOST.test(messageOf(error));

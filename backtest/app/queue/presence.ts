@@ -1,4 +1,4 @@
-/** Who is at a queue: workers and studies that say so every few seconds, with their version, whatever version that is. */
+/** Participants of a queue: workers and studies that announce themselves every few seconds, with their version. */
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { shortCode } from './programCode.ts';
@@ -10,11 +10,11 @@ const presenceSchema = z.strictObject({
   id: z.string().regex(/^[\w.-]{1,80}$/),
   version: shortText,
   code: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Of a study: its run. */
+  /** Run of a study. */
   study: z.string().max(64).default(''),
-  /** Process and machine of a worker; who runs a study. */
+  /** Process and machine of a worker, or operator of a study. */
   who: shortText,
-  /** Ms since 1970, by its own clock. */
+  /** Epoch ms, by its own clock. */
   at: z.number(),
 });
 
@@ -25,25 +25,25 @@ export type Attendants = Readonly<Record<'here' | 'known' | 'forgotten', readonl
 export const HELLO_QUEUE = 'puntas-hello';
 
 export const SAID_EVERY_MS = 5_000;
-/** Clocks of machines may differ by half of it. */
+/** Includes a tolerance: clocks of machines may differ by half of it. */
 const GONE_AFTER_MS = 30_000;
 const FORGOTTEN_AFTER_MS = 86_400_000;
 const MOST = 1_000;
 
-/** As a line has it. */
+/** Formats version and code as text. */
 export const buildText = ({ version, code }: Pick<Presence, 'version' | 'code'>): string =>
   `puntas ${version}, code ${shortCode(code)}`;
 
 export class PresenceBoard {
   readonly #queue: Queue;
 
-  /** Of `HELLO_QUEUE`. */
+  /** `queue` must be `HELLO_QUEUE`. */
   constructor(queue: Queue) {
     this.#queue = queue;
   }
 
   async say(presence: Presence): Promise<void> {
-    // Nobody takes these jobs: they are only looked at.
+    // No worker takes these jobs; they are only read.
     const job = await this.#queue.add(presence.kind, presence, { jobId: idOf(presence) });
     await job.updateData(presence);
   }
@@ -52,7 +52,7 @@ export class PresenceBoard {
     await this.#queue.remove(idOf(presence));
   }
 
-  /** Who said so lately, who did within a day, and who did not. What is no presence is passed over. */
+  /** Groups participants by their last announcement: recent, within a day, and older. Ignores invalid entries. */
   async seen(now: number): Promise<Attendants> {
     const jobs = await this.#queue.getJobs(['waiting'], 0, MOST - 1);
     const all = jobs.flatMap(job => {

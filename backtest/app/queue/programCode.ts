@@ -1,4 +1,4 @@
-/** Which code this is: two machines with the same run the same trial to the same digit. */
+/** Hash of the program: machines with equal code run a trial with identical digits. */
 import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOMS = ['src', 'strategies', 'backtest'];
 
-/** SHA-256 of every file of the program, and of the versions of its packages. Built and unbuilt differ. */
+/** SHA-256 of every file of the program and of its packages' versions. Compiled and uncompiled code differ. */
 export function programCode(): string {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -33,5 +33,5 @@ const filesIn = (root: string, below: string, ending: string): readonly string[]
           : [],
     );
 
-/** As much of it as a person compares. */
+/** Prefix for display. */
 export const shortCode = (code: string): string => code.slice(0, 12);

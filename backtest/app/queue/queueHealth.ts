@@ -1,10 +1,10 @@
-/** How a connection to a queue is, in plain lines: one when it is lost, one when it is back. */
+/** Log lines about a queue's connection: one when it is lost, one when it is restored. */
 import { isLostConnection, messageOf } from './bullQueues.ts';
 
-/** The same sentence again is said after so long. */
+/** Minimum time before the same sentence is repeated. */
 const AGAIN_AFTER_MS = 60_000;
 
-/** As BullMQ says that a job is no longer ours. */
+/** BullMQ's messages about a job that this worker no longer holds. */
 const LOST_LOCK = /(?:Missing|missing|renew) (?:a )?lock for job|not renew lock/;
 
 export class QueueHealth {
@@ -20,7 +20,7 @@ export class QueueHealth {
     this.#now = now;
   }
 
-  /** An error, however often it comes. */
+  /** Reports an error, with repetitions suppressed. */
   heard(error: unknown): void {
     const now = this.#now();
     const text = LOST_LOCK.test(messageOf(error))
@@ -36,7 +36,7 @@ export class QueueHealth {
     this.#tell(`${this.#shown}: ${text}`);
   }
 
-  /** Something was asked and answered. */
+  /** Reports success: the connection works. */
   works(): void {
     if (this.#lostAt === null) return;
     const seconds = Math.round((this.#now() - this.#lostAt) / 1_000);

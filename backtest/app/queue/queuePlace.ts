@@ -1,10 +1,10 @@
-/** Where a queue is: its address, with the password from the environment, and as it may be shown. */
+/** Address of a queue, with the password from the environment, and its form for display. */
 import { readQueuePassword } from '../../../src/config.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 export type QueuePlace = {
   readonly kind: 'redis' | 'postgres';
-  /** With the password: never shown. */
+  /** Contains the password: never shown. */
   readonly url: string;
   readonly shown: string;
 };
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<string, QueuePlace['kind']>> = {
 };
 const EXPECTED = '--queue: expected redis://HOST:6379, rediss://HOST:6379 or postgres://USER@HOST:5432/DATABASE';
 
-/** Throws `UsageError` for what is no such address, without showing what may be a password. */
+/** Parses an address. Throws `UsageError` for an invalid one, without showing a possible password. */
 export function queuePlace(
   text: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** A trial as another machine is told of it, and what that says came of it: plain data, checked on both sides. */
+/** Trial and result as exchanged with other machines: plain data, validated on both sides. */
 import { z } from 'zod';
 import { MODEL_NAMES } from '../../index.ts';
 import type { LatencySpec } from '../../index.ts';
@@ -33,7 +33,7 @@ const hours = z.strictObject({
   to: z.number(),
 });
 
-/** A recording is named by the hash of its files, never by a path. */
+/** A recording is identified by the hash of its files, never by a path. */
 const recorded = z.union([
   z.strictObject({
     flow: z.strictObject({
@@ -45,7 +45,7 @@ const recorded = z.union([
   z.strictObject({ files: sha256, session: z.string().max(1_000).optional() }),
 ]);
 
-/** What all trials of a study are run on. */
+/** Inputs that all trials of a study share. */
 const settingSchema = z.strictObject({
   book,
   seed: z.int().min(0).max(2_147_483_647),
@@ -58,7 +58,7 @@ const settingSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1).max(100), recorded, tuned: hours }))
     .min(1)
     .max(1_000),
-  /** Recordings of other books, by book: the hash of their files, and the digest of what is in them. */
+  /** Recordings of other books, by book: the hash of their files, and the digest of their contents. */
   references: z.record(book, z.strictObject({ files: sha256, digest: sha256 })),
 });
 
@@ -69,7 +69,7 @@ const jobSchema = z.strictObject({
   study: sha256,
   run: sha256,
   number: z.int().min(0),
-  /** The configuration as YAML, and the digest of what it says. */
+  /** Configuration as YAML, and the digest of its contents. */
   text: z.string().max(TEXT_MOST),
   config: sha256,
   bounds: z.array(z.number().nullable()).max(100_000),
@@ -93,10 +93,10 @@ export type QueuedSetting = z.infer<typeof settingSchema>;
 export type TrialJob = z.infer<typeof jobSchema>;
 export type QueuedOutcome = z.infer<typeof outcomeSchema>;
 
-/** Of a job that came from a queue; or what is wrong with it. */
+/** Validates a job from a queue; returns an error text if it is invalid. */
 export const trialJobOf = (data: unknown): TrialJob | string => checked(jobSchema, data);
 
-/** Of what a worker said; or what is wrong with it. */
+/** Validates a worker's result; returns an error text if it is invalid. */
 export const queuedOutcomeOf = (data: unknown): QueuedOutcome | string => checked(outcomeSchema, data);
 
 function checked<S extends z.ZodType>(schema: S, data: unknown): z.output<S> | string {
@@ -106,14 +106,17 @@ function checked<S extends z.ZodType>(schema: S, data: unknown): z.output<S> | s
   return `${first?.path.map(String).join('.')}: ${first?.message}`;
 }
 
-/** The same trial of the same run of a study by the same code has the same, however often it is asked for: two studies take nothing from each other. */
+/**
+ * Returns the id of a job. It is the same for every request of one trial of one run of a study with one code; studies
+ * do not share jobs.
+ */
 export const trialJobId = ({ form, code, run, config, bounds, setting }: TrialJob): string =>
   `t-${digestOfData({ form, code, run, config, bounds, setting })}`;
 
-/** Only workers of the same code look there. */
+/** Returns the queue's name, which only workers with the same code use. */
 export const trialQueueName = (code: string): string => `puntas-trials-${code.slice(0, 16)}`;
 
-/** As text has them. */
+/** Converts latencies to their JSON form. */
 export const plainLatencies = ({ orders, cancels, answers, feed, fills }: Latencies): z.infer<typeof latencies> => ({
   ...{ orders: plain(orders), cancels: plain(cancels), answers: plain(answers), feed: plain(feed) },
   ...(fills && { fills: plain(fills) }),
@@ -122,7 +125,7 @@ export const plainLatencies = ({ orders, cancels, answers, feed, fills }: Latenc
 const plain = (spec: LatencySpec): z.infer<typeof latency> =>
   spec.kind === 'recorded' ? { kind: 'recorded', sent: [...spec.sent], took: [...spec.took] } : spec;
 
-/** As replays take them. */
+/** Converts latencies from JSON to the form for replays. */
 export const latenciesFrom = ({ orders, cancels, answers, feed, fills }: z.infer<typeof latencies>): Latencies => ({
   ...{ orders: typed(orders), cancels: typed(cancels), answers: typed(answers), feed: typed(feed) },
   ...(fills && { fills: typed(fills) }),

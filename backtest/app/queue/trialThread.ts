@@ -1,4 +1,4 @@
-/** A thread of a worker: opens the recordings of a study, or runs one of its trials after another. */
+/** Thread of a worker: opens the recordings of a study, or runs its trials one after another. */
 import { parentPort } from 'node:worker_threads';
 import { openTape } from '../../../src/tape/index.ts';
 import type { Tape } from '../../../src/tape/index.ts';
@@ -14,7 +14,7 @@ import type { Piece } from '../tune/tuneTapes.ts';
 import { latenciesFrom } from './trialJob.ts';
 import type { QueuedSetting, TrialJob } from './trialJob.ts';
 
-/** Recordings by the hash of their files: where they lie here. */
+/** Local paths of recordings, by the hash of their files. */
 export type FetchedPaths = Readonly<Record<string, string>>;
 
 export type TrialThreadWork =
@@ -34,7 +34,7 @@ export type TrialThreadResult =
   | { readonly kind: 'ran'; readonly outcome: TrialOutcome }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Of the study that was taken last: its rows are shared with the other threads. */
+/** Last study; its rows are shared with the other threads. */
 let taken: { readonly key: string; readonly terms: TrialTerms } | null = null;
 const runner = modelRunner(1);
 
@@ -59,7 +59,7 @@ async function doneOf(work: TrialThreadWork): Promise<TrialThreadResult> {
   return { kind: 'ran', outcome: await ran(work.job, taken.terms, work.share) };
 }
 
-/** The pieces as the tuning process has them; of a recording with other content than it has, there are none. */
+/** Opens the pieces of the tuning process; fails if a recording's content differs. */
 async function opened(setting: QueuedSetting, paths: FetchedPaths): Promise<readonly Piece[]> {
   const { book, seed, segments, startsAfterSeconds } = setting;
   const latencies = latenciesFrom(setting.latencies[0]!);

@@ -1,4 +1,7 @@
-/** The threads of a worker, each with one trial at a time over rows that all of them share. The process itself stays free to answer the queue. */
+/**
+ * Threads of a worker, each with one trial at a time over shared rows. The process itself stays free to answer the
+ * queue.
+ */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { REPLAY_THREAD } from '../../index.ts';
@@ -8,7 +11,7 @@ import { digestOfData } from '../tune/study.ts';
 import type { FetchedPaths, TrialThreadResult, TrialThreadWork } from './trialThread.ts';
 import type { QueuedSetting, TrialJob } from './trialJob.ts';
 
-/** A thread that ended before its work did: killed by us, or out of memory. */
+/** Error for a thread that ended before its work: terminated by the worker, or out of memory. */
 export class ThreadEnded extends Error {
   constructor(sentence: string) {
     super(sentence);
@@ -19,7 +22,7 @@ export class ThreadEnded extends Error {
 type Thread = { worker: Worker | null; key: string | null; isFree: boolean };
 type Opened = { readonly pieces: Promise<readonly Piece[]>; readonly paths: FetchedPaths };
 
-/** Studies whose rows are kept; the one that was not used for longest goes first. */
+/** Maximum number of studies whose rows are kept; the least recently used is dropped first. */
 const STUDIES_KEPT = 2;
 
 export class TrialThreads {
@@ -31,7 +34,10 @@ export class TrialThreads {
     this.#threads = Array.from({ length: count }, () => ({ worker: null, key: null, isFree: true }));
   }
 
-  /** At most as many at once as there are threads. `share[0]` tells how far it is. Rejects with `ThreadEnded`, or with what the trial throws. */
+  /**
+   * Runs a trial, at most one per thread. `share[0]` is its progress. Rejects with `ThreadEnded`, or with the trial's
+   * error.
+   */
   async run(job: TrialJob, paths: FetchedPaths, share: Float64Array): Promise<TrialOutcome> {
     const thread = this.#threads.find(({ isFree }) => isFree);
     if (thread === undefined) throw new Error('more trials at once than threads');
@@ -40,7 +46,7 @@ export class TrialThreads {
       const key = digestOfData(job.setting);
       if (thread.key !== key) {
         const pieces = await this.#piecesOf(key, job.setting, paths, thread);
-        // Where it cannot be taken the thread has none.
+        // If the study cannot be taken, the thread has none.
         thread.key = null;
         await this.#asked(thread, { kind: 'take', key, setting: job.setting, paths, pieces });
         thread.key = key;
@@ -53,13 +59,13 @@ export class TrialThreads {
     }
   }
 
-  /** Ends all of them, whatever they do. */
+  /** Ends all threads, whatever they do. */
   async end(): Promise<void> {
     this.#isEnded = true;
     await Promise.all(this.#threads.flatMap(({ worker }) => (worker === null ? [] : [worker.terminate()])));
   }
 
-  /** Opened once, by the thread that needs it first. */
+  /** Pieces of a study, opened once by the first thread that needs them. */
   #piecesOf(key: string, setting: QueuedSetting, paths: FetchedPaths, thread: Thread): Promise<readonly Piece[]> {
     const known = this.#studies.get(key);
     if (known !== undefined) {

@@ -1,4 +1,4 @@
-/** `puntas worker`: takes trials from a queue, runs them in threads, and says what came of each, until it is stopped. */
+/** `puntas worker`: takes trials from a queue, runs them in threads and returns their results until it is stopped. */
 import type { Job, Worker } from 'bullmq';
 import type { Log } from '../../../src/live/log.ts';
 import { RecordingCache } from '../tapeStore/recordingCache.ts';
@@ -20,38 +20,41 @@ import { ThreadEnded, TrialThreads } from './trialThreads.ts';
 
 export type WorkerOptions = {
   readonly place: QueuePlace;
-  /** Where the recordings of studies lie; null: only studies of the built-in market can be run. */
+  /** Store of the studies' recordings; `null`: only studies of the built-in market can run. */
   readonly store: StoredFiles | null;
-  /** Folder for recordings that were fetched. */
+  /** Folder for fetched recordings. */
   readonly cache: string;
-  /** What that may hold; recordings in use may be more. */
+  /** Maximum size of the cache; recordings in use may exceed it. */
   readonly cacheBytesMost: number;
   readonly threads: number;
-  /** So long a trial that runs may go on after a stop; then it is given back. */
+  /** Time that a running trial may take after a stop; then it is returned to the queue. */
   readonly graceMs: number;
   readonly version: string;
-  /** Process and machine, for people; no other has the same. */
+  /** Process and machine, for display; unique. */
   readonly who: string;
   readonly log: Log;
   readonly now: () => number;
   readonly stop: AbortSignal;
 };
 
-/** A worker that has not said for so long that it lives has its trials taken by others. */
+/** After this time without a heartbeat, other workers take a worker's trials. */
 const LOCK_MS = 15_000;
 const STALLED_LOOK_MS = 5_000;
-/** Deaths of its worker that a trial outlives. */
+/** Maximum number of worker deaths after which a trial is retried. */
 export const STALLED_MOST = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
-/** A result that waited for so long is thrown away, and a trial whose study was not seen meanwhile. */
+/** Time after which an uncollected result is deleted, and a trial whose study has not been seen. */
 export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const TIDY_EVERY_MS = 60_000;
 const CLEAN_MOST = 10_000;
 
-/** Resolves when it was stopped and every trial is done or given back. Rejects with `UsageError` where it cannot work at all. */
+/**
+ * Runs until stopped and every trial is done or returned to the queue. Rejects with `UsageError` if it cannot work at
+ * all.
+ */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { place, version, who, log, now } = options;
   const health = new QueueHealth(place.shown, sentence => log.warn({}, sentence), now);
@@ -67,7 +70,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   }
 }
 
-/** Says that it is there, sees who else is, and throws away what nobody wants any more, until it is stopped. */
+/** Announces the worker, tracks other participants and deletes expired jobs until stopped. */
 async function attended(
   own: Omit<Presence, 'at'>,
   queues: BullQueues,
@@ -92,7 +95,7 @@ async function attended(
             `does not run the study of ${who}: it is of ${buildText({ version, code })}, this worker of ${buildText(own)}; run the same build on both`,
           );
         }
-      // Only then: a study of another version ends as soon as it sees this worker.
+      // Announced only after the warnings: a study of another version ends when it sees this worker.
       await board.say({ ...own, at: now() });
       health.works();
       if (!isThere) log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
@@ -109,7 +112,10 @@ async function attended(
   await Promise.race([board.leave({ ...own, at: now() }).catch(() => undefined), paused(RETRY_MS)]);
 }
 
-/** Results of a day ago; and all of other versions of which nobody was seen for a day. What waits is thrown away by whoever takes it. */
+/**
+ * Deletes results older than a day, and everything of versions not seen for a day. Waiting jobs are deleted by the
+ * worker that takes them.
+ */
 async function forget(
   { known, forgotten }: Attendants,
   queues: BullQueues,
@@ -125,15 +131,14 @@ async function forget(
   }
 }
 
-/** The trials of one worker. */
 class Trials {
-  /** Stops the worker from within: it cannot do what it is asked. */
+  /** Stops the worker from inside, if it cannot do its work. */
   readonly #broken = new AbortController();
   readonly #options: WorkerOptions;
   readonly #code: string;
   readonly #queues: BullQueues;
   readonly #threads: TrialThreads;
-  /** Null without a store. */
+  /** `null` without a store. */
   readonly #cache: RecordingCache | null;
   #problem: UsageError | null = null;
   #isGivingBack = false;
@@ -191,7 +196,7 @@ class Trials {
     }
   }
 
-  /** Removes what nobody needs of the recordings that were fetched; that it cannot be is told, and no reason to end. */
+  /** Removes fetched recordings that are no longer needed; logs failures and continues. */
   async #tidy(): Promise<void> {
     const { cache, log } = this.#options;
     await this.#cache?.tidy().catch((error: unknown) => log.warn({}, `${cache}: ${messageOf(error)}`));
@@ -230,7 +235,7 @@ class Trials {
       }
       const sentence = error instanceof Error ? error.message : String(error);
       log.error({}, `${name}: ${sentence}`);
-      // Another machine, or this one later, may have what this one lacks now.
+      // Another machine, or this one later, may have the missing file.
       if (error instanceof StoreProblem) await paused(STORE_PAUSE_MS, this.#options.stop);
       throw error instanceof StoreProblem || error instanceof ThreadEnded
         ? new Error(sentence)
@@ -254,7 +259,7 @@ class Trials {
     return new PresenceBoard(this.#queues.queue(HELLO_QUEUE)).seen(this.#options.now());
   }
 
-  /** A worker without one ends, unless the trial is of a study that is gone. */
+  /** Returns the cache. A worker without one ends, unless the trial's study is gone. */
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
     if (!(await this.#seen()).here.some(isOf(job)))
@@ -267,7 +272,7 @@ class Trials {
   }
 }
 
-/** By the hashes of their files. */
+/** Recordings by the hashes of their files. */
 const recordingsOf = ({ setting: { tapes, references } }: TrialJob): readonly string[] => [
   ...tapes.flatMap(({ recorded }) => ('files' in recorded ? [recorded.files] : [])),
   ...Object.values(references).map(({ files }) => files),
@@ -278,14 +283,14 @@ const isOf =
   ({ study }: Presence): boolean =>
     study === run;
 
-/** What runs may end; what hangs because nobody answers is left. */
+/** Closes a worker, but waits only `mostMs` for a server that does not answer. */
 async function closed(worker: Worker, mostMs: number): Promise<void> {
   const over = new AbortController();
   await Promise.race([worker.close(), paused(mostMs, over.signal)]);
   over.abort();
 }
 
-/** Until then, or a stop. */
+/** Resolves after the time or a stop. */
 export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<void> {
   return new Promise(resolve => {
     if (stops.some(({ aborted }) => aborted)) return resolve();
@@ -299,5 +304,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-/** Its end is what no other has. */
+/** The end of the name is the unique part. */
 const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

@@ -1,4 +1,7 @@
-/** A study whose trials are run by the workers of a queue. This process alone asks for trials, collects what came of them, and writes it down. */
+/**
+ * Study whose trials run on the workers of a queue. Only this process requests trials, collects results and records
+ * them.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import { storeRecording } from '../tapeStore/recordingFiles.ts';
@@ -25,35 +28,35 @@ import { JOBS_KEPT_MS, paused, STALLED_MOST } from './trialWorker.ts';
 
 export type QueueOptions = {
   readonly place: QueuePlace;
-  /** Where workers find the recordings; null where there are none. */
+  /** Store from which workers fetch recordings; `null` if there are none. */
   readonly store: StoredFiles | null;
   readonly version: string;
   readonly by: string;
   readonly now: () => number;
   readonly progress: Progress;
-  /** Lines for a person. */
+  /** Receives lines for the operator. */
   readonly tell: (line: string) => void;
   readonly stop: AbortSignal;
 };
 
-/** A queue that is connected; nothing is asked of it yet. */
+/** Connected queue, before any request. */
 export type TrialQueue = {
-  /** Puts the recordings into the store, and says to workers that the study is there. Rejects with `UsageError`. */
+  /** Uploads the recordings and announces the study to the workers. Rejects with `UsageError`. */
   executor(setup: StudySetup): Promise<TrialExecutor>;
   end(): Promise<void>;
 };
 
-/** Tries of a trial whose worker had no recordings, or too little memory. */
+/** Attempts of a trial whose worker lacked the recordings or enough memory. */
 const ATTEMPTS = 8;
 const RETRY_MS = 3_000;
-/** Looks at what is not over yet: often at first, then as a share of the time that it takes already. */
+/** Polling interval for unfinished trials: a share of the elapsed time, within bounds. */
 const LOOK_SHARE = 0.02;
 const LOOK_LEAST_MS = 25;
 const LOOK_MOST_MS = 1_000;
-/** A look asks how many are over; what each is, only when that is another number, or so long after. */
+/** A poll reads the number of finished jobs; details only when that changes, or after this time. */
 const LOOK_CLOSELY_MS = 5_000;
 
-/** Rejects with `UsageError` where there is no such queue. */
+/** Connects to the queue. Rejects with `UsageError` if it is unavailable. */
 export async function openTrialQueue(options: QueueOptions): Promise<TrialQueue> {
   const { place, tell, now } = options;
   const health = new QueueHealth(place.shown, tell, now);
@@ -105,7 +108,7 @@ async function settingOf(
   };
 }
 
-/** Says every few seconds that the study is there, and sees which workers are. */
+/** Announces the study every few seconds, and tracks the workers. */
 class Attendance {
   readonly #options: QueueOptions;
   readonly #own: Omit<Presence, 'at'>;
@@ -117,9 +120,9 @@ class Attendance {
   #hasHadWorkers = false;
   #isToldWaiting = false;
   readonly #since: number;
-  /** Who runs the same study into the same registry beside us. */
+  /** Operator of another process that runs this study into the same registry. */
   twin: string | null = null;
-  /** Why nobody here will ever run it. */
+  /** Reason why no present worker can ever run it. */
   refusal: UsageError | null = null;
 
   constructor(options: QueueOptions, run: string, code: string, queues: BullQueues, health: QueueHealth) {
@@ -131,7 +134,7 @@ class Attendance {
     this.#health = health;
   }
 
-  /** Rejects with `UsageError` where all workers are of another version. */
+  /** Starts; rejects with `UsageError` if all workers have another version. */
   async begin(): Promise<void> {
     await this.#look();
     if (this.refusal !== null) {
@@ -165,7 +168,7 @@ class Attendance {
     const { now, tell, place } = this.#options;
     await this.#board.say({ ...this.#own, at: now() });
     const { here } = await this.#board.seen(now());
-    // One that was killed before we began has said nothing since.
+    // Ignores a process that was killed earlier: it has announced nothing since the start.
     const isTwin = ({ study, id, at }: Presence): boolean =>
       study === this.#own.study && id !== this.#own.id && at > this.#since;
     this.twin ??= here.find(isTwin)?.who ?? null;
@@ -194,7 +197,7 @@ class QueuedTrials implements TrialExecutor {
   readonly #queue: Queue;
   readonly #health: QueueHealth;
   readonly #attendance: Attendance;
-  /** By the id of its job: asked for and not over. */
+  /** Requested and unfinished trials, by the id of their jobs. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(
@@ -244,13 +247,13 @@ class QueuedTrials implements TrialExecutor {
             onEnded(asked, outcome);
             for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
           });
-          // What ended meanwhile makes another number, and so another look.
+          // A trial that ended meanwhile makes the next count differ, so that results are collected again.
           over = found - (left - this.#waiting.size);
           onShare((whole - this.#waiting.size + shares) / whole);
         }
         this.#health.works();
       } catch (error) {
-        // What failed on a worker may tell of a connection of its own.
+        // An error from a worker may be about its own connection.
         if (error instanceof UsageError || !isLostConnection(error)) throw error;
         this.#health.heard(error);
       }
@@ -259,7 +262,7 @@ class QueuedTrials implements TrialExecutor {
     }
   }
 
-  /** What waits is taken back; what runs ends on its worker, and is kept for a day. */
+  /** Removes waiting trials; running ones end on their workers and are kept for a day. */
   async end(): Promise<void> {
     await Promise.race([
       Promise.allSettled([...this.#waiting.keys()].map(id => this.#queue.remove(id))),
@@ -277,7 +280,7 @@ class QueuedTrials implements TrialExecutor {
     };
   }
 
-  /** What is there already, done or not, is not asked for again; what failed in an earlier run is. */
+  /** Requests trials that are not in the queue, finished or not; replaces those that failed in an earlier run. */
   async #ask(): Promise<void> {
     for (const id of this.#waiting.keys()) {
       const job = (await this.#queue.getJob(id)) as Job | undefined;
@@ -300,13 +303,13 @@ class QueuedTrials implements TrialExecutor {
     );
   }
 
-  /** How many jobs are over and not yet taken away, of whatever study. */
+  /** Number of finished jobs still in the queue, of any study. */
   async #over(): Promise<number> {
     const { completed = 0, failed: without = 0 } = await this.#queue.getJobCounts('completed', 'failed');
     return completed + without;
   }
 
-  /** Tells of every trial that is over, in the order of the batch; returns how far the others are, summed. */
+  /** Reports every finished trial in batch order; returns the summed progress of the others. */
   async #collect(onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void): Promise<number> {
     const entries = [...this.#waiting.entries()];
     const jobs = (await Promise.all(entries.map(([id]) => this.#queue.getJob(id)))) as (Job | undefined)[];
@@ -331,14 +334,14 @@ class QueuedTrials implements TrialExecutor {
       if (isWithoutResult(job)) throw failed(asked, job.failedReason);
       const outcome = queuedOutcomeOf(job.returnvalue);
       if (typeof outcome === 'string') {
-        // Begun again, the study asks anew.
+        // Removed, so that a restarted study requests the trial again.
         await this.#queue.remove(id);
         throw new UsageError(
           `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found in the queue at ${this.#options.place.shown} what is no result (${outcome}); it is thrown away: see who else writes to that queue, and run the same command again`,
           1,
         );
       }
-      // Written down first, gone from the queue then: a kill between the two leaves a result that expires.
+      // Recorded before it is removed: a crash between the two leaves a result that expires.
       onEnded(asked, outcome);
       this.#waiting.delete(id);
       over.push(id);
@@ -348,7 +351,7 @@ class QueuedTrials implements TrialExecutor {
   }
 }
 
-/** One that was tried again may have both a reason why it failed and a result. */
+/** A retried job may have both a failure reason and a result. */
 const isWithoutResult = ({ returnvalue }: Job): boolean => returnvalue === undefined || returnvalue === null;
 
 const failed = ({ number }: AskedTrial, reason: string): Error =>

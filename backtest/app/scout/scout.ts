@@ -1,4 +1,7 @@
-/** `puntas scout`: looks at the market of several books, or at recordings, and says in which of them quoting pays at the account's fee. */
+/**
+ * `puntas scout`: measures the markets of several books, or recordings, and reports where quoting pays at the account's
+ * fee.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,31 +21,31 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { findTapes } from '../compare/compareTapes.ts';
 import type { FoundTape, LeftOut, PlacedTape } from '../compare/compareTapes.ts';
 
-/** Of the configuration's volume, the lowest or the highest tier, or this many bps for all. */
+/** Fee at the configured volume, at the lowest or highest tier, or this many bps for all. */
 export type FeesAsked = 'config' | 'best' | 'entry' | number;
 
 export type ScoutCommand = {
   readonly config: Config;
-  /** Without it all that there are. */
+  /** If `null`, all available books. */
   readonly books: readonly string[] | null;
   readonly fees: FeesAsked;
-  /** Of requests, each way. */
+  /** Request latency, each way. */
   readonly latencyMs: number;
   readonly seed: number;
   readonly version: string;
   readonly progress: Progress;
-  /** After it the books that are measured are the last. */
+  /** Whether measuring stops after the current book. */
   readonly isStopped: () => boolean;
 };
 
-/** What to look at beside the recordings: how long, and where. */
+/** Live market to record: where, and for how long. */
 export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
   readonly clock: Clock;
-  /** On that clock. */
+  /** Duration on that clock. */
   readonly forMs: number;
 };
 
-/** A look, and what the configuration of a book needs that was found by it. */
+/** Result of a scout, and per book the data for its configuration. */
 export type Scouted = {
   readonly scouting: Scouting;
   readonly found: ReadonlyMap<
@@ -51,10 +54,13 @@ export type Scouted = {
   >;
 };
 
-/** More would lock the address out (public-facts 11), whatever the configuration allows. */
+/** More requests would lock the address out (public-facts 11), whatever the configuration allows. */
 const PUBLIC_MOST = 60;
 
-/** Records the market into a folder that is gone afterwards, then measures it. Rejects with `UsageError` when the exchange cannot be read. */
+/**
+ * Records the market into a temporary folder, then measures it. Rejects with `UsageError` if the exchange cannot be
+ * read.
+ */
 export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Promise<Scouted> {
   const out = mkdtempSync(join(tmpdir(), 'puntas-scout-'));
   try {
@@ -70,7 +76,7 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
   }
 }
 
-/** Measures recordings: files or folders, or folders of those. Rejects with `UsageError` where none can be. */
+/** Measures recordings: files or folders, or folders of those. Rejects with `UsageError` if none can be measured. */
 export async function scoutRecordings(
   command: ScoutCommand,
   paths: readonly string[],
@@ -87,7 +93,7 @@ export async function scoutRecordings(
   return measured(command, paths.join(', '), wanted, null, books === null ? leftOut : []);
 }
 
-/** The rows of the list of the books that were watched. */
+/** Records the market and returns the list rows of the recorded books. */
 async function watched(
   { config, books, seed, progress }: ScoutCommand,
   { addresses, clock, forMs, log, onStarted }: LiveMarket,
@@ -130,7 +136,7 @@ async function measured(
   for (const { name: own, path, given } of found) {
     const book = bookOf({ given });
     const name = listed === null ? own : book;
-    // A signal is heard between two books.
+    // Yields to the event loop, so that signals are handled between two books.
     await setImmediate();
     if (listed === null && isStopped() && books.length > 0) {
       out.push({ path: name, why: 'stopped before it was measured' });
@@ -167,7 +173,7 @@ async function measured(
 const bookOf = ({ given }: Pick<FoundTape, 'given'>): string =>
   'options' in given ? given.tape.book : given.instrument.symbol;
 
-/** As the exchange lists them; those of the embedded exchange for a recording. */
+/** Returns the fee tiers as listed by the exchange; those of the embedded exchange for a recording. */
 function tiersOf(book: string, listed: readonly AvailableBook[] | null): readonly FeeTier[] {
   const row = listed?.find(other => other.book === book);
   if (row === undefined) return feesOf(minorOf(book)).tiers;
@@ -176,7 +182,7 @@ function tiersOf(book: string, listed: readonly AvailableBook[] | null): readonl
 
 const minorOf = (book: string): string => pairOf(book)[1];
 
-/** Fee of the maker, and what was traded in the last 30 days where the configuration says it: of its own currency's tiers alone. */
+/** Returns the maker fee, and the configured 30-day volume, which applies only to tiers of its own currency. */
 function accountAt(
   { book: own, exchange, paper }: Config,
   book: string,

@@ -1,4 +1,4 @@
-/** The configuration of the best book of a look: one level on either side at the distance that was found, within small limits. */
+/** Configuration for the best book of a scout: one level per side at the best distance, within small limits. */
 import { stringify } from 'yaml';
 import { bpsText } from '../../index.ts';
 import type { ScoutedBook, Scouting } from '../../index.ts';
@@ -9,10 +9,10 @@ import type { BookRules, FeeTier } from '../../../src/core/index.ts';
 import type { Scouted } from './scout.ts';
 
 const ORDERS_A_SIDE = 10;
-/** Of the capital: what may be lost before it halts. */
+/** Maximum loss before a halt, as a share of the capital. */
 const LOSS_SHARE = 0.02;
 
-/** YAML that `puntas check` takes; null where no book pays. Throws an Error when it would not be taken, which is a flaw of our own. */
+/** Returns valid YAML; `null` if no book pays. Throws an Error if the YAML is invalid, which is a bug. */
 export function scoutConfig({ scouting, found }: Scouted, config: Config): string | null {
   const [best] = scouting.books;
   const about = best && found.get(best.name);
@@ -51,7 +51,7 @@ function configOf(
   const distance = verdict.quote ? verdict.distanceBps : 0;
   const price = mid ?? 1;
   const least = Math.max(Number(rules.minimumAmount), (1.1 * Number(rules.minimumValue)) / price);
-  // Rounded up to the eighth decimal, so that what is least stays allowed.
+  // Adds a unit of the eighth decimal, so that rounding down keeps the minimum.
   const amount = Math.max(least + 1e-8, (orderValue ?? 0) / price);
   const full = ORDERS_A_SIDE * amount;
   const balances = { [major]: eightDecimals(2 * full), [minor]: eightDecimals(2 * full * price) };
@@ -76,7 +76,7 @@ function configOf(
   };
 }
 
-/** A recording is replayed by the embedded exchange; else the exchange that was looked at. */
+/** Returns the embedded exchange for a recording, otherwise the exchange that was measured. */
 function exchangeOf(
   { exchange }: Config,
   own: {
@@ -92,7 +92,7 @@ function exchangeOf(
   return { kind: 'embedded', seed, engineDelayMs, market: { kind: 'flow' }, balances, volume30d };
 }
 
-/** Traded in 30 days so that the fee is the one that was counted with, or the next better one. */
+/** Returns a 30-day volume that gives the assumed fee, or the next better one. */
 function volumeOf({ exchange }: Config, tiers: readonly FeeTier[], feeBps: number, fees: string): string {
   const i = tiers.findIndex(({ maker }) => 1e4 * Number(maker) <= feeBps + 1e-9);
   if (fees === 'config' && exchange.kind === 'embedded' && i === tiers.length - 1) return exchange.volume30d;

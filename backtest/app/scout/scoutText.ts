@@ -1,13 +1,13 @@
-/** What `puntas scout` prints for a person: sentences, and one table of 80 columns. */
+/** Text of `puntas scout`: sentences, and one table of 80 columns. */
 import { bpsText, compact, scoutWords, shownIn, signed } from '../../index.ts';
 import type { ScoutedBook, Scouting } from '../../index.ts';
 
-/** Columns of a terminal that is not widened. */
+/** Columns of a default terminal. */
 const WIDTH = 80;
 
 type Column = { readonly heads: readonly [string, string]; readonly cell: (book: ScoutedBook) => string };
 
-/** Ends without a line break. */
+/** Describes a scout, without a line break at the end. */
 export function describeScouting(scouting: Scouting): string {
   const { books, leftOut } = scouting;
   const [verdict, ...rest] = scoutWords(scouting);
@@ -20,7 +20,7 @@ export function describeScouting(scouting: Scouting): string {
   ].join('\n');
 }
 
-/** Those with one reason together. */
+/** Groups them by reason. */
 function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
   const byWhy = new Map<string, string[]>();
   for (const { what, why } of leftOut) byWhy.set(why, [...(byWhy.get(why) ?? []), what]);
@@ -58,7 +58,7 @@ function tableOf({ books, currency }: Scouting): readonly string[] {
   );
   const row = (texts: readonly string[]) => texts.map((text, i) => text.padStart(widths[i]!)).join('');
   const names = Math.max(4, ...books.map(({ name }) => name.length));
-  // A name that finds no room stands on a line of its own.
+  // A name that does not fit gets its own line.
   const room = WIDTH - widths.reduce((all, width) => all + width, 0);
   const isInside = names <= room;
   const lines = books.flatMap(({ name }, i) =>
@@ -71,7 +71,7 @@ function tableOf({ books, currency }: Scouting): readonly string[] {
   return [...heads, ...lines].map(line => line.trimEnd());
 }
 
-/** A sentence in lines that fit. */
+/** Wraps a sentence. */
 function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,4 +1,4 @@
-/** Files by their hash in a folder that several machines see. */
+/** Store of files by hash, in a folder shared by several machines. */
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { isMissing, PART, partOf } from './parts.ts';
 import { StoreProblem } from './storedFiles.ts';
 import type { FileContent, StoredFiles } from './storedFiles.ts';
 
-/** A part that nobody has written to for so long is nobody's. */
+/** Age after which an unfinished part is abandoned. */
 const PART_KEPT_MS = 86_400_000;
 
 export class FolderStore implements StoredFiles {
@@ -30,7 +30,10 @@ export class FolderStore implements StoredFiles {
     });
   }
 
-  /** Under another name until it is whole and on the disk: nobody sees a part of it, after a power cut neither. */
+  /**
+   * Writes under a temporary name until the file is complete and synced, so that no reader sees a part, even after a
+   * power failure.
+   */
   async put(sha256: string, content: FileContent): Promise<void> {
     await this.#told(async () => {
       await mkdir(this.shown, { recursive: true });
@@ -63,7 +66,7 @@ export class FolderStore implements StoredFiles {
     });
   }
 
-  /** Removes parts that a process left that was killed. `now`: by the clock of whoever keeps the folder. */
+  /** Removes parts left by killed processes. `now` is by the clock of the folder's host. */
   async #tidy(now: number): Promise<void> {
     this.#isTidy = true;
     for (const name of await readdir(this.shown)) {

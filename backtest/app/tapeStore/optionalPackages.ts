@@ -1,9 +1,9 @@
-/** Packages that only queues and buckets need: optional in package.json, loaded on demand, and named where one is missing. */
+/** Packages for queues and buckets: optional in package.json, loaded on demand, and named in the error if missing. */
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /**
- * Loads a module that needs optional packages by `load`, an import. `place` names the queue or the bucket that needs the module.
- * Rejects with `UsageError` and the command to type if a package is not installed; rejects with any other error of `load` unchanged.
+ * Loads optional packages by `load`, an import. `place` names the queue or the bucket that needs them. Rejects with
+ * `UsageError` and the install command if a package is missing, and with any other error of `load` unchanged.
  */
 export async function loadOptional<T>(place: string, load: () => Promise<T>): Promise<T> {
   try {

@@ -1,4 +1,7 @@
-/** Recordings that were fetched from a store, in a folder that several workers may share: whole or not there, checked by their hashes before they are used, and let go when room is needed. */
+/**
+ * Cache of recordings fetched from a store, in a folder that several workers can share. A recording is complete or
+ * absent, checked by its hashes before use, and evicted if space is needed.
+ */
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,25 +14,27 @@ import type { StoredFiles } from './storedFiles.ts';
 export type CacheOptions = {
   readonly store: StoredFiles;
   readonly dir: string;
-  /** What may lie in it; recordings that are in use may be more. */
+  /** Maximum size of the cache; recordings in use may exceed it. */
   readonly bytesMost: number;
-  /** Ms since 1970. */
+  /** Epoch ms. */
   readonly now: () => number;
-  /** Lines for a person. */
+  /** Receives lines for the operator. */
   readonly tell: (sentence: string) => void;
 };
 
-/** Whoever uses or fetches a recording says so every few seconds by the time of its folder: after so long nobody does. */
+/**
+ * Processes that use or fetch a recording touch its folder every few seconds; an older modification time means unused.
+ */
 const GONE_AFTER_MS = 60_000;
 
 export class RecordingCache {
   readonly #options: CacheOptions;
-  /** How many use it now, by hash. */
+  /** Number of current uses, by hash. */
   readonly #used = new Map<string, number>();
   readonly #ready = new Map<string, Promise<string>>();
-  /** Those that this process has checked, with the number of the folder: another one in its place is checked again. */
+  /** Recordings checked by this process, with the inode of the folder: a replaced folder is checked again. */
   readonly #checked = new Map<string, { readonly ino: number; readonly path: string }>();
-  /** Folders that are being filled, with the bytes that they will have. */
+  /** Folders being filled, with their final size in bytes. */
   readonly #parts = new Map<string, number>();
   readonly #bytes = new Map<string, number>();
   #isTold = false;
@@ -38,7 +43,10 @@ export class RecordingCache {
     this.#options = options;
   }
 
-  /** With the paths of recordings by their hashes, fetched and checked; nobody takes one away meanwhile. Rejects with `StoreProblem` for what cannot be had, and with what `work` does. */
+  /**
+   * Calls `work` with the paths of recordings by hash, fetched and checked; they are not evicted meanwhile. Rejects
+   * with `StoreProblem` if one is unavailable, and with errors of `work`.
+   */
   async use<T>(hashes: readonly string[], work: (paths: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     for (const hash of hashes) this.#used.set(hash, (this.#used.get(hash) ?? 0) + 1);
     try {
@@ -54,12 +62,15 @@ export class RecordingCache {
     }
   }
 
-  /** To be called every few seconds. */
+  /** Marks recordings as in use; must be called every few seconds. */
   sayInUse(): void {
     for (const name of [...this.#used.keys(), ...this.#parts.keys()]) this.#touch(join(this.#options.dir, name));
   }
 
-  /** Removes what a process left that was killed while it fetched; then recordings until there is room, the one that was not used for longest first, and none that anybody uses. */
+  /**
+   * Removes leftovers of processes killed while fetching. Then evicts unused recordings, least recently used first,
+   * until the cache fits.
+   */
   async tidy(): Promise<void> {
     const { dir, now, bytesMost, tell } = this.#options;
     const isLeft = ({ name, at }: Entry): boolean => !this.#parts.has(name) && now() - at > GONE_AFTER_MS;
@@ -82,7 +93,7 @@ export class RecordingCache {
     this.#isTold = used > bytesMost;
   }
 
-  /** Several trials ask for the same: it is looked at once. */
+  /** Deduplicates concurrent requests for one recording. */
   #once(hash: string): Promise<string> {
     const asked = this.#ready.get(hash);
     if (asked !== undefined) return asked;
@@ -135,14 +146,14 @@ export class RecordingCache {
         await fetchedFile(store, sha256, to, size);
         for (let above = dirname(to); !folders.has(above); above = dirname(above)) folders.add(above);
       }
-      // On the disk before it has its name: after a power cut it is whole, or not there.
+      // Synced before it gets its name, so that after a power failure it is complete or absent.
       for (const folder of folders) await synced(folder);
       this.#touch(part);
       try {
         await rename(part, at);
       } catch (error) {
         if (!existsSync(at)) throw error;
-        // Another process was quicker: what it has is looked at as anything that is there.
+        // Another process was faster: its folder is checked like any existing one.
         return await this.#path(hash);
       }
       await synced(dir);
@@ -159,7 +170,9 @@ export class RecordingCache {
     return path;
   }
 
-  /** First out of sight, then gone. `unusedSince`: only if nobody has used it since; false where somebody has. */
+  /**
+   * Renames a recording, then deletes it. With `unusedSince`, only if it was not used since; otherwise returns false.
+   */
   async #away(hash: string, unusedSince?: number): Promise<boolean> {
     const { dir } = this.#options;
     const [at, part] = [join(dir, hash), join(dir, partOf(hash))];
@@ -167,11 +180,11 @@ export class RecordingCache {
     try {
       renameSync(at, part);
     } catch (error) {
-      // Another process was quicker.
+      // Another process was faster.
       if (isMissing(error)) return true;
       throw error;
     }
-    // Another process may have begun with it a moment ago.
+    // Another process may have just started using it.
     if (unusedSince !== undefined && statSync(part).mtimeMs !== unusedSince && !existsSync(at)) {
       renameSync(part, at);
       return false;
@@ -180,7 +193,7 @@ export class RecordingCache {
     return true;
   }
 
-  /** Walked once: by its hash what is in it does not change. */
+  /** Measured once, because the hash fixes the content. */
   #bytesOf({ name }: Entry): number {
     const bytes = this.#bytes.get(name) ?? bytesBelow(join(this.#options.dir, name));
     this.#bytes.set(name, bytes);
@@ -192,19 +205,19 @@ export class RecordingCache {
     try {
       utimesSync(path, seconds, seconds);
     } catch {
-      // Not there yet, or not ours to change: then it may be let go sooner, and is fetched again.
+      // Absent, or owned by another user: it may then be evicted earlier, and fetched again.
     }
   }
 }
 
 const WHOLE = /^[0-9a-f]{64}$/;
 
-/** `at`: when it was used last. */
+/** `at`: time of the last use. */
 type Entry = { readonly name: string; readonly at: number };
 
 const entriesOf = (dir: string, pattern: RegExp): readonly Entry[] =>
   (existsSync(dir) ? readdirSync(dir) : []).flatMap(name => {
-    // Another process may have taken it away meanwhile.
+    // Another process may have removed it meanwhile.
     const found = pattern.test(name) ? statSync(join(dir, name), { throwIfNoEntry: false }) : undefined;
     return found === undefined ? [] : [{ name, at: found.mtimeMs }];
   });
@@ -214,7 +227,7 @@ function bytesBelow(dir: string): number {
     const files = readdirSync(dir, { withFileTypes: true, recursive: true }).filter(entry => entry.isFile());
     return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
   } catch (error) {
-    // Another process took it away meanwhile.
+    // Another process removed it meanwhile.
     if (isMissing(error)) return 0;
     throw error;
   }

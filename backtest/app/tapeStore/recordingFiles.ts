@@ -1,4 +1,4 @@
-/** A recording as files: put into a store once, and what was fetched of it checked by its hashes. */
+/** Files of a recording: uploaded to a store once, and checked by their hashes after a fetch. */
 import { readRegularFile } from '../../../src/guard/index.ts';
 import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { StoredFiles } from './storedFiles.ts';
 const FILES_MOST = 100_000;
 export const MANIFEST_BYTES_MOST = 64_000_000;
 
-/** A name below the recording's folder, which it cannot leave. */
+/** Whether the name stays inside the recording's folder. */
 const isInside = (name: string): boolean =>
   name.length <= 1_024 &&
   !/[\\\0]/.test(name) &&
@@ -19,7 +19,7 @@ const isInside = (name: string): boolean =>
 
 const manifestSchema = z.strictObject({
   form: z.literal('puntas recording 1'),
-  /** Of the file, or of the folder with all of them in it. */
+  /** Name of the file, or of the folder with all files. */
   name: z.string().refine(name => isInside(name) && !name.includes('/')),
   isFolder: z.boolean(),
   files: z
@@ -34,7 +34,7 @@ const manifestSchema = z.strictObject({
     .max(FILES_MOST),
 });
 
-/** Puts what is not there yet, and returns the hash by which the whole recording is fetched. Rejects with `StoreProblem`. */
+/** Uploads missing files, and returns the hash of the complete recording. Rejects with `StoreProblem`. */
 export async function storeRecording(
   store: StoredFiles,
   path: string,
@@ -59,7 +59,7 @@ export async function storeRecording(
   return sha256;
 }
 
-/** What of a recording that was fetched is not as its hash says; null where all of it is. */
+/** Returns how a fetched recording differs from its hash; `null` if it does not. */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
   if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
     return 'its list of files is not the one that its hash says';
@@ -69,16 +69,16 @@ export async function flawOf(dir: string, sha256: string): Promise<string | null
     const found = await hashOrNull(join(root, name));
     if (found !== hash) return `${name} ${found === null ? 'is not there' : 'has other content than its hash says'}`;
   }
-  // What else lies there would be read with it.
+  // Additional files would be read, too.
   const listed = new Set(files.map(({ name }) => name));
   const other = filesBelow(root, '').find(name => !listed.has(name));
   return other === undefined ? null : `${other} is none of its files`;
 }
 
-/** The path of a recording that was fetched. */
+/** Returns the path of a fetched recording. */
 export const recordingIn = (dir: string): string => join(dir, 'files', manifestIn(dir).name);
 
-/** The list of its files. Throws `StoreProblem` for what is none. */
+/** Reads the list of its files. Throws `StoreProblem` if it is invalid. */
 export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const file = join(dir, 'manifest.json');
   const bytes = statSync(file).size;
@@ -96,7 +96,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Sorted, so that the same files have the same hash. */
+/** Sorted, so that the hash depends only on the files. */
 function filesBelow(root: string, below: string): readonly string[] {
   return readdirSync(join(root, below))
     .sort()

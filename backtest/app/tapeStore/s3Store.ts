@@ -1,4 +1,7 @@
-/** Files by their hash in a bucket of an S3-compatible store, signed with version 4. Three requests: is it there, put, get. */
+/**
+ * Store of files by hash in a bucket of an S3-compatible store, with signature version 4. Its requests are HEAD, PUT
+ * and GET.
+ */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { request } from 'undici';
@@ -13,7 +16,7 @@ type Answer = Awaited<ReturnType<typeof request>>;
 
 type Bucket = {
   readonly shown: string;
-  /** With bucket and prefix, without a slash at its end. */
+  /** With bucket and prefix, without a trailing slash. */
   readonly base: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -21,10 +24,10 @@ type Bucket = {
   readonly sessionToken?: string;
 };
 
-/** SHA-256 of nothing. */
+/** SHA-256 of an empty body. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Throws `UsageError` that names what is missing; never shows a credential. */
+/** Opens a bucket. Throws `UsageError` that names what is missing; never shows a credential. */
 export function openS3(place: string, env: Env): StoredFiles {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(place);
   if (found === null)
@@ -45,7 +48,10 @@ export function openS3(place: string, env: Env): StoredFiles {
   });
 }
 
-/** Amazon's own has a host for each bucket; whoever else is named is asked by path, which all of them know. */
+/**
+ * Returns the endpoint: a host per bucket at Amazon, otherwise the given address with a path, which every store
+ * supports.
+ */
 function endpointOf(bucket: string, region: string, place: string, env: Env): string {
   const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
   if (endpoint === undefined || endpoint === '') return `https://${bucket}.s3.${region}.amazonaws.com`;
@@ -59,9 +65,9 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 const SILENCE_MS = 60_000;
-/** A store that sends or takes less is given up. */
+/** A slower transfer is aborted. */
 const SLOWEST_BYTES_PER_MS = 20;
-/** What an error says has a few hundred bytes; the rest is not read. */
+/** Error texts have a few hundred bytes; more is not read. */
 const ERROR_BYTES_MAX = 65_536;
 const DUMPED = { limit: ERROR_BYTES_MAX };
 
@@ -82,7 +88,7 @@ class S3Store implements StoredFiles {
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, '')}`);
   }
 
-  /** The hash goes with it, signed: a store that got other bytes refuses them. */
+  /** Uploads with the signed hash: a store that received other bytes rejects them. */
   async put(sha256: string, content: FileContent): Promise<void> {
     const answer = await this.#asked('PUT', sha256, content);
     const text = await errorText(answer);
@@ -106,7 +112,7 @@ class S3Store implements StoredFiles {
     throw new StoreProblem(`tapes in ${this.shown}: ${reasonOf(statusCode, text)}`);
   }
 
-  /** Once more where the store is busy or cannot be reached, after longer and longer pauses. */
+  /** Sends a request; retries with increasing pauses if the store is busy or unreachable. */
   async #asked(method: 'HEAD' | 'GET' | 'PUT', sha256: string, content?: FileContent, bytesMax = 0): Promise<Answer> {
     for (let tried = 1; ; tried++) {
       const isLast = tried === TRIES;
@@ -146,7 +152,7 @@ class S3Store implements StoredFiles {
   }
 }
 
-/** The beginning of an error's text is enough; what does not end is nothing. */
+/** Reads the start of an error's text; an incomplete body counts as empty. */
 async function errorText({ body }: Answer): Promise<string> {
   try {
     return await readBody(body, ERROR_BYTES_MAX);
@@ -155,7 +161,7 @@ async function errorText({ body }: Answer): Promise<string> {
   }
 }
 
-/** The code of the answer's XML, such as AccessDenied, where there is one. */
+/** Describes a failure with the code in the XML, such as AccessDenied, if any. */
 function reasonOf(status: number, xml: string): string {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(xml)?.[1];
   const advice =

@@ -1,19 +1,22 @@
-/** What a store of files must do, whatever keeps it. */
+/** Interface of a file store. */
 
 export type StoredFiles = {
-  /** As a person named it; without credentials. */
+  /** Location as the operator named it, without credentials. */
   readonly shown: string;
   has(sha256: string): Promise<boolean>;
-  /** From a file, or as it is. Whoever puts has the right hash; whoever gets checks it. */
+  /** Stores a file or text. The caller provides the correct hash; readers check it. */
   put(sha256: string, content: FileContent): Promise<void>;
-  /** Into a file that is not there yet; false where the store has no such content. Nothing is checked but that it has at most `bytesMax` bytes. */
+  /**
+   * Fetches into a new file; returns false if the store lacks the content. Checks only that it has at most `bytesMax`
+   * bytes.
+   */
   get(sha256: string, to: string, bytesMax: number): Promise<boolean>;
 };
 
-/** A file of so many bytes, or text. */
+/** File with its size in bytes, or text. */
 export type FileContent = { readonly file: string; readonly size: number } | { readonly text: string };
 
-/** A store that did not do what was asked, in one line; it may do it later. */
+/** Error of a store in one line; a retry may succeed. */
 export class StoreProblem extends Error {
   constructor(sentence: string) {
     super(sentence);

@@ -1,10 +1,13 @@
-/** Where the files of recordings lie for several machines, each under the SHA-256 of its content: a shared folder, or a bucket. */
+/** Store of recordings for several machines, by the SHA-256 of their files: a shared folder or a bucket. */
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { FolderStore } from './folderStore.ts';
 import { openS3 } from './s3Store.ts';
 import type { StoredFiles } from './storedFiles.ts';
 
-/** `place`: a folder, or s3://BUCKET/PREFIX; endpoint, region and credentials of a bucket come from `env`. Throws `UsageError` for what is neither, and for what is missing; of what may be a credential it shows nothing. */
+/**
+ * Opens `place`: a folder, or s3://BUCKET/PREFIX with endpoint, region and credentials from `env`. Throws `UsageError`
+ * for other places and missing values, without showing possible credentials.
+ */
 export function openTapeStore(place: string, env: Readonly<Record<string, string | undefined>>): StoredFiles {
   if (/^s3:/i.test(place)) return openS3(place.replace(/^s3:/i, 's3:'), env);
   if (!place.includes('://')) return new FolderStore(place);

@@ -1,4 +1,4 @@
-/** The best configuration of a study as YAML: the file that it began with, with what was found, and the evidence above it. */
+/** Best configuration of a study as YAML: the original file with the chosen values, preceded by the evidence. */
 import { dirname } from 'node:path';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
@@ -14,10 +14,13 @@ import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
 
 const WIDTH = 110;
 
-/** For a file in the folder `to`: relative paths lead where they led. Remarks of the first file stay where nothing was changed. */
+/**
+ * Builds the text for a file in the folder `to`, with relative paths adjusted. Comments of the original stay where
+ * nothing changed.
+ */
 export function bestConfig(study: Study, best: TrialRecord, tuning: Tuning, to: string): string {
   const document = parseDocument(study.configText, { uniqueKeys: false });
-  // What the first file says of itself is not true of another.
+  // The original's header comments do not apply to the new file.
   document.commentBefore = null;
   if (isMap(document.contents)) {
     document.contents.commentBefore = null;
@@ -32,7 +35,7 @@ export function bestConfig(study: Study, best: TrialRecord, tuning: Tuning, to: 
   return `${[...header, '#', tunedLine(best, tuning, body)].join('\n')}\n\n${body}`;
 }
 
-/** A remark above or beside a value that is another now would be wrong. */
+/** Sets a value and removes the comments above and next to it, which may no longer be true. */
 function set(document: Document, path: readonly string[], value: unknown): void {
   const above = document.getIn(path.slice(0, -1));
   const pair = isMap(above) ? above.items.find(({ key }) => isScalar(key) && key.value === path.at(-1)) : undefined;
@@ -63,7 +66,7 @@ function evidenceLines({ file }: Study, { number, point }: TrialRecord, tuning: 
 
 const span = ([from, to]: readonly [string, string]): string => `${from.slice(0, 19)}Z to ${to.slice(0, 19)}Z`;
 
-/** `body`: the configuration below it. */
+/** `body`: the configuration below the line. */
 function tunedLine({ number }: TrialRecord, tuning: Tuning, body: string): string {
   const { evidence, holdout, verdict, tapes, study, made } = tuning;
   const told: TunedEvidence = {

@@ -1,4 +1,4 @@
-/** What speaks for the best trial of a study and against it: its blocks of time beside those of all others that it was chosen from. */
+/** Evidence for and against the best trial of a study, from its time blocks and those of all other candidates. */
 import {
   chooseAndJudge,
   combinatorialSplits,
@@ -28,23 +28,23 @@ import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
 
 export type EvidenceTerms = {
-  /** Configurations ever tried on these hours, by whomever. */
+  /** Number of configurations ever tried on these hours, by anyone. */
   readonly trials: number;
   readonly space: Space;
   readonly pieces: readonly Piece[];
   readonly embargoMs: number;
   readonly objective: MeasureName;
-  /** Of the best. */
+  /** Neighbors of the best trial. */
   readonly neighbours: readonly NeighbourRecord[];
 };
 
-/** A fill counts with its markout, which is known so much later. */
+/** A fill counts with its markout, which is known after this time. */
 const MARKOUT_MS = 60_000;
 const GROUPS = 10;
 const FOLDS = 6;
 const PBO_BLOCKS = 16;
 
-/** `feasible` are the trials that could have been chosen, the best among them. */
+/** Computes the evidence. `feasible` are the candidates, the best included. */
 export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], terms: EvidenceTerms): Evidence {
   const { pieces, trials, embargoMs } = terms;
   const { spans, order } = spansInTime(pieces);
@@ -82,7 +82,7 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
   };
 }
 
-/** Ten groups of which two are judged in, purged and embargoed. */
+/** Splits into ten groups, two of them for testing, purged and embargoed. */
 export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): CombinatorialSplits =>
   combinatorialSplits(spans, {
     groups: Math.min(GROUPS, spans.length),
@@ -90,12 +90,12 @@ export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): Co
     embargo: embargoMs,
   });
 
-/** Fewer tell no interval. */
+/** Minimum number of blocks for an interval. */
 const BLOCKS_LEAST = 20;
 
 const sum = (values: readonly number[]): number => values.reduce((all, x) => all + x, 0);
 
-/** 95 % around what blocks in order of time brought together. */
+/** Returns the 95% interval of the sum of blocks, in order of time. */
 export function intervalOfSum(gains: readonly number[]): Interval | null {
   if (gains.length < BLOCKS_LEAST) return null;
   const found = stationaryInterval(gains, sum, { random: randomOf(1) });
@@ -120,12 +120,14 @@ function overfitting(results: readonly (readonly number[])[]): NonNullable<Evide
   };
 }
 
-/** Each configuration once. */
+/** Removes duplicate configurations. */
 export const distinct = (trials: readonly TrialRecord[]): readonly TrialRecord[] => [
   ...new Map(trials.map(trial => [trial.config, trial])).values(),
 ];
 
-/** The blocks of all pieces in the order of their beginning, and from when to when what they brought was decided and known. */
+/**
+ * Sorts the blocks of all pieces by start, with the time span from the first decision to the last known result of each.
+ */
 export function spansInTime(pieces: readonly Piece[]): {
   readonly spans: readonly ResultSpan[];
   readonly order: readonly number[];
@@ -140,7 +142,7 @@ export function spansInTime(pieces: readonly Piece[]): {
   return { spans: order.map(at => spans[at]!), order };
 }
 
-/** How much of the best its neighbours may lose and still hold what it promised. */
+/** Share of the best value that neighbors may lose and still count as stable. */
 const WITHIN_SHARE = 0.25;
 
 function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: EvidenceTerms): Evidence['stability'] {
@@ -161,7 +163,7 @@ function stabilityAround({ measures }: TrialRecord, { neighbours, objective }: E
   };
 }
 
-/** Along one parameter: where each trial was, and what it brought. */
+/** Results along one parameter: the position and value of each trial. */
 function along(
   parameter: SpaceParameter,
   feasible: readonly TrialRecord[],

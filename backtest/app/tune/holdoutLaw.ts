@@ -1,9 +1,12 @@
-/** The law of the holdout: opened once, on hours that nobody tuned on, and whoever has seen it tunes no more. */
+/**
+ * Rule of the holdout: it is opened once, on hours that were never used for tuning. After that no study may tune on its
+ * hours.
+ */
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { isTrial, meet } from './registry.ts';
 import type { MarketHours, NeighbourRecord, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
 
-/** Of a study: its own digest, what it is tuned on and what it holds out. */
+/** Digest of a study, and its hours for tuning and holdout. */
 export type StudyHours = {
   readonly study: string;
   readonly tapes: readonly MarketHours[];
@@ -20,11 +23,14 @@ const spanText = (hours: readonly MarketHours[]): string =>
     )
     .join(', ');
 
-/** Where its own holdout was opened; null where it was not. */
+/** Returns the record of its opened holdout; `null` if it is closed. */
 export const openedBy = (records: readonly RegistryRecord[], study: string): OpenedRecord | null =>
   records.find((record): record is OpenedRecord => record.kind === 'opened' && record.study === study) ?? null;
 
-/** Throws `UsageError` where trials may not be run: a holdout with hours of this study was opened, by whomever, or hours that it holds out were tuned on. */
+/**
+ * Throws `UsageError` if trials are forbidden: an opened holdout overlaps hours of this study, or its holdout hours
+ * were used for tuning.
+ */
 export function mayTune(records: readonly RegistryRecord[], of: StudyHours): void {
   const opened = records.find(
     (record): record is OpenedRecord => record.kind === 'opened' && meet(record.tapes, [...of.tapes, ...of.heldOut]),
@@ -36,7 +42,10 @@ export function mayTune(records: readonly RegistryRecord[], of: StudyHours): voi
   unseen(records, of);
 }
 
-/** Throws `UsageError` where the holdout may not be opened: it was, or its hours were tuned on. `before`: only what stands before this record counts. */
+/**
+ * Throws `UsageError` if the holdout may not be opened: it already was, or its hours were used for tuning. With
+ * `before`, only earlier records count.
+ */
 export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
   const end = before === undefined ? records.length : records.findIndex(record => isSame(record, before));
   const earlier = records.slice(0, end);

@@ -1,17 +1,20 @@
-/** What a trial is measured by, by name: objectives and constraints of a study are of these. */
+/** Measures of a trial by name, for objectives and constraints of a study. */
 import type { ReplayReport } from '../../index.ts';
 
-/** Of all runs of a trial under one fill model, over the pieces of the tapes that were replayed. Sums are over pieces, means over starts and latencies. */
+/**
+ * Results of all runs of a trial under one fill model, over the replayed pieces. Sums are over pieces, means over
+ * starts and latencies.
+ */
 export type Sums = {
   readonly net60s: number;
   readonly net: number;
   readonly volume: number;
   readonly fills: number;
   readonly halts: number;
-  /** The largest of any run. */
+  /** Maximum over all runs. */
   readonly drawdown: number;
   readonly inventoryMost: number;
-  /** Seconds of runs, and with them the mean size of the inventory and the share of time with both quotes. */
+  /** Seconds of runs, with the integrals over them of inventory size and of time with both quotes. */
   readonly seconds: number;
   readonly inventorySeconds: number;
   readonly quotedSeconds: number;
@@ -23,7 +26,7 @@ export const NO_SUMS: Sums = {
   ...{ seconds: 0, inventorySeconds: 0, quotedSeconds: 0, requests: 0 },
 };
 
-/** With one more run, of which there are `runs` on each piece: one for each start and latency. */
+/** Adds one run, of which each piece has `runs`: one per start and latency. */
 export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
   const { seconds, position, requests } = report;
   return {
@@ -42,17 +45,17 @@ export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
 }
 
 type Measure = {
-  /** Which way is better. */
+  /** Direction that is better. */
   readonly better: 'more' | 'less';
-  /** In which unit: the book's two currencies, or what it says. */
+  /** Unit: one of the book's currencies, or as described in `says`. */
   readonly unit: 'minor' | 'major' | '';
-  /** Grows with every piece. */
+  /** Whether it is a sum over pieces. */
   readonly adds?: true;
   readonly says: string;
   readonly of: (sums: Sums) => number;
 };
 
-/** In the order of the page. */
+/** Measures in the order of the page. */
 export const MEASURES = {
   net60s: {
     ...{ better: 'more', unit: 'minor', adds: true, of: sums => sums.net60s },
@@ -87,7 +90,7 @@ export const MEASURES = {
   halts: { better: 'less', unit: '', of: sums => sums.halts, says: 'runs that halted themselves' },
 } as const satisfies Readonly<Record<string, Measure>>;
 
-/** Whether it is a sum over pieces. */
+/** Whether the measure is a sum over pieces. */
 export const addsUp = (name: MeasureName): boolean => 'adds' in MEASURES[name];
 
 export type MeasureName = keyof typeof MEASURES;
@@ -96,10 +99,10 @@ export type Measures = Readonly<Record<MeasureName, number>>;
 
 const over = (part: number, whole: number, without = 0): number => (whole > 0 ? part / whole : without);
 
-/** Nine digits, as reports have them. */
+/** Rounds to nine digits, as in reports. */
 export const rounded = (x: number): number => Number(x.toPrecision(9));
 
-/** Each the worse of what the fill models say: none of them may make it look better than another does. */
+/** Returns for each measure the worst value over the fill models. */
 export function measuresOf(models: readonly Sums[]): Measures {
   const worse = (name: MeasureName): number => {
     const { better, of } = MEASURES[name];
@@ -109,6 +112,6 @@ export function measuresOf(models: readonly Sums[]): Measures {
   return Object.fromEntries(MEASURE_NAMES.map(name => [name, worse(name)])) as Measures;
 }
 
-/** As a search and a front look at it: more is better. */
+/** Orients a value so that more is better, for searches and fronts. */
 export const upwards = (name: MeasureName, value: number): number =>
   MEASURES[name].better === 'more' ? value : 0 - value;

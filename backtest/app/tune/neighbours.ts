@@ -1,4 +1,6 @@
-/** Runs the neighbours of the best trial: whether it stands on a plateau or on a peak. Nothing is chosen from them, and all of them are registered. */
+/**
+ * Trials around the best one, which show whether it is on a plateau or a peak. They are registered, but never chosen.
+ */
 import { neighboursOf, textOfPoint } from '../../index.ts';
 import { mayTune } from './holdoutLaw.ts';
 import { NEVER_PRUNED } from './pruner.ts';
@@ -7,7 +9,7 @@ import { preparedAt } from './trials.ts';
 import type { StudyRun } from './trials.ts';
 import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
 
-/** From the registry where they are there. Rejects as `runTrials`. */
+/** Returns the neighbors, from the registry if present. Rejects like `runTrials`. */
 export async function runNeighbours(best: TrialRecord, run: StudyRun): Promise<readonly NeighbourRecord[]> {
   const { study, registry, hours, terms, executor, progress } = run;
   const wanted = neighboursOf(study.space, best.point);

@@ -1,4 +1,4 @@
-/** Parameters of a study: as a space that searches work in, and a point of it as a configuration. */
+/** Parameters of a study as a search space, and points of that space as configurations. */
 import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
 import { flawOfSpace } from '../../index.ts';
@@ -13,13 +13,13 @@ import type { ParameterKeys, StudyKeys } from './studySchema.ts';
 type Tree = Readonly<Record<string, unknown>>;
 type Keys = StudyKeys['parameters'];
 
-/** In an order in which a condition comes before what hangs on it. */
+/** Returns the space, in an order in which conditions precede the parameters that depend on them. */
 export function spaceOf(parameters: Keys): Space {
   const left = new Map(Object.entries(parameters));
   const space: SpaceParameter[] = [];
   while (left.size > 0) {
     const next = [...left].find(([, { when }]) => when === undefined || !left.has(Object.keys(when)[0]!));
-    // Conditions that hang on each other in a circle: the flaw of the space tells.
+    // Circular conditions; `flawOfSpace` reports them.
     const [key, keys] = next ?? [...left][0]!;
     left.delete(key);
     space.push(parameterOf(key, keys));
@@ -42,7 +42,7 @@ function parameterOf(key: string, keys: ParameterKeys): SpaceParameter {
   return { key, kind, low, high, ...(step !== undefined && { step }), ...when };
 }
 
-/** What is wrong with the parameters of a study, for the configuration `base`: each where it stands in the study. */
+/** Returns problems of a study's parameters with the configuration `base`, each with its position in the study. */
 export function parameterProblems(parameters: Keys, base: Tree): readonly Problem[] {
   const space = spaceOf(parameters);
   const flaw = flawOfSpace(space);
@@ -55,7 +55,7 @@ export function parameterProblems(parameters: Keys, base: Tree): readonly Proble
   return space.flatMap(parameter => refusals(parameter, space, parameters, base).slice(0, 1));
 }
 
-/** What the configuration's schema says to the ends of a range, or to each choice; of whatever else is then wrong nothing. */
+/** Returns the schema's errors at the bounds of a range, or at each choice; ignores errors elsewhere. */
 function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, base: Tree): readonly Problem[] {
   const { key } = parameter;
   const path = key.split('.');
@@ -85,7 +85,7 @@ function refusals(parameter: SpaceParameter, space: Space, parameters: Keys, bas
   });
 }
 
-/** The first values at which a parameter is there. */
+/** First values at which a parameter is active. */
 function conditionsOf({ when }: SpaceParameter, space: Space): Point {
   if (when === undefined) return {};
   const value = Array.isArray(when.is) ? (when.is as readonly (string | number | boolean)[])[0]! : (when.is as string);
@@ -102,10 +102,10 @@ function textAt(tree: unknown, path: readonly PropertyKey[]): string | null {
   return typeof here === 'object' ? 'keys and values' : JSON.stringify(here);
 }
 
-/** Digits of a number that was found between bounds: more would be pretence. */
+/** Significant digits of a searched number: more would be false precision. */
 const DIGITS = 4;
 
-/** What stands in the configuration for each key of a point, keys of the top first. Numbers are text where the schema wants decimal text. */
+/** Configuration values of a point, outer keys first. Numbers become text if the schema requires decimal text. */
 export function settingsOf(point: Point, parameters: Keys, base: Tree): readonly (readonly [string, unknown])[] {
   const settings: [string, unknown][] = [];
   const order = Object.entries(point).sort(([a], [b]) => a.split('.').length - b.split('.').length);
@@ -148,15 +148,15 @@ function withAt(tree: Tree, [step = '', ...rest]: readonly string[], value: unkn
   return { ...tree, [step]: rest.length === 0 ? value : withAt(inside, rest, value) };
 }
 
-/** The configuration of a point; or why there is none, in one line. */
+/** Returns the configuration of a point, or a one-line error. */
 export const configAt = (point: Point, parameters: Keys, base: Tree): Config | string =>
   configOf(configTextAt(point, parameters, base));
 
-/** The same as YAML, before anybody has looked at it. */
+/** Returns the YAML of a point, unvalidated. */
 export const configTextAt = (point: Point, parameters: Keys, base: Tree): string =>
   stringify(treeOf(point, parameters, base));
 
-/** A trial's configuration from its text. */
+/** Parses a trial's configuration; returns a one-line error if it is invalid. */
 export function configOf(text: string): Config | string {
   const loaded = loadConfig(
     text,

@@ -1,4 +1,7 @@
-/** Stops trials that are hopeless after a part of the pieces: by what earlier batches had brought by then, so that no thread and no machine can change it. */
+/**
+ * Pruning of hopeless trials after a part of the pieces. It uses only results of earlier batches, so that threads and
+ * machines cannot change it.
+ */
 import { medianAfter } from '../../index.ts';
 import { addsUp } from './measures.ts';
 import type { MeasureName } from './measures.ts';
@@ -6,12 +9,15 @@ import type { TrialRecord } from './registry.ts';
 import type { StudyKeys } from './studySchema.ts';
 import type { Pruner } from './trialRuns.ts';
 
-/** What the best of a trial so far must have come to after each piece; null where none is stopped. Plain data, for other machines too. */
+/**
+ * Minimum of the best value of a trial so far after each piece; `null` if none is pruned. Plain data, also for other
+ * machines.
+ */
 export type PruningBounds = readonly (number | null)[];
 
 export const NEVER_PRUNED: PruningBounds = [];
 
-/** Nothing is stopped with several objectives: what is behind in one may lead in another. */
+/** Returns the bounds. With several objectives nothing is pruned, because a trial may be best in another objective. */
 export function pruningBounds({ pruning, objectives }: StudyKeys, made: readonly TrialRecord[]): PruningBounds {
   const [objective] = objectives;
   if (pruning === false || objectives.length > 1 || objective === undefined) return NEVER_PRUNED;
@@ -21,20 +27,20 @@ export function pruningBounds({ pruning, objectives }: StudyKeys, made: readonly
   return Array.from({ length: pieces }, (_, i) => medianAfter(i + 1, whole, { trialsMin, stepsMin }));
 }
 
-/** The same on every machine that has the bounds; `objective`: what they are of. */
+/** Returns a pruner that depends only on the bounds; `objective` is what they refer to. */
 export const prunerBy =
   (bounds: PruningBounds, objective: MeasureName): Pruner =>
   (piece, trials) =>
     new Map(
       trials.flatMap(({ number, soFar }) => {
         const bound = bounds[piece - 1] ?? null;
-        // A value that is no number is no reason to go on.
+        // A trial with a NaN value is pruned.
         return bound !== null && !(Math.max(...courseOf(objective, soFar)) >= bound)
           ? [[number, `after piece ${piece} behind the median of earlier trials`] as const]
           : [];
       }),
     );
 
-/** Of a sum its mean over the pieces, so that early and late ones are compared. */
+/** Mean over the pieces for a sum, so that early and late pieces are comparable. */
 const courseOf = (objective: MeasureName, soFar: readonly number[]): readonly number[] =>
   addsUp(objective) ? soFar.map((sum, i) => sum / (i + 1)) : soFar;

@@ -1,4 +1,7 @@
-/** The registry of trials: one file for all studies of a folder, that is only ever appended to. A line is a study that began, a trial that is over, a holdout that was opened, or what it said. */
+/**
+ * Registry of trials: one append-only file for all studies of a folder. A line is a started study, a finished trial, an
+ * opened holdout, or its result.
+ */
 import { openRegularFile } from '../../../src/guard/index.ts';
 import {
   closeSync,
@@ -17,7 +20,10 @@ import { syncFolder } from '../../../src/live/files/durableFiles.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Measures } from './measures.ts';
 
-/** MarketHours of a market, ms since 1970. `market` is the book, for a flow of the built-in market its seed too; `digest` of the recording's content. */
+/**
+ * Hours of a market, in epoch ms. `market` is the book, with the seed for a flow of the built-in market; `digest` is of
+ * the recording's content.
+ */
 export type MarketHours = {
   readonly market: string;
   readonly digest: string;
@@ -27,7 +33,7 @@ export type MarketHours = {
 
 type Signed = {
   readonly study: string;
-  /** ISO 8601, and who did it on which machine. */
+  /** ISO 8601 time, then operator and machine. */
   readonly at: string;
   readonly by: string;
   readonly version: string;
@@ -40,29 +46,32 @@ export type StudyRecord = Signed & {
   readonly heldOut: readonly MarketHours[];
 };
 
-/** `done`: run on every piece; `pruned`: stopped early, as hopeless; `refused`: no configuration, or one that loses its fees: never run. */
+/**
+ * `done`: run on every piece; `pruned`: stopped early as hopeless; `refused`: never run, because the configuration is
+ * invalid or cannot earn its fees.
+ */
 export type TrialRecord = Signed & {
   readonly kind: 'trial';
-  /** From 0, in the order in which they were asked for. */
+  /** From 0, in order of request. */
   readonly number: number;
   readonly seed: number;
   readonly tapes: readonly MarketHours[];
   readonly point: Point;
-  /** Digest of the whole configuration; null where there is none. */
+  /** Digest of the complete configuration; `null` if there is none. */
   readonly config: string | null;
   readonly state: 'done' | 'pruned' | 'refused';
   readonly why: string | null;
   readonly measures: Measures | null;
-  /** The first objective after each piece, under the lower of the fill models. */
+  /** First objective after each piece, under the less favorable fill model. */
   readonly soFar: readonly number[];
-  /** What each block of time brought after 60 s, under the lower of the fill models; empty where it was not run to the end. */
+  /** Result of each time block after 60 s, under the less favorable fill model; empty if the trial did not finish. */
   readonly blocks: readonly number[];
 };
 
-/** A configuration beside the best, with one parameter moved. Nothing is chosen from these. */
+/** Neighbor of the best configuration, with one parameter moved; never chosen. */
 export type NeighbourRecord = Signed & {
   readonly kind: 'neighbour';
-  /** Number of the best, and the parameter that is moved. */
+  /** Number of the best trial, and the moved parameter. */
   readonly of: number;
   readonly key: string;
 } & Pick<TrialRecord, 'seed' | 'tapes' | 'point' | 'config' | 'state' | 'why' | 'measures'>;
@@ -97,11 +106,14 @@ export class Registry {
     this.file = join(dir, FILE);
   }
 
-  /** All that is in it now, in the order in which it came; what others append is seen at the next call. Throws `UsageError` for a line that is no record. */
+  /**
+   * Returns all current records in order; records appended by other processes appear at the next call. Throws
+   * `UsageError` for an invalid line.
+   */
   records(): readonly RegistryRecord[] {
     const bytes = this.#appended();
     const end = bytes.lastIndexOf(0x0a) + 1;
-    // Without its end a line was not written whole: nobody was told that it was.
+    // A line without its end was not written completely, so its writer never confirmed it.
     for (const line of bytes.subarray(0, end).toString('utf8').split('\n').slice(0, -1)) {
       this.#lines++;
       const record = line === '' ? null : recordOf(line);
@@ -115,7 +127,7 @@ export class Registry {
     return this.#records;
   }
 
-  /** Durable when it returns. Throws `UsageError` when the disk does not take it. */
+  /** Appends a record durably. Throws `UsageError` if the disk rejects the write. */
   append(record: RegistryRecord): void {
     try {
       const fd = (this.#fd ??= this.#open());
@@ -154,7 +166,7 @@ export class Registry {
     return fd;
   }
 
-  /** What ends a line that a kill cut off: marked, so that it is no record. */
+  /** Returns the text that ends and marks a line cut off by a crash. */
   #torn(fd: number): string {
     const { size } = fstatSync(fd);
     if (size === 0) return '';
@@ -164,10 +176,10 @@ export class Registry {
   }
 }
 
-/** At the end of a line that was cut off. */
+/** Mark of a cut-off line. */
 const TORN = ' #torn';
 
-/** Null of a line that was cut off, undefined of what is none. */
+/** Parses a line; `null` if it was cut off, `undefined` if it is invalid. */
 function recordOf(line: string): RegistryRecord | null | undefined {
   if (line.endsWith(TORN)) return null;
   try {
@@ -180,15 +192,15 @@ function recordOf(line: string): RegistryRecord | null | undefined {
   }
 }
 
-/** Whether they have hours in common: of one market, or of one recording whatever it is called. */
+/** Whether they have hours in common, of one market or of one recording under any name. */
 export const meet = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
   some.some(a => others.some(b => (a.market === b.market || a.digest === b.digest) && a.from < b.to && a.to > b.from));
 
-/** Whether something was run on hours of a tape. */
+/** Whether the record is of a configuration run on a tape. */
 export const isTrial = (record: RegistryRecord): record is TrialRecord | NeighbourRecord =>
   record.kind === 'trial' || record.kind === 'neighbour';
 
-/** How many different configurations were ever tried on any of these hours, whoever did. */
+/** Number of distinct configurations ever tried on any of these hours, by anyone. */
 export const trialsOn = (records: readonly RegistryRecord[], hours: readonly MarketHours[]): number =>
   new Set(
     records.flatMap(record =>
@@ -198,7 +210,7 @@ export const trialsOn = (records: readonly RegistryRecord[], hours: readonly Mar
     ),
   ).size;
 
-/** The trials of one study by their number; the first of those that two processes made. */
+/** Trials of one study by number; of duplicates from two processes, the first. */
 export function trialsOf(records: readonly RegistryRecord[], study: string): ReadonlyMap<number, TrialRecord> {
   const found = new Map<number, TrialRecord>();
   for (const record of records)

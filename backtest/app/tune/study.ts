@@ -1,4 +1,4 @@
-/** A study as its YAML says it: read, checked with its configuration, and told apart from every other by a digest. */
+/** Study from YAML: read, checked with its configuration, and identified by a digest. */
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -13,17 +13,17 @@ import type { StudyKeys } from './studySchema.ts';
 
 export type Study = {
   readonly keys: StudyKeys;
-  /** Of the study, and of its configuration, absolute. */
+  /** Absolute paths of the study and of its configuration. */
   readonly file: string;
   readonly configFile: string;
   readonly configText: string;
   readonly config: Config;
-  /** The configuration as it is written, without defaults. */
+  /** Configuration as written, without defaults. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly space: Space;
 };
 
-/** Paths in it are taken from its own folder. Throws `UsageError` with a line for each mistake. */
+/** Reads a study; its paths are relative to its folder. Throws `UsageError` with one line per mistake. */
 export function readStudy(path: string): Study {
   const { data: keys, tell } = readYamlFile(path, studySchema, {
     ...{ what: 'study', like: 'like trials: 64' },
@@ -37,7 +37,7 @@ export function readStudy(path: string): Study {
   return { keys, file: resolve(path), configFile, configText, config, base, space: spaceOf(keys.parameters) };
 }
 
-/** What no single key can fail. */
+/** Checks across several keys. */
 function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonly Problem[] {
   const names = tapes.map(({ name }) => name);
   const twice = names.findIndex((name, i) => name !== undefined && names.indexOf(name) < i);
@@ -66,7 +66,10 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
   ];
 }
 
-/** Of what decides the results of its trials: the same for a study that only goes on for longer. `tapes`: digests of what it is tuned on and held out. */
+/**
+ * Digest of everything that determines the results of the trials; the number of trials is excluded, so that a longer
+ * study keeps it. `tapes`: digests of tuning and holdout hours.
+ */
 export function studyDigest({ keys, config }: Study, version: string, tapes: readonly string[]): string {
   const { search, tapes: _, config: __, ...rest } = keys;
   const { trials: ___, ...searched } = search;

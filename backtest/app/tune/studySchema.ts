@@ -1,4 +1,4 @@
-/** The keys of a study's YAML, with their defaults and bounds. Nothing that is not here is accepted. */
+/** Schema of a study's YAML, with defaults and bounds. Unknown keys are rejected. */
 import { z } from 'zod';
 import { MODEL_NAMES } from '../../index.ts';
 import { sessionOf } from '../../../src/tape/index.ts';
@@ -85,7 +85,7 @@ const search = z.strictObject({
 });
 
 const pruning = z.strictObject({
-  /** Trials that went all the way before any is stopped. */
+  /** Number of complete trials before any trial is pruned. */
   startAfterTrials: z.int().min(1).max(100_000).default(8),
   afterPieces: z.int().min(1).max(10_000).default(1),
 });

@@ -1,4 +1,4 @@
-/** Who runs trials: threads of this process, or whoever else can. The outcomes are the same. */
+/** Executors of trials: threads of this process, or workers elsewhere, with equal outcomes. */
 import { modelRunner } from '../backtest/backtestThreads.ts';
 import type { ModelRunner } from '../backtest/backtestThreads.ts';
 import { prunerBy } from './pruner.ts';
@@ -6,11 +6,11 @@ import type { PruningBounds } from './pruner.ts';
 import { runBatch } from './trialRuns.ts';
 import type { AskedTrial, TrialOutcome, TrialTerms } from './trialRuns.ts';
 
-/** What trials are run on, whoever does. */
+/** Inputs of trials for any executor. */
 export type TrialSetting = Omit<TrialTerms, 'runner'>;
 
 export type TrialExecutor = {
-  /** `onEnded` hears of each trial once, as soon as it is over. Rejects with what a replay throws. */
+  /** Runs a batch. `onEnded` receives each trial once, as soon as it ends. Rejects with the error of a replay. */
   run(
     batch: readonly AskedTrial[],
     setting: TrialSetting,
@@ -18,14 +18,14 @@ export type TrialExecutor = {
     onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void,
     onShare: (share: number) => void,
   ): Promise<void>;
-  /** Ends what it began, done or not. */
+  /** Ends its threads or requests, whether they are done or not. */
   end(): Promise<void>;
 };
 
-/** At most so many threads at once. */
+/** Returns an executor with at most `threads` threads. */
 export const trialsHere = (threads: number): TrialExecutor => trialsByRunner(modelRunner(threads));
 
-/** Ends the runner with it. */
+/** Returns an executor that also ends the runner. */
 export function trialsByRunner(runner: ModelRunner): TrialExecutor {
   return {
     run: (batch, setting, bounds, onEnded, onShare) =>

@@ -1,4 +1,7 @@
-/** Runs the trials of a batch side by side, piece by piece of the tapes: after each piece what is hopeless goes no further. The same on any number of threads. */
+/**
+ * Trials of a batch side by side, one piece of the tapes at a time, with pruning after each piece. Results do not
+ * depend on the number of threads.
+ */
 import { Fees } from '../../index.ts';
 import type { ModelName, Point, ReplayReport } from '../../index.ts';
 import { edgeProblem, externalReferenceOf } from '../../../src/config.ts';
@@ -17,7 +20,7 @@ import type { Piece } from './tuneTapes.ts';
 export type AskedTrial = {
   readonly number: number;
   readonly point: Point;
-  /** Of the whole configuration. */
+  /** Digest of the complete configuration. */
   readonly digest: string;
   readonly config: Config;
 };
@@ -27,23 +30,26 @@ export type TrialOutcome = Pick<TrialRecord, 'state' | 'why' | 'measures' | 'soF
 export type TrialTerms = {
   readonly pieces: readonly Piece[];
   readonly models: readonly ModelName[];
-  /** Seconds after the beginning of each piece. */
+  /** Seconds after the start of each piece. */
   readonly starts: readonly number[];
   readonly latencies: readonly Latencies[];
   readonly seed: number;
   readonly references: ReferenceTapes;
-  /** What `soFar` is of. */
+  /** Measure in `soFar`. */
   readonly objective: MeasureName;
   readonly runner: ModelRunner;
 };
 
-/** Says after a piece, from 1, which of the trials that are left go no further, and why. `soFar` of each: the objective after each piece, more is better. */
+/**
+ * Returns after a piece, from 1, which of the remaining trials are pruned, and why. `soFar`: the objective after each
+ * piece, more is better.
+ */
 export type Pruner = (
   piece: number,
   trials: readonly { readonly number: number; readonly soFar: readonly number[] }[],
 ) => ReadonlyMap<number, string>;
 
-/** Why a configuration is not run on these tapes; null where it can be. */
+/** Returns why a configuration cannot run on these tapes; `null` if it can. */
 export function whyNotRun(
   config: Config,
   { pieces, references }: Pick<TrialTerms, 'pieces' | 'references'>,
@@ -55,7 +61,10 @@ export function whyNotRun(
   return edgeProblem(config, makerRate);
 }
 
-/** `onEnded` hears of each trial as soon as it is over, in the order of the batch where several are at once. Rejects with what a replay throws. */
+/**
+ * Runs a batch. `onEnded` receives each trial as soon as it ends, in batch order if several end together. Rejects with
+ * the error of a replay.
+ */
 export async function runBatch(
   batch: readonly AskedTrial[],
   terms: TrialTerms,
@@ -86,7 +95,7 @@ export async function runBatch(
   }
 }
 
-/** Of one trial on one piece: every latency, start and fill model, models together. */
+/** Jobs of one trial on one piece: every latency, start and fill model, with the models innermost. */
 function jobsOf(
   config: Config,
   piece: Piece,
@@ -110,7 +119,7 @@ function jobsOf(
   );
 }
 
-/** What came of a trial so far. */
+/** Results of a trial so far. */
 class Running {
   readonly asked: AskedTrial;
   readonly soFar: number[] = [];
@@ -136,7 +145,7 @@ class Running {
     this.soFar.push(upwards(objective, measuresOf(this.#sums)[objective]));
   }
 
-  /** `pruned`: why it goes no further; null where it was run to the end. */
+  /** `pruned`: why the trial was stopped; `null` if it finished. */
   outcome(pruned: string | null): TrialOutcome {
     const nets = this.#sums.map(({ net60s }) => net60s);
     const lower = nets.indexOf(Math.min(...nets));
@@ -150,7 +159,10 @@ class Running {
   }
 }
 
-/** What each block of a piece brought after 60 s: mean of runs that began at other times, each of their stretches divided among the blocks that it reaches into. */
+/**
+ * Returns the result of each block of a piece after 60 s: the mean of runs with different starts, each of whose time
+ * blocks is divided among the blocks that it overlaps.
+ */
 export function blocksOf(
   { from, to, blocks }: Pick<Piece, 'from' | 'to' | 'blocks'>,
   runs: readonly Pick<ReplayReport, 'from' | 'stretches'>[],

@@ -1,4 +1,7 @@
-/** All trials of a study in their order: asked for in batches of one size, taken from the registry where they are there, told in the order of asking. */
+/**
+ * Trials of a study in order: requested in batches of one size, read from the registry if present, and reported in
+ * order of request.
+ */
 import { newSearch, paretoRanks, textOfPoint } from '../../index.ts';
 import type { Point } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
@@ -23,14 +26,17 @@ export type StudyRun = {
   readonly registry: Registry;
   readonly terms: TrialSetting;
   readonly executor: TrialExecutor;
-  /** Signs a record of now. */
+  /** Signature of a record at the current time. */
   readonly signed: () => Pick<TrialRecord, 'study' | 'at' | 'by' | 'version'>;
   readonly progress: Progress;
-  /** Of the minor currency, for what is shown. */
+  /** Quote currency, for display. */
   readonly unit: string;
 };
 
-/** The trials by their number, from 0. Each is in the registry before the next is asked for. Rejects with `UsageError` where the law of the holdout forbids one. */
+/**
+ * Returns the trials by number, from 0. Each is in the registry before the next batch is requested. Rejects with
+ * `UsageError` if the holdout rule forbids one.
+ */
 export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> {
   const { study, registry, hours, progress } = run;
   const { trials, batch } = study.keys.search;
@@ -64,7 +70,7 @@ export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> 
   return made;
 }
 
-/** What the registry has must be what is asked for: anything else is of another program. */
+/** Checks that a registered trial equals the requested one; otherwise another program wrote it. */
 function same(record: TrialRecord | undefined, point: Point, { registry }: StudyRun): TrialRecord {
   if (record === undefined) throw new Error(`${registry.file}: a trial that was run is not there`);
   if (textOfPoint(record.point) !== textOfPoint(point))
@@ -74,7 +80,7 @@ function same(record: TrialRecord | undefined, point: Point, { registry }: Study
   return record;
 }
 
-/** A batch of points after all trials so far were told, in their order. */
+/** Returns the next batch of points, after the search has received all previous trials in order. */
 function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): readonly Point[] {
   const { algorithm, seed, batch } = keys.search;
   const search = newSearch(algorithm, space, { seed, batch });
@@ -83,7 +89,10 @@ function askedAfter(made: readonly TrialRecord[], { keys, space }: Study): reado
   return Array.from({ length: batch }, () => search.ask());
 }
 
-/** What a search is told: the objective, more is better; of several how many fronts a trial lies behind the first. Null of what was stopped, refused, or breaks a constraint. */
+/**
+ * Values for the search: the objective, more is better, or with several the negative Pareto rank. `null` for trials
+ * that were pruned, refused, or violate a constraint.
+ */
 export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): readonly (number | null)[] {
   const { objectives, constraints } = keys;
   const counted = made.map(trial => (isFeasible(trial, constraints) ? objectivesOf(trial, objectives) : null));
@@ -94,13 +103,13 @@ export function valuesOf(made: readonly TrialRecord[], keys: Study['keys']): rea
   return counted.map((_, i) => behind.get(i) ?? null);
 }
 
-/** More is better in each. */
+/** Returns the objectives of a trial; more is better in each. */
 export const objectivesOf = (
   { measures }: Pick<TrialRecord, 'measures'>,
   objectives: Study['keys']['objectives'],
 ): readonly number[] => objectives.map(name => (measures === null ? -Infinity : upwards(name, measures[name])));
 
-/** Names of the constraints that a trial does not keep. */
+/** Names of the constraints that a trial violates. */
 export const brokenConstraints = (
   { measures }: Pick<TrialRecord, 'measures'>,
   constraints: Study['keys']['constraints'],
@@ -111,11 +120,14 @@ export const brokenConstraints = (
     return constraints[name] !== undefined && !(value >= min && value <= max);
   });
 
-/** Run to the end, and within every constraint. */
+/** Whether the trial finished and satisfies every constraint. */
 export const isFeasible = (trial: TrialRecord, constraints: Study['keys']['constraints']): boolean =>
   trial.state === 'done' && brokenConstraints(trial, constraints).length === 0;
 
-/** Trials of a batch that the registry has not. What was tried before, in this study, is not run again. */
+/**
+ * Runs the trials of a batch that are not in the registry. A configuration already tried in this study is not run
+ * again.
+ */
 async function runLeft(
   left: readonly { readonly number: number; readonly point: Point }[],
   made: readonly TrialRecord[],
@@ -151,7 +163,7 @@ async function runLeft(
   );
 }
 
-/** The configuration of a point, with the digest of all of it; or why it is not run. */
+/** Returns the configuration of a point with its digest, or why it is not run. */
 export function preparedAt(
   point: Point,
   { study, terms }: StudyRun,
@@ -166,7 +178,7 @@ export function preparedAt(
 
 const NOT_RUN = { state: 'refused', measures: null, soFar: [], blocks: [] } as const;
 
-/** Which batch is under way, and the best of what is over. */
+/** Describes the current batch, and the best finished trial. */
 function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): string {
   const [objective] = study.keys.objectives;
   const { trials, batch } = study.keys.search;
@@ -178,7 +190,7 @@ function bestText(made: readonly TrialRecord[], { study, unit }: StudyRun): stri
   return `${where}, best ${Number(value.toPrecision(4))}${MEASURES[objective].unit === 'minor' ? ` ${unit}` : ` (${objective})`}`;
 }
 
-/** The best by the first objective, the first of equals; null where none is feasible. */
+/** Returns the best by the first objective, the first of equals; `null` if none is feasible. */
 export function bestTrial(
   made: readonly TrialRecord[],
   { objectives, constraints }: Study['keys'],

@@ -1,4 +1,4 @@
-/** `puntas tune`: a study from its YAML to what it came to, and the one look at its holdout. */
+/** `puntas tune`: runs a study from its YAML to its result, and opens its holdout once. */
 import { paretoFront, verdictOn } from '../../index.ts';
 import type { HeldOut, Tuning } from '../../index.ts';
 import { withVenueFees } from '../backtest/backtest.ts';
@@ -27,7 +27,7 @@ import { heldOutPieces, piecesOf, referencesOf, tuneTapes } from './tuneTapes.ts
 import type { Piece, TuneTape } from './tuneTapes.ts';
 
 export type TuneOptions = {
-  /** The YAML of the study. */
+  /** YAML of the study. */
   readonly file: string;
   /** Folder of the registry. */
   readonly registry: string;
@@ -35,30 +35,36 @@ export type TuneOptions = {
   readonly threads: number;
   /** Fees of another exchange for all of its runs. */
   readonly venueFees?: VenueFees;
-  /** Who runs the trials instead of threads of this process; absent or null: they do. */
+  /** Returns an executor for the trials; if absent or `null`, threads of this process run them. */
   readonly elsewhere?: (study: StudySetup) => Promise<TrialExecutor | null>;
   readonly version: string;
-  /** Who does this, on which machine; ms since 1970. */
+  /** Operator and machine, and the clock in epoch ms. */
   readonly by: string;
   readonly now: () => number;
   readonly progress: Progress;
 };
 
-/** What another machine must know of a study to run its trials. */
+/** Data that another machine needs to run trials of a study. */
 export type StudySetup = {
   readonly study: Study;
   readonly digest: string;
-  /** Of the study as this registry has it: another in every registry, the same after a kill. */
+  /** Id of the study in this registry: unique per registry, stable after a crash. */
   readonly run: string;
   readonly tapes: readonly TuneTape[];
   readonly references: ReferenceTapes;
   readonly latencies: readonly Latencies[];
 };
 
-/** `yaml`: the best configuration, for a file in the folder `to`, with its evidence above it; null where no trial is feasible. */
+/**
+ * Result of a study. `yaml` returns the best configuration for a file in the folder `to`, with its evidence as a
+ * header; `null` if no trial is feasible.
+ */
 export type Tuned = { readonly tuning: Tuning; readonly yaml: ((to: string) => string) | null };
 
-/** Runs what is missing of the study, then judges it. Rejects with `UsageError` for what a person must change, and where the law of the holdout forbids it. */
+/**
+ * Runs the missing trials of the study, then evaluates it. Rejects with `UsageError` for errors that the operator can
+ * fix, and if the holdout rule forbids it.
+ */
 export async function tune(options: TuneOptions): Promise<Tuned> {
   const { version, by, now, progress } = options;
   const study = atFees(readStudy(options.file), options.venueFees);
@@ -100,7 +106,7 @@ export async function tune(options: TuneOptions): Promise<Tuned> {
   }
 }
 
-/** The study with these fees in its configuration, and in every configuration that is made of it. */
+/** Applies these fees to the study's configuration and to every configuration derived from it. */
 function atFees(study: Study, fees: VenueFees | undefined): Study {
   if (fees === undefined) return study;
   const backtest = { ...(study.base['backtest'] as Readonly<Record<string, unknown>> | undefined), fees };
@@ -126,7 +132,7 @@ function hoursOf(study: Study, tapes: readonly TuneTape[], version: string): Stu
   return { study: studyDigest(study, version, [digestOfData(tuned), digestOfData(heldOut)]), tapes: tuned, heldOut };
 }
 
-/** A study is told before its first trial. One whose holdout is open is only shown again. */
+/** Registers a study before its first trial. A finished study whose holdout is open is only shown again. */
 function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registry, options: TuneOptions): void {
   const { version, by, now, openHoldout } = options;
   const records = registry.records();
@@ -141,11 +147,14 @@ function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registr
   });
 }
 
-/** Of its first record: when it began, by whom, from which file. */
+/** Digest of the study's first record: its time, operator and file. */
 const runOf = (registry: Registry, study: string): string =>
   digestOfData(registry.records().find(record => record.kind === 'study' && record.study === study) ?? study);
 
-/** Recorded first, read then: whoever is killed between the two has opened it. Run `here`, by this process, whoever runs the trials. */
+/**
+ * Opens the holdout. It is recorded before it is read, so that after a crash between the two it counts as opened. This
+ * process runs it, with `here`, even if workers run the trials.
+ */
 async function openHoldout(
   run: StudyRun,
   best: TrialRecord | null,
@@ -158,7 +167,7 @@ async function openHoldout(
   mayOpen(registry.records(), hours);
   const opened: OpenedRecord = { kind: 'opened', ...signed(), tapes: hours.heldOut, config: best.config };
   registry.append(opened);
-  // Two at once: the first in the registry has it.
+  // If two processes open it at the same time, the first in the registry wins.
   mayOpen(registry.records(), hours, opened);
   const config = configAt(best.point, study.keys.parameters, study.base);
   if (typeof config === 'string') throw new Error(`the best configuration is none: ${config}`);

@@ -1,4 +1,4 @@
-/** The recordings of a study: what of each is tuned on, in pieces, and what is held out and not looked at. */
+/** Recordings of a study: the tuning part of each in pieces, and the holdout, which is not read. */
 import { dirname, resolve } from 'node:path';
 import { recordFlow, rowsInShared } from '../../index.ts';
 
@@ -18,10 +18,10 @@ import type { StudyKeys } from './studySchema.ts';
 
 export type TuneTape = {
   readonly name: string;
-  /** The recording, absolute, or what flow of the built-in market. */
+  /** Absolute path of the recording, or the flow of the built-in market. */
   readonly from: RecordedFrom;
   readonly given: Tape | OpenedTape;
-  /** All of it; and which part is tuned on and which is held out, null where none is. */
+  /** Complete hours, then those for tuning and holdout; `null` if there are none. */
   readonly hours: MarketHours;
   readonly tuned: MarketHours | null;
   readonly heldOut: MarketHours | null;
@@ -31,18 +31,21 @@ export type RecordedFrom =
   | { readonly path: string; readonly session?: string | undefined }
   | { readonly flow: { readonly seed: number; readonly seconds: number; readonly driftBpsPerHour: number } };
 
-/** A part of a tape that every trial is run on, begun without inventory. */
+/** Part of a tape on which every trial runs, starting without inventory. */
 export type Piece = {
   readonly tape: string;
   readonly market: RecordedMarket;
   readonly gaps: readonly { readonly from: number; readonly to: number; readonly why: string }[];
   readonly from: number;
   readonly to: number;
-  /** Equal parts of its time, of which each brings something. */
+  /** Number of equal time blocks, each with its own result. */
   readonly blocks: number;
 };
 
-/** Opens all of them, and says where the holdout of each begins. Rejects with `UsageError` for what cannot be read, is of another book, or too short. */
+/**
+ * Opens all tapes and determines the start of each holdout. Rejects with `UsageError` if a tape cannot be read, is of
+ * another book, or is too short.
+ */
 export async function tuneTapes(study: Study, latencies: Latencies, progress: Progress): Promise<readonly TuneTape[]> {
   const { keys, config } = study;
   const tapes: TuneTape[] = [];
@@ -92,7 +95,7 @@ async function opened(
 
 type Shown = <T>(work: 'flow' | 'reading', done: (onShare: OnShare) => T | Promise<T>) => Promise<T>;
 
-/** A recording as trials are run on it. `shown` shows how far it is. Rejects for what cannot be read. */
+/** Opens a recording as used by trials. `shown` shows the progress. Rejects if it cannot be read. */
 export async function recordingOf(book: string, from: RecordedFrom, shown: Shown): Promise<Tape | OpenedTape> {
   if ('flow' in from) {
     const { seed, seconds, driftBpsPerHour: drift } = from.flow;
@@ -105,7 +108,7 @@ export async function recordingOf(book: string, from: RecordedFrom, shown: Shown
     : shown('reading', onShare => openTape(path, options, onShare));
 }
 
-/** Of the content of a recording, however it is stored. */
+/** Digest of a recording's content, however it is stored. */
 export const digestOfRecording = (given: Tape | OpenedTape, latencies: Latencies, seed: number): string =>
   'options' in given ? given.tape.hash() : marketOf(given, { latencies, seed }).hash;
 
@@ -125,7 +128,7 @@ function partsOf(
   return { hours, tuned, heldOut: longEnough({ ...hours, from: until + 1_000 * embargoSeconds }, 1, where) };
 }
 
-/** A piece is at least two minutes: a markout is of one. */
+/** Minimum length of a piece: two minutes, because a markout takes one. */
 const PIECE_LEAST_MS = 120_000;
 
 function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
@@ -136,7 +139,7 @@ function longEnough(hours: MarketHours, pieces: number, where: string): MarketHo
   return hours;
 }
 
-/** No hour may be tuned on and held out, nor be there twice. */
+/** Rejects hours that are in both tuning and holdout, or appear twice. */
 function apart(tapes: readonly TuneTape[], { file }: Study): void {
   for (const [i, one] of tapes.entries())
     for (const other of tapes.slice(0, i)) {
@@ -148,15 +151,21 @@ function apart(tapes: readonly TuneTape[], { file }: Study): void {
     }
 }
 
-/** Rows of all tapes together that are decoded once and kept: 29 bytes each. More slide past every run. */
+/**
+ * Maximum number of rows of all tapes together that are decoded once and kept, at 29 bytes each. With more rows, each
+ * run reads the tapes.
+ */
 const ROWS_KEPT = 8_000_000;
 
-/** What of a study's keys cuts its tapes. */
+/** Keys of a study that determine its pieces. */
 export type PieceKeys = Pick<StudyKeys, 'segments' | 'startsAfterSeconds'> & {
   readonly search: Pick<StudyKeys['search'], 'seed'>;
 };
 
-/** What of the tapes is tuned on, in equal pieces: the first of every tape, then the second of every tape, so that early pieces tell of all. Nothing later is in their rows. */
+/**
+ * Returns the tuning parts in equal pieces: the first of every tape, then the second of every tape, so that early
+ * pieces represent all tapes. A piece contains no later rows.
+ */
 export function piecesOf(
   tapes: readonly Pick<TuneTape, 'name' | 'given' | 'tuned'>[],
   { keys }: { readonly keys: PieceKeys },
@@ -182,7 +191,7 @@ export function piecesOf(
   ).flat();
 }
 
-/** What is held out of each tape, as one piece. */
+/** Returns the holdout of each tape as one piece. */
 export function heldOutPieces(tapes: readonly TuneTape[], { keys }: Study, latencies: Latencies): readonly Piece[] {
   const out = tapes.flatMap(({ name, given, heldOut: hours }) => (hours === null ? [] : [{ name, given, hours }]));
   const markets = marketsOf(out, keys.search.seed, latencies);
@@ -210,7 +219,7 @@ function marketsOf(parts: readonly Part[], seed: number, latencies: Latencies): 
 const BLOCK_LEAST_MS = 60_000;
 const BLOCKS_MOST = 40;
 
-/** Of at least a minute each, of the shortest run. */
+/** Number of blocks in the shortest run, each at least one minute. */
 function blocksIn(from: number, to: number, starts: readonly number[]): number {
   const shortest = to - from - 1_000 * Math.max(...starts);
   if (shortest < PIECE_LEAST_MS)
@@ -220,7 +229,7 @@ function blocksIn(from: number, to: number, starts: readonly number[]): number {
   return Math.min(BLOCKS_MOST, Math.floor(shortest / BLOCK_LEAST_MS));
 }
 
-/** The recordings of other books that a reference or routes of hedges go through. */
+/** Opens the recordings of other books for references and hedge routes. */
 export async function referencesOf(study: Study, progress: Progress): Promise<ReferenceTapes> {
   const { keys, file } = study;
   const paths = referencePaths(study);
@@ -237,6 +246,6 @@ export async function referencesOf(study: Study, progress: Progress): Promise<Re
   return tapes;
 }
 
-/** Where the recordings of other books lie, absolute, by book. */
+/** Absolute paths of the recordings of other books, by book. */
 export const referencePaths = ({ keys, file }: Study): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(keys.reference).map(([book, path]) => [book, resolve(dirname(file), path)]));

@@ -1,4 +1,4 @@
-/** What `puntas tune` prints for a person: sentences, and the best trials in a table of 80 columns. */
+/** Text of `puntas tune`: sentences, and the best trials in a table of 80 columns. */
 import { tuningWords } from '../../index.ts';
 import type { Tuning } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
@@ -6,7 +6,7 @@ import { wrapped } from '../../../src/messages/wrapped.ts';
 const WIDTH = 80;
 const SHOWN = 10;
 
-/** Ends without a line break. */
+/** Describes a study, without a line break at the end. */
 export function describeTuning(tuning: Tuning): string {
   const [verdict = '', ...rest] = tuningWords(tuning);
   const refusals = refusedFor(tuning);
@@ -18,7 +18,7 @@ export function describeTuning(tuning: Tuning): string {
   ].join('\n');
 }
 
-/** The reasons of refused trials, most first. */
+/** Reasons of refused trials, most frequent first. */
 function refusedFor({ trials }: Tuning): readonly string[] {
   const reasons = new Map<string, number>();
   for (const { state, why } of trials)
@@ -29,7 +29,7 @@ function refusedFor({ trials }: Tuning): readonly string[] {
     .map(([why, count]) => `Refused ${count}: ${why}.`);
 }
 
-/** A row for each of the best: its number, what it was chosen by, and its parameters as far as there is room. */
+/** Table of the best trials: number, objectives, and as many parameters as fit. */
 function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): readonly string[] {
   const shown = objectives.length > 1 ? front : ranking;
   const rows = shown.slice(0, SHOWN).flatMap(number => trials.filter(trial => trial.number === number));

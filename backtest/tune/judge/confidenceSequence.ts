@@ -1,33 +1,45 @@
-/** What a stream of trades earns for its volume, with an interval that holds however often one looks: a confidence sequence (E12). */
+/**
+ * Profit per volume of a stream of trades, with a confidence sequence: an interval that stays valid for any number of
+ * checks (E12).
+ */
 
-/** Of one block of time: what it brought, and what was traded for it, in one unit. */
+/** Net and volume of one time block, in one unit. */
 export type TradedBlock = { readonly net: number; readonly volume: number };
 
 export type RunningRatio = {
-  /** Net for volume; NaN while nothing was traded. */
+  /** Net divided by volume; NaN without trades. */
   readonly ratio: number;
-  /** Null with fewer than 20 blocks that traded, or where they do not differ. */
+  /** `null` with fewer than 20 blocks with trades, or if they do not differ. */
   readonly interval: { readonly low: number; readonly high: number } | null;
-  /** Blocks that traded. */
+  /** Blocks with trades. */
   readonly blocks: number;
-  /** So many such blocks more would put the lower end at `least`, were the next ones like these; null where no number would, or it is there. */
+  /**
+   * Returns how many more such blocks would raise the lower bound to `least`; `null` if no number would, or if it is
+   * already there.
+   */
   readonly blocksMissing: (least: number) => number | null;
 };
 
-/** The asymptotic sequence needs a beginning: its error at the first look is measured with so many (`test/backtest/tune/judge`). */
+/**
+ * Minimum number of blocks: the asymptotic sequence needs a start, and its error at the first check is measured with
+ * this number (`test/backtest/tune/judge`).
+ */
 const BLOCKS_LEAST = 20;
-/** The sequence is narrowest at about so many blocks. */
+/** Number of blocks at which the sequence is narrowest. */
 const NARROWEST_AT = 100;
 const ERROR = 0.05;
 const BLOCKS_MOST = 1e7;
 
-/** 95 % at all looks together. Blocks must be long enough to hang together little. */
+/**
+ * Returns the ratio with an interval of 95% over all checks together. Blocks must be long enough to be nearly
+ * independent.
+ */
 export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   const traded = all.filter(({ volume }) => volume > 0);
   const blocks = traded.length;
   const volume = traded.reduce((sum, block) => sum + block.volume, 0);
   const ratio = traded.reduce((sum, block) => sum + block.net, 0) / volume;
-  // Linearized: the error of the ratio is the mean of these, for the mean volume of a block.
+  // Linearized: the error of the ratio is the mean of these divided by the mean volume of a block.
   const squares = traded.reduce((sum, block) => sum + (block.net - ratio * block.volume) ** 2, 0);
   const deviation = Math.sqrt(squares / (blocks - 1)) / (volume / blocks);
   const isKnown = blocks >= BLOCKS_LEAST && deviation > 0;
@@ -50,7 +62,7 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   };
 }
 
-/** Half of the interval after `t` values of deviation 1: Robbins' normal mixture. */
+/** Half width of the interval after `t` values with deviation 1: Robbins' normal mixture. */
 function reach(t: number): number {
   const square = (-2 * Math.log(ERROR) + Math.log(-2 * Math.log(ERROR) + 1)) / NARROWEST_AT;
   const grown = t * square + 1;

@@ -1,26 +1,26 @@
-/** What choosing brings where it was not chosen: in each split the best configuration of one part, judged by the other. */
+/** Out-of-sample results of a choice: in each split, the best configuration of one part is evaluated on the other. */
 import type { CombinatorialSplits, TimeSplit } from './timeSplits.ts';
 
-/** Results of configurations: a row each, in it a value for each span. */
+/** Results of configurations: one row each, with a value per span. */
 export type Results = readonly (readonly number[])[];
 
-/** What makes one configuration better than another, of its values on some spans. Higher is better; NaN never wins. */
+/** Score of a configuration from its values on some spans. Higher is better; NaN never wins. */
 export type Measure = (values: readonly number[]) => number;
 
-/** The plain mean. */
+/** Arithmetic mean. */
 export const meanOf: Measure = values => values.reduce((sum, x) => sum + x, 0) / values.length;
 
-/** One choice and what became of it. */
+/** One choice and its result. */
 export type JudgedChoice = {
-  /** The configuration. */
+  /** Index of the configuration. */
   readonly chosen: number;
   readonly inSample: number;
   readonly outOfSample: number;
-  /** Its values where it was judged, by span. */
+  /** Its values on the test spans. */
   readonly values: readonly number[];
 };
 
-/** The number of the configuration that is best on some spans, the first of several; -1 when none has a number. */
+/** Returns the index of the best configuration on some spans, the first of equals; -1 if all scores are NaN. */
 export function bestOn(results: Results, spans: readonly number[], measure: Measure): number {
   let best = -1;
   let most = -Infinity;
@@ -34,7 +34,10 @@ export function bestOn(results: Results, spans: readonly number[], measure: Meas
   return best;
 }
 
-/** Chooses on the one part of a split and judges on the other. Null where nothing is left to choose on or to judge by. */
+/**
+ * Chooses on the training part of a split and evaluates on the test part. `null` if either is empty, or if nothing can
+ * be chosen.
+ */
 export function chooseAndJudge(results: Results, { train, test }: TimeSplit, measure: Measure): JudgedChoice | null {
   const chosen = train.length > 0 && test.length > 0 ? bestOn(results, train, measure) : -1;
   if (chosen < 0) return null;
@@ -43,14 +46,17 @@ export function chooseAndJudge(results: Results, { train, test }: TimeSplit, mea
   return { chosen, inSample: measure(train.map(span => row[span]!)), outOfSample: measure(values), values };
 }
 
-/** What choosing would have brought along one path through all groups. */
+/** Result of choosing along one path through all groups. */
 export type PathResult = {
   readonly value: number;
   readonly values: readonly number[];
   readonly chosen: readonly number[];
 };
 
-/** Each path of combinatorial cross-validation, its groups judged by the choice of the split that it takes them from. A path with a split that cannot choose is left out. */
+/**
+ * Returns each path of combinatorial cross-validation, with its groups evaluated by the choices of their splits. Drops
+ * paths with a split that cannot choose.
+ */
 export function pathResults(results: Results, cross: CombinatorialSplits, measure: Measure): readonly PathResult[] {
   const choices = cross.splits.map(split => chooseAndJudge(results, split, measure));
   return cross.paths.flatMap(path => {

@@ -1,41 +1,48 @@
-/** The probability of backtest overfitting by combinatorially symmetric cross-validation (CSCV; Bailey, Borwein, López de Prado, Zhu 2016; E11). */
+/**
+ * Probability of backtest overfitting by combinatorially symmetric cross-validation (CSCV; Bailey, Borwein, López de
+ * Prado, Zhu 2016; E11).
+ */
 import { blockBootstrap } from '../../../src/core/index.ts';
 import type { BootstrapInterval, Random } from '../../../src/core/index.ts';
 import type { Results } from './outOfSample.ts';
 
 export type OverfittingOptions = {
-  /** Stretches that the time is cut into, an even number: 16 without it, or what is best below the number of spans. */
+  /** Number of time blocks, even. Default: 16, or the largest even number up to the number of spans. */
   readonly blocks?: number;
-  /** What is best: the mean, or the Sharpe ratio of the spans. */
+  /** Score for the choice: the mean, or the Sharpe ratio of the spans. */
   readonly measure?: 'mean' | 'sharpe';
   readonly random: Random;
-  /** Samples of the interval; 200 without it. */
+  /** Samples of the interval. Default: 200. */
   readonly samples?: number;
 };
 
 /**
- * How often the best of one half ranks in the lower part of the other. Of an odd number of configurations one rank is the median itself, and there are three readings: `strict` counts only ranks below it,
- * `inclusive` the median as well (logit at most 0, the paper's), and `value` half of those at it, which is one half for pure noise whatever their number. Of an even number all three are equal.
+ * Share of splits in which the best of one half ranks in the lower part of the other. With an odd number of
+ * configurations one rank is the median, and there are three variants:
+ * - `strict` counts only ranks below it;
+ * - `inclusive` also counts the median (logit at most 0, as in the paper);
+ * - `value` counts the median as one half, which gives 0.5 for pure noise.
+ * With an even number all three are equal.
  */
 export type Overfitting = {
   readonly value: number;
   readonly strict: number;
   readonly inclusive: number;
-  /** Of `value`, drawn anew by blocks; null where there are too few. */
+  /** Interval of `value`, from resampled blocks; `null` if there are too few. */
   readonly interval: BootstrapInterval | null;
-  /** One of each combination: the logarithm of the odds of the rank, above 0 where the best of the one half is in the better part of the other. */
+  /** Log odds of the rank per split; positive if the best of one half is in the better part of the other. */
   readonly logits: readonly number[];
-  /** Share of combinations in which what was best in one half lost in the other. */
+  /** Share of splits in which the best of one half lost in the other. */
   readonly lossProbability: number;
-  /** What the best of one half measured there, and in the other half; one of each combination. */
+  /** Scores of the best of one half, there and in the other half, per split. */
   readonly inSample: readonly number[];
   readonly outOfSample: readonly number[];
 };
 
-/** Sums of one stretch of time, of each configuration. */
+/** Sums of one time block, per configuration. */
 type Block = { count: number; readonly sums: Float64Array; readonly squares: Float64Array };
 
-/** The combinations of halves of these blocks, told one by one with what is below zero. */
+/** Counts over the splits of these blocks into halves, with their individual results. */
 type Tally = {
   below: number;
   atMedian: number;
@@ -46,7 +53,10 @@ type Tally = {
   readonly outOfSample: number[];
 };
 
-/** Of results by configuration and span, in order of time. Throws a RangeError when there are not two configurations and as many spans as blocks. */
+/**
+ * Computes the probability from results by configuration and span, in order of time. Throws a RangeError with fewer
+ * than two configurations, or fewer spans than blocks.
+ */
 export function overfittingOf(results: Results, options: OverfittingOptions): Overfitting {
   const { measure = 'sharpe', random, samples = 200 } = options;
   const spans = results[0]?.length ?? 0;
@@ -63,7 +73,7 @@ export function overfittingOf(results: Results, options: OverfittingOptions): Ov
     value: shareOf(whole),
     strict: whole.below / whole.combinations,
     inclusive: (whole.below + whole.atMedian) / whole.combinations,
-    // A block that was drawn twice stays on one side: halves that share it would agree by that alone.
+    // A block drawn twice stays on one side: halves that share it would agree for that reason.
     interval: blockBootstrap(cut, drawn => shareOf(tallyOf(joinedBlocks(drawn), measure)), { random, samples }),
     logits: whole.logits,
     lossProbability: whole.losses / whole.combinations,
@@ -91,7 +101,7 @@ function blocksOf(results: Results, spans: number, blocks: number): readonly Blo
   });
 }
 
-/** The same blocks, each once, as heavy as it was drawn often. */
+/** Returns each drawn block once, weighted by its number of draws. */
 function joinedBlocks(drawn: readonly Block[]): readonly Block[] {
   const times = new Map<Block, number>();
   for (const block of drawn) times.set(block, (times.get(block) ?? 0) + 1);
@@ -102,7 +112,10 @@ function joinedBlocks(drawn: readonly Block[]): readonly Block[] {
   }));
 }
 
-/** Every half of the blocks, an odd number as evenly as can be, as what is chosen on. Sums are kept by depth: one addition for each block that is taken in. */
+/**
+ * Evaluates every split of the blocks into halves, nearly equal for an odd number. Sums are kept by depth: one addition
+ * per added block.
+ */
 function tallyOf(blocks: readonly Block[], measure: 'mean' | 'sharpe'): Tally {
   const tally: Tally = {
     ...{ below: 0, atMedian: 0, combinations: 0, losses: 0 },
@@ -127,7 +140,7 @@ function tallyOf(blocks: readonly Block[], measure: 'mean' | 'sharpe'): Tally {
   return tally;
 }
 
-/** a + sign times b, written to `to`. */
+/** Writes a + sign × b to `to`. */
 function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
   to.count = a.count + sign * b.count;
   for (let i = 0; i < to.sums.length; i++) {
@@ -137,7 +150,10 @@ function combined(a: Block, b: Block, sign: 1 | -1, to: Block): Block {
   return to;
 }
 
-/** Where the best inside ranks outside: r of N from the worst, ties in the centre of their ranks; its logit is that of r / (N + 1). */
+/**
+ * Ranks the best configuration of the inside half in the outside half: r of N from the worst, with ties at the center
+ * of their ranks. The logit is that of r / (N + 1).
+ */
 function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 'sharpe', scores: Float64Array): void {
   const n = inside.sums.length;
   let best = 0;
@@ -151,7 +167,7 @@ function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 's
     scores[i] = scoreOf(outside, i, measure);
   }
   const its = scores[best]!;
-  // Its equal with itself is taken out.
+  // Starts at 0.5, because the comparison with itself adds another 0.5.
   let rank = 0.5;
   for (let i = 0; i < n; i++) rank += scores[i]! < its ? 1 : scores[i] === its ? 0.5 : 0;
   const centre = (n + 1) / 2;
@@ -164,7 +180,10 @@ function judge(tally: Tally, inside: Block, outside: Block, measure: 'mean' | 's
   tally.outOfSample.push(measured(its, outside, measure));
 }
 
-/** The mean, or the Sharpe ratio up to one factor of all: mean over root of mean square is the same order. What never varies has its mean's sign beyond all others. */
+/**
+ * Mean, or a monotonic form of the Sharpe ratio: mean over root of mean square. A constant series has the score 1, -1
+ * or 0, by the sign of its mean.
+ */
 function scoreOf({ count, sums, squares }: Block, i: number, measure: 'mean' | 'sharpe'): number {
   const mean = sums[i]! / count;
   if (measure === 'mean') return mean;
@@ -172,6 +191,6 @@ function scoreOf({ count, sums, squares }: Block, i: number, measure: 'mean' | '
   return square > 0 ? mean / Math.sqrt(square) : 0;
 }
 
-/** A score as what it stands for: of a Sharpe ratio the deviation has n - 1 below it. */
+/** Converts a score to its measure; the deviation of a Sharpe ratio is divided by n - 1. */
 const measured = (score: number, { count }: Block, measure: 'mean' | 'sharpe'): number =>
   measure === 'mean' ? score : (score / Math.sqrt(1 - score ** 2)) * Math.sqrt((count - 1) / count);

@@ -1,18 +1,21 @@
-/** How far a Sharpe ratio is beyond luck: probabilistic (of one series) and deflated (of the best of many trials). */
+/** Significance of a Sharpe ratio: probabilistic (of one series) and deflated (of the best of many trials). */
 import { normalCumulative, normalQuantile } from '../../../src/core/index.ts';
 
-/** What a series of results comes to, none of it annualized. Of a normal law skew is 0 and kurtosis 3. */
+/** Moments of a series of results, not annualized. A normal distribution has skew 0 and kurtosis 3. */
 export type Moments = {
   readonly count: number;
   readonly mean: number;
   readonly deviation: number;
-  /** Mean over deviation of one result; 0 where nothing deviates. */
+  /** Mean divided by deviation of one result; 0 without deviation. */
   readonly sharpe: number;
   readonly skew: number;
   readonly kurtosis: number;
 };
 
-/** Of one number per stretch of time. The deviation has n - 1 below it; skew and kurtosis are those of the sample, not corrected for its size. */
+/**
+ * Computes the moments of one number per time block. The deviation is divided by n - 1; skew and kurtosis are those of
+ * the sample, without correction for its size.
+ */
 export function momentsOf(values: readonly number[]): Moments {
   const count = values.length;
   const mean = values.reduce((sum, x) => sum + x, 0) / count;
@@ -32,7 +35,8 @@ export function momentsOf(values: readonly number[]): Moments {
 }
 
 /**
- * The probability that the true Sharpe ratio is above a threshold (E11; Bailey, López de Prado 2012). All ratios are of one result, not annualized. NaN where the moments leave no variance.
+ * Probability that the true Sharpe ratio exceeds a threshold (E11; Bailey, López de Prado 2012). All ratios are per
+ * result, not annualized. NaN if the moments imply no variance.
  */
 export const probabilisticSharpe = (
   { count, sharpe, skew, kurtosis }: Pick<Moments, 'count' | 'sharpe' | 'skew' | 'kurtosis'>,
@@ -44,7 +48,10 @@ export const probabilisticSharpe = (
 
 const EULER_MASCHERONI = 0.5772156649015329;
 
-/** The highest Sharpe ratio to be expected of so many independent trials without any skill, whose ratios have this variance (E11). 0 of a single trial: nothing was chosen. */
+/**
+ * Expected maximum Sharpe ratio of this number of independent trials without skill, whose ratios have this variance
+ * (E11). 0 for a single trial.
+ */
 export function expectedMaximumSharpe(trials: number, varianceOfSharpes: number): number {
   if (trials <= 1) return 0;
   const low = normalQuantile(1 - 1 / trials);
@@ -52,15 +59,18 @@ export function expectedMaximumSharpe(trials: number, varianceOfSharpes: number)
   return Math.sqrt(varianceOfSharpes) * ((1 - EULER_MASCHERONI) * low + EULER_MASCHERONI * high);
 }
 
-/** What a best trial is judged by. */
+/** Deflated Sharpe ratio of the best trial. */
 export type DeflatedSharpe = {
-  /** SR0: what the best of the trials would show without skill. */
+  /** SR0: expected ratio of the best of the trials without skill. */
   readonly threshold: number;
-  /** The probability that the true ratio is above it; 0.95 is asked for before anything is believed. */
+  /** Probability that the true ratio exceeds it; 0.95 is required. */
   readonly probability: number;
 };
 
-/** The deflated Sharpe ratio of the chosen trial (E11; Bailey, López de Prado 2014): `trials` are all that were ever made, also those that nobody looked at. */
+/**
+ * Computes the deflated Sharpe ratio of the chosen trial (E11; Bailey, López de Prado 2014). `trials` counts all trials
+ * ever made, including discarded ones.
+ */
 export function deflatedSharpe(
   chosen: Pick<Moments, 'count' | 'sharpe' | 'skew' | 'kurtosis'>,
   trials: number,
@@ -70,7 +80,7 @@ export function deflatedSharpe(
   return { threshold, probability: probabilisticSharpe(chosen, threshold) };
 }
 
-/** The variance of the Sharpe ratios of trials, n - 1 below it; 0 of fewer than two. */
+/** Variance of the Sharpe ratios of trials, divided by n - 1; 0 for fewer than two. */
 export function varianceOfSharpes(sharpes: readonly number[]): number {
   if (sharpes.length < 2) return 0;
   const { deviation } = momentsOf(sharpes);
@@ -78,8 +88,9 @@ export function varianceOfSharpes(sharpes: readonly number[]): number {
 }
 
 /**
- * How far the ratios of trials lie apart by luck alone, as a variance: as they do, but not more than those of so many results each without any skill would, 1 / (n - 1) of each; what is beyond that is that some
- * trials are truly worse than others, which makes none of them lucky. Of fewer than two ratios that bound.
+ * Variance of the trials' ratios by chance: the observed one, but at most that of results without skill, 1 / (n - 1). A
+ * larger variance means that some trials are truly worse, which makes none of them lucky. With fewer than two ratios,
+ * that maximum.
  */
 export function varianceByLuck(sharpes: readonly number[], count: number): number {
   const most = 1 / (count - 1);

@@ -1,14 +1,17 @@
-/** How the result holds around an optimum: what its neighbours in every parameter come to. */
+/** Stability of an optimum: the results of its neighbors along every parameter. */
 import { cubeOf, countOf, holdsAt, pointAt, textOfPoint, valueAt } from '../search/space.ts';
 import type { Parameter, ParameterValue, Point, Space } from '../search/space.ts';
 
-/** A point beside the optimum, and the parameter that differs. */
+/** Point next to the optimum, and the parameter that differs. */
 export type Neighbour = { readonly key: string; readonly point: Point };
 
-/** Parameters between bounds go this far each way, in widths of the parameter; those in steps at least a step. */
+/** Distance of neighbors in each direction, in widths of the parameter; at least one step for parameters with steps. */
 const REACH = 0.05;
 
-/** The neighbours of a point, each with one parameter moved: numbers down and up, a choice to each of its other values. Parameters that a new choice brings in stand in their centre. */
+/**
+ * Returns the neighbors of a point, each with one parameter moved: numbers down and up, a choice to each other value.
+ * Parameters activated by a new choice are at their center.
+ */
 export function neighboursOf(space: Space, point: Point, reach = REACH): readonly Neighbour[] {
   const cube = cubeOf(space, point);
   const found = new Map<string, Neighbour>();
@@ -27,12 +30,12 @@ export function neighboursOf(space: Space, point: Point, reach = REACH): readonl
 function movesOf(parameter: Parameter, at: number, reach: number): readonly number[] {
   const count = countOf(parameter);
   if (parameter.kind === 'choice') return parameter.values.map((_, i) => (i + 0.5) / count);
-  // On a logarithmic scale steps are not even: the reach stands, and what comes out the same is dropped.
+  // Steps are uneven on a logarithmic scale: the distance stays, and duplicates are dropped.
   const far = parameter.kind === 'log' ? reach : Math.max(reach, 1 / count);
   return [at - far, at + far].map(coordinate => Math.min(1, Math.max(0, coordinate)));
 }
 
-/** The point with one value changed; the others stay, down to their digits, where their conditions still hold. */
+/** Returns the point with one value changed; others keep their exact values while their conditions hold. */
 function withKept(space: Space, point: Point, changed: number, value: ParameterValue): Point {
   const centre = pointAt(
     space,
@@ -47,17 +50,19 @@ function withKept(space: Space, point: Point, changed: number, value: ParameterV
   return made;
 }
 
-/** Values of neighbours; null of one that failed. */
+/** Value of a neighbor; `null` if it failed. */
 export type JudgedNeighbour = { readonly key: string; readonly value: number | null };
 
 export type Stability = {
-  /** Share of all neighbours no more than `within` worse than the optimum; failed ones are not. NaN without any. */
+  /**
+   * Share of all neighbors that did not fail and are at most `within` worse than the optimum. NaN without neighbors.
+   */
   readonly share: number;
-  /** By parameter: the same share, and what the worst neighbour loses (Infinity of one that failed). */
+  /** That share per parameter, and the loss of the worst neighbor (Infinity if one failed). */
   readonly byKey: readonly { readonly key: string; readonly share: number; readonly worstLoss: number }[];
 };
 
-/** How many neighbours hold what the optimum promised. */
+/** Computes how many neighbors are about as good as the optimum. */
 export function stabilityOf(best: number, neighbours: readonly JudgedNeighbour[], within: number): Stability {
   const holds = ({ value }: JudgedNeighbour): boolean => value !== null && value >= best - within;
   const shareOf = (of: readonly JudgedNeighbour[]): number => of.filter(holds).length / of.length;

@@ -1,16 +1,25 @@
-/** Intervals of what one configuration's results come to, spans that hang together drawn together (stationary bootstrap, Politis, Romano 1994). */
+/**
+ * Intervals for results of one configuration, by the stationary bootstrap, which resamples dependent spans together
+ * (Politis, Romano 1994).
+ */
 import { blockBootstrap } from '../../../src/core/index.ts';
 import type { BootstrapInterval, BootstrapOptions } from '../../../src/core/index.ts';
 import type { Measure } from './outOfSample.ts';
 
-/** The interval of a statistic of values in order of time. Runs are as long as the values' own correlation asks for, if no length is given; null as `blockBootstrap` says. */
+/**
+ * Returns the interval of a statistic of values in order of time. The default run length follows from their
+ * correlation. `null` as in `blockBootstrap`.
+ */
 export const stationaryInterval = (
   values: readonly number[],
   measure: Measure,
   options: BootstrapOptions,
 ): BootstrapInterval | null => blockBootstrap(values, measure, { meanRun: bestRun(values), ...options });
 
-/** The mean length of runs for the mean of such values (Politis, White 2004, corrected by Patton, Politis, White 2009): 1 where neighbours do not hang together, at most a third of all. */
+/**
+ * Mean run length for the mean of such values (Politis, White 2004, corrected by Patton, Politis, White 2009): 1
+ * without correlation, at most a third of all.
+ */
 export function bestRun(values: readonly number[]): number {
   const n = values.length;
   const mean = values.reduce((sum, x) => sum + x, 0) / n;
@@ -21,7 +30,7 @@ export function bestRun(values: readonly number[]): number {
   };
   const variance = covariance(0);
   if (n < 4 || !(variance > 0)) return 1;
-  // After the last lag that is told apart from nothing so many in a row are not.
+  // Number of consecutive insignificant lags that must follow the last significant one.
   const quiet = Math.max(5, Math.ceil(Math.sqrt(Math.log10(n))));
   const far = Math.min(n - 1, Math.ceil(Math.sqrt(n)) + quiet);
   const bound = 2 * Math.sqrt(Math.log10(n) / n);

@@ -1,33 +1,43 @@
-/** Splits of a recording into where a configuration is chosen and where it is judged: combinatorial with purge and embargo, and walk-forward (López de Prado, "Advances in Financial Machine Learning", 2018, 7 and 12). */
+/**
+ * Splits of a recording into training and test parts: combinatorial with purging and embargo, and walk-forward (López
+ * de Prado, "Advances in Financial Machine Learning", 2018, 7 and 12).
+ */
 
-/** One stretch of results: from its first decision until the last thing that was counted for it is known, such as a markout after a fill. In one unit of time, both ends included. */
+/**
+ * Time span of a result: from its first decision until its last input is known, such as a markout after a fill. In any
+ * time unit, both ends included.
+ */
 export type ResultSpan = { readonly from: number; readonly to: number };
 
-/** Numbers of spans, ascending. What is in neither was purged or embargoed, or lies outside. */
+/** Indices of spans, ascending. Spans in neither part were purged or embargoed, or are outside. */
 export type TimeSplit = { readonly train: readonly number[]; readonly test: readonly number[] };
 
-/** One of C(N, k) splits; `groups` are those that are judged in. */
+/** One of C(N, k) splits; `groups` are its test groups. */
 export type CombinatorialSplit = TimeSplit & { readonly groups: readonly number[] };
 
 export type CombinatorialSplits = {
-  /** The spans of each group. */
+  /** Spans of each group. */
   readonly groups: readonly (readonly number[])[];
   readonly splits: readonly CombinatorialSplit[];
-  /** Each path goes through all groups once: the number of the split that it takes each group from. No split's group is on two paths. */
+  /**
+   * Paths through all groups: for each group, the index of the split that evaluates it. Each test group of a split is
+   * on only one path.
+   */
   readonly paths: readonly (readonly number[])[];
 };
 
 export type CombinatorialOptions = {
   readonly groups: number;
-  /** Groups that a split judges in: 2 without it. */
+  /** Test groups per split. Default: 2. */
   readonly tested?: number;
-  /** After each stretch that is judged in: spans that begin within it are not chosen on. */
+  /** Time after each test range in which starting spans are excluded from training. */
   readonly embargo?: number;
 };
 
 /**
- * Purged and embargoed combinatorial cross-validation (CPCV). Spans are in order of their beginning. Every choice of `tested` groups is judged in once; spans that overlap with one judged in,
- * or begin within the embargo after it, are left out of what is chosen on. Throws a RangeError when the numbers do not fit.
+ * Returns purged and embargoed combinatorial cross-validation (CPCV). Spans must be in order of start. Every choice of
+ * `tested` groups is a test part once. Spans that overlap the test part, or start within the embargo after it, are
+ * excluded from training. Throws a RangeError for invalid numbers.
  */
 export function combinatorialSplits(spans: readonly ResultSpan[], options: CombinatorialOptions): CombinatorialSplits {
   const { groups: count, tested = 2, embargo = 0 } = options;
@@ -45,14 +55,17 @@ export function combinatorialSplits(spans: readonly ResultSpan[], options: Combi
 }
 
 export type WalkForwardOptions = {
-  /** Stretches that are judged in, one after the other; before them is one stretch more. */
+  /** Number of consecutive test folds; one more time block precedes them. */
   readonly folds: number;
-  /** How many stretches are chosen on: all before the fold without it. */
+  /** Number of time blocks for training. Default: all before the fold. */
   readonly window?: number;
   readonly embargo?: number;
 };
 
-/** Walk-forward: each fold is judged in after choosing on what was before it, purged. Throws a RangeError when the numbers do not fit. */
+/**
+ * Returns walk-forward splits: each fold is tested after training on earlier spans, purged. Throws a RangeError for
+ * invalid numbers.
+ */
 export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkForwardOptions): readonly TimeSplit[] {
   const { folds, window = Infinity, embargo = 0 } = options;
   checkSpans(spans);
@@ -63,13 +76,16 @@ export function walkForwardSplits(spans: readonly ResultSpan[], options: WalkFor
   const groups = evenGroups(spans.length, folds + 1);
   return groups.slice(1).map((test, i) => {
     const before = groups.slice(Math.max(0, i + 1 - window), i + 1).flat();
-    // Here the embargo lies before the fold: what is chosen on ends so long before what is judged.
+    // Here the embargo precedes the fold: training ends at least this time before it.
     const first = spans[test[0]!]!.from;
     return { train: before.filter(number => spans[number]!.to < first - embargo), test };
   });
 }
 
-/** What may be chosen on: of the candidates those that are not judged in, do not overlap with one that is, and do not begin within the embargo after one. */
+/**
+ * Returns the candidates for training: those that are not in the test part, do not overlap it, and do not start within
+ * the embargo after it.
+ */
 function purged(
   spans: readonly ResultSpan[],
   candidates: readonly number[],
@@ -81,7 +97,7 @@ function purged(
   for (const number of test) {
     const { from, to } = spans[number]!;
     const last = merged.at(-1);
-    // Neighbours in time are one stretch: nothing that is chosen on lies between them.
+    // Adjacent test spans are one range: no training span is between them.
     if (last !== undefined && (judged.has(number - 1) || from <= last.to)) last.to = Math.max(last.to, to);
     else merged.push({ from, to });
   }
@@ -92,7 +108,7 @@ function purged(
   });
 }
 
-/** Whole numbers below `count`, in groups as even as can be, in order. */
+/** Splits the integers below `count` into groups of nearly equal size, in order. */
 function evenGroups(count: number, groups: number): readonly (readonly number[])[] {
   return Array.from({ length: groups }, (_, g) => {
     const from = Math.floor((g * count) / groups);
@@ -101,7 +117,7 @@ function evenGroups(count: number, groups: number): readonly (readonly number[])
   });
 }
 
-/** All choices of `size` whole numbers below `count`, each ascending, in their order. */
+/** Returns all combinations of `size` integers below `count`, each ascending, in order. */
 export function combinationsOf(count: number, size: number): readonly (readonly number[])[] {
   const found: number[][] = [];
   const grow = (chosen: readonly number[], from: number): void => {
@@ -115,7 +131,7 @@ export function combinationsOf(count: number, size: number): readonly (readonly 
   return found;
 }
 
-/** The j-th path takes from each group the j-th split that judges in it. */
+/** Returns the paths: the j-th takes from each group the j-th split that tests it. */
 function pathsOf(splits: readonly CombinatorialSplit[], groups: number): readonly (readonly number[])[] {
   const judging = Array.from({ length: groups }, (_, group) =>
     splits.flatMap((split, number) => (split.groups.includes(group) ? [number] : [])),

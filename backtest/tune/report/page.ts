@@ -1,4 +1,4 @@
-/** A study as one page: what came of it in words, what speaks for the best and against it in plots, and every trial in a table. */
+/** Page of a study: its result in words, evidence for and against the best in plots, and a table of all trials. */
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import { html, NO_HTML } from '../../../src/pages/index.ts';
 import type { Html } from '../../../src/pages/index.ts';
@@ -8,7 +8,7 @@ import { tuningFigures } from './plots.ts';
 import type { TunedTrial, Tuning } from './tuning.ts';
 import { share, tuningWords } from './words.ts';
 
-/** The text of an HTML file that stands alone: library, style and script are inside, names and texts are escaped. */
+/** Returns a self-contained HTML file with library, style and script; names and texts are escaped. */
 export function tuningPage(tuning: Tuning, parts: PageParts): string {
   const title = `Tuning ${tuning.strategy} on ${tuning.book}`;
   const figures = tuningFigures(tuning);

@@ -1,12 +1,15 @@
-/** The plots of a study: how the search went, what the best brought, what a choice is worth out of sample, and what lies around the best. */
+/**
+ * Plots of a study: progress of the search, results of the best, value of a choice out of sample, and neighbors of the
+ * best.
+ */
 import type { Line, Plot } from '../../../src/pages/index.ts';
 import { rangeOf } from '../../../src/pages/index.ts';
 import type { Evidence, TunedParameter, TunedTrial, Tuning } from './tuning.ts';
 
-/** Under one heading: a sentence on how to read them, and the plots. */
+/** Plots under one heading, with a sentence on how to read them. */
 export type TuningFigure = { readonly heading: string; readonly how: string; readonly plots: readonly Plot[] };
 
-/** Headings without a plot are left out. */
+/** Returns the figures; headings without a plot are dropped. */
 export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   const { evidence, minor } = tuning;
   return [
@@ -47,7 +50,7 @@ const unitOf = ({ objectives: [name = ''], minor }: Tuning): string =>
 
 const valueOf = ({ measures }: TunedTrial, name: string): number | null => measures?.[name] ?? null;
 
-/** Bounded to what the middle of them shows, so that one far loss does not press all others into a line. */
+/** Range of the central values, so that one extreme loss does not compress the plot. */
 function around(values: readonly (number | null)[]): readonly [number, number] | null {
   const known = values.filter(value => value !== null).sort((a, b) => a - b);
   const at = (share: number): number => known[Math.floor(share * (known.length - 1))] ?? 0;
@@ -244,7 +247,7 @@ function along(
   ];
 }
 
-/** Those at one value a little apart, so that each can be seen. */
+/** Spreads points with one value slightly, so that each is visible. */
 function beside(
   points: TunedParameter['points'],
   scale: TunedParameter['scale'],

@@ -1,13 +1,16 @@
-/** What a study came to, in plain sentences: whether its best is better than not trading, and what that rests on. */
+/** Summary of a study in sentences: whether its best is better than not trading, and on which basis. */
 import { gainText, numberText } from '../../../src/pages/index.ts';
 import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 
-/** What is asked of the deflated Sharpe ratio, and of the probability of overfitting, before either is believed. */
+/** Required minimum of the deflated Sharpe ratio, and maximum of the probability of overfitting. */
 export const DEFLATED_LEAST = 0.95;
 export const PBO_MOST = 0.05;
 
-/** Better than not trading only where nothing speaks against it; else every reason, a clause each. The currency is in the words around them. */
+/**
+ * Returns the verdict: better than not trading only without any objection; otherwise every objection as a clause. The
+ * surrounding text names the currency.
+ */
 export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): Tuning['verdict'] {
   if (evidence === null) return { better: false, words: ['no trial ran to the end within the constraints'] };
   const { net, interval, deflated, paths } = evidence;
@@ -27,7 +30,7 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
   return { better: words.length === 0, words };
 }
 
-/** Paragraphs; the first is the verdict. */
+/** Returns paragraphs; the first is the verdict. */
 export function tuningWords(tuning: Tuning): readonly string[] {
   const { verdict, chosen, evidence, holdout, minor, counts, search } = tuning;
   const tried = `${numberText(search.trials)} trials (${counts.done} run to the end, ${counts.pruned} stopped early, ${counts.refused} refused)`;
@@ -75,7 +78,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
-/** Of what the best of one half brought there, how much the other half bore out. */
+/** Describes which part of the best result of one half remained in the other half. */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';
@@ -93,11 +96,11 @@ function holdoutWords(holdout: HeldOut | null, minor: string): readonly string[]
 const around = (interval: Interval | null, minor: string): string =>
   interval === null ? '' : ` (95 %: ${gainText(interval.low, minor)} to ${gainText(interval.high, minor)})`;
 
-/** Two digits; what is not 0 or 1 is not shown as that. */
+/** Formats two digits; numbers other than 0 and 1 are never shown as those. */
 export const share = (x: number): string =>
   x > 0.995 && x < 1 ? 'above 0.99' : x > 0 && x < 0.005 ? 'below 0.01' : x.toFixed(2);
 
-/** Of a list that is not empty. */
+/** Median of a non-empty list. */
 export function median(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
   const half = ascending.length / 2;

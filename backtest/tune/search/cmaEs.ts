@@ -1,4 +1,7 @@
-/** Evolution with an adapted covariance, restarted with twice the population when it has converged (IPOP; Auger, Hansen 2005); choices are drawn by learnt shares. */
+/**
+ * Evolution strategy with covariance adaptation, restarted with twice the population after convergence (IPOP; Auger,
+ * Hansen 2005). Choices are sampled by learned probabilities.
+ */
 import type { Random } from '../../../src/core/index.ts';
 import { conditionOf, drawFrom, learn, roundNormal, widthOf } from './covariance.ts';
 import type { AdaptedNormal } from './covariance.ts';
@@ -8,32 +11,32 @@ import { countOf, cubeOf, pointAt, textOfPoint } from './space.ts';
 import type { Parameter, Point, Space } from './space.ts';
 
 export type CmaEsOptions = SearchOptions & {
-  /** Points of the first generation: 4 + 3 ln(n) without it. Rounded up to whole batches. */
+  /** Points of the first generation, rounded up to complete batches. Default: 4 + 3 ln(n). */
   readonly population?: number;
 };
 
-/** The first deviation, and the one at which a run has converged, in widths of a parameter. */
+/** Initial deviation, and the deviation at convergence, in widths of a parameter. */
 const SIGMA = 0.25;
 const CONVERGED = 1e-6;
-/** Draws until one is within the bounds; after them the coordinates outside are set to the bound. */
+/** Attempts to sample a point within the bounds; then coordinates outside are set to the bound. */
 const DRAWS = 50;
-/** Share of a choice's draws that moves to what a generation found good. */
+/** Learning rate of a choice's probabilities per generation. */
 const LEARNT = 0.4;
 const POPULATION_MAX = 1024;
 
-/** A point of the generation: its place among the numbers, the index of each choice, and what came of it once told. */
+/** Point of the generation: its numeric coordinates, the index of each choice, and its value once known. */
 type Member = { readonly point: Point; readonly at: Float64Array; readonly chosen: readonly number[]; value?: number };
 
 type Run = {
   readonly law: AdaptedNormal;
   readonly shares: number[][];
-  /** The best value of each generation, the latest last. */
+  /** Best value of each generation, the latest last. */
   readonly bests: number[];
 };
 
 /**
- * The search. Whatever it asked for counts to the generation that it was drawn for; points of one's own, told before the first ask, only move its start to the best of them. Where all
- * parameters have steps it may ask for a point again.
+ * Returns the search. Requested points count for the generation in which they were sampled. Other points, received
+ * before the first request, only move the start to the best of them. If all parameters have steps, points may repeat.
  */
 export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
   const { seed, batch = 1 } = options;
@@ -95,7 +98,7 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
 
   return {
     ask: () => {
-      // After a resume those already told were not asked for here.
+      // After a resume, points that already have a value were not requested here.
       while (members[asked]?.value !== undefined) asked++;
       return memberOf(asked++).point;
     },
@@ -106,20 +109,20 @@ export function cmaEsSearch(space: Space, options: CmaEsOptions): Search {
       const found = members.find(one => one.value === undefined && textOfPoint(one.point) === name);
       if (found === undefined) return takeOwn(point, value);
       found.value = value === null || Number.isNaN(value) ? -Infinity : value;
-      // Points asked for beyond the generation count too, once all of them are told.
+      // Points requested beyond the generation also count, once all of them have values.
       if (asked > count) members.length = Math.max(asked, count);
       if (members.every(one => one.value !== undefined)) close();
     },
   };
 }
 
-/** A fifth of a step: the least deviation at which a neighbour is drawn now and then. */
+/** A fifth of a step: the minimum deviation at which a neighbor is sampled occasionally. */
 function floorOf(parameter: Parameter): number {
   const count = countOf(parameter);
   return count === Infinity || parameter.kind === 'log' ? 0 : 0.2 / count;
 }
 
-/** One point: its numbers from the law, its choices by their shares. */
+/** Samples one point: numbers from the distribution, choices by their probabilities. */
 function drawnMember(space: Space, { law, shares }: Run, random: Random): Member {
   const at = withinBounds(law, random);
   const chosen = shares.map(of => drawnShare(of, random));
@@ -146,7 +149,10 @@ function drawnShare(shares: readonly number[], random: Random): number {
   return shares.length - 1;
 }
 
-/** Moves each choice's shares towards what the better half had; none falls so low that a generation would hardly see it. */
+/**
+ * Moves each choice's probabilities towards the better half; none becomes so small that a generation would hardly
+ * contain it.
+ */
 function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: readonly number[], space: Space): void {
   for (const [k, of] of shares.entries()) {
     const { key } = space[choices[k]!]!;
@@ -164,7 +170,9 @@ function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: r
   }
 }
 
-/** No width left, no difference left in values, nothing better for long, or a law that has broken down. */
+/**
+ * Whether the run has converged: minimal width, equal values, no improvement for long, or a degenerate distribution.
+ */
 function hasConverged({ law, bests }: Run, useful: readonly Member[]): boolean {
   const n = law.mean.length;
   const long = 10 + Math.ceil((30 * n) / law.population);

@@ -1,14 +1,17 @@
-/** The normal law that an evolution strategy draws from, and how a generation moves, turns and stretches it (Hansen, "The CMA Evolution Strategy: A Tutorial", 2016). */
+/**
+ * Normal distribution of an evolution strategy, with its adaptation by generations (Hansen, "The CMA Evolution
+ * Strategy: A Tutorial", 2016).
+ */
 import { normal } from '../../../src/core/index.ts';
 import type { Random } from '../../../src/core/index.ts';
 import { symmetricEigen } from './symmetricEigen.ts';
 import type { Eigen } from './symmetricEigen.ts';
 
-/** One law; `learn` changes it. */
+/** Distribution; `learn` changes it. */
 export type AdaptedNormal = {
   /** Points of one generation. */
   readonly population: number;
-  /** How much each rank counts, best first; those that count nothing are left out. */
+  /** Weight of each rank, best first; zero weights are omitted. */
   readonly weights: readonly number[];
   mean: Float64Array;
   sigma: number;
@@ -19,7 +22,7 @@ export type AdaptedNormal = {
   generations: number;
 };
 
-/** A round law about a mean. */
+/** Returns an isotropic distribution around a mean. */
 export function roundNormal(mean: readonly number[], sigma: number, population: number): AdaptedNormal {
   const n = mean.length;
   const covariance = new Float64Array(n * n);
@@ -40,7 +43,7 @@ export function roundNormal(mean: readonly number[], sigma: number, population: 
   };
 }
 
-/** One draw. */
+/** Samples one point. */
 export function drawFrom({ mean, sigma, eigen }: AdaptedNormal, random: Random): Float64Array {
   const n = mean.length;
   const z = Float64Array.from({ length: n }, (_, j) => Math.sqrt(Math.max(0, eigen.values[j]!)) * normal(random));
@@ -51,7 +54,7 @@ export function drawFrom({ mean, sigma, eigen }: AdaptedNormal, random: Random):
   });
 }
 
-/** How fast each thing is learnt, by dimension and by how many points count. */
+/** Learning rates, by dimension and effective number of points. */
 function ratesOf(n: number, weights: readonly number[]) {
   const effective = 1 / weights.reduce((sum, w) => sum + w * w, 0);
   const cSigma = (effective + 2) / (n + effective + 5);
@@ -67,7 +70,10 @@ function ratesOf(n: number, weights: readonly number[]) {
   };
 }
 
-/** Learns from the points of a generation, best first. `floors` are the least deviations of the coordinates: one in steps must still be able to leave its step. */
+/**
+ * Learns from the points of a generation, best first. `floors` are minimum deviations per coordinate: one with steps
+ * must still be able to leave its step.
+ */
 export function learn(law: AdaptedNormal, ranked: readonly Float64Array[], floors: readonly number[]): void {
   const n = law.mean.length;
   if (n === 0 || ranked.length === 0) return;
@@ -122,11 +128,11 @@ function whitened({ values, vectors }: Eigen, of: Float64Array): Float64Array {
   return out;
 }
 
-/** The widest deviation of the law along any direction; NaN or Infinity when it has broken down. */
+/** Largest deviation in any direction; NaN or Infinity if the distribution is degenerate. */
 export const widthOf = ({ sigma, eigen }: AdaptedNormal): number =>
   sigma * Math.sqrt(eigen.values.reduce((most, value) => Math.max(most, value), 0));
 
-/** How many times wider than narrow, squared. */
+/** Condition number: squared ratio of the largest to the smallest deviation. */
 export function conditionOf({ eigen }: AdaptedNormal): number {
   const least = eigen.values.reduce((low, value) => Math.min(low, value), Infinity);
   const most = eigen.values.reduce((high, value) => Math.max(high, value), 0);

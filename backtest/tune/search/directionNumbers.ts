@@ -1,6 +1,12 @@
-/** The direction numbers of Sobol sequences: Joe and Kuo, "Constructing Sobol sequences with better two-dimensional projections", 2008, their table D6. */
+/**
+ * Direction numbers of Sobol sequences: Joe and Kuo, "Constructing Sobol sequences with better two-dimensional
+ * projections", 2008, their table D6.
+ */
 
-/** Of dimensions 2 and on: the degree of the primitive polynomial, its inner coefficients as bits, and the first numbers m. */
+/**
+ * Dimensions from 2 on: the degree of the primitive polynomial, its inner coefficients as bits, and the first numbers
+ * m.
+ */
 const TABLE: readonly (readonly number[])[] = [
   [1, 0, 1],
   [2, 1, 1, 3],
@@ -35,10 +41,10 @@ const TABLE: readonly (readonly number[])[] = [
   [7, 42, 1, 3, 7, 3, 13, 59, 17],
 ];
 
-/** How many dimensions the table has, the first of which needs no row. */
+/** Number of dimensions in the table; the first needs no row. */
 export const SOBOL_DIMENSIONS = TABLE.length + 1;
 
-/** The 32 direction numbers of a dimension, counted from 0, the highest bit first. */
+/** Returns the 32 direction numbers of a dimension, counted from 0, the highest bit first. */
 export function directionNumbers(dimension: number): Uint32Array {
   const directions = new Uint32Array(32);
   if (dimension === 0) return directions.map((_, k) => 2 ** (31 - k));

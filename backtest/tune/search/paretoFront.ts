@@ -1,17 +1,23 @@
-/** Several objectives at once: the points that no other one beats in all of them. */
+/** Pareto front of several objectives: the points that no other point dominates. */
 
-/** Whether the first is at least as good in every objective, all of them higher-is-better, and better in one. */
+/** Whether the first is at least as good in every objective, and better in one; higher is better. */
 export const dominates = (a: readonly number[], b: readonly number[]): boolean =>
   a.every((value, i) => value >= b[i]!) && a.some((value, i) => value > b[i]!);
 
-/** The numbers of the points that none dominates, in order. A point with a value that is no number is on no front; equal points are all on it. */
+/**
+ * Returns the indices of the points that none dominates, in order. A point with a NaN value is on no front; equal
+ * points are all on it.
+ */
 export function paretoFront(values: readonly (readonly number[])[]): readonly number[] {
   return values.flatMap((own, i) =>
     own.some(Number.isNaN) || values.some(other => !other.some(Number.isNaN) && dominates(other, own)) ? [] : [i],
   );
 }
 
-/** For each point on which front it is: 0 of those that none dominates, 1 when they are taken away, and so on; Infinity for one with a value that is no number. */
+/**
+ * Returns the front of each point: 0 if none dominates it, 1 after removing those, and so on; Infinity for a point with
+ * a NaN value.
+ */
 export function paretoRanks(values: readonly (readonly number[])[]): readonly number[] {
   const ranks = values.map(() => Infinity);
   let left = values.flatMap((own, i) => (own.some(Number.isNaN) ? [] : [i]));

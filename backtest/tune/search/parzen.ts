@@ -1,30 +1,33 @@
-/** A law made of a kernel about each of some points, and a wide one for what none of them has shown: drawn from, and its density told. */
+/** Parzen estimator: a mixture of a kernel around each given point and a uniform one, with sampling and density. */
 import { normalCumulative, normalQuantile } from '../../../src/core/index.ts';
 import type { Random } from '../../../src/core/index.ts';
 import { coordinateOf, countOf, holdsAt, valueAt } from './space.ts';
 import type { Parameter, ParameterValue, Point, Space } from './space.ts';
 
-/** A law over the points of a space. */
+/** Distribution over the points of a space. */
 export type Parzen = {
   draw(random: Random): Point;
-  /** The logarithm of density in the unit cube, of shares where a parameter has steps; relative to even draws, so that points with different parameters compare. */
+  /**
+   * Returns the log density in the unit cube, or log probability for parameters with steps. It is relative to the
+   * uniform distribution, so that points with different parameters are comparable.
+   */
   logDensity(point: Point): number;
 };
 
-/** One parameter within all kernels: how far they reach about their values, and the chance that a choice stays. */
+/** One parameter of all kernels: their width, and the probability that a choice stays. */
 type Axis = { readonly parameter: Parameter; readonly count: number; readonly width: number; readonly stays: number };
 
-/** The coordinate of each parameter in a point; NaN where it is not there. */
+/** Coordinate of each parameter in a point; NaN if it is absent. */
 type Kernel = Float64Array;
 
-/** The law about these points; without any it is even. The more trials there were, the nearer a kernel may keep to its point. */
+/** Returns the distribution around these points; uniform without points. More trials allow narrower kernels. */
 export function parzenOf(space: Space, points: readonly Point[], trials: number): Parzen {
   const kernels = points.map(point => kernelOf(space, point));
   const axes = space.map((parameter, i) => axisOf(parameter, kernels, i, trials));
   const scales = kernels.map(kernel => kernel.map((about, i) => scaleOf(axes[i]!, about)));
   return {
     draw: random => {
-      // One more than there are: the last is the wide one.
+      // One index more than kernels: the last is the uniform one.
       const kernel = kernels[random.integer(0, kernels.length)];
       const point: Record<string, ParameterValue> = {};
       for (const [i, axis] of axes.entries())
@@ -41,7 +44,7 @@ export function parzenOf(space: Space, points: readonly Point[], trials: number)
         }
         return sum;
       });
-      // The wide kernel is even: density 1.
+      // The uniform kernel has density 1.
       const most = Math.max(0, ...logs);
       const sum = logs.reduce((all, log) => all + Math.exp(log - most), Math.exp(-most));
       return most + Math.log(sum / (kernels.length + 1));
@@ -54,7 +57,10 @@ const kernelOf = (space: Space, point: Point): Kernel =>
     holdsAt(parameter, point) ? coordinateOf(parameter, point[parameter.key]) : Number.NaN,
   );
 
-/** Scott's rule on what the points deviate along the axis, and not below a width that shrinks with the trials: points that lie close by chance must not bind the search. */
+/**
+ * Scott's rule on the deviation of the points along the axis, with a minimum width that shrinks with the trials: points
+ * that are close by chance must not restrict the search.
+ */
 function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, trials: number): Axis {
   const seen = kernels.map(kernel => kernel[i]!).filter(x => !Number.isNaN(x));
   const count = countOf(parameter);
@@ -71,7 +77,10 @@ function axisOf(parameter: Parameter, kernels: readonly Kernel[], i: number, tri
   };
 }
 
-/** Of a kernel, in widths of a parameter: after one trial (then by the root of their number), and at the least. Found on the functions of docs/tune-search.md. */
+/**
+ * Kernel widths, in widths of a parameter: after one trial (then divided by the root of their number), and the minimum.
+ * Chosen on the functions of docs/development/evidence/tune-search.md.
+ */
 const WIDTH_FIRST = 0.8;
 const WIDTH_MIN = 0.01;
 
@@ -89,14 +98,17 @@ function drawAlong(axis: Axis, about: number | undefined, random: Random): Param
   return valueAt(parameter, about + width * normalQuantile(low + u * (high - low)));
 }
 
-/** The logarithm of a kernel's density at a coordinate, over that of even draws. Between values in steps the density at the middle of a step stands for its share. */
+/**
+ * Log density of a kernel at a coordinate, relative to uniform. For values in steps, the density at the center of a
+ * step represents its probability.
+ */
 function logAlong({ parameter, count, width, stays }: Axis, about: number, scale: number, at: number): number {
   if (parameter.kind !== 'choice') return -0.5 * ((at - about) / width) ** 2 - scale;
   const isSame = Math.abs(about - at) < 0.5 / count;
   return Math.log((isSame ? stays : 0) * count + (1 - stays));
 }
 
-/** The logarithm of what the normal law is divided by within the cube. */
+/** Log of the normalization of the normal distribution within the cube. */
 function scaleOf({ width }: Axis, about: number): number {
   const within = normalCumulative((1 - about) / width) - normalCumulative(-about / width);
   return Math.log(width * Math.sqrt(2 * Math.PI) * within);

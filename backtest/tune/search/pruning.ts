@@ -1,16 +1,19 @@
-/** Which trials are hopeless: stopped below the median of the others, or not among the best of their rung. Values seen on the way are those of `tell`, higher is better. */
+/**
+ * Pruning rules: stop trials below the median of the others, or not among the best of their rung. Intermediate values
+ * are like those of `tell`, higher is better.
+ */
 
-/** What a trial had come to after each of its steps, such as tapes or hours replayed; the first is after one step. */
+/** Values of a trial after each of its steps, such as tapes or hours replayed; the first is after one step. */
 export type Course = readonly number[];
 
 export type MedianStopOptions = {
-  /** Finished trials that it takes before any is stopped; 5 without it. */
+  /** Minimum number of finished trials before any is stopped. Default: 5. */
   readonly trialsMin?: number;
-  /** Steps that every trial gets; 1 without it. */
+  /** Minimum number of steps of every trial. Default: 1. */
   readonly stepsMin?: number;
 };
 
-/** What a trial must have come to after so many steps; null where none is stopped there. */
+/** Returns the minimum value after this number of steps; `null` if none is stopped there. */
 export function medianAfter(
   step: number,
   others: readonly Course[],

@@ -1,10 +1,10 @@
-/** Even draws from the unit cube: the search that every other one has to beat. */
+/** Uniform sampling from the unit cube: the baseline of every search. */
 import { drawOf } from './search.ts';
 import type { Search, SearchOptions } from './search.ts';
 import { randomPoint } from './space.ts';
 import type { Space } from './space.ts';
 
-/** Draws each point by itself; what it is told it only counts. */
+/** Samples each point independently; values are only counted. */
 export function randomSearch(space: Space, { seed }: SearchOptions): Search {
   let asked = 0;
   let told = 0;

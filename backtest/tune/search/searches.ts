@@ -1,4 +1,4 @@
-/** The searches by name. */
+/** Searches by name. */
 import { cmaEsSearch } from './cmaEs.ts';
 import { randomSearch } from './randomSearch.ts';
 import type { Search, SearchName, SearchOptions } from './search.ts';
@@ -14,7 +14,7 @@ export const SEARCHES: Readonly<Record<SearchName, (space: Space, options: Searc
   cmaEs: cmaEsSearch,
 };
 
-/** A new search. A space that cannot be searched is told by a RangeError with its first flaw. */
+/** Creates a search. Throws a RangeError with the first flaw of an invalid space. */
 export function newSearch(name: SearchName, space: Space, options: SearchOptions): Search {
   const flaw = flawOfSpace(space);
   if (flaw !== null) throw new RangeError(flaw);

@@ -1,11 +1,11 @@
-/** A Sobol sequence, scrambled by the seed: every stretch of it fills the unit cube more evenly than draws do. */
+/** Sobol sequence, scrambled by the seed: every section of it fills the unit cube more evenly than random points. */
 import { directionNumbers, SOBOL_DIMENSIONS } from './directionNumbers.ts';
 import { drawOf } from './search.ts';
 import type { Search, SearchOptions } from './search.ts';
 import { pointAt } from './space.ts';
 import type { Space } from './space.ts';
 
-/** Takes the points of the sequence in turn; what it is told it only counts. */
+/** Proposes the points of the sequence in order; values are only counted. */
 export function sobolSearch(space: Space, { seed }: SearchOptions): Search {
   const at = scrambledSobol(space.length, seed);
   let asked = 0;
@@ -19,7 +19,7 @@ export function sobolSearch(space: Space, { seed }: SearchOptions): Search {
   };
 }
 
-/** Any point of a scrambled sequence, by its number from 0. Dimensions beyond those of the table are even draws. */
+/** Returns any point of a scrambled sequence by its index from 0. Dimensions beyond the table are uniform random. */
 export function scrambledSobol(dimensions: number, seed: number): (index: number) => readonly number[] {
   const tables = Array.from({ length: Math.min(dimensions, SOBOL_DIMENSIONS) }, (_, i) => directionNumbers(i));
   const seeds = tables.map((_, i) => drawOf(seed, 0x50b01, i).integer(0, 2 ** 32 - 1));
@@ -31,7 +31,7 @@ export function scrambledSobol(dimensions: number, seed: number): (index: number
     });
 }
 
-/** One coordinate of the sequence as 32 bits of a fraction. */
+/** Returns one coordinate of the sequence as 32 bits of a fraction. */
 export function sobolBits(directions: Uint32Array, index: number): number {
   let bits = 0;
   const gray = index ^ (index >>> 1);
@@ -39,7 +39,7 @@ export function sobolBits(directions: Uint32Array, index: number): number {
   return bits >>> 0;
 }
 
-/** Owen's nested scrambling by a hash in which a bit depends on the higher ones alone (Laine, Karras 2011; Burley 2020). */
+/** Owen's nested scrambling by a hash in which a bit depends only on higher bits (Laine, Karras 2011; Burley 2020). */
 function scrambled(bits: number, seed: number): number {
   let x = (reversed(bits) + seed) | 0;
   for (const factor of [0x6c50b47c, 0xb82f1e52, 0xc7afe638, 0x8d22f6e6]) x ^= Math.imul(x, factor);

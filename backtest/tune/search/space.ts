@@ -1,15 +1,16 @@
-/** What a search may vary: parameters with their bounds, and the way between a point of them and the unit cube that searches work in. */
+/** Search space: parameters with bounds, and the mapping between its points and the unit cube. */
 import type { Random } from '../../../src/core/index.ts';
 
-/** What a parameter may be set to. */
+/** Value of a parameter. */
 export type ParameterValue = number | string | boolean;
 
-/** The parameter is there only while another one, named before it, has this value or one of these. */
+/** Condition under which a parameter exists: another one, earlier in the space, has this value or one of these. */
 export type Condition = { readonly key: string; readonly is: ParameterValue | readonly ParameterValue[] };
 
 /**
- * One thing that is varied. `linear` and `log` are between bounds, both included, evenly or evenly in the logarithm; with a `step` only at `low` and whole steps above it. `integer` is
- * whole numbers, each `step` (1 without it). `choice` is one of a list without an order.
+ * Parameter to vary. `linear` and `log` are between inclusive bounds, uniform in the number or its logarithm; a `step`
+ * restricts them to multiples of it above `low`. `integer` has steps of `step` (default: 1). `choice` is one of an
+ * unordered list.
  */
 export type Parameter =
   | {
@@ -27,13 +28,13 @@ export type Parameter =
       readonly when?: Condition;
     };
 
-/** In the order of the coordinates of the unit cube. A condition names a parameter before its own. */
+/** Parameters in the order of the unit cube's coordinates. A condition refers to an earlier parameter. */
 export type Space = readonly Parameter[];
 
-/** A value for each parameter whose condition holds, and for no other. */
+/** Values of exactly those parameters whose condition holds. */
 export type Point = Readonly<Record<string, ParameterValue>>;
 
-/** The first thing that is wrong with a space, as one line: what was expected and what was found; null for a good one. */
+/** Returns the first flaw of a space in one line, with the expected and the found value; `null` if it is valid. */
 export function flawOfSpace(space: Space): string | null {
   if (space.length === 0) return 'no parameter: expected at least one that may vary';
   for (const [i, parameter] of space.entries()) {
@@ -69,14 +70,14 @@ function flawOfCondition({ when }: Parameter, before: Space): string | null {
   return never === undefined ? null : `only when ${when.key} is ${never}; expected a value that it can have`;
 }
 
-/** Whether the parameter's condition, if it has one, holds at the point. */
+/** Whether the parameter has no condition, or its condition holds at the point. */
 export const holdsAt = ({ when }: Parameter, point: Point): boolean =>
   when === undefined || (Object.hasOwn(point, when.key) && wantedOf(when).includes(point[when.key]!));
 
 const wantedOf = ({ is }: Condition): readonly ParameterValue[] =>
   (Array.isArray(is) ? is : [is]) as readonly ParameterValue[];
 
-/** Whether a parameter can be set to the value. */
+/** Whether a parameter can have the value. */
 export const mayBe = (parameter: Parameter, value: ParameterValue): boolean =>
   parameter.kind === 'choice'
     ? parameter.values.includes(value)
@@ -85,17 +86,17 @@ export const mayBe = (parameter: Parameter, value: ParameterValue): boolean =>
       value <= parameter.high &&
       nearest(parameter, value) === value;
 
-/** How many values a parameter has; Infinity between bounds without a step. */
+/** Number of values of a parameter; Infinity between bounds without a step. */
 export function countOf(parameter: Parameter): number {
   if (parameter.kind === 'choice') return parameter.values.length;
   const { kind, low, high, step } = parameter;
   if (low === high) return 1;
   if (step === undefined && kind !== 'integer') return Infinity;
-  // A last step that is short by rounding alone is whole.
+  // A last step that is short only by rounding counts.
   return Math.floor((high - low) / (step ?? 1) + 1e-9) + 1;
 }
 
-/** The point at a place of the unit cube; coordinates outside of it are taken at its face. */
+/** Returns the point at a position of the unit cube; coordinates outside are clamped. */
 export function pointAt(space: Space, cube: ArrayLike<number>): Point {
   const point: Record<string, ParameterValue> = {};
   for (const [i, parameter] of space.entries())
@@ -103,7 +104,10 @@ export function pointAt(space: Space, cube: ArrayLike<number>): Point {
   return point;
 }
 
-/** The value of one parameter at a coordinate: values in steps have equal shares of the way, those of a logarithm what is nearest. */
+/**
+ * Returns the value of one parameter at a coordinate: steps have equal shares of the range; on a logarithmic scale the
+ * nearest step is used.
+ */
 export function valueAt(parameter: Parameter, coordinate: number): ParameterValue {
   const u = coordinate > 0 ? Math.min(1, coordinate) : 0;
   const count = countOf(parameter);
@@ -114,11 +118,14 @@ export function valueAt(parameter: Parameter, coordinate: number): ParameterValu
   return stepped(parameter, Math.min(count - 1, Math.floor(u * count)));
 }
 
-/** The coordinates of a point, each in the centre of its value's share; null for parameters that are not there. Undefined values are told by a RangeError. */
+/**
+ * Returns the coordinates of a point, each in the center of its value's share; `null` for absent parameters. Throws a
+ * RangeError for missing values.
+ */
 export const cubeOf = (space: Space, point: Point): readonly (number | null)[] =>
   space.map(parameter => (holdsAt(parameter, point) ? coordinateOf(parameter, point[parameter.key]) : null));
 
-/** The coordinate of one value. */
+/** Returns the coordinate of one value. */
 export function coordinateOf(parameter: Parameter, value: ParameterValue | undefined): number {
   if (value === undefined || !mayBe(parameter, value))
     throw new RangeError(`${parameter.key}: ${value}; expected a value that the parameter can have`);
@@ -132,11 +139,13 @@ export function coordinateOf(parameter: Parameter, value: ParameterValue | undef
   return (stepOf(parameter, at) + 0.5) / count;
 }
 
-/** A text that two points share exactly when they are equal, whatever the order of their keys. */
+/** Returns a text that is equal for equal points, whatever the order of their keys. */
 export const textOfPoint = (point: Point): string =>
   JSON.stringify(Object.entries(point).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
-/** A point drawn evenly from the unit cube: every parameter takes its draw, whether its condition holds or not. */
+/**
+ * Samples a point uniformly from the unit cube: every parameter consumes a draw, even if its condition does not hold.
+ */
 export const randomPoint = (space: Space, random: Random): Point =>
   pointAt(
     space,
@@ -147,7 +156,7 @@ type Numeric = Exclude<Parameter, { kind: 'choice' }>;
 
 const stepOf = ({ low, step }: Numeric, value: number): number => Math.round((value - low) / (step ?? 1));
 
-/** Twelve digits: 0.1 and two steps of 0.1 are 0.3. The lower bound is as it was written. */
+/** Rounds to twelve digits: 0.1 and two steps of 0.1 are 0.3. The lower bound is exact. */
 const stepped = ({ low, step }: Numeric, steps: number): number =>
   steps === 0 ? low : Number((low + steps * (step ?? 1)).toPrecision(12));
 

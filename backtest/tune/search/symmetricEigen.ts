@@ -1,9 +1,9 @@
-/** Eigenvalues and eigenvectors of a symmetric matrix of some tens of rows, by Jacobi's rotations. */
+/** Eigenvalues and eigenvectors of a symmetric matrix with tens of rows, by Jacobi rotations. */
 
-/** `values` in no order; `vectors` by rows, column j belonging to value j. */
+/** `values` are unordered; `vectors` is row-major, and column j belongs to value j. */
 export type Eigen = { readonly values: Float64Array; readonly vectors: Float64Array };
 
-/** Of a symmetric matrix of n rows, by rows. */
+/** Decomposes a symmetric matrix of n rows, row-major. */
 export function symmetricEigen(matrix: Float64Array, n: number): Eigen {
   const a = Float64Array.from(matrix);
   const vectors = new Float64Array(n * n);

@@ -1,4 +1,7 @@
-/** Tree-structured Parzen estimators: what good points have in common against what the others have (Bergstra et al. 2011), all parameters together (Falkner et al. 2018). */
+/**
+ * Tree-structured Parzen estimators: a distribution of good points against one of the others (Bergstra et al. 2011),
+ * for all parameters jointly (Falkner et al. 2018).
+ */
 import { parzenOf } from './parzen.ts';
 import { drawOf } from './search.ts';
 import type { Search, SearchOptions } from './search.ts';
@@ -7,23 +10,26 @@ import { countOf, pointAt, textOfPoint } from './space.ts';
 import type { Point, Space } from './space.ts';
 
 export type TpeOptions = SearchOptions & {
-  /** Points of a Sobol sequence before the first estimate; 10 without it. */
+  /** Points of a Sobol sequence before the first estimate. Default: 10. */
   readonly startup?: number;
-  /** Points drawn from the good ones' law, of which the most promising is asked for; 24 without it. */
+  /** Candidates sampled from the distribution of good points, of which the most promising is proposed. Default: 24. */
   readonly candidates?: number;
 };
 
 const STARTUP = 10;
 const CANDIDATES = 24;
-/** Share of the points that are called good, and how many at most. */
+/** Share of points that count as good, and their maximum number. */
 const GOOD = 0.1;
 const GOOD_MAX = 25;
-/** Times that other candidates are drawn when all of them were tried before. */
+/** Attempts to sample other candidates if all of them were already tried. */
 const DRAWS = 4;
 
 type Told = { readonly point: Point; readonly value: number };
 
-/** The search. Failed points count as the worst; points asked for and not yet told count as bad ones, so that a batch spreads out. */
+/**
+ * Returns the search. Failed points count as the worst. Requested points without a value count as bad, so that a batch
+ * spreads out.
+ */
 export function tpeSearch(space: Space, options: TpeOptions): Search {
   const { seed, startup = STARTUP, candidates = CANDIDATES } = options;
   const sobol = scrambledSobol(space.length, seed);
@@ -34,7 +40,7 @@ export function tpeSearch(space: Space, options: TpeOptions): Search {
 
   const next = (index: number): Point => {
     if (told.length < Math.max(2, startup)) return pointAt(space, sobol(index));
-    // Stable: of equal values the earlier one is the better one.
+    // Stable: of equal values the earlier one ranks higher.
     const ranked = [...told].sort((a, b) => (a.value === b.value ? 0 : b.value - a.value)).map(({ point }) => point);
     const good = Math.min(GOOD_MAX, Math.ceil(GOOD * ranked.length));
     const likely = parzenOf(space, ranked.slice(0, good), ranked.length);

@@ -1,4 +1,4 @@
-/** The journal of actions of a state directory: who did what and why, what came of it; a line each, kept for ever. */
+/** Permanent action journal of a state directory: operator, action, reason and result, one line each. */
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { TailedLines } from '../../guard/index.ts';
@@ -13,15 +13,15 @@ export type ActionEntry = ActionEnd & {
   readonly via: ActionVia;
   readonly action: ActionName;
   readonly reason: string;
-  /** Of a pause: when it was to end by itself. */
+  /** Expiry time of a pause. */
   readonly untilMs?: Millis;
-  /** Of a flatten: the most that it may cost, in the minor currency. */
+  /** Maximum cost of a flatten, in the minor currency. */
   readonly costMax?: string;
 };
 
 const FILE = 'actions.jsonl';
 
-/** Durable when it returns. Throws when the disk does not take it. */
+/** Writes an entry, durable on return. Throws if the disk does not accept it. */
 export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, lines }: ActionEnd): void {
   const { id, by, via, action, reason } = ask;
   const until = ask.action === 'pause' && ask.untilMs !== undefined ? { untilMs: ask.untilMs } : {};
@@ -30,13 +30,13 @@ export function noteAction(stateDir: string, at: Millis, ask: ActionAsk, { end, 
   appendLineDurably(join(stateDir, FILE), JSON.stringify(entry));
 }
 
-/** Entries that are shown: an entry has about 300 bytes. */
+/** Bounds on the entries shown; an entry has about 300 bytes. */
 const SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
-/** The last entries, oldest first; empty where nothing was ever done. A line that cannot be read is left out. */
+/** Returns the last entries, oldest first; empty if there are none. An unreadable line is omitted. */
 export const actionsIn = (stateDir: string): readonly ActionEntry[] => actionTail(stateDir)();
 
-/** The same again and again: each call reads only what is new. */
+/** Returns a repeatable `actionsIn`; each call reads only what is new. */
 export function actionTail(stateDir: string): () => readonly ActionEntry[] {
   const tail = new TailedLines(join(stateDir, FILE), SHOWN, entryOf);
   return () => tail.read();

@@ -1,40 +1,43 @@
-/** What a person may do to a bot, running or not, from a command or the console: the same verbs, words and journal for both. */
+/**
+ * Operator's actions on a bot, running or not, from a command or the console: the same verbs, texts and journal for
+ * both.
+ */
 import { existsSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** `docs/actions.md` has what each does with orders and with inventory. */
+/** Names of the actions; `docs/actions.md` describes their effect on orders and inventory. */
 export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;
 export type ActionName = (typeof ACTION_NAMES)[number];
 
-/** Where it was asked for. */
+/** Channel through which the action was requested. */
 export type ActionVia = 'command' | 'console';
 
 type Asked<Name extends ActionName> = {
-  /** Never used before; letters, digits and dashes. */
+  /** Unique id; letters, digits and dashes. */
   readonly id: string;
   readonly action: Name;
-  /** Why, for those who read it later; only a reload may have none. */
+  /** Reason, for the record; only a reload may have none. */
   readonly reason: string;
-  /** Who asks. */
+  /** Name of the operator. */
   readonly by: string;
   readonly via: ActionVia;
 };
 
 export type PauseAsk = Asked<'pause'> & {
-  /** When it ends by itself; absent: at a resume alone. */
+  /** Expiry time. If absent, only `resume` ends the pause. */
   readonly untilMs?: Millis;
 };
 
 export type FlattenAsk = Asked<'flatten'> & {
-  /** The most that it may cost in all, fees included: decimal text of the minor currency. A preview needs none. */
+  /** Maximum total cost, fees included: decimal text in the minor currency. A preview needs none. */
   readonly costMax: string;
 };
 
 export type ReloadActionAsk = Asked<'reload'> & {
-  /** SHA-256 of the file that was previewed, in hex; absent: the file as it is now. */
+  /** SHA-256 (hex) of the previewed file; if absent, the file as it is now. */
   readonly digest?: string;
 };
 
@@ -43,13 +46,16 @@ export type ActionAsk = {
   readonly [Name in ActionName]: Name extends keyof Special ? Special[Name] : Asked<Name>;
 }[ActionName];
 
-/** Lines for a person: what will be canceled, and what is quoted then. */
+/** Lines for the operator: what will be canceled, and what will be quoted then. */
 export type ActionPreview = { readonly lines: readonly string[] };
 
-/** `refused`: it was not done, or not all of it; the lines say why, and what holds. */
+/** Result of an action. `refused`: not done, or only partly; the lines say why, and what is in effect. */
 export type ActionEnd = { readonly end: 'done' | 'refused'; readonly lines: readonly string[] };
 
-/** With reason and name as they are kept: no control characters, no blanks around, at most so long. Throws `UsageError` on what no person should have to guess at later. */
+/**
+ * Returns the request with its reason and name normalized: no control characters, trimmed, bounded in length.
+ * @throws UsageError on input that would be unclear in the record.
+ */
 export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
   const reason = checkedReason(ask.reason, { canBeEmpty: ask.action === 'reload' });
   const by = checkedBy(ask.by);
@@ -64,7 +70,10 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
 
 const isSum = (text: string): boolean => /^\d{1,15}(?:\.\d{1,8})?$/.test(text) && /[1-9]/.test(text);
 
-/** Throws `UsageError` where there is none. */
+/**
+ * Returns the state directory.
+ * @throws UsageError if it does not exist.
+ */
 export function stateDirOf({ stateDir }: WhichBot): string {
   if (!existsSync(stateDir))
     throw new UsageError(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);

@@ -1,4 +1,7 @@
-/** `puntas status`: whether a bot runs, what it quotes, holds and earned, how near each limit is, and who holds it back; from its state directory alone. */
+/**
+ * `puntas status`: process state, quotes, holdings, profit, use of each limit, and active stops of a bot. Reads only
+ * its state directory.
+ */
 import { existsSync } from 'node:fs';
 import { pairOf, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Clock, Instrument, LimitUse, Millis, Order, Side, Snapshot } from '../../core/index.ts';
@@ -18,28 +21,31 @@ import { shownProfit } from '../../messages/shownProfit.ts';
 import type { PrintedProfit } from '../../messages/shownProfit.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
-/** As `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
+/** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
 export type BotStatus = {
-  /** When it was asked, and up to when the recording goes; null where nothing is recorded. */
+  /** Time of the request, and end of the recording; `recordedTo` is `null` without a recording. */
   readonly at: Millis;
   readonly recordedTo: Millis | null;
   readonly bot: BotLife;
-  /** What is known of its open orders, and since when. */
+  /** Known open orders, and the time of that knowledge. */
   readonly openOrders: OpenOrders;
-  /** Why the disk of the state takes nothing; null where it does, or where that is not known. */
+  /** Problem of the state's disk that prevents writes; `null` if there is none, or if unknown. */
   readonly disk: DiskTrouble | null;
-  /** Empty: nothing does. */
+  /** Active stops; empty if there are none. */
   readonly heldBy: readonly HeldBy[];
-  /** Profit since the opening, with the run's part: the number of `puntas report`, the console and the metrics; `null` if none was kept. */
+  /**
+   * Profit since the opening, with the run's part, equal to `puntas report`, the console and the metrics; `null` if
+   * none was kept.
+   */
   readonly profit: PrintedProfit | null;
   readonly run: RunStatus | null;
-  /** Of `actions.jsonl`; null when nothing was ever done. */
+  /** Last entry of `actions.jsonl`; `null` if there is none. */
   readonly lastAction: ActionEntry | null;
-  /** What to know of the figures. */
+  /** Caveat about the figures. */
   readonly note: string | null;
 };
 
-/** `count` is null where nobody knows; `by`: who has read it, the bot as its recording tells. */
+/** `count` is `null` if unknown. `by`: source of the count; `bot` means its recording. */
 export type OpenOrders = {
   readonly count: number | null;
   readonly at: Millis | null;
@@ -52,31 +58,31 @@ export type RunStatus = {
   readonly book: string;
   readonly instance: string;
   readonly regime: { readonly regime: string; readonly since: Millis | null; readonly why: string };
-  /** Why nothing is quoted, or a side is not; null when both are. */
+  /** Reason why nothing, or one side, is not quoted; `null` if both sides are. */
   readonly whyNot: string | null;
-  /** In the book now, best first; null where that is not known, because the bot shows no life. */
+  /** Live quotes, best first; `null` if unknown because the bot has no heartbeat. */
   readonly bids: readonly StatusQuote[] | null;
   readonly asks: readonly StatusQuote[] | null;
-  /** As the recording ends. */
+  /** State at the end of the recording. */
   readonly recorded: {
     readonly regime: string;
     readonly bids: readonly StatusQuote[];
     readonly asks: readonly StatusQuote[];
   };
-  /** Of the others. */
+  /** Best prices of other traders. */
   readonly market: { readonly bid: string | null; readonly ask: string | null };
   readonly inventory: { readonly currency: string; readonly fromTarget: string };
   readonly holdings: Readonly<Record<string, string>>;
   readonly limits: readonly StatusLimit[];
   readonly fills: number;
-  /** Since the run began. */
+  /** Profit since the start of the run. */
   readonly profit: Readonly<Record<'total' | 'spread' | 'inventory' | 'fees' | 'hedging', string>> & {
     readonly currency: string;
   };
 };
 
 export type StatusQuote = { readonly price: string; readonly amount: string };
-/** `share`: used of max, 1 and more is too much. */
+/** `share`: used divided by max; 1 or more exceeds the limit. */
 export type StatusLimit = {
   readonly limit: string;
   readonly currency: string | null;
@@ -85,7 +91,10 @@ export type StatusLimit = {
   readonly share: number;
 };
 
-/** Throws `UsageError` where there is no state. `onInput` as of `explain`. */
+/**
+ * Reads the status. `onInput` as for `explain`.
+ * @throws UsageError if there is no state.
+ */
 export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis) => void): Promise<BotStatus> {
   if (!existsSync(dir))
     throw new UsageError(`${dir}: no such folder; expected the state directory of a bot (state.dir)`);
@@ -109,7 +118,10 @@ export async function botStatus(dir: string, clock: Clock, onInput?: (at: Millis
   };
 }
 
-/** By the newest evidence there is: of the bot while it runs, or as it stopped; after that of whoever has looked since its last sign of life. */
+/**
+ * Returns the newest evidence of open orders: the bot's own while it runs or after a normal stop, otherwise a later
+ * read by another process.
+ */
 function openOrdersOf(
   dir: string,
   { state, beatAgo }: BotLife,
@@ -122,20 +134,20 @@ function openOrdersOf(
   const { bids, asks } = run?.recorded ?? {};
   if (state === 'runs' && bids && asks) return { count: bids.length + asks.length, at: recordedTo, by: 'bot' };
   if (state === 'stopped') return { count: 0, at: beatAt, by: 'bot' };
-  // What was seen before its last sign of life says nothing of what it sent since.
+  // An observation before its last heartbeat does not cover orders sent afterwards.
   if (state === 'silent' && seen !== null && beatAt !== null && seen.at >= beatAt)
     return { count: seen.count, at: seen.at, by: seen.by };
   return { count: null, at: null, by: null };
 }
 
-/** What is said of now rests on a bot that shows no life: it is not known, unless another process has looked. */
+/** Without a heartbeat, the current quotes are unknown unless another process has checked. */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
   const why = `the bot shows no life; ${run.recorded.regime} when it last recorded`;
   return { ...run, regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes };
 }
 
-/** A state file that cannot be read keeps nobody from reading the rest. */
+/** An unreadable state file must not prevent the rest of the status. */
 async function profitOf(
   dir: string,
   clock: Clock,
@@ -195,7 +207,7 @@ function limitOf(use: LimitUse): StatusLimit {
     return { limit, currency: null, max: String(max), used: String(Number(used.toFixed(2))), share: used / max };
   }
   const { currency, used, max } = use;
-  // For show: parts of ten thousand.
+  // Precision of the display: 1/10,000.
   const share = max > 0n ? Number((used * 10_000n) / max) / 10_000 : used > 0n ? Infinity : 0;
   return { limit, currency, max: textOfMoney(max), used: textOfMoney(used), share };
 }

@@ -1,4 +1,4 @@
-/** A bot's status for a person: at most fifteen rows of eighty columns where nothing is out of the ordinary. */
+/** Text of a bot's status: normally at most fifteen rows of eighty columns. */
 import { moneyOf, shortDecimal } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -9,7 +9,7 @@ import type { BotStatus, RunStatus, StatusLimit, StatusQuote } from './botStatus
 const WIDTH = 80;
 const NAME = 11;
 
-/** Lines without a newline at the end; `where` names the bot where it never ran. */
+/** Returns the lines without newlines; `where` names a bot that never ran. */
 export function botStatusText(of: BotStatus, where: string): string {
   const { run, heldBy, lastAction, note, disk, profit } = of;
   const name = run === null ? where : `${run.instance} on ${run.book}`;
@@ -46,7 +46,7 @@ function runRows(run: RunStatus): readonly string[] {
   ];
 }
 
-/** Broken between words, under its name. */
+/** Wraps the text at words, indented after its name. */
 function statusRow(name: string, text: string): readonly string[] {
   return wrapped(text, WIDTH - NAME - 2).map((part, i) => `  ${(i === 0 ? name : '').padEnd(NAME)}${part}`);
 }
@@ -75,7 +75,7 @@ function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): stri
   return `${known}; puntas halt --cancel takes them out`;
 }
 
-/** What a person or a limit says is told below, with who says it. */
+/** Reasons of an operator or a limit are shown below, with their source. */
 function regimeText({ regime: { regime, since, why } }: RunStatus, heldBy: BotStatus['heldBy']): string {
   const isBelow = heldBy.some(({ reason }) => why.startsWith(reason));
   return `${regime} since ${since === null ? 'the start' : time(since)}${isBelow ? '' : `: ${why}`}`;
@@ -97,7 +97,7 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
   return `${many} ${shortDecimal(best.amount)} at ${shortDecimal(best.price)}`;
 };
 
-/** The nearest first. */
+/** Lists the limits, most used first. */
 function limitsText(limits: readonly StatusLimit[]): string {
   const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
   if (used.length === 0) return limits.length === 0 ? 'none are set' : `nothing is used of the ${limits.length}`;
@@ -105,7 +105,7 @@ function limitsText(limits: readonly StatusLimit[]): string {
   return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `, of the other ${rest} nothing`}`;
 }
 
-/** Rounded up: what is not there yet is not 100 %, and what is used is not 0 %. */
+/** Rounds up, but not to 100%: any use shows, and 100% means reached. */
 const limitText = ({ limit, share }: StatusLimit): string =>
   `${limit} ${Number.isFinite(share) ? `${share >= 1 ? Math.floor(share * 100) : Math.min(99, Math.ceil(share * 100))} %` : 'BEYOND'}`;
 
@@ -122,7 +122,7 @@ function ago(ms: Millis): string {
   return `${Math.floor(s / 3_600)} h ${Math.floor((s % 3_600) / 60)} min`;
 }
 
-/** The same sentence as in report, ledger and console, with its parts. */
+/** Returns the same sentence as report, ledger and console, with its parts. */
 const profitText = (profit: NonNullable<BotStatus['profit']>): string =>
   `${profitSentenceOf(profit)}: ${(['spread', 'inventory', 'fees', 'hedging'] as const)
     .map(part => `${part} ${signedCents(moneyOf(profit[part]))}`)

@@ -1,4 +1,4 @@
-/** Does what a person asks of a bot, says what came of it, and writes the journal. */
+/** Execution of the operator's actions, with their result and journal entry. */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
@@ -20,7 +20,10 @@ import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';
 import { resumed, resumeOnce } from './resumeOnce.ts';
 
-/** Leaves what the bot heeds, waits for its answer where there is one, and writes the journal. Rejects with `UsageError` on what was asked wrongly: that is no line of the journal. */
+/**
+ * Writes the request for the bot, waits for its answer if there is one, and writes the journal. Rejects with
+ * `UsageError`, without a journal entry, if the request is invalid.
+ */
 export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Promise<ActionEnd> {
   if (ask.action === 'reload') {
     const { end, lines } = await carryOutReload(bot, ask, clock);
@@ -37,7 +40,9 @@ export async function carryOut(bot: WhichBot, ask: ActionAsk, clock: Clock): Pro
   return told;
 }
 
-/** As `carryOut`, with the bot's own answer; rejects with `UsageError` where there is none, which is a line of the journal too. */
+/**
+ * Like `carryOut`, but returns the bot's own answer. Rejects with `UsageError` if there is none, and journals that too.
+ */
 export async function carryOutReload(
   bot: WhichBot,
   ask: ReloadActionAsk,
@@ -58,7 +63,7 @@ export async function carryOutReload(
   }
 }
 
-/** The same end; what was done is done, also where the journal does not take it. */
+/** Journals the result and returns it; an action stays done even if the journal cannot be written. */
 export function noted({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: ActionEnd): ActionEnd {
   try {
     if (existsSync(stateDir)) noteAction(stateDir, at, ask, end);
@@ -89,7 +94,7 @@ async function done(bot: WhichBot, ask: Exclude<ActionAsk, { action: 'reload' }>
   }
 }
 
-/** From here on nothing is quoted, until a resume or that time; another pause is replaced. Says what holds now. */
+/** Pauses quoting until a resume or the expiry time, and replaces an earlier pause. Returns what is in effect. */
 function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): readonly string[] {
   const latch = latchIn(bot.stateDir);
   const before = latch.readPause();
@@ -109,7 +114,10 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
   ];
 }
 
-/** When a pause ends by the bot's own clock. Throws `UsageError` where that clock is not the machine's, and no bot runs that it could be read from. */
+/**
+ * Returns the expiry of a pause by the bot's clock.
+ * @throws UsageError if that clock differs from the machine's and no running bot shows it.
+ */
 function endOfPause(
   { stateDir }: WhichBot,
   untilMs: Millis,

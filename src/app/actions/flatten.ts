@@ -1,4 +1,4 @@
-/** To close everything through the hedger: what it would cost now, and the request that the hedger heeds. */
+/** Flattening of all inventory by the hedger: the estimated cost, and the request. */
 import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
@@ -13,7 +13,10 @@ import { hedgePlanOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import type { FlattenAsk } from './actions.ts';
 
-/** What is beyond the target, and what it would cost by the book as it was last recorded. The desk's prices are asked for only when it happens. */
+/**
+ * Returns the inventory beyond the target and its cost by the last recorded book. Desk prices are requested only on
+ * execution.
+ */
 export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Millis): readonly string[] {
   const plan = hedgePlanOf(setup);
   if (plan === undefined) return [NO_HEDGER];
@@ -45,15 +48,18 @@ const centsCeil = (sum: bigint) => money(-(-sum / CENT) * CENT + (sum > 0n && su
 const NO_HEDGER =
   'this bot has no hedge section: its inventory leaves by quotes alone. puntas reduce has it only close inventory';
 
-/** From here on the hedger closes everything, and quotes only close. Says what holds now. Throws `UsageError` where nothing could. */
+/**
+ * Requests that the hedger close all inventory while quotes only reduce it. Returns what is in effect.
+ * @throws UsageError if the bot has no hedger.
+ */
 export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, at: Millis): readonly string[] {
   const dir = bot.stateDir;
   if (lastConfigOf(dir).hedge === undefined) throw new UsageError(NO_HEDGER);
   const [latch, file] = [latchIn(dir), flattenIn(dir)];
   const [halt, before] = [latch.read(), file.read()];
-  // First what takes nothing on: the hedger must not close what quotes open.
+  // Sets reduce-only first, so that the hedger does not close what quotes open.
   latch.setReduce({ reason: `flatten: ${reason}`, at, by: 'person', who: by });
-  // The same asked again is the same: what it has cost so far counts, also where the command before was killed.
+  // An identical request continues the earlier one: its costs count, even if the earlier command was killed.
   const isSame = before?.by === by && before.reason === reason && before.costMax === moneyOf(costMax);
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;

@@ -1,4 +1,4 @@
-/** What an action would do, before it is done: the bot's recording is replayed to its end, and the engine of the replay is asked. */
+/** Preview of an action: replays the bot's recording to its end and queries the replayed engine. */
 import type { Clock, EngineEvent, Millis, Preview } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -17,7 +17,10 @@ import { checkedAsk, stateDirOf } from './actions.ts';
 import type { ActionAsk, ActionName, ActionPreview } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
 
-/** Reads only: the state directory, and for a reload what the bot answers. `onInput` as of `explain`. Rejects with `UsageError` where nothing can be done. */
+/**
+ * Returns the preview. Reads only the state directory, and for a reload the bot's answer. `onInput` as for `explain`.
+ * Rejects with `UsageError` if nothing can be done.
+ */
 export async function previewAction(
   bot: WhichBot,
   ask: ActionAsk,
@@ -36,14 +39,17 @@ export async function previewAction(
   return { lines: [...standing(dir, checked, now), ...quotesThen(dir, checked, life, now, onInput)] };
 }
 
-/** The bot's own file. Throws `UsageError` where only its state directory is known. */
+/**
+ * Returns the bot's configuration file.
+ * @throws UsageError if only its state directory is known.
+ */
 export function fileOf({ configFile, stateDir }: WhichBot): string {
   if (configFile === undefined)
     throw new UsageError(`${stateDir}: a reload reads the bot's own YAML file: name it with -c FILE`);
   return configFile;
 }
 
-/** What holds there already, and what of it this would end. */
+/** Lists the stops in effect and which of them the action would lift. */
 function standing(dir: string, { action }: ActionAsk, now: Millis): readonly string[] {
   const holders = holdersOf(dir, now);
   if (action !== 'resume') return holders.map(held => `holds already: ${holderText(held)}: ${held.reason}`);
@@ -54,7 +60,7 @@ function standing(dir: string, { action }: ActionAsk, now: Millis): readonly str
   });
 }
 
-/** The quotes that stand beside those that would. */
+/** Compares the current quotes with those after the action. */
 function quotesThen(
   dir: string,
   ask: ActionAsk,
@@ -68,7 +74,7 @@ function quotesThen(
   const { engine, seen, rules } = moment;
   const at = seen.at ?? now;
   const cost = ask.action === 'flatten' ? costOfFlatten(moment, at) : [];
-  // Copies: the engine goes on with its own.
+  // Copied, because the engine changes its order objects.
   const liveOrders = engine.liveOrders.map(order => ({ ...order }));
   const event = eventOf(ask, dir, at, now);
   const commands = event === null ? [] : engine.step(event);
@@ -83,7 +89,7 @@ function quotesThen(
   ];
 }
 
-/** After a resume the bot reads everything again before it quotes: what it would quote then, on what it knows now. */
+/** After a resume, the bot reads everything again before it quotes; this shows its quotes on current knowledge. */
 const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: ReplayedMoment, at: Millis): Preview =>
   action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.preview(at);
 
@@ -97,7 +103,7 @@ const AT_START: Readonly<Record<ActionName, string>> = {
   flatten: 'the hedger heeds it from the next start',
 };
 
-/** What the engine would hear; null when nothing. */
+/** Returns the engine event of the action; `null` if there is none. */
 function eventOf({ action, reason }: ActionAsk, dir: string, at: Millis, now: Millis): EngineEvent | null {
   switch (action) {
     case 'pause':

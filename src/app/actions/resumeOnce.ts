@@ -1,4 +1,7 @@
-/** A resume that is killed and repeated lifts what one resume lifts: after a pause it must not lift the halt behind it. */
+/**
+ * Idempotent resume: if it is killed and repeated, it lifts no more than one resume. After a pause it must not also
+ * lift the halt.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
 import { Mailbox } from '../../live/mailbox/mailbox.ts';
@@ -8,7 +11,10 @@ import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { resume } from '../inspect/stateCommands.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 
-/** Lifts what `resume` lifts, and says it. The same command repeated after it was killed ends no more than the pause that it had found. Throws as `resume` does. */
+/**
+ * Lifts what `resume` lifts and describes it. Repeated after a kill, the same command ends only the pause that it had
+ * found. Throws as `resume` does.
+ */
 export function resumeOnce(
   bot: WhichBot,
   { by, reason }: { readonly by: string; readonly reason: string },
@@ -26,6 +32,6 @@ export function resumeOnce(
   return resume(bot, reason, at, by);
 }
 
-/** To be called once the journal of actions has it. */
+/** Forgets the started resume. Must be called when the action is in the journal. */
 export const resumed = ({ stateDir }: WhichBot): void =>
   rmSync(new Mailbox(stateDir, 'resuming').path(), { force: true });

@@ -1,4 +1,4 @@
-/** What lies beside the recordings: the ledger, heartbeats, halts and who lifted them, and the bot's own page of metrics. All of it is only read. */
+/** Data outside the recordings: ledger, heartbeats, halts with their history, and the bot's metrics. Read-only. */
 import { readBody } from '../../guard/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
@@ -10,14 +10,14 @@ import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 
-/** A bot that runs beats every second. */
+/** Time without a heartbeat after which the bot counts as silent; a running bot writes one every second. */
 const SILENT_MS = 15_000;
-/** Its metrics may take this long. */
+/** Deadline of a metrics read. */
 const METRICS_WITHIN_MS = 2_000;
-/** They have about 60 kB. */
+/** Maximum bytes of the metrics; usually about 60 kB. */
 const METRICS_BYTES_MAX = 4_194_304;
 
-/** What it needs of a configuration: texts and numbers. */
+/** Required parts of a configuration: texts and numbers. */
 export type BesideConfig = Pick<Config, 'book' | 'state' | 'metrics' | 'exchange'>;
 
 export class BesideRun {
@@ -27,10 +27,10 @@ export class BesideRun {
   readonly #told: () => readonly ShownEvent[];
   ledger: LedgerFile | null = null;
   budgets: ShownBudgets | null = null;
-  /** Why the ledger could not be read the last time; null when it could. */
+  /** Error of the last read of the ledger; `null` if it succeeded. */
   trouble: string | null = null;
 
-  /** `told`: what is known besides, in any order. */
+  /** `told`: further events, in any order. */
   constructor(config: BesideConfig, clock: Clock, told: () => readonly ShownEvent[] = () => []) {
     this.#config = config;
     this.#told = told;
@@ -41,7 +41,7 @@ export class BesideRun {
     );
   }
 
-  /** `writtenAgo`: since the recording last grew. */
+  /** `writtenAgo`: time since the recording last grew. */
   bot(writtenAgo: Millis | null): ShownBot {
     const { dir } = this.#config.state;
     const beatAgo = this.#watch.stillForMs();
@@ -49,7 +49,7 @@ export class BesideRun {
     return { state: stateOf(record, beatAgo), beatAgo, writtenAgo, halts: haltsIn(dir, this.#clock.now()) };
   }
 
-  /** Who did what from outside, oldest first. */
+  /** Returns external actions on the bot, oldest first. */
   events(): readonly ShownEvent[] {
     const { dir } = this.#config.state;
     const latch = latchIn(dir);
@@ -77,7 +77,7 @@ export class BesideRun {
     return [...begun, ...ended, ...booked, ...this.#told()].sort((a, b) => a.at - b.at);
   }
 
-  /** Never rejects. */
+  /** Reads the ledger. Never rejects. */
   async readLedger(): Promise<void> {
     try {
       this.ledger = await ledgerFileIn(this.#config.state.dir, this.#clock);
@@ -87,7 +87,7 @@ export class BesideRun {
     }
   }
 
-  /** Never rejects; without an answer there are no budgets. */
+  /** Reads the metrics. Never rejects; without an answer, there are no budgets. */
   async readMetrics(): Promise<void> {
     const { host, port } = this.#config.metrics;
     const { publicPerMinute, privatePerMinute } = this.#config.exchange.budgets;
@@ -100,7 +100,7 @@ export class BesideRun {
         signal: AbortSignal.timeout(METRICS_WITHIN_MS),
       });
       const text = answer.body === null ? '' : await readBody(answer.body, METRICS_BYTES_MAX);
-      // Another bot's may be there.
+      // The port may belong to another bot.
       if (!answer.ok || !text.includes(`{book="${this.#config.book}"`)) throw new Error('not of this bot');
       const stream = sampleOf(text, 'puntas_stream_up', '');
       this.budgets = {
@@ -123,7 +123,7 @@ export class BesideRun {
 
 const WORDS = { halt: 'halted', pause: 'paused', hold: 'held', reduce: 'reduce only', flatten: 'flatten' } as const;
 
-/** What the state directory says that holds at that time, the hardest first. */
+/** Returns the stops in effect in the state directory at that time, most severe first. */
 const haltsIn = (dir: string, now: Millis): readonly ShownHalt[] =>
   holdersOf(dir, now).map(({ what, reason, at, by, who, until }) => ({
     ...{ what: WORDS[what], reason, at, by: who ?? by, until },
@@ -137,7 +137,7 @@ function stateOf(record: ReturnType<typeof readHeartbeat>, beatAgo: Millis | nul
   return isThere(record) === false || (beatAgo ?? 0) > SILENT_MS ? 'silent' : 'running';
 }
 
-/** The first sample of a metric whose labels have that text; null without one. */
+/** Returns the first sample of a metric whose labels contain that text; `null` if there is none. */
 function sampleOf(page: string, metric: string, label: string): number | null {
   const line = page
     .split('\n')

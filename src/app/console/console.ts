@@ -1,4 +1,7 @@
-/** `puntas console`: a process of its own that follows a bot's recording and shows it on a page. It holds no key and sends nothing to an exchange; an operator acts by what the bot heeds. */
+/**
+ * `puntas console`: a separate process that follows a bot's recording and shows it on a page. It holds no key and sends
+ * nothing to an exchange; operators act through the bot's state directory.
+ */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -18,25 +21,25 @@ import { replaysOf } from './replays.ts';
 
 export type ConsoleAsk = {
   readonly config: Config;
-  /** The bot that is acted on. */
+  /** Bot that the actions apply to. */
   readonly bot: WhichBot;
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
   readonly clock: Clock;
-  /** Of this process. */
+  /** Environment variables of the console process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Told of logins and of wrong tokens, a line each. */
+  /** Receives a line for each login and for wrong tokens. */
   readonly onLine?: (line: string) => void;
 };
 
-/** ms of the wall: how often open pages get a view, the ledger is copied, and the bot's metrics are asked for. */
+/** Intervals in ms of real time: views for open pages, copies of the ledger, and reads of the bot's metrics. */
 const VIEW_EVERY_MS = 1_000;
 const LEDGER_EVERY_MS = 30_000;
 const METRICS_EVERY_MS = 5_000;
 const PING_EVERY_MS = 10_000;
 
-/** Serves until it is closed. Rejects with a line of what to do when a key is in the environment, or the port cannot be had. */
+/** Starts the server. Rejects with a remedy if a key is in the environment, or if the port is unavailable. */
 export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const { config, clock } = ask;
   refuseKeys(ask.environment);
@@ -46,7 +49,7 @@ export async function startConsole(ask: ConsoleAsk): Promise<ConsoleServer> {
   const live = new LiveRun(config.state.dir, clock);
   const { book, state, metrics, exchange } = config;
   const replays = replaysOf({ config: { book, state, metrics, exchange }, bot: ask.bot }, clock);
-  // What runs may have been reloaded since this process read the file.
+  // Runs may have been reloaded since this process read the file.
   const hasHedger = () => (live.replay?.now?.setup ?? config).hedge !== undefined;
   const actions = access?.operatorToken
     ? consoleActions(ask.bot, clock, hasHedger, (asked, onShare) => replays.preview(asked, onShare))
@@ -101,14 +104,17 @@ function liveView(live: LiveRun, beside: BesideRun): ConsoleView | null {
   });
 }
 
-/** Before there is a run to show. */
+/** Returns the view before there is a run to show. */
 const waiting = (live: LiveRun, beside: BesideRun) => ({
   kind: 'waiting',
   bot: beside.bot(null),
   trouble: live.trouble,
 });
 
-/** Throws `UsageError` where the environment has what may trade: who can be reached from outside must have nothing to take. */
+/**
+ * Rejects an environment with credentials: a server reachable from outside must hold none.
+ * @throws UsageError if there are any.
+ */
 function refuseKeys(environment: ConsoleAsk['environment']): void {
   const found = Object.keys(environment).filter(name => SECRETS.test(name) && environment[name] !== undefined);
   if (found.length === 0) return;
@@ -118,15 +124,15 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
 }
 
 /**
- * Every name of the program's own that may hold a secret: of the bot, its alerts, webhooks, queue and recordings in a bucket. The path of a file is
- * no secret, and nothing here reads it.
+ * Variables that may hold a secret of the bot, its alerts, webhooks, queue or recording bucket. Paths of files are not
+ * secrets; they are not read here.
  */
 export const SECRETS =
   /^(?:PUNTAS_(?:API_KEY|API_SECRET|WEBHOOK_TOKEN(?:_OLD)?|TELEGRAM_TOKEN|ALERT_WEBHOOK_(?:SECRET|URL)|QUEUE_PASSWORD)|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|PGPASSWORD)$/;
 
 const fromPackages = (path: string): string => createRequire(import.meta.url).resolve(path);
 
-/** The scripts of the page by name, from the folder where they were built. Throws what reading a missing one throws. */
+/** Returns the page's scripts by name, from their build folder. Throws if one is missing. */
 export function pageScripts(built = new URL('../../console/page/', import.meta.url)): Readonly<Record<string, string>> {
   const own = [
     'main',
@@ -145,13 +151,13 @@ export function pageScripts(built = new URL('../../console/page/', import.meta.u
   const read = (path: string): string => readRegularFile(path, LARGE_FILE);
   return {
     'uPlot.js': read(fromPackages('uplot/dist/uPlot.iife.min.js')),
-    // Beside what programs import: the package does not name it.
+    // Located relative to the main module, because the package does not export it.
     'preact.js': read(join(dirname(fromPackages('preact')), 'preact.min.umd.js')),
     ...Object.fromEntries(own.map(name => [`${name}.js`, readRegularFile(new URL(`${name}.js`, built), LARGE_FILE)])),
   };
 }
 
-/** At once, and then so often. */
+/** Calls immediately and then every `ms`. */
 function again(clock: Clock, ms: number, call: () => void): Timer {
   let timer: Timer;
   const turn = () => {

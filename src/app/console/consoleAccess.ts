@@ -1,4 +1,4 @@
-/** The console's tokens, from files that nobody else can read, and who logged in or tried to. */
+/** Console tokens, from private files, and a record of logins and failed attempts. */
 import { randomBytes } from 'node:crypto';
 import type { ConsoleSettings } from '../../config.ts';
 import type { AccessEvent, ConsoleAccess, ShownEvent } from '../../console/index.ts';
@@ -7,7 +7,10 @@ import type { Clock, Millis } from '../../core/index.ts';
 import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** Null where no token is named: everybody reads, nobody acts. Throws `UsageError` on a token that is none, or open to others. */
+/**
+ * Returns the access rules; `null` if no token is configured, so that everyone can read and no one can act.
+ * @throws UsageError if a token is invalid or its file is readable by others.
+ */
 export function consoleAccess(
   settings: ConsoleSettings | undefined,
   clock: Clock,
@@ -46,24 +49,24 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
   return text;
 }
 
-/** Wrong tokens that follow each other are told as one event. */
+/** Time within which consecutive wrong tokens count as one event. */
 const ONE_EVENT_MS = 600_000;
 const KEPT_MAX = 50;
 
-/** What happened at the door since the console began, the last of it. */
+/** Last logins and failed attempts since the console started. */
 export class DoorEvents {
   readonly #clock: Clock;
   readonly #onLine: (line: string) => void;
   #all: readonly ShownEvent[] = [];
   #wrong: { readonly since: Millis; readonly last: Millis; readonly count: number } | null = null;
 
-  /** `onLine` gets what whoever watches the process should read: wrong tokens and logins. */
+  /** `onLine` receives logins and wrong tokens for the operator of the process. */
   constructor(clock: Clock, onLine: (line: string) => void) {
     this.#clock = clock;
     this.#onLine = onLine;
   }
 
-  /** Oldest first. */
+  /** Returns the events, oldest first. */
   get shown(): readonly ShownEvent[] {
     return this.#all;
   }

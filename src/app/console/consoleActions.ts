@@ -1,4 +1,6 @@
-/** What an operator does through the console: the same verbs as the commands, previewed and carried out with one and the same ask. */
+/**
+ * Operator actions through the console: the same verbs as the commands, previewed and executed with the same request.
+ */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import type { ActionRequest, ConsoleActions, OnReplayed, ShownEvent } from '../../console/index.ts';
@@ -13,14 +15,17 @@ import { digestOf } from '../run/reloading.ts';
 
 type PreviewLines = (ask: ActionAsk, onShare: OnReplayed) => Promise<readonly string[]>;
 
-/** Of one bot. Nothing here needs a key: what is to happen is left where the bot heeds it. `hasHedger`: now; without one nothing can be flattened. */
+/**
+ * Returns the actions on one bot. They need no key, because they write requests into its state directory. `hasHedger`:
+ * whether flattening is possible now.
+ */
 export function consoleActions(
   bot: WhichBot,
   clock: Clock,
   hasHedger: () => boolean,
   preview: PreviewLines,
 ): ConsoleActions {
-  // Of an id of its own: a bot's answer to a preview must not be taken for the answer to what is confirmed.
+  // Uses a separate id, so that a preview's answer is not mistaken for that of the confirmed action.
   const previewed = (ask: ActionAsk, onShare: OnReplayed) => preview({ ...ask, id: randomUUID() }, onShare);
   return {
     get names() {
@@ -29,7 +34,7 @@ export function consoleActions(
     prepare: async (request, onShare) => {
       const asked = askOf(request, clock);
       const seen = fileSeen(bot, asked);
-      // What is confirmed is what was shown: the file is read again later, and refused where it says something else by then.
+      // The digest ensures that the confirmed file is the one shown; a changed file is rejected.
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
       const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in all, fees included`] : [];
@@ -42,14 +47,14 @@ export function consoleActions(
       };
     },
     cost: (by, onShare) => {
-      // A preview needs a bound and a reason no more than the command's does.
+      // The preview ignores the bound and the reason, as in the command.
       const ask = { id: randomUUID(), action: 'flatten', reason: 'what would it cost', by, via: 'console' } as const;
       return previewed({ ...ask, costMax: '1' }, onShare);
     },
   };
 }
 
-/** Of the file that a reload takes up: what was previewed is what is taken. Null for the other actions. */
+/** Digest of the file that a reload applies; `null` for other actions. */
 const fileSeen = ({ configFile }: WhichBot, { action }: ActionAsk): string | null =>
   action === 'reload' && configFile !== undefined ? digestOf(readRegularFile(configFile, TEXT_FILE)) : null;
 
@@ -63,7 +68,10 @@ function askOf({ action, reason, by, minutes, costMax }: ActionRequest, clock: C
   return checkedAsk({ ...asked, action: name, ...until }, clock.now());
 }
 
-/** Who did what, by a command or here, and why, oldest first. Each call reads only what is new. */
+/**
+ * Returns a function for the actions by command or console, with operator and reason, oldest first. Each call reads
+ * only what is new.
+ */
 export function actionEvents(stateDir: string): () => readonly ShownEvent[] {
   const entries = actionTail(stateDir);
   return () => entries().map(shownAction);

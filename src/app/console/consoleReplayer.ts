@@ -1,4 +1,7 @@
-/** What the console replays: moments of the past, and what an action would do. In a thread of its own where it can, so that the live page goes on meanwhile. */
+/**
+ * Replays for the console: past points in time, and previews of actions. In a separate thread if possible, so that the
+ * live page stays responsive.
+ */
 import type { ConsoleView, ShownEvent } from '../../console/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
@@ -10,21 +13,21 @@ import { actionEvents } from './consoleActions.ts';
 import { botOfPast, consoleView } from './consoleView.ts';
 import { PastMoments } from './pastMoments.ts';
 
-/** What it is of; goes to a thread as it is. */
+/** Identification of the bot, cloneable to a thread. */
 export type ReplayedBot = { readonly config: BesideConfig; readonly bot: WhichBot };
 
-/** `door`: what happened at the console itself, which is in no file. */
+/** `door`: events at the console itself, which are in no file. */
 export type PastAsk = {
   readonly at: Millis;
   readonly runs: ConsoleView['runs'];
   readonly door: readonly ShownEvent[];
 };
 
-/** A copy of the ledger serves as long. */
+/** Time for which a copy of the ledger is reused. */
 const LEDGER_FOR_MS = 30_000;
-/** How often an asker is told how far it is, ms. */
+/** Interval of progress reports, in ms. */
 const TELL_EVERY_MS = 200;
-/** Inputs between two looks at the clock. */
+/** Inputs between two checks of the clock. */
 const LOOK_EVERY = 500;
 
 export class ConsoleReplayer {
@@ -49,7 +52,10 @@ export class ConsoleReplayer {
     );
   }
 
-  /** The moment as JSON on one line, or `null` as `PastMoments` says. Rejects when the recording cannot be read. */
+  /**
+   * Returns the view at that time as one line of JSON, or `null` as `PastMoments` does. Rejects if the recording cannot
+   * be read.
+   */
   async past({ at, runs, door }: PastAsk, signal: AbortSignal, onProgress: (share: number) => void): Promise<string> {
     this.#door = door;
     if (this.#clock.elapsed() - this.#ledgerAt > LEDGER_FOR_MS) {
@@ -59,7 +65,7 @@ export class ConsoleReplayer {
     return JSON.stringify(await this.#moments.at(at, runs, signal, onProgress));
   }
 
-  /** Lines for a person. Rejects with a line for one where nothing can be done. */
+  /** Returns lines for the operator. Rejects with one line if nothing can be done. */
   async preview(ask: ActionAsk, onProgress: (share: number) => void): Promise<readonly string[]> {
     const tell = teller(this.#clock, onProgress);
     const { lines } = await previewAction(this.#of.bot, ask, this.#clock, tell);
@@ -71,7 +77,7 @@ export class ConsoleReplayer {
   }
 }
 
-/** Makes shares of the times of inputs, from the first one to now. */
+/** Returns a function that converts input times to progress, from the first input to now. */
 function teller(clock: Clock, onProgress: (share: number) => void): (at: Millis) => void {
   const to = clock.now();
   let from: Millis | null = null;

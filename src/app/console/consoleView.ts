@@ -1,4 +1,7 @@
-/** One moment of a run as the console shows it: what `puntas explain` tells of it, the book with our orders in it, and what lies beside the recording. */
+/**
+ * Console view of a run at one point in time: the content of `puntas explain`, the book with the bot's orders, and data
+ * outside the recording.
+ */
 import {
   amount,
   approximately,
@@ -28,22 +31,22 @@ import { explanationOf } from '../inspect/explain.ts';
 import { profitByTime } from './journalProfit.ts';
 import type { Replayable, RunReplay } from './runReplay.ts';
 
-/** Prices of a side. */
+/** Maximum prices per side. */
 const DEPTH_ROWS = 14;
 const FILLS = 40;
 const EVENTS = 80;
 const HOURS = 48;
 
-/** What does not come from the recording of the run. */
+/** Data that does not come from the recording of the run. */
 export type OutsideRun = Pick<ConsoleView, 'kind' | 'bot' | 'runs' | 'catchingUp'> & {
   readonly budgets: ShownBudgets | null;
   readonly ledger: LedgerFile | null;
-  /** Who did what from outside, oldest first. */
+  /** External actions, oldest first. */
   readonly events: readonly ShownEvent[];
   readonly note: string | null;
 };
 
-/** Null before the run has read the rules of its book. */
+/** Returns the view; `null` before the run has read the rules of its book. */
 export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView | null {
   const { now, ended } = replay;
   const at = now?.seen.at ?? null;
@@ -93,7 +96,9 @@ function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
   return note;
 }
 
-/** The newest first. What is done to a bot that has ended is later than anything that it recorded, and is shown now all the same. */
+/**
+ * Returns events, newest first. Actions on an ended bot are later than its recording, but are shown in the live view.
+ */
 const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Millis): readonly ShownEvent[] =>
   [...events.filter(event => kind === 'live' || event.at <= at), ...history.events]
     .sort((a, b) => b.at - a.at)
@@ -101,7 +106,7 @@ const eventsOf = ({ history }: Replayable, { events, kind }: OutsideRun, at: Mil
 
 const mayShow = ({ state }: Order): boolean => state !== 'closed-unsettled' && state !== 'done';
 
-/** The best prices of others and every price of ours, best first. */
+/** Returns the best prices of others and all prices of the bot, best first. */
 function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis): ConsoleView['depth'] {
   const { depth, orders } = engine.riskContext(at);
   const rows = (side: Side): readonly DepthRow[] => {
@@ -129,7 +134,7 @@ function depthRowsOf({ engine, history: { instrument } }: Replayable, at: Millis
   return { bids: rows('buy'), asks: rows('sell') };
 }
 
-/** Asks from the outermost in, then bids from the best out. */
+/** Lists asks from the outermost inward, then bids from the best outward. */
 function ordersOf({ history }: Replayable, { orders }: Snapshot, at: Millis): readonly ShownOrder[] {
   const { instrument } = history;
   const text = (lots: number) => textOfAmount(instrument, amount(lots));
@@ -177,7 +182,7 @@ const ledgerOf = ({ causes, checked }: LedgerFile): ShownLedger => ({
     }),
 });
 
-/** A bot of the past is neither running nor not. */
+/** Returns the bot's state for a past view, without heartbeat times and stops. */
 export const botOfPast = (state: ShownBot['state']): ShownBot => ({
   state,
   beatAgo: null,

@@ -1,4 +1,4 @@
-/** Profit by hour and day UTC as the console shows it. */
+/** Profit by UTC hour and day for the page of the console process. */
 import { approximately } from '../../core/index.ts';
 import type { LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import type { ShownHour } from '../../console/index.ts';
@@ -8,14 +8,17 @@ import type { BookNames, EarnedSums, ProfitSums } from '../inspect/ledgerProfit.
 type Periods = { readonly hours: Sums; readonly days: Sums };
 type Sums = ReadonlyMap<Millis, Readonly<ProfitSums>>;
 
-/** Oldest first, as `earnedBy` has them; entries and moments after `until` count for nothing. `moments`: profit since the opening at the end of hours, in time. */
+/**
+ * Returns profit by hour and day, oldest first, as `earnedBy` does. Entries and moments after `until` are ignored.
+ * `moments`: profit since the opening at the ends of hours, in order of time.
+ */
 export function profitByTime(
   entries: readonly LedgerEntry[],
   names: BookNames,
   until: Millis,
   moments: readonly ProfitSinceOpening[],
 ): { readonly hours: readonly ShownHour[]; readonly days: readonly ShownHour[] } {
-  // Of all of it the sums are made once: there may be fifty thousand entries, and a view a second.
+  // Sums over all entries are cached: there may be fifty thousand entries and a view every second.
   const isWhole = (entries.at(-1)?.at ?? -Infinity) <= until;
   const { hours, days } = (isWhole ? WHOLE.get(entries) : undefined) ?? {
     hours: profitBy('hour', entries, names, until),

@@ -1,4 +1,7 @@
-/** The run that goes on, followed in its recording while the bot writes it: the console reads files, and the bot knows nothing of it. */
+/**
+ * Current run, followed in its recording while the bot writes it. The console only reads files, and the bot is not
+ * involved.
+ */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 import type { ConsoleView } from '../../console/index.ts';
@@ -6,9 +9,9 @@ import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts'
 import { chainOf, RunChain } from './runChain.ts';
 import type { RunReplay } from './runReplay.ts';
 
-/** How often the recording is looked at, ms of the wall; the bot writes it once a second. */
+/** Interval between reads of the recording, in ms of real time; the bot writes it once per second. */
 const LOOK_EVERY_MS = 500;
-/** How long this process may stand still for a replay at a time. */
+/** Maximum time for which one slice of a replay may block this process. */
 const SLICE_MS = 25;
 
 export class LiveRun {
@@ -20,7 +23,7 @@ export class LiveRun {
   #isBehind = true;
   #seenAt = -1;
   #grewAt: Millis | null = null;
-  /** Why the directory could not be read at the last look. */
+  /** Error of the last read of the directory; `null` if it succeeded. */
   trouble: string | null = null;
 
   constructor(dir: string, clock: Clock) {
@@ -29,7 +32,7 @@ export class LiveRun {
     this.#clock = clock;
   }
 
-  /** Null while there is none. */
+  /** Returns the replay; `null` if there is none yet. */
   get replay(): RunReplay | null {
     return this.#chain.replay;
   }
@@ -38,17 +41,17 @@ export class LiveRun {
     return this.#runs;
   }
 
-  /** From 0 to 1; null when it is at the end. */
+  /** Returns the progress from 0 to 1; `null` once it has caught up. */
   get catchingUp(): number | null {
     return this.#isBehind && this.replay !== null ? this.#chain.share : null;
   }
 
-  /** Since there last was more of it; null before. */
+  /** Returns the time since the recording last grew; `null` before. */
   get writtenAgo(): Millis | null {
     return this.#grewAt === null ? null : Math.round(this.#clock.elapsed() - this.#grewAt);
   }
 
-  /** Looks again and again from now on. */
+  /** Starts periodic reads. */
   start(): void {
     const turn = () => {
       const isMore = this.#look();
@@ -62,7 +65,7 @@ export class LiveRun {
     this.#chain.close();
   }
 
-  /** True while there is more to take at once. */
+  /** Returns whether more can be read immediately. */
   #look(): boolean {
     const began = this.#clock.elapsed();
     const isOver = () => this.#clock.elapsed() - began > SLICE_MS;
@@ -84,7 +87,7 @@ export class LiveRun {
     this.#runs = found.flatMap(({ run }) => {
       const one = known.get(run);
       if (one) return [one];
-      // Null while its first piece is not whole.
+      // `null` while its first piece is incomplete.
       const of = recordedRunOf(this.#dir, run);
       return of === null ? [] : [{ run, from: of.startedAt }];
     });

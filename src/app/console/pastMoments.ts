@@ -1,15 +1,15 @@
-/** Back to a moment of the recordings: the run of that time and the runs before it, replayed up to there, one asker after the other. */
+/** Past points in time: replays the run of that time and the runs before it. Requests are handled one after another. */
 import type { Clock, Millis } from '../../core/index.ts';
 import type { ConsoleHistory, ConsoleView } from '../../console/index.ts';
 import { chainOf, RunChain } from './runChain.ts';
 import { RunReplay } from './runReplay.ts';
 
-/** How long the process may stand still for a replay at a time, ms. */
+/** Maximum time for which one slice of a replay may block the process, in ms. */
 const SLICE_MS = 25;
-/** Askers that wait; more are turned away. */
+/** Maximum number of waiting requests; further ones are rejected. */
 const WAITING_MAX = 8;
 
-/** A moment of the past, or why there is none. */
+/** View and charts at a past point in time. */
 export type PastMoment = { readonly view: ConsoleView; readonly history: ConsoleHistory };
 
 type ViewOfMoment = (replay: RunReplay, note: string | null, runs: ConsoleView['runs']) => ConsoleView | null;
@@ -18,7 +18,7 @@ export class PastMoments {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #viewOf: ViewOfMoment;
-  /** Where the last asker was: a later moment goes on from there. */
+  /** Position of the last request; a later time continues from there. */
   #last: RunChain | null = null;
   #lastFirst: number | undefined;
   #lastAt: Millis = -Infinity;
@@ -31,7 +31,10 @@ export class PastMoments {
     this.#viewOf = viewOf;
   }
 
-  /** `runs` oldest first. Null when nothing is kept of that time, too many ask, or the asker has gone. */
+  /**
+   * Returns the view at that time. `runs`: oldest first. `null` if nothing was kept of that time, if too many requests
+   * wait, or if the request was aborted.
+   */
   async at(
     at: Millis,
     runs: ConsoleView['runs'],
@@ -70,7 +73,7 @@ export class PastMoments {
       onProgress(chain.share);
       await new Promise(resolve => setImmediate(resolve));
       if (signal.aborted) {
-        // It is before the moment now.
+        // The replay stopped before the requested time.
         this.#lastAt = chain.replay?.now?.seen.at ?? -Infinity;
         return null;
       }
@@ -87,7 +90,7 @@ export class PastMoments {
     return this.#first(at, runs);
   }
 
-  /** The first moment that there is, for who asks for the seconds in which the first run read what it began with. */
+  /** Returns the first available view, for a time at which the first run was still reading its initial data. */
   #first(at: Millis, runs: ConsoleView['runs']): PastMoment | null {
     const [run] = runs;
     if (run === undefined || at < run.from) return null;
@@ -104,13 +107,13 @@ export class PastMoments {
     try {
       return chain.advance(...rest);
     } catch (error) {
-      // A chain that broke is not kept.
+      // A failed chain is discarded.
       this.close();
       throw error;
     }
   }
 
-  /** The last chain, if the moment lies on its way; else another one. */
+  /** Returns the last chain if the time is ahead on it, otherwise a new one. */
   #chainTo(at: Millis, runs: ConsoleView['runs']): RunChain {
     if (this.#last !== null && this.#lastFirst === runs[0]?.run && this.#lastAt <= at) return this.#last;
     this.close();

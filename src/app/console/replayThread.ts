@@ -1,4 +1,4 @@
-/** The thread in which the console replays: takes one ask after the other, tells how far each is, and leaves what nobody waits for. */
+/** Thread for the console's replays: handles requests one after another, reports progress, and drops aborted ones. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { textOfError } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -7,7 +7,7 @@ import type { ReplayedBot } from './consoleReplayer.ts';
 import type { FromReplays, ToReplays } from './replays.ts';
 
 const replayer = new ConsoleReplayer(workerData as ReplayedBot, realClock());
-/** Of moments that somebody waits for. */
+/** Requests for points in time that are still wanted. */
 const waiting = new Map<number, AbortController>();
 const tell = (news: FromReplays): void => parentPort?.postMessage(news);
 

@@ -1,4 +1,7 @@
-/** The console's side of its replays: each kind in a thread of its own, begun when it is first needed; in this thread where the program runs from its sources. */
+/**
+ * Main-thread side of the console's replays: one thread for each kind, started on first use. When run from source,
+ * replays run in the main thread.
+ */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -11,7 +14,7 @@ import type { PastAsk, ReplayedBot } from './consoleReplayer.ts';
 export type ToReplays =
   | { readonly id: number; readonly kind: 'past'; readonly ask: PastAsk }
   | { readonly id: number; readonly kind: 'preview'; readonly ask: ActionAsk }
-  /** Nobody waits for it any more. */
+  /** The request was aborted. */
   | { readonly id: number; readonly kind: 'leave' };
 
 export type FromReplays =
@@ -21,14 +24,14 @@ export type FromReplays =
 
 type ConsoleReplays = Pick<ConsoleReplayer, 'past' | 'preview' | 'close'>;
 
-/** `file`: the compiled thread. */
+/** Returns the replayer. `file`: compiled thread script. */
 export function replaysOf(
   of: ReplayedBot,
   clock: Clock,
   file = fileURLToPath(new URL('./replayThread.js', import.meta.url)),
 ): ConsoleReplays {
   if (!existsSync(file)) return new ConsoleReplayer(of, clock);
-  // Apart, so that a slider does not wait for a preview, nor a preview for a slider.
+  // Separate threads, so that sliders and previews do not wait for each other.
   const [moments, previews] = [new ReplayThread(file, of), new ReplayThread(file, of)];
   return {
     past: async (ask, signal, onProgress) => String(await moments.ask({ kind: 'past', ask }, onProgress, signal)),
@@ -59,7 +62,7 @@ class ReplayThread {
     this.#of = of;
   }
 
-  /** Rejects with what went wrong; a thread that broke is begun anew with the next ask. */
+  /** Sends a request. Rejects with the error; a failed thread is restarted at the next request. */
   ask(ask: Ask, onProgress: (share: number) => void, signal?: AbortSignal): Promise<string | readonly string[]> {
     const id = ++this.#lastId;
     const thread = (this.#thread ??= this.#begin());

@@ -1,15 +1,18 @@
-/** Runs of one bot replayed one after the other, each with what the ones before it have shown: a reload or a restart is no new beginning for a page. */
+/**
+ * Consecutive runs of one bot, replayed in order. Each continues the data of earlier ones, so that a reload or restart
+ * does not reset the page.
+ */
 import type { ConsoleView } from '../../console/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { RunReplay } from './runReplay.ts';
 
 type Runs = ConsoleView['runs'];
 
-/** How far before the last run a chain begins, and how many runs it has at most. */
+/** Time before the last run at which a chain starts, and its maximum number of runs. */
 const BACK_MS = 86_400_000;
 const RUNS_MAX = 20;
 
-/** Returns the runs that a page of the last one of them looks across, oldest first. */
+/** Returns the runs that a page of the last one covers, oldest first. */
 export function chainOf(runs: Runs): Runs {
   const last = runs.at(-1);
   return last === undefined ? [] : runs.filter(({ from }) => from >= last.from - BACK_MS).slice(-RUNS_MAX);
@@ -18,7 +21,7 @@ export function chainOf(runs: Runs): Runs {
 export class RunChain {
   readonly #dir: string;
   #replay: RunReplay | null = null;
-  /** The run after it, until its book's rules are there. */
+  /** Next run, until it has read its book's rules. */
   #next: RunReplay | null = null;
   #left = 0;
   #taken = 0;
@@ -27,24 +30,24 @@ export class RunChain {
     this.#dir = dir;
   }
 
-  /** The run that it has come to; `null` before the first. */
+  /** Returns the current run; `null` before the first. */
   get replay(): RunReplay | null {
     return this.#replay;
   }
 
-  /** Why the next run cannot be shown yet. */
+  /** Returns why the next run cannot be shown yet. */
   get trouble(): string | null {
     return this.#next?.ended?.difference ?? null;
   }
 
-  /** How much of the way was taken, from 0 to 1. */
+  /** Returns the progress from 0 to 1. */
   get share(): number {
     return (this.#taken + (this.#replay?.share ?? 0)) / (this.#taken + this.#left + 1);
   }
 
   /**
-   * Replays `runs`, oldest first, up to a time, as `RunReplay.advance` does. A run that never read its rules is passed over once there is a later
-   * one. Throws what opening the last of them throws.
+   * Replays `runs`, oldest first, up to a time, as `RunReplay.advance` does. Skips a run that never read its rules once
+   * there is a later one. Throws the error of opening the last run.
    */
   advance(runs: Runs, isOver: () => boolean, until: Millis = Infinity): 'more' | 'end' | 'there' {
     for (;;) {
@@ -71,7 +74,7 @@ export class RunChain {
     [this.#replay, this.#next] = [next, null];
   }
 
-  /** Opens the first of them that can be; false without one. */
+  /** Opens the first available run; returns `false` if there is none. */
   #open(later: Runs): boolean {
     const last = later.at(-1);
     for (const one of later) {
@@ -81,7 +84,7 @@ export class RunChain {
         this.#next = opened;
         return true;
       } catch (error) {
-        // Recordings are forgotten from the oldest on.
+        // Old recordings are deleted first.
         if (one === last) throw error;
       }
     }

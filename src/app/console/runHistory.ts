@@ -1,4 +1,7 @@
-/** What a replay meets on its way, for the console's charts and lists: points of the market and the account, fills with their markouts, events, queue places. */
+/**
+ * Chart and list data collected during a replay: points of market and account, fills with markouts, events, queue
+ * positions.
+ */
 import { approximately, signOf, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type {
   Depth,
@@ -37,23 +40,23 @@ export class RunHistory {
   #whole: number[][] = [];
   #wholeStep = 1_000;
   #fills: Kept[] = [];
-  /** Those whose minute is not over, oldest first. */
+  /** Fills whose minute is not over, oldest first. */
   #waiting: Kept[] = [];
   readonly #markouts = { bid: { fills: 0, sum: 0, weight: 0 }, ask: { fills: 0, sum: 0, weight: 0 } };
   #events: ShownEvent[] = [];
   /** Profit since the opening at the end of each UTC hour. */
   #hourEnds: ProfitSinceOpening[] = [];
   #startedAt: Millis | null = null;
-  /** Counts of the runs before this one. */
+  /** Counts of earlier runs. */
   #earlier = new RunTotals();
-  /** By origin id: the least of others that was seen at its price since it was live, in lots. */
+  /** Smallest amount of others seen at an order's price since it was live, in lots, by origin id. */
   readonly #ahead = new Map<string, number>();
   readonly #log: Log;
 
   constructor(instrument: Instrument, run: number, startedAt: Millis) {
     this.instrument = instrument;
     this.#run = run;
-    // News of the first input is of its beginning.
+    // Events of the first input get the start time of the run.
     this.#at = startedAt;
     const tell =
       (level: ShownEvent['level']) =>
@@ -62,7 +65,7 @@ export class RunHistory {
     this.#log = { debug: () => undefined, info: tell('info'), warn: tell('warn'), error: tell('error') };
   }
 
-  /** The engine that everything is read from. */
+  /** Sets the engine that the data is read from. */
   watch(engine: Engine): void {
     this.#engine = engine;
     this.#depth = engine.riskContext(0).depth;
@@ -72,9 +75,10 @@ export class RunHistory {
     });
   }
 
-  /** Continues what an earlier run of the bot has shown: a change of runs is no end of charts, fills, events and counts. */
+  /** Continues the charts, fills, events and counts of an earlier run. */
   follow(earlier: RunHistory): void {
-    // A clock that was set back must not draw a line back.
+    // Keeps only earlier points before the start of this run, so that a clock set back does not draw a line back in
+    // time.
     const before = ([at = 0]: readonly number[]): boolean => at < (this.#startedAt ?? Infinity);
     this.#recent = [...earlier.#recent.filter(before), ...this.#recent].slice(-RECENT_MAX);
     this.#wholeStep = Math.max(this.#wholeStep, earlier.#wholeStep);
@@ -95,12 +99,12 @@ export class RunHistory {
       this.#earlier.add(earlier.#engine.snapshot(earlier.#at), earlier.#at - (earlier.#startedAt ?? earlier.#at));
   }
 
-  /** The snapshot of this run with the counts and times of the runs before it. */
+  /** Returns this run's snapshot with the counts and times of earlier runs added. */
   across(now: Snapshot): Snapshot {
     return this.#earlier.with(now, now.at - (this.#startedAt ?? now.at));
   }
 
-  /** Profit since the opening at the end of each UTC hour that was replayed, oldest first. */
+  /** Returns profit since the opening at the end of each replayed UTC hour, oldest first. */
   get hourEnds(): readonly ProfitSinceOpening[] {
     return this.#hourEnds;
   }
@@ -109,7 +113,7 @@ export class RunHistory {
     return this.#events;
   }
 
-  /** News of the engine at the input that it is stepped with. */
+  /** Records engine news at the current input. */
   hear(news: EngineNews): void {
     if (news.kind === 'fill') {
       const kept = { fill: news.fill, markoutBps: null };
@@ -125,10 +129,10 @@ export class RunHistory {
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
   }
 
-  /** An input that the engine has taken. */
+  /** Records an input after the engine handled it. */
   see(event: EngineEvent): void {
     const { at } = event;
-    // The market that stood until now.
+    // Uses the market before this input.
     this.#settleMarkouts(at);
     this.#startedAt ??= at;
     this.#at = at;
@@ -139,12 +143,12 @@ export class RunHistory {
     if (at - (this.#recent.at(-1)?.[0] ?? -Infinity) >= 1_000) this.#sample(at);
   }
 
-  /** Others' amount before an order, at most, in lots; null while that is not known. */
+  /** Returns the maximum amount of others ahead of an order, in lots; `null` if unknown. */
   ahead(order: Order): number | null {
     return this.#ahead.get(order.id) ?? null;
   }
 
-  /** As `POINT` says. */
+  /** Returns a point with the fields of `POINT`. */
   point(at: Millis): readonly number[] {
     const { bid, ask, sinceOpening, inventory, orders } = this.#engine!.snapshot(at);
     const { profit } = sinceOpening;
@@ -169,7 +173,7 @@ export class RunHistory {
     };
   }
 
-  /** The newest first. */
+  /** Returns fills, newest first. */
   fills(most: number): readonly ShownFill[] {
     const { major, minor } = this.instrument;
     return this.#fills
@@ -240,7 +244,7 @@ export class RunHistory {
 
 const isLive = ({ state }: Order): boolean => state === 'open' || state === 'partially filled' || state === 'canceling';
 
-/** Lots of others at a price; null beyond the levels that are kept. */
+/** Returns lots of others at a price; `null` beyond the known levels. */
 function othersAt(depth: Depth, side: Order['side'], price: number): number | null {
   const [prices, amounts, count] =
     side === 'buy' ? [depth.bidPrices, depth.bidAmounts, depth.bids] : [depth.askPrices, depth.askAmounts, depth.asks];

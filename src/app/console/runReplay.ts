@@ -1,4 +1,7 @@
-/** One recorded run on its way through a traced engine, in slices: of a run that goes on up to where it stands, of any up to a moment. */
+/**
+ * Replay of one recorded run through a traced engine, in slices: a current run up to its latest line, any run up to a
+ * point in time.
+ */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import { recordedConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
@@ -12,10 +15,10 @@ import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { RunHistory } from './runHistory.ts';
 
-/** Lines between two looks at the clock. */
+/** Lines between two checks of the clock. */
 const LOOK_EVERY = 64;
 
-/** What is there once the rules of the book were read. */
+/** State that exists once the book's rules were read. */
 export type Replayable = {
   readonly engine: Engine;
   readonly setup: Config;
@@ -30,36 +33,36 @@ export class RunReplay {
   #read: ((text: string) => RecordingLine) | null = null;
   #texts: readonly string[] = [];
   #next = 0;
-  /** Read, and not taken yet: what came before the rules, or after the moment. */
+  /** Lines read but not yet replayed: before the rules, or after the requested time. */
   #held: RecordingLine[] = [];
   #replaying: Replaying | null = null;
   #now: Replayable | null = null;
   #ended: Replayed | null = null;
 
-  /** Throws what opening a missing file throws. */
+  /** Opens the recording. Throws the error of opening a missing file. */
   constructor(dir: string, run: number) {
     this.run = run;
     this.#pieces = followRecording(dir, run);
   }
 
-  /** Null before the first input that it can be made from. */
+  /** Returns the state; `null` before the rules. */
   get now(): Replayable | null {
     return this.#now;
   }
 
-  /** Why it goes no further: null while it does. */
+  /** Returns why the replay cannot continue; `null` if it can. */
   get ended(): Replayed | null {
     return this.#ended;
   }
 
-  /** How much of the recording was taken, from 0 to 1. */
+  /** Returns the progress in the recording, from 0 to 1. */
   get share(): number {
     return this.#pieces.share;
   }
 
   /**
-   * Takes lines until `isOver` says so, looked at now and then. `more`: there are some left. `end`: none until more is written, or for good.
-   * `there`: the next one is later than `until`.
+   * Replays lines until `isOver`, which is checked periodically. `more`: lines are left. `end`: none until more is
+   * written, or permanently. `there`: the next line is later than `until`.
    */
   advance(isOver: () => boolean, until: Millis = Infinity): 'more' | 'end' | 'there' {
     for (let taken = 1; this.#ended === null; taken++) {
@@ -90,7 +93,7 @@ export class RunReplay {
     return { run: this.run, inputs: 0, commands: 0, difference, gap: false, broke: null };
   }
 
-  /** The next one to take; null while there is none. */
+  /** Returns the next line; `null` if there is none. */
   #line(): RecordingLine | null {
     while (this.#replaying === null) {
       const line = this.#readLine();

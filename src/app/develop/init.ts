@@ -1,4 +1,7 @@
-/** `puntas init`: asks ten questions, reads fees and rules from the exchange, and writes a configuration with comments. Overwrites nothing. */
+/**
+ * `puntas init`: asks ten questions, reads fees and rules from the exchange, and writes a commented configuration.
+ * Never overwrites a file.
+ */
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
@@ -45,11 +48,11 @@ import type { MarketRead, InitQuestion, QuestionName } from './initQuestions.ts'
 
 export type InitOptions = {
   readonly file: string;
-  /** Answers by flags. */
+  /** Answers from flags. */
   readonly given: Readonly<Partial<Record<QuestionName, string>>>;
-  /** Of an exchange that is named by its address; absent: its books are polled. */
+  /** Stream of an exchange given by its address; if absent, its books are polled. */
   readonly stream?: string;
-  /** Null: what is proposed is taken. The answer; empty for what is proposed. */
+  /** Returns the answer to a question, empty for its proposal. `null` accepts every proposal. */
   readonly ask: ((question: InitQuestion, problem: string | null) => Promise<string>) | null;
   readonly say: (line: string) => void;
   readonly clock: Clock;
@@ -59,7 +62,10 @@ export type InitOptions = {
 
 type Answers = Map<QuestionName, { readonly value: string; readonly from: string; readonly text: string }>;
 
-/** Resolves to why nothing would be quoted now all the same, or null. Throws `UsageError` on a file that is there, and on answers that cannot be. */
+/**
+ * Writes the configuration. Resolves to why nothing would be quoted now, or to `null`.
+ * @throws UsageError if the file exists or an answer is invalid.
+ */
 export async function init(options: InitOptions): Promise<string | null> {
   const { file, given } = options;
   if (existsSync(file)) throw new UsageError(`${file} is there already, and is not overwritten: name another file`);
@@ -112,7 +118,7 @@ export async function init(options: InitOptions): Promise<string | null> {
 
 const PLAY_MONEY = '2000000';
 
-/** Of the major currency what that much of the minor buys, to two digits. */
+/** Returns the base amount that this quote amount buys, to two digits. */
 function worthOf(minor: string, price: string): string {
   const whole = (moneyOf(minor) * moneyOf('1')) / moneyOf(price);
   return textOfMoney(twoDigits(whole) as Money);
@@ -124,7 +130,7 @@ async function whichBook(names: readonly string[], options: InitOptions, answers
   return answered(placeQuestions.book(sorted), options, answers);
 }
 
-/** Given, asked until it can be, or as proposed; never guessed without a word. */
+/** Returns the answer: given by flag, requested until valid, or as proposed and reported. */
 async function answered(question: InitQuestion, { given, ask, say }: InitOptions, answers: Answers): Promise<string> {
   const { name, proposal, text, why, problem } = question;
   const take = (value: string, from: string): string => {
@@ -151,7 +157,7 @@ async function answered(question: InitQuestion, { given, ask, say }: InitOptions
   }
 }
 
-/** `venue` as a client: without a key. */
+/** `venue` as a client has no key. */
 async function asked(
   options: InitOptions,
   answers: Answers,
@@ -213,7 +219,7 @@ async function readMarket(
   }
 }
 
-/** The tier that everybody begins in. */
+/** Returns the rules with the fees of the first tier. */
 function entryRules(row: AvailableBook): Rules {
   const rates = row.tiers[0] ?? row.flatRate;
   if (!rates) throw new UsageError(`the exchange lists no fees for ${row.book}: name a key in the environment`);
@@ -227,7 +233,7 @@ async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price
   return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
 }
 
-/** What was read, a line each. */
+/** Returns the facts that were read, one per line. */
 function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
   const { instrument: i, makerRate, tier } = rules;
   const rate = `maker fee ${makerRate / 1e6} %`;

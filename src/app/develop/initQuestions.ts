@@ -1,4 +1,4 @@
-/** The ten questions of `puntas init`: what each asks, what is proposed and why, and what no answer may be. */
+/** Ten questions of `puntas init`: text, proposal with its reason, and validation. */
 import {
   BOOK_NAME,
   isDecimalText,
@@ -13,14 +13,14 @@ import { configSchema } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
 
 export type InitQuestion = {
-  /** Also its flag, in words with dashes. */
+  /** Name of the question and of its flag. */
   readonly name: QuestionName;
-  /** What it is, with its unit. */
+  /** Description with its unit. */
   readonly text: string;
-  /** Null: only a person knows. */
+  /** Proposed answer; `null` if only the operator knows. */
   readonly proposal: string | null;
   readonly why: string;
-  /** Why it cannot be that; null when it can. */
+  /** Returns why the answer is invalid; `null` if it is valid. */
   readonly problem: (answer: string) => string | null;
 };
 
@@ -38,30 +38,30 @@ export const QUESTION_NAMES = [
 ] as const;
 export type QuestionName = (typeof QUESTION_NAMES)[number];
 
-/** What was read before the questions about money. */
+/** Market data read before the questions about money. */
 export type MarketRead = {
   readonly rules: Rules;
   /** In ticks, rounded down. */
   readonly mid: Price;
-  /** Null without a key. */
+  /** `null` without a key. */
   readonly balances: readonly Balance[] | null;
 };
 
-/** Of the exchange that is in the box, and of the addresses in config/live.yaml. */
+/** Answers for the embedded exchange, and for the addresses in config/live.yaml. */
 export const EMBEDDED = 'embedded';
 export const LIVE = 'live';
-/** The answer that leaves `inventory.target` out. */
+/** Answer that omits `inventory.target`. */
 export const AS_FOUND = 'found';
 
 const NAMES = Array.from({ length: 9 }, (_, i) => `mm${i + 1}`);
 
-/** Why the configuration would not take an address; null where it would. */
+/** Returns why the configuration would reject an address; `null` if it would not. */
 export function addressProblem(addresses: { readonly restUrl: string; readonly streamUrl?: string }): string | null {
   const { error } = configSchema.shape.exchange.safeParse({ kind: 'remote', ...addresses });
   return error?.issues[0]?.message ?? null;
 }
 
-/** Where, what, and under which name: before anything is read. */
+/** Questions about exchange, book and name, before anything is read. */
 export const placeQuestions = {
   exchange: (): InitQuestion => ({
     name: 'exchange',
@@ -87,7 +87,7 @@ export const placeQuestions = {
           ? null
           : `${answer} is not traded there; expected one of ${books.join(', ')}`,
   }),
-  /** `isFree`: no state of that name is there. */
+  /** `isFree`: whether no state of that name exists. */
   instance: (isFree: (name: string) => boolean): InitQuestion => ({
     name: 'instance',
     text: 'name of this bot in its order ids, never that of another bot of the account',
@@ -97,10 +97,10 @@ export const placeQuestions = {
   }),
 };
 
-/** Above both fees, for what the market takes. */
+/** Proposed margin above the maker fee, for adverse selection. */
 const OVER_FEE_BPS = 5;
 
-/** How far and how many. */
+/** Returns the questions about distance and number of levels. */
 export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] => {
   const fee = rules.makerRate / 10_000;
   const least = Math.ceil(10 * fee + 5) / 10;
@@ -127,12 +127,12 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
   ];
 };
 
-/** Of what is held, in each order: a hundredth of the smaller side. */
+/** Divisor of the proposed amount: a hundredth of the smaller balance. */
 const SHARE = 100n;
-/** Without a key, or money: so many of the least orders. */
+/** Multiple of the minimum order proposed without a key or a balance. */
 const LEAST_TIMES = 20n;
 
-/** That both balances do not do for all orders of a side; null where they do, or nobody knows. */
+/** Returns a warning if the balances cannot cover all orders of a side; `null` if they can, or if unknown. */
 export function moneyShort({ rules: { instrument: i }, mid, balances }: MarketRead, side: Money): string | null {
   if (balances === null) return null;
   const there = (smallerSide(i, mid, balances) * i.lotMoney) as Money;
@@ -140,7 +140,7 @@ export function moneyShort({ rules: { instrument: i }, mid, balances }: MarketRe
   return `the orders of one side are ${textOfMoney(side)} ${i.major}, and the smaller of both balances is worth ${textOfMoney(there)}: pay in more, or some are not placed`;
 }
 
-/** Of one order. */
+/** Returns the question about the amount of one order. */
 export function amountQuestion({ rules: { instrument: i }, mid, balances }: MarketRead): InitQuestion {
   const least = leastLots(i, mid);
   const share = balances === null ? 0n : smallerSide(i, mid, balances) / SHARE;
@@ -160,7 +160,7 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
   };
 }
 
-/** What may be at stake. `levels` and `amount` as answered. */
+/** Returns the questions about limits. `levels` and `amount` as answered. */
 export function limitQuestions(
   { rules: { instrument: i }, mid }: MarketRead,
   levels: number,
@@ -192,7 +192,7 @@ export function limitQuestions(
   ];
 }
 
-/** What to come back to. */
+/** Returns the question about the inventory target. */
 export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRead): InitQuestion => {
   const held = balances?.find(({ currency }) => currency === i.major)?.total;
   return {
@@ -208,13 +208,13 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
 const notAmount = (answer: string): string | null =>
   isDecimalText(answer) && moneyOf(answer) > 0n ? null : 'expected digits above zero, like 2000 or 0.01';
 
-/** Lots that the book takes a tenth below the middle too. */
+/** Returns the minimum lots, also valid at a price 10% below the mid. */
 function leastLots(i: Instrument, mid: Price): number {
   const far = BigInt(Math.max(1, Math.floor(mid * 0.9)));
   return Math.max(i.amountMin, Number(i.valueMin / far + 1n));
 }
 
-/** Of both sides what is worth less, in lots. */
+/** Returns the balance of lesser value, in lots. */
 function smallerSide(i: Instrument, mid: Price, balances: readonly Balance[]): bigint {
   const total = (currency: string): bigint => moneyOf(balances.find(one => one.currency === currency)?.total ?? '0');
   const bought = total(i.minor) / moneyOfValue(i, valueOf(mid, 1 as Amount));
@@ -224,7 +224,7 @@ function smallerSide(i: Instrument, mid: Price, balances: readonly Balance[]): b
 
 const lotsText = (i: Instrument, lots: bigint): string => textOfMoney((twoDigits(lots) * i.lotMoney) as Money);
 
-/** Two digits say enough of a proposal; rounded up. */
+/** Rounds up to two digits, enough for a proposal. */
 export function twoDigits(n: bigint): bigint {
   const unit = 10n ** BigInt(Math.max(0, n.toString().length - 2));
   return ((n + unit - 1n) / unit) * unit;

@@ -1,10 +1,13 @@
-/** `puntas new-strategy`: the smallest strategy that passes the laws for all, as a folder, an entry in the index, a configuration and a test. */
+/**
+ * `puntas new-strategy`: the smallest strategy that passes the common invariants, as a folder, an index entry, a
+ * configuration and a test.
+ */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** Words of small letters and digits with dashes between, as in avellaneda-stoikov. */
+/** Lower-case words with digits, separated by dashes, as in avellaneda-stoikov. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /** Writes into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. */
@@ -42,11 +45,11 @@ function indexWith(text: string, name: string, word: string): string {
 }
 
 type Names = {
-  /** As it is configured. */
+  /** Name in the configuration. */
   readonly name: string;
-  /** As its functions begin. */
+  /** Prefix of its function names. */
   readonly word: string;
-  /** Of its parameters. */
+  /** Name of its parameter type. */
   readonly type: string;
 };
 

@@ -1,4 +1,4 @@
-/** What the doctor asks the exchange with the key: what it may do, the rules of the book, the fees, and whether the money is there. */
+/** Doctor checks that need the API key: permissions, rules of the book, fees and balances. */
 import {
   describeTier,
   fundsFor,
@@ -25,8 +25,8 @@ import type { Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 
 /**
- * Reading has worked. Whether it may cancel is tried on an id that no order can have (runs are numbered from 2020 on); whether it may place only an order
- * shows, and whether it may withdraw nothing.
+ * Returns the findings about the key, which can already read. The permission to cancel is tested on an id that no order
+ * can have (runs are numbered from 2020). Only an order tests the permission to place; nothing tests that to withdraw.
  */
 export async function keyFindings(client: VenueClient, instance: string): Promise<readonly Finding[]> {
   const id = await client.account?.id();
@@ -53,7 +53,7 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
   return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
 }
 
-/** The bounds of the book, and each level that they or a limit do not let through. */
+/** Returns the bounds of the book, and each level that they or a limit reject. */
 export function bookFindings(
   { instrument: i }: Pick<Rules, 'instrument'>,
   { preview }: PreviewNow,
@@ -91,7 +91,9 @@ export function bookFindings(
   return found;
 }
 
-/** Both sides of all configured levels against what is there for them; what others of the account have locked is not. */
+/**
+ * Compares both sides of all configured levels with the available balances, excluding what other programs have locked.
+ */
 export function balanceFindings({ preview, riskContext }: PreviewNow): readonly Finding[] {
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
@@ -119,7 +121,7 @@ const bidOrAsk = (side: Side): string => (side === 'buy' ? 'bid' : 'ask');
 const costOf = (i: Instrument, { side, price, amount }: NormalizedLevel): Money =>
   side === 'sell' ? moneyOfAmount(i, amount) : moneyOfValue(i, valueOf(price, amount));
 
-/** The tier, and what two first levels leave of two fees. */
+/** Returns the fee tier, and the spread of the first levels compared with two maker fees. */
 export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }: PreviewNow): readonly Finding[] {
   const place = tier === null || tier === undefined ? `maker fee ${ratePercent(makerRate)}` : describeTier(tier);
   const found = [pass('fee tier', place)];
@@ -139,16 +141,16 @@ export function feeFindings({ makerRate, tier }: Rules, { preview, riskContext }
   return found;
 }
 
-/** The same where the quotes cannot earn the fees: then there is nothing else to compute. */
+/** Returns the findings if the quotes cannot earn the fees; then nothing else can be computed. */
 export const feesTooHigh = ({ message, tier }: FeesTooHigh): readonly Finding[] => [
   ...(tier === null ? [] : [pass('fee tier', tier)]),
   fail('spread', message, 'widen it in the YAML, or trade at a better tier'),
 ];
 
-/** A bot that may move all its quotes less often than this a minute lags behind its market. */
+/** Minimum rate per minute at which a bot must be able to move all its quotes. */
 const MOVES_MIN = 6;
 
-/** What polling takes of the requests, what is left for orders, and what the exchange allows. */
+/** Compares the requests for polling and for orders with the exchange's limit. */
 export function budgetFindings(config: Config, levels: number): readonly Finding[] {
   const { budgets } = config.exchange;
   const { bookPollMs, privatePollMs } = config.timing;

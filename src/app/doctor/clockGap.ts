@@ -1,24 +1,27 @@
-/** How far this machine's clock is from the exchange's, by the time that its answers carry: each narrows the bounds. */
+/**
+ * Difference between this machine's clock and the exchange's, by the time in its answers; each answer narrows the
+ * bounds.
+ */
 import type { Millis, Observation } from '../../core/index.ts';
 import { finding } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** Below this nobody can tell from whole seconds. */
+/** Smallest difference that timestamps in whole seconds can show. */
 const NEAR_MS = 2_000;
-/** Nonces are made of the time, and so is what the ledger takes for late. */
+/** Difference that fails the check: nonces and the ledger's rule for late records depend on the time. */
 const FAR_MS = 60_000;
 
 export class ClockGap {
-  /** Exchange less ours. */
+  /** Exchange's clock minus the machine's. */
   #least: Millis = -Infinity;
   #most: Millis = Infinity;
 
-  /** To be called at the end of each request, with the time of then. */
+  /** Must be called at the end of each request, with the time of its end. */
   hear({ answeredAt, ms }: Pick<Observation, 'answeredAt' | 'ms'>, now: Millis): void {
     if (answeredAt === undefined) return;
-    // It was written between our question and now, some time in the second that it tells.
+    // The answer was written between the request and now, within the second that it states.
     this.#least = Math.max(this.#least, answeredAt - now);
     this.#most = Math.min(this.#most, answeredAt + 1_000 - (now - ms));
   }

@@ -1,4 +1,4 @@
-/** `puntas doctor`: looks at everything that a bot with money needs, before it needs it, and says of each what to do. */
+/** `puntas doctor`: checks every requirement of a live bot in advance, with a remedy for each finding. */
 import { sleep } from '../../core/index.ts';
 import type { Clock, Observation, VenueClient } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
@@ -30,22 +30,22 @@ export type DoctorOptions = {
   readonly clock: Clock;
   readonly seed: number;
   readonly version: string;
-  /** A log of that level which shows none of the secrets. */
+  /** Opens a log of the given level with the secrets masked. */
   readonly openLog: (level: string, secrets: readonly string[]) => Log;
-  /** Told each finding as soon as it is known. */
+  /** Called with each finding as soon as it is known. */
   readonly tell: (found: Finding) => void;
-  /** Asked before the order is placed, with what it would be; absent: none is. */
+  /** Asks for permission before the order is placed, with its description; if absent, no order is placed. */
   readonly mayOrder?: (what: string) => Promise<boolean>;
   readonly onStarted: RunOptions['onStarted'];
 };
 
 export type Diagnosis = {
   readonly findings: readonly Finding[];
-  /** Ids of orders that may be left on the exchange. */
+  /** Ids of orders that may still be on the exchange. */
   readonly left: readonly string[];
 };
 
-/** What cannot be looked at is a finding too; rejects for nothing that the world does. */
+/** Runs all checks. A check that cannot run is a finding too; external conditions cause no rejection. */
 export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   const { config, clock } = options;
   const findings: Finding[] = [];
@@ -95,7 +95,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
 
 type Asking = Omit<DoctorOptions, 'tell'> & { readonly tell: (found: Finding | readonly Finding[]) => void };
 
-/** What is public of the exchange: where the key is missing or wrong, all that can be asked. */
+/** Checks the public part of the exchange, if the key is missing or wrong. */
 async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string): Promise<void> {
   const gap = new ClockGap();
   const onRequest = (seen: Observation) => gap.hear(seen, clock.now());
@@ -111,7 +111,7 @@ async function withoutKey({ config, clock, seed, tell }: Asking, restUrl: string
   }
 }
 
-/** Everything else. The answer: ids of orders that may be left. */
+/** Runs all other checks. Resolves to the ids of orders that may be left. */
 async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<readonly string[]> {
   const { config, clock, seed, tell } = options;
   const gap = new ClockGap();
@@ -156,7 +156,7 @@ async function accountFindings({ config, clock, tell }: Asking, client: VenueCli
 
 const STREAM_WITHIN_MS = 5_000;
 
-/** Whether the stream of the book opens; without one books are polled. */
+/** Checks whether the stream of the book opens; without a stream, books are polled. */
 async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess): Promise<Finding> {
   const check = 'stream';
   const stream = marketStreamOf(config, venue, clock, seed);
@@ -205,7 +205,7 @@ async function orderFinding(
   return tried.left;
 }
 
-/** The trial has no hedger: nobody would look after a hedge that goes on. Null when none does. */
+/** The trial order runs without a hedger, so no hedge may be open. Returns `null` if none is. */
 async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promise<Finding | null> {
   try {
     const open = await openHedgeOf(dir, clock);

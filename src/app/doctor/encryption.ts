@@ -1,4 +1,4 @@
-/** Whether what goes to the exchange is encrypted, and by a certificate that lasts. */
+/** Check that connections to the exchange are encrypted, with a certificate that stays valid. */
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { RemoteSettings } from '../../config.ts';
@@ -11,7 +11,7 @@ const WITHIN_MS = 5_000;
 const DAY_MS = 86_400_000;
 const SHORT_DAYS = 14;
 
-/** One for each host of the configuration. `now` in ms since 1970. */
+/** Returns one finding for each host of the configuration. `now` in ms since 1970. */
 export async function encryptionFindings(
   { restUrl, streamUrl, rfqUrl, webhookUrl }: RemoteSettings,
   now: number,
@@ -23,7 +23,7 @@ export async function encryptionFindings(
 
 async function encryptionFinding(url: URL, now: number): Promise<Finding> {
   const check = 'tls';
-  // The configuration takes plain text on this machine alone.
+  // The configuration allows plain text only on this machine.
   if (!/^(https|wss):$/.test(url.protocol))
     return pass(check, `${url.host} is on this machine: what goes there is not encrypted, and leaves it for nobody`);
   const told = await certificateOf(url);
@@ -39,7 +39,7 @@ async function encryptionFinding(url: URL, now: number): Promise<Finding> {
   return warn(check, says, 'look again before it ends: nothing could be sent then');
 }
 
-/** A sentence says why there is none that is trusted. */
+/** Returns the certificate, or a sentence with the reason why no trusted one exists. */
 function certificateOf(url: URL): Promise<{ readonly until: number; readonly protocol: string } | string> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return new Promise(done => {

@@ -1,25 +1,25 @@
-/** What one look of `puntas doctor` found: whether it is as it should be, and what to do where it is not. */
+/** Finding of one `puntas doctor` check: its result, and the remedy. */
 import { sentenceOf } from '../../messages/exits.ts';
 
-/** `warn`: it runs like that, and a person should know; or it cannot be known from here. */
+/** `warn`: the bot runs, but the operator should know; or the check cannot decide. */
 export type FindingResult = 'pass' | 'warn' | 'fail';
 
 export type Finding = {
-  /** What was looked at, in a word or two. */
+  /** Subject of the check, in a word or two. */
   readonly check: string;
   readonly result: FindingResult;
   readonly says: string;
-  /** What a person does about it; null when nothing is to be done. */
+  /** Remedy for the operator; `null` if nothing is to be done. */
   readonly todo: string | null;
 };
 
-/** Findings by their result. */
+/** Constructors of findings by result. */
 export const finding = {
   pass: (check: string, says: string): Finding => ({ check, result: 'pass', says, todo: null }),
   warn: (check: string, says: string, todo: string): Finding => ({ check, result: 'warn', says, todo }),
   fail: (check: string, says: string, todo: string): Finding => ({ check, result: 'fail', says, todo }),
 };
 
-/** Of what could not even be looked at. The sentence of the error says what to do, where anybody knows it. */
+/** Returns the finding of a check that failed to run. The error's message has the remedy, if known. */
 export const brokenOff = (check: string, error: unknown, todo = 'mend that, then ask again'): Finding =>
   finding.fail(check, sentenceOf(error).split('\n').join('; '), todo);

@@ -1,4 +1,4 @@
-/** What the doctor sees without asking the exchange: the state and its disk, the sentinel, the ports. */
+/** Doctor checks of the machine, without the exchange: state and disk, sentinel, ports. */
 import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
@@ -23,7 +23,7 @@ import type { Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 
-/** A state that another bot has, that others could write to, or that stops the bot by itself. */
+/** Checks for a state in use by another bot, one that others can write, and one that blocks the bot. */
 export async function stateFindings(config: Config, which: WhichBot, clock: Clock): Promise<readonly Finding[]> {
   const { dir } = config.state;
   const check = 'state';
@@ -64,7 +64,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   ];
 }
 
-/** Others cannot write: that was looked at before. */
+/** Checks read permissions; write permissions were checked before. */
 function secrecyFinding(dir: string, more: string): Finding {
   const mode = statSync(dir).mode & 0o777;
   return (mode & 0o077) === 0 || process.geteuid === undefined
@@ -72,7 +72,7 @@ function secrecyFinding(dir: string, more: string): Finding {
     : warn('state', `others can look into ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
-/** Why a start would quote nothing, or only close inventory. */
+/** Returns why a start would quote nothing, or would be reduce-only. */
 function stops(dir: string, which: WhichBot): readonly Finding[] {
   const latch = latchIn(dir);
   const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
@@ -85,22 +85,22 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
 const processOf = ({ process: where }: HeartbeatRecord): string =>
   where === undefined ? '' : ` (process ${where.pid} on ${where.host})`;
 
-/** Who shows life in a state directory, and whose process is not known to be gone. */
+/** Returns the heartbeat of a process that may be running; `null` if it stopped or its process is gone. */
 export function alive(dir: string, whose: Whose): HeartbeatRecord | null {
   const record = readHeartbeat(dir, whose);
   return record === null || record.state === 'stopped' || isThere(record) === false ? null : record;
 }
 
-/** Samples of the disk; enough for a median, and less than a second on a slow disk. */
+/** Number of disk samples: enough for a median, and less than a second on a slow disk. */
 const SYNCS = 21;
-/** Every order waits for one sync, and a cancel for none. */
+/** Thresholds of one sync. Every order waits for a sync; cancels do not. */
 const SYNC_SLOW_MS = 20;
 const SYNC_HOPELESS_MS = 500;
 const MB = 1_000_000;
-/** Beside the recordings: state file, ledger, deliveries. */
+/** Disk space for state file, ledger and deliveries, in addition to the recordings. */
 const ROOM_MB = 200;
 
-/** Room for what is kept, and how long an order waits for the disk. */
+/** Checks the disk space, and how long an order waits for the disk. */
 export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<Clock, 'elapsed'>): readonly Finding[] {
   const dir = nearestFolder(resolve(state.dir));
   let times: readonly number[];
@@ -137,10 +137,10 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
 
 const ms = (time: number): string => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;
 
-/** A sentinel beats once a second at least. */
+/** Time within which a sentinel writes a heartbeat; normally once per second. */
 const BEATS_WITHIN_MS = 3_000;
 
-/** Whether somebody would cancel for a dead bot. */
+/** Checks that a sentinel would cancel for a dead bot. */
 export async function sentinelFinding(config: Config, clock: Clock): Promise<Finding> {
   const check = 'sentinel';
   const { required } = config.sentinel;
@@ -162,7 +162,7 @@ async function moves(dir: string, seen: HeartbeatRecord, clock: Clock): Promise<
   return readHeartbeat(dir, 'sentinel')?.counter !== seen.counter;
 }
 
-/** Whether metrics and webhooks can be served, and who could reach them. */
+/** Checks whether metrics and webhooks can be served, and from where they are reachable. */
 export async function portFindings({ metrics, webhooks, state }: Config): Promise<readonly Finding[]> {
   const isRunning = alive(state.dir, 'bot') !== null;
   const found = [await portFinding('metrics', metrics, isRunning)];
@@ -215,7 +215,7 @@ async function portFinding(
   );
 }
 
-/** The code of the system's refusal; null when it could be had, and was given back. */
+/** Returns the system's error code; `null` if the port could be opened and was released. */
 function listenProblem(host: string, port: number): Promise<string | null> {
   return new Promise(done => {
     const server = createServer();

@@ -1,4 +1,7 @@
-/** The smallest real order, far from the market, through the production run: its journal, its gate, its client; then canceled and verified. */
+/**
+ * Trial order of the minimum size, far from the market, through the production run with its journal, gate and client;
+ * then canceled and verified.
+ */
 import { unverified } from '../../live/loop/loopOptions.ts';
 import { bestOf, fundsFor, moneyOfAmount, moneyOfValue, textOfMoney, textOfPrice, valueOf } from '../../core/index.ts';
 import type { Amount, Clock, EngineNews, Instrument, Millis, Price, Side } from '../../core/index.ts';
@@ -6,7 +9,7 @@ import { loneOrder } from '../../../strategies/index.ts';
 import type { Config } from '../../config.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
 import { cancelCommand } from '../run/whatLives.ts';
-import { run } from '../run/run.ts';
+import { BotProcess } from '../run/botProcess.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
@@ -16,26 +19,26 @@ import type { Finding } from './finding.ts';
 const { pass, warn, fail } = finding;
 const CHECK = 'order';
 
-/** Ten percent from the middle: nobody trades there, and no exchange minds it. */
+/** Distance from the mid: ten percent, where no one trades and exchanges accept orders. */
 const FAR_BPS = 1_000;
-/** Room above the least value, for a market that moves before the order is there. */
+/** Divisor of the minimum value; the quotient is a margin for a market that moves before the order arrives. */
 const ROOM_SHARE = 20n;
-/** The market may move on between decision and gate. */
+/** Collar margin, because the market may move between decision and gate. */
 const COLLAR_ROOM_BPS = 200;
-/** A start reads for seconds; without an order by then there will be none. */
+/** Time after which no order will be placed any more; a start only takes seconds. */
 const NONE_AFTER_MS = 30_000;
-/** Over the time of one read of open orders, so that it is seen there. */
+/** Time added to the interval of open-order reads, so that a read shows the order. */
 const LIES_MORE_MS = 500;
 
 export type TrialPlan = {
   readonly instrument: Instrument;
   readonly side: Side;
   readonly lots: Amount;
-  /** What a person is asked about. */
+  /** Description for the operator's confirmation. */
   readonly text: string;
 };
 
-/** Of the side that there is money for; a finding where there is none. */
+/** Plans an order on a side with sufficient balance; returns a finding if there is none. */
 export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   const { instrument: i, depth } = riskContext;
   const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
@@ -64,7 +67,7 @@ const farPrice = (i: Instrument, side: Side, mid: number): Price =>
     Math.max(i.priceMin, Math.floor((mid * (10_000 + (side === 'buy' ? -FAR_BPS : FAR_BPS))) / 10_000)),
   ) as Price;
 
-/** The least that the book takes at a price, and a little. */
+/** Returns the minimum lots at a price, plus a margin. */
 function leastLots(i: Instrument, price: Price): Amount {
   const byValue = (i.valueMin + i.valueMin / ROOM_SHARE) / BigInt(price) + 1n;
   return Math.max(i.amountMin, Number(byValue)) as Amount;
@@ -76,13 +79,13 @@ export type TrialOptions = Pick<RunOptions, 'config' | 'venue' | 'clock' | 'seed
 
 export type Tried = { readonly finding: Finding; readonly left: readonly string[] };
 
-/** Places it once, whatever comes of it, and says what did. Never rejects. */
+/** Places the order exactly once and returns the result. Never rejects. */
 export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<Tried> {
   const { clock, which, config } = options;
   const liesMs = config.timing.privatePollMs + LIES_MORE_MS;
   const watch = new TrialWatch(clock, liesMs, config.exchange.requestTimeoutMs + liesMs);
   try {
-    const ended = await run({
+    const ended = await BotProcess.run({
       ...options,
       config: trialConfig(config, plan),
       configFile: which.configFile,
@@ -120,7 +123,10 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
   }
 }
 
-/** The bot's own configuration with one order for a strategy, its collar as wide as that needs, and without what is not about orders. */
+/**
+ * Returns the bot's configuration with one order as its strategy, a sufficient collar, and without sections that do not
+ * concern orders.
+ */
 const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Config => ({
   ...config,
   strategy: loneOrder(instrument, side, lots, FAR_BPS),
@@ -130,7 +136,7 @@ const trialConfig = (config: Config, { instrument, side, lots }: TrialPlan): Con
   ...{ fairValue: undefined, reference: undefined, webhooks: undefined, alerts: undefined, pull: undefined },
 });
 
-/** Ends the run once it is known what came of the one order. */
+/** Watcher that ends the run once the order's outcome is known. */
 class TrialWatch {
   readonly #clock: Clock;
   readonly #liesMs: Millis;
@@ -142,7 +148,7 @@ class TrialWatch {
   #end: 'accepted' | 'refused' | 'unknown' | 'taken out' | null = null;
   #refusal = '';
 
-  /** An order that was accepted is left there for `liesMs`; one that nobody answers for `unansweredMs`, in which it may be found. */
+  /** An accepted order stays for `liesMs`; an unanswered one for `unansweredMs`, in which it may be found. */
   constructor(clock: Clock, liesMs: Millis, unansweredMs: Millis) {
     this.#clock = clock;
     this.#liesMs = liesMs;
@@ -158,7 +164,7 @@ class TrialWatch {
     this.#timer?.stop();
   }
 
-  /** What was to be sent, in words. */
+  /** Returns a description of the order. */
   get text(): string {
     return this.#order ?? 'no order was sent';
   }
@@ -176,10 +182,10 @@ class TrialWatch {
   }
 
   #counted(event: Extract<EngineNews, { kind: 'count' }>['event']): void {
-    // What an earlier run left is taken out before.
+    // Counts before the order belong to an earlier run's orders.
     if (this.#order === null) return;
     if (event === 'placed') {
-      // Also of one that was in doubt: it is there.
+      // Also applies to an order with an unknown outcome that was then found.
       this.#end = 'accepted';
       this.#after(this.#liesMs, 'the trial is over');
       return;
@@ -199,7 +205,7 @@ class TrialWatch {
     this.#timer = this.#clock.after(ms, () => this.#over(why));
   }
 
-  /** Of a run that has ended cleanly; `gone` says that nothing is left. */
+  /** Returns the finding of a run that ended cleanly; `gone` states that no order is left. */
   finding(fills: number, gone: string): Finding {
     const { text } = this;
     if (fills > 0)
@@ -215,7 +221,7 @@ class TrialWatch {
       case null:
         if (this.#order === null)
           return fail(CHECK, `none was sent: ${this.#why ?? 'it was stopped before'}`, 'mend that, then ask again');
-        // Also where it was found in the meantime.
+        // Also applies if the order was found in the meantime.
         return warn(CHECK, `${text}: no answer came; not sent again; ${gone}`, 'look at the line, then ask again');
     }
   }

@@ -1,11 +1,13 @@
-/** A request in the state directory of a bot that runs, and its answer: left, waited for, and taken back where nobody takes it up. */
+/**
+ * Request to a running bot through its state directory: written, awaited, and withdrawn if the bot does not accept it.
+ */
 import { existsSync } from 'node:fs';
 import { sleep } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** Where both lie. */
+/** Storage of request and answer. */
 export type AskBox<Request, Answer> = {
   waiting(): { readonly id: string; readonly at: Millis; readonly by: string } | null;
   put(request: Request): void;
@@ -13,13 +15,16 @@ export type AskBox<Request, Answer> = {
   answered(): Answer | null;
 };
 
-/** Until the bot takes the request up. */
+/** Time for the bot to accept the request. */
 const HEARD_WITHIN_MS = 10_000;
-/** Longer than a bot waits for a good moment, and a change of runs after it. */
+/** Time for the answer; longer than a bot waits for a suitable time plus a change of runs. */
 const ANSWERED_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 200;
 
-/** Resolves to the bot's answer. `unheard`: what else to do. Rejects with `UsageError` (code 1) where no bot runs, or it says nothing. */
+/**
+ * Resolves to the bot's answer. `unheard`: advice if there is none.
+ * @throws UsageError (code 1) if no bot runs or answers.
+ */
 export async function askBot<Request extends { readonly id: string }, Answer extends { readonly id: string }>(
   dir: string,
   box: AskBox<Request, Answer>,
@@ -30,7 +35,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
   if (!existsSync(dir))
     throw new UsageError(`${dir}: no such folder; expected the state directory of a bot that runs (state.dir)`);
   const other = box.waiting();
-  // One that nobody takes up is left over from a command that was ended.
+  // An older unaccepted request is from a command that was killed.
   if (other !== null && clock.now() - other.at < HEARD_WITHIN_MS)
     throw new UsageError(`${dir}: what ${other.by} asked of it waits to be taken up; ask again in a second`, 1);
   box.put(request);
@@ -42,7 +47,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
   );
   const failIfDead = () => {
     const dead = deathIn(dir, watch);
-    // It may have answered with its last breath.
+    // The bot may have answered just before it ended.
     if (dead === null || box.answered()?.id === request.id) return;
     if (box.waiting()?.id === request.id) box.take();
     throw new UsageError(`${dir}: ${dead}, and nothing answers. ${unheard}`, 1);
@@ -68,10 +73,10 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
   }
 }
 
-/** Longer than a change of runs keeps a bot from showing life. */
+/** Time without a heartbeat after which the bot counts as dead; longer than a change of runs. */
 const DEAD_AFTER_MS = 90_000;
 
-/** Why no bot of a state directory answers any more; null while one may, and where none ever showed life. */
+/** Returns why no bot of a state directory can answer; `null` if one may, or if there was never a heartbeat. */
 function deathIn(dir: string, watch: Watch): string | null {
   const record = readHeartbeat(dir, 'bot');
   const stillMs = watch.stillForMs() ?? 0;

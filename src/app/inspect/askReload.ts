@@ -1,4 +1,4 @@
-/** `puntas reload`: checks the file, leaves a request in the bot's state directory, and waits for the bot's answer. */
+/** `puntas reload`: checks the file, writes a request into the bot's state directory, and waits for the answer. */
 import { existsSync } from 'node:fs';
 import type { Clock, Millis } from '../../core/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
@@ -10,20 +10,23 @@ import { UsageError } from '../../wiring/usageError.ts';
 
 export type ReloadCommand = {
   readonly config: string;
-  /** Instead of the one in the file. */
+  /** State directory; overrides the one in the file. */
   readonly state?: string;
-  /** Of a run --paper, which has a state directory of its own. */
+  /** Whether to use the state directory of a paper run. */
   readonly paper: boolean;
   readonly preview: boolean;
   readonly reason: string;
   readonly by: string;
-  /** SHA-256 of the file that was previewed, in hex, or its first characters; absent: the file as it is now. */
+  /** SHA-256 (hex) of the previewed file, or its first characters; if absent, the file as it is now. */
   readonly digest?: string | undefined;
-  /** Never used before. */
+  /** Unique id. */
   readonly id: string;
 };
 
-/** Resolves to the bot's answer, and the SHA-256 of the file that it is about. Rejects with `UsageError` on a file with errors, on no bot that runs there, and on one that says nothing. */
+/**
+ * Resolves to the bot's answer, and the SHA-256 of the file.
+ * @throws UsageError if the file has errors, or if no bot runs or answers.
+ */
 export async function askReload(
   command: ReloadCommand,
   clock: Clock,
@@ -47,17 +50,17 @@ export async function askReload(
   return { ...answer, digest };
 }
 
-/** A preview counts for so long. */
+/** Time for which a preview is valid. */
 const PREVIEW_COUNTS_MS = 3_600_000;
 
-/** SHA-256 of what this operator previewed last and has not taken since; undefined if there is no such preview. */
+/** Returns the SHA-256 of this operator's last preview that was not applied; `undefined` if there is none. */
 function lastPreviewed(dir: string, by: string, now: Millis): string | undefined {
   const preview = existsSync(dir) ? new ReloadBox(dir).previewed() : null;
   const counts = preview !== null && preview.by === by && Math.abs(now - preview.at) < PREVIEW_COUNTS_MS;
   return counts ? preview.digest : undefined;
 }
 
-/** A disk that takes no note of a preview keeps nobody from one. */
+/** A preview must work even if the disk cannot store a note of it. */
 function quietly(work: () => void): void {
   try {
     work();

@@ -1,4 +1,4 @@
-/** Whether a bot runs, as its state directory tells: its heartbeat, the process behind it, and what holds it. */
+/** Whether a bot runs, from its state directory: heartbeat, process, and active stops. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOfMoney } from '../../core/index.ts';
@@ -9,32 +9,32 @@ import type { Flatten } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 
-/** `silent`: it has not stopped, and shows no life. */
+/** `silent`: it has not stopped, but has no heartbeat. */
 export type BotLife = {
   readonly state: 'runs' | 'stopped' | 'silent' | 'never ran';
-  /** When its process began; null where none did. */
+  /** Start time of its process; `null` if there was none. */
   readonly since: Millis | null;
-  /** Since its last sign of life; null where there is none. */
+  /** Time since the last heartbeat; `null` if there is none. */
   readonly beatAgo: Millis | null;
 };
 
-/** What keeps it from quoting as it would. */
+/** Stop in effect that restricts quoting. */
 export type HeldBy = {
   readonly what: 'halt' | 'pause' | 'hold' | 'reduce' | 'flatten';
   readonly reason: string;
   readonly at: Millis;
-  /** Which kind: the bot itself, its sentinel, a person. */
+  /** Source: the bot itself, its sentinel, or the operator (`person`). */
   readonly by: string;
-  /** The person's name, where one was given. */
+  /** Name of the operator; `null` if not given. */
   readonly who: string | null;
-  /** When it ends by itself; null: at a resume, or when its cause is over. */
+  /** Expiry time; `null` if it ends by a resume or with its cause. */
   readonly until: Millis | null;
 };
 
-/** A bot that runs beats every two seconds. */
+/** Time without a heartbeat after which the bot counts as silent; a running bot writes one every two seconds. */
 const SILENT_MS = 15_000;
 
-/** Reads the state directory alone. `now` is the wall's. */
+/** Returns the state of the bot's process, only from the state directory. `now`: wall time. */
 export function lifeOf(dir: string, now: Millis): BotLife {
   const record = readHeartbeat(dir, 'bot');
   if (record === null) return { state: 'never ran', since: null, beatAgo: null };
@@ -43,7 +43,7 @@ export function lifeOf(dir: string, now: Millis): BotLife {
   return { state: record.state === 'stopped' ? 'stopped' : isSilent ? 'silent' : 'runs', since: record.born, beatAgo };
 }
 
-/** The hardest first. */
+/** Returns the stops in effect, most severe first. */
 export function holdersOf(dir: string, now: Millis): readonly HeldBy[] {
   const latch = latchIn(dir);
   const found = [
@@ -69,6 +69,6 @@ const personOf = (flatten: Flatten | null) =>
     reason: `${flatten.reason} (for at most ${textOfMoney(flatten.costMax)} in all)`,
   };
 
-/** In words, such as `pause by ann`. */
+/** Returns a stop as text, such as `pause by ann`. */
 export const holderText = ({ what, by, who }: HeldBy): string =>
   `${what} by ${who ?? (by === 'person' ? 'a person' : `the ${by}`)}`;

@@ -1,4 +1,7 @@
-/** `puntas check`: the checked configuration, and the quotes that it would place now with the reason for each price. Places nothing. */
+/**
+ * `puntas check`: the validated configuration, and the quotes that it would place now with the reason for each price.
+ * Places nothing.
+ */
 import { stringify } from 'yaml';
 import { describeTier, needsOperator, ratePercent, textOfAmount, textOfPrice } from '../../core/index.ts';
 import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../core/index.ts';
@@ -14,11 +17,15 @@ import { previewNow } from './previewNow.ts';
 export type CheckResult = {
   /** Lines for stdout. */
   readonly text: string;
-  /** Why nothing could be quoted with this configuration until a person changes something, in one line; null when something could. */
+  /**
+   * Reason why nothing could be quoted until the operator changes something, in one line; `null` if something could.
+   */
   readonly problem: string | null;
 };
 
-/** `configFile` is where the configuration was read. Rejects with one line for a person when there is nothing to show of it. */
+/**
+ * Checks the configuration read from `configFile`. Rejects with one line for the operator if it has nothing to show.
+ */
 export async function check(
   config: Config,
   venue: VenueAccess,
@@ -51,7 +58,7 @@ export async function check(
   }
 }
 
-/** What keeps a run from quoting whatever the market does. */
+/** Returns the stops that would block a run in any market. */
 function halts(now: string | null, stateDir: string, configFile: string | undefined): string[] {
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
@@ -83,7 +90,7 @@ function previewLines(instrument: Instrument, preview: Preview): string[] {
   ];
 }
 
-/** What a model computed with. */
+/** Returns the values that a model used. */
 const figures = ({ quote }: Preview): string[] =>
   quote.figures === undefined
     ? []
@@ -100,7 +107,7 @@ function levelRow(instrument: Instrument, level: NormalizedLevel, verdict: strin
   return `  ${level.side === 'buy' ? 'bid' : 'ask'} ${textOfAmount(instrument, level.amount)} at ${price} = ${steps.join(' ')}${amountSteps(instrument, level)}${verdict === 'would be placed' ? '' : `  (not placed: ${verdict})`}`;
 }
 
-/** How the amount came about, when it is not simply what the configuration says. */
+/** Returns how the amount was derived, if it is not the configured one. */
 function amountSteps(instrument: Instrument, { amount, amounts }: NormalizedLevel): string {
   if (amounts === undefined) return '';
   const asked = amounts.reduce((sum, { lots }) => sum + lots, 0);

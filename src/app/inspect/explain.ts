@@ -1,4 +1,7 @@
-/** `puntas explain`: what the bot decided at a moment and why, by replaying its recording up to there; a bot that runs is not disturbed. */
+/**
+ * `puntas explain`: a decision of the bot and its reasons, from a replay of the recording up to that time. Does not
+ * affect a running bot.
+ */
 import { existsSync } from 'node:fs';
 import { bidOrAsk, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type {
@@ -27,9 +30,9 @@ import { venueOf } from '../../wiring/venueRegistry.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { timeText } from '../../messages/timeText.ts';
 
-/** As `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
+/** Explanation as `--json` prints it (docs/json.md). Prices and amounts are exact decimal text, steps are in ticks. */
 export type Explanation = {
-  /** The last input of the engine at or before the moment that was asked for: everything below is as of then. */
+  /** Time of the last engine input at or before the requested time; everything below is as of then. */
   readonly at: Millis;
   readonly run: number;
   readonly book: string;
@@ -37,9 +40,9 @@ export type Explanation = {
   readonly tick: string;
   readonly decidedAt: Millis | null;
   readonly regime: RegimeChange;
-  /** The last changes, oldest first; the last one is the regime. */
+  /** Last changes, oldest first; the last one is the current regime. */
   readonly changes: readonly RegimeChange[];
-  /** Why nothing could be quoted at all; null when it could. */
+  /** Reason why nothing could be quoted; `null` if it could. */
   readonly refusal: string | null;
   readonly market: { readonly bid: string | null; readonly ask: string | null; readonly bookAgeMs: number | null };
   readonly fair: { readonly ticks: number; readonly steps: readonly Step[] } | null;
@@ -51,11 +54,13 @@ export type Explanation = {
   };
   readonly figures: Snapshot['figures'];
   readonly levels: readonly ExplainedLevel[];
-  /** The last hedges, oldest first, each as it stood then. */
+  /** Last hedges, oldest first, as of that time. */
   readonly hedges: readonly HedgeRow[];
-  /** Null when every command up to there came out as it did then; else how this Puntas differs from the one that ran. */
+  /** First difference between this Puntas and the one that ran; `null` if every command up to there is equal. */
   readonly difference: string | null;
-  /** What to know of the moment itself: the bot was not running then, the recording has a gap, or what the engine broke with. */
+  /**
+   * Note on the requested time: the bot was not running, the recording has a gap, or the engine failed with an error.
+   */
   readonly note: string | null;
 };
 
@@ -63,20 +68,20 @@ export type RegimeChange = { readonly regime: string; readonly since: Millis; re
 
 export type ExplainedLevel = {
   readonly side: 'bid' | 'ask';
-  /** From 1, best first; null for a whole side, or an order that no level wanted. */
+  /** Level number from 1, best first; `null` for a whole side, or an order without a wanted level. */
   readonly level: number | null;
   readonly decision: string;
   readonly reason: string;
   readonly detail: string | null;
   readonly price: string | null;
   readonly amount: string | null;
-  /** From fair value to price, in ticks: they add up to it. */
+  /** Steps from fair value to price, in ticks; their sum is the distance. */
   readonly steps: readonly Step[];
   readonly order: {
     readonly id: string;
     readonly price: string;
     readonly remaining: string;
-    /** When it was decided, and at the moment that was asked for: an order's state, or `ended`. */
+    /** Order state at the decision and at the requested time, or `ended`. */
     readonly then: string;
     readonly now: string;
   } | null;
@@ -84,18 +89,18 @@ export type ExplainedLevel = {
 
 export type Asked = {
   readonly dir: string;
-  /** Null: the last decision there is. */
+  /** Requested time; `null` for the last decision. */
   readonly at: Millis | null;
-  /** Called with each input's time, for telling how far it is. */
+  /** Called with the time of each input, for progress reports. */
   readonly onInput?: (at: Millis) => void;
 };
 
-/** Says every two seconds how far a long replay is. */
+/** Returns a function that reports the progress of a long replay every two seconds. */
 export function progress(clock: Clock, write: (line: string) => void): (at: Millis) => void {
   let told = clock.elapsed();
   let inputs = 0;
   return at => {
-    // A look at the clock costs more than an input.
+    // Reading the clock costs more than an input.
     if (++inputs % 1_000 !== 0 || clock.elapsed() - told < PROGRESS_EVERY_MS) return;
     told = clock.elapsed();
     write(`replaying: ${inputs} inputs, at ${timeText(at)}\n`);
@@ -103,32 +108,35 @@ export function progress(clock: Clock, write: (line: string) => void): (at: Mill
 }
 
 const PROGRESS_EVERY_MS = 2_000;
-/** A bot writes its recording once a second: what is asked for so shortly after the last input may still come. */
+/** Time after the last input in which more may still follow; a bot writes its recording once per second. */
 const SLACK_MS = 10_000;
-/** A bot that runs has an input at least every few seconds. */
+/** Time without an input after which the bot was not running; it has one at least every few seconds. */
 const SILENT_MS = 30_000;
 const HEDGES_MAX = 5;
 
-/** A run as it stood at a moment. */
+/** State of a run at one point in time. */
 export type ReplayedMoment = {
   readonly engine: Engine;
   readonly seen: Seen;
   readonly rules: Rules;
   readonly setup: Config;
   readonly run: number;
-  /** When the run began. */
+  /** Start time of the run. */
   readonly startedAt: Millis;
   readonly difference: string | null;
   readonly note: string | null;
 };
 
-/** Throws `UsageError` in one line when there is no recording, or not of that time. */
+/**
+ * Explains a decision.
+ * @throws UsageError if there is no recording, or none of that time.
+ */
 export function explain(asked: Asked): Explanation {
   const { engine, seen, rules, setup, run, difference, note } = replayedMoment(asked);
   return { ...explanationOf(engine, seen, rules.instrument, setup), run, difference, note };
 }
 
-/** The engine as it was at that moment, traced; it is the caller's own. Throws as `explain` does. */
+/** Returns the traced engine at that time, owned by the caller. Throws as `explain` does. */
 export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   const { run, next } = chosenRun(dir, at);
   const { setup, rules } = madeFrom(dir, run);
@@ -154,7 +162,7 @@ export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   };
 }
 
-/** The run that went on at that time, or had ended last. */
+/** Returns the run that was current at that time, or had ended last. */
 function chosenRun(dir: string, at: Millis | null): { readonly run: number; readonly next: number | null } {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
@@ -178,7 +186,7 @@ function outside(dir: string, at: Millis): string {
   return `${dir}: nothing is kept of ${timeText(at)}; the recordings there have ${kept}`;
 }
 
-/** Time of the last input of a run; null when there is none. */
+/** Returns the time of the last input of a run; `null` if there is none. */
 function endOf(dir: string, run: number): Millis | null {
   return damaged(dir, run, () => {
     let last: string | null = null;
@@ -215,10 +223,10 @@ function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean)
   return `the bot was not running at ${timeText(asked)}: this is how it ended before`;
 }
 
-/** What the replay meets on its way that the engine does not keep. */
+/** Data from a replay that the engine does not keep. */
 export class Seen {
   at: Millis | null = null;
-  /** The last price from elsewhere. */
+  /** Last reference price. */
   reference: Extract<EngineEvent, { kind: 'reference' }> | null = null;
   readonly #hedges = new Map<string, HedgeRow>();
 
@@ -237,7 +245,7 @@ export class Seen {
   }
 }
 
-/** What a traced engine decided last; `seen` met every input of it. */
+/** Returns the last decision of a traced engine; `seen` must have received all its inputs. */
 export function explanationOf(
   engine: Engine,
   seen: Seen,
@@ -279,7 +287,10 @@ export function explanationOf(
   };
 }
 
-/** Asks from the outermost in, then bids from the best out, as a book is drawn; what has no level comes last on its side. */
+/**
+ * Sorts as in a book: asks from the outermost inward, then bids from the best outward; entries without a level come
+ * last on their side.
+ */
 function byPlace(a: Decided, b: Decided): number {
   if (a.side !== b.side) return a.side === 'sell' ? -1 : 1;
   const [i, j] = [a.index ?? Infinity, b.index ?? Infinity];
@@ -289,7 +300,7 @@ function byPlace(a: Decided, b: Decided): number {
 
 const asChange = ({ regime, since, why }: RegimeState): RegimeChange => ({ regime, since, why });
 
-/** Without one made of parts: what both sides begin with, inventory aside. */
+/** If there is no composed fair value, returns the common first steps of both sides, without inventory. */
 function fairOf(fair: Fair | undefined, bid: Level | undefined, ask: Level | undefined): Explanation['fair'] {
   const steps = fair?.steps ?? begun(bid?.why ?? ask?.why ?? [], ask?.why ?? bid?.why ?? []);
   return steps.length === 0 ? null : { ticks: steps.reduce((sum, { ticks }) => sum + ticks, 0), steps };

@@ -1,10 +1,13 @@
-/** An explanation for a person: the regime, the fair value, and each level with its steps from there to its price, in ticks. */
+/** Text of an explanation: regime, fair value, and each level with the steps to its price, in ticks. */
 import type { Step } from '../../core/index.ts';
 import { hedgeComparisonText } from '../../hedge/index.ts';
 import { timeText } from '../../messages/timeText.ts';
 import type { ExplainedLevel, Explanation } from './explain.ts';
 
-/** Lines without a newline at the end. Ticks have at most two decimals, figures of the model four digits; prices and amounts are exact. */
+/**
+ * Returns the lines without newlines. Ticks have at most two decimals, model values four digits; prices and amounts are
+ * exact.
+ */
 export function explanationText(of: Explanation): string {
   const { market, inventory, fair, refusal, note, difference } = of;
   return [

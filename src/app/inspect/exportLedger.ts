@@ -14,13 +14,16 @@ import type { Column } from './ledgerTables.ts';
 export type LedgerExport = {
   readonly rows: 'fills' | 'ledger';
   readonly from?: Millis;
-  /** Up to and including it. */
+  /** Inclusive end. */
   readonly to?: Millis;
-  /** Fills in this book alone. */
+  /** Restricts fills to this book. */
   readonly book?: string;
 };
 
-/** The ledger of a state directory, of a copy. Rejects with `UsageError` when there is none. */
+/**
+ * Reads the ledger of a state directory from a copy.
+ * @throws UsageError if there is none.
+ */
 export async function ledgerAt(dir: string, clock: Clock): Promise<LedgerFile> {
   const file = await ledgerFileIn(dir, clock);
   if (file === null)
@@ -30,7 +33,10 @@ export async function ledgerAt(dir: string, clock: Clock): Promise<LedgerFile> {
   return file;
 }
 
-/** Overwrites; `path` has its name only when it is whole. The answer: what was written, and what is not known. */
+/**
+ * Writes the export. Replaces an existing file only once the new one is complete. Resolves to a summary, with what is
+ * unknown.
+ */
 export async function exportLedger(dir: string, asked: LedgerExport, path: string, clock: Clock): Promise<string> {
   const bytes = path.endsWith('.parquet') ? parquetOf : path.endsWith('.csv') ? csvOf : null;
   if (bytes === null) throw new UsageError(`${path}: expected a name that ends in .parquet or .csv`);
@@ -62,7 +68,7 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
 
 function fillsOf(file: LedgerFile, entries: readonly LedgerEntry[], book: string | undefined) {
   const own = file.book ?? book;
-  // Without a book nothing has been traded that only its currencies could tell.
+  // If no book is known, the ledger has no trade whose book must be inferred from its currencies.
   const [major, minor] = own === undefined ? ['', ''] : pairOf(own);
   return entries
     .flatMap(entry => bookedFill(entry, { book: own ?? '', major, minor }) ?? [])

@@ -1,4 +1,7 @@
-/** `puntas halt`: the kill command. Latches the halt, and on request takes the bot's orders out with its own key, beside it or after it. */
+/**
+ * `puntas halt`: the kill command. Latches the halt and, if requested, cancels the bot's orders, alongside a running
+ * bot or after it ended.
+ */
 import { existsSync } from 'node:fs';
 import { sleep } from '../../core/index.ts';
 import type { Clock, Exchange, Millis, Outcome } from '../../core/index.ts';
@@ -23,7 +26,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 
-/** Latches the halt of a state directory; a disk that does not take it keeps no cancel back. */
+/** Latches the halt of a state directory. A failed disk write does not block the cancels. */
 export function latchHalt(which: WhichBot, said: string, at: Millis, who?: string): Halted {
   const { stateDir } = which;
   const reason = checkedReason(said);
@@ -40,7 +43,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
   try {
     latch.set({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
   } catch (error) {
-    // Another command, or the bot, may have latched it at the same moment.
+    // Another command, or the bot, may have latched it at the same time.
     const other = latch.read();
     if (other !== null)
       return {
@@ -60,7 +63,7 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
   };
 }
 
-/** The configuration that the last run of a state directory had. */
+/** Returns the configuration of the last run of a state directory. */
 export function lastConfigOf(stateDir: string): Config {
   const run = existsSync(stateDir) ? recordingsIn(stateDir).at(-1)?.run : undefined;
   const of = run === undefined ? null : recordedRunOf(stateDir, run);
@@ -71,7 +74,7 @@ export function lastConfigOf(stateDir: string): Config {
   return recordedConfig(of.setup);
 }
 
-/** Why there is nothing of such a bot that another process could cancel; null when there may be. */
+/** Returns why another process has nothing to cancel for such a bot; `null` if it may have. */
 export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
   if (isPaperState(stateDir)) return 'paper trading leaves no order anywhere: nothing to cancel';
   if (exchange.kind === 'embedded')
@@ -80,8 +83,8 @@ export function nothingToCancel({ exchange }: Config, stateDir: string): string 
 }
 
 /**
- * Takes every order of the bot out, and verifies it. Lines for a person. What the state knows is canceled first, without reading anything; nothing
- * counts as verified before requests of the bot that may still be on their way had their time.
+ * Cancels every order of the bot and verifies it; returns lines for the operator. Orders in the state are canceled
+ * first, without a read. Nothing is verified before the request delay of the bot's requests has passed.
  */
 export async function cancelOwn(
   config: Config,
@@ -98,7 +101,7 @@ export async function cancelOwn(
   try {
     const connectivity = new ConnectivityLog(log, clock);
     if (known.length > 0) await cancelAll({ exchange, connectivity }, known);
-    // Who stopped by itself had verified that nothing is on its way.
+    // A bot that stopped normally had verified that no request is pending.
     const requestDelayMaxMs = readHeartbeat(state.dir, 'bot')?.state === 'stopped' ? 0 : timing.requestDelayMaxMs;
     const bounds = { requestDelayMaxMs, withinMs: timing.shutdownMs };
     const { left, canceled, isCut } = await recoverAndCancel({
@@ -117,7 +120,7 @@ export async function cancelOwn(
         ],
         code: EXIT.clean,
       };
-    // Each known one was asked for by itself where the list is cut: what is left of them is in `left`.
+    // If the list is truncated, each known order was looked up; `left` has those that remain.
     const ids = left ?? (isCut ? [] : known);
     return {
       lines: [
@@ -139,13 +142,14 @@ export async function cancelOwn(
 type Beside = Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
 
 const AGAIN_MS = 200;
-/** Its nonce is not higher than that of another process, or the credentials are wrong. */
+/** Whether the nonce is not higher than that of another process, or the credentials are wrong. */
 const isNonceRefused = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === 'refused' && outcome.meaning === 'nonce';
 
 /**
- * The bot's key in a second process. Its nonces are those of the clock, as the bot's are, so that either's requests stay acceptable to an exchange that
- * wants each to be higher than the last. Where the bot's run ahead of the clock, and ours are refused for that, they go on above every one that it may have used.
+ * Opens a client with the bot's key in a second process. Its nonces derive from the clock, as the bot's do. So both
+ * processes' requests stay acceptable to an exchange that requires rising nonces. If the bot's nonces are ahead of the
+ * clock and these are rejected, they continue above every nonce that the bot may have used.
  */
 async function besideTheBot(
   config: Config,

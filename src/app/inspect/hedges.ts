@@ -1,4 +1,7 @@
-/** `puntas hedges`: what was to leave, every way out with its cost at the decision, and what became of it; from the recordings of a state directory. */
+/**
+ * `puntas hedges`: hedges with every route's cost at the decision, and the outcome, from the recordings of a state
+ * directory.
+ */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import { pairOf } from '../../core/index.ts';
@@ -7,14 +10,17 @@ import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** A hedge with the run that last changed it, and the states that it went through. */
+/** Hedge with the last run that changed it, and its states. */
 export type ToldHedge = HedgeRow & {
   readonly book: string;
   readonly run: number;
   readonly states: readonly { readonly at: number; readonly state: HedgeRow['state']; readonly why: string | null }[];
 };
 
-/** Also of a bot that runs: recordings are read up to where they are whole. Oldest first; of old runs, as long as their recordings are kept. */
+/**
+ * Returns the hedges, oldest first, also of a running bot: recordings are read up to their last complete piece. Hedges
+ * of old runs exist while their recordings are kept.
+ */
 export function hedgesIn(dir: string): readonly ToldHedge[] {
   const found = new Map<string, ToldHedge>();
   for (const { run } of existsSync(dir) ? recordingsIn(dir) : []) {
@@ -23,7 +29,7 @@ export function hedgesIn(dir: string): readonly ToldHedge[] {
       if (recording === null) continue;
       const { book } = recordedConfig(recording.of.setup);
       for (const text of recording.lines) {
-        // Every other line is left as it is: there are millions of them.
+        // Other lines are not parsed: there are millions of them.
         if (!text.startsWith(BEGINS)) continue;
         const line = lineOf(text);
         if (line.kind !== 'input' || line.event.kind !== 'hedge') continue;
@@ -34,7 +40,7 @@ export function hedgesIn(dir: string): readonly ToldHedge[] {
         found.set(row.id, { ...row, book, run, states });
       }
     } catch (error) {
-      // A damaged recording is told by puntas replay; what came before is shown.
+      // `puntas replay` reports a damaged recording; the part before the damage is shown.
       if (!(error instanceof RangeError)) throw error;
     }
   }
@@ -43,7 +49,10 @@ export function hedgesIn(dir: string): readonly ToldHedge[] {
 
 const BEGINS = 'i{"event":{"kind":"hedge"';
 
-/** The lines to print. Throws `UsageError` when there is no recording. */
+/**
+ * Returns the lines to print.
+ * @throws UsageError if there is no recording.
+ */
 export function hedges(dir: string, json: boolean): readonly string[] {
   if (!existsSync(dir) || recordingsIn(dir).length === 0)
     throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
@@ -52,7 +61,7 @@ export function hedges(dir: string, json: boolean): readonly string[] {
   return told.length === 0 ? ['nothing was ever to leave'] : told.flatMap(linesOf);
 }
 
-/** One hedge for a person: the decision, its alternatives, and its end. */
+/** Returns one hedge as text: the decision, its alternatives, and its end. */
 export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
   const [major, minor] = pairOf(book);
   const what = row.amount.startsWith('-')

@@ -1,4 +1,4 @@
-/** `puntas ledger`: what the ledger of a state directory says by currency, for people and programs, and the bookings that a person leaves for it. */
+/** `puntas ledger`: the ledger of a state directory by currency, as text or data, and the operator's bookings. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -31,15 +31,15 @@ export type LedgerAsk = {
 
 type Row = {
   readonly currency: string;
-  /** Within the time that was asked for: `opening` is everything before it. */
+  /** Causes within the requested time; `opening` is everything before it. */
   readonly causes: Causes;
   readonly closing: Money;
-  /** As it was last reported; null when it never was. */
+  /** Balance as last reported; `null` if it never was. */
   readonly exchange: Money | null;
   readonly difference: Money | null;
 };
 
-/** Lines for stdout. Rejects with one line when there is nothing to show. */
+/** Returns lines for stdout. Rejects with one line if there is nothing to show. */
 export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise<string[]> {
   const file = await ledgerAt(dir, clock);
   const { since = -Infinity } = ask;
@@ -87,8 +87,9 @@ export type AdjustAsk = {
 };
 
 /**
- * Leaves a booking for the bot and returns the line to print. A booking with the currency, amount, reason and name of one that waits, or is in
- * the ledger, is the same command again and books nothing. Rejects with `UsageError` if the request is wrong.
+ * Writes a booking for the bot and returns the line to print. A booking equal in currency, amount, reason and name to
+ * one that waits or is in the ledger is a repeated command and books nothing. Rejects with `UsageError` if the request
+ * is wrong.
  */
 export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise<string> {
   const reason = checkedReason(ask.reason, { what: 'what happened' });
@@ -111,7 +112,7 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
-/** Ledger entry of a booking by a person; undefined if it was never booked. */
+/** Returns the ledger entry of an operator's booking; `undefined` if it was never booked. */
 const bookedIn = (
   file: LedgerFile | null,
   { currency, amount, reason, by }: Pick<MailMessage<'adjust'>, 'currency' | 'amount' | 'reason' | 'by'>,
@@ -134,7 +135,7 @@ function amountOf(text: string): Money {
   return amount;
 }
 
-/** The name of the login that says so. */
+/** Returns the login name of the operator. */
 export function ownName(): string {
   try {
     return userInfo().username;
@@ -172,7 +173,7 @@ const COLUMNS: readonly (Cause | 'closing' | 'exchange' | 'difference')[] = [
 const cellOf = (row: Row, column: (typeof COLUMNS)[number]): Money | null =>
   column === 'closing' || column === 'exchange' || column === 'difference' ? row[column] : row.causes[column];
 
-/** A column for each currency, points below points. */
+/** Prints a column for each currency, aligned at the decimal points. */
 function table(rows: readonly Row[]): string[] {
   const columns = rows.map(row => {
     const texts = COLUMNS.map(name => cellOf(row, name)).map(sum => (sum === null ? '' : textOfMoney(sum)));
@@ -244,5 +245,5 @@ function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
   return `profit ${profitSentence(sinceOpening, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
 }
 
-/** Minor currency of the bot's book; empty if its state does not name the book. */
+/** Returns the minor currency of the bot's book; empty if its state does not name the book. */
 const minorOf = ({ book }: Pick<LedgerFile, 'book'>): string => (book === null ? '' : pairOf(book)[1]);

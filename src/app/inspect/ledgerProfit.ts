@@ -1,4 +1,7 @@
-/** What a book earned by hour or by day UTC, exact, from the ledger's entries, which outlive restarts: trades, fees and conversions, marked at the last fill. */
+/**
+ * Exact profit of a book by UTC hour or day from ledger entries, which outlive restarts: trades, fees and conversions,
+ * marked at the last fill.
+ */
 import { midPriceOf } from '../../messages/shownProfit.ts';
 import { money, moneyOf, multiplyMoneyFloor } from '../../core/index.ts';
 import type { Cause, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
@@ -6,20 +9,23 @@ import { isBroughtForward } from '../../live/state/entries.ts';
 
 export type BookNames = { readonly book: string; readonly major: string; readonly minor: string };
 
-/** A trade as the ledger keeps it; an older Puntas kept neither book nor price (null). */
+/** Trade as the ledger keeps it; book and price are `null` for an older Puntas. */
 export type BookedTrade = {
   readonly trade: string;
   readonly order: string;
   readonly book: string | null;
-  /** As the exchange wrote it. */
+  /** Text as the exchange sent it. */
   readonly price: string | null;
-  /** Null where an older Puntas kept none; the order and its level also where the order is not the bot's. */
+  /**
+   * Role, client order id and quote level of the fill. Each is `null` if an older Puntas did not keep it; the last two
+   * also if the order is not the bot's.
+   */
   readonly role: 'maker' | 'taker' | null;
   readonly clientOrderId: string | null;
   readonly level: string | null;
 };
 
-/** Null for what is no trade. */
+/** Returns the trade of an entry; `null` if it is not a trade. */
 export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>): BookedTrade | null {
   const [kind, trade, order] = source.split(' ');
   if (kind !== 'trade' || trade === undefined) return null;
@@ -30,27 +36,30 @@ export function bookedTrade({ source, why }: Pick<LedgerEntry, 'source' | 'why'>
   };
 }
 
-/** What `Holdings` writes of a trade. */
+/** Format in which `Holdings` writes a trade. */
 const TRADE = /^(\S{1,40}) at (\d{1,40}(?:\.\d{1,40})?)(?: as (maker|taker))?(?: of (\S{1,40}))?(?: level (\d{1,4}))?$/;
 
-/** Of one hour or day, in the minor currency: `trading + fees + hedging` is the net. */
+/** Profit of one hour or day, in the minor currency: `trading + fees + hedging` is the net. */
 export type ProfitSums = {
   fills: number;
-  /** Traded. */
+  /** Traded value. */
   volume: Money;
-  /** What trades brought, and what the inventory held is worth more or less. */
+  /** Gain from trades, and the change in value of the inventory. */
   trading: Money;
   fees: Money;
-  /** What conversions brought against the mark. */
+  /** Gain from conversions against the mark. */
   hedging: Money;
-  /** What inventory is marked at, here the last fill up to its end; null before the first. */
+  /** Mark of the inventory, here the last fill up to the period's end; `null` before the first. */
   mark: { readonly price: Money; readonly at: Millis } | null;
 };
 
-/** What the ledger began with, or what older entries amount to: of no day. */
+/** Whether an entry is the opening or the sum of older entries, and so belongs to no day. */
 export const isBeginning = (entry: LedgerEntry): boolean => entry.source === 'opening' || isBroughtForward(entry);
 
-/** By time, those of one time as booked; nothing is before the beginning, of which a transfer that was listed late may tell an earlier time. */
+/**
+ * Sorts by time; entries of equal time stay as booked. No entry precedes the opening, even if a transfer listed late
+ * has an earlier time.
+ */
 export function inTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
   const [first] = entries;
   if (first === undefined) return [];
@@ -58,7 +67,10 @@ export function inTime(entries: readonly LedgerEntry[]): readonly LedgerEntry[] 
   return entries.map(entry => (entry.at < least ? { ...entry, at: least } : entry)).sort((a, b) => a.at - b.at);
 }
 
-/** A trade in another book of the account is not; a conversion, and a fee given back, is where a currency of the book moved. */
+/**
+ * Whether an entry belongs to the book. A trade in another book does not; a conversion or a rebate does if it moved a
+ * currency of the book.
+ */
 export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames): boolean {
   if (isBeginning(entry)) return false;
   const trade = bookedTrade(entry);
@@ -73,9 +85,10 @@ export function isOfBook(entry: LedgerEntry, { book, major, minor }: BookNames):
 }
 
 /**
- * By the start of each hour or day, oldest first, those without an entry left out. Inventory counts from the first entry. The sums of
- * all periods are what the ledger has, to the last digit: trades, fees and conversions of the minor currency, and those of the major one at the
- * last mark. A fee in the major currency counts at the price of its fill, and is no inventory any more.
+ * Returns profit by the start of each hour or day, oldest first, without periods that have no entry. Inventory counts
+ * from the first entry. The sums of all periods equal the ledger exactly: trades, fees and conversions in the minor
+ * currency, and those in the major one at the last mark. A fee in the major currency counts at the price of its fill,
+ * and is no longer inventory.
  */
 export function profitBy(
   period: 'hour' | 'day',
@@ -95,7 +108,7 @@ export function profitBy(
     const sums = found(periods, Math.floor(at / periodMs) * periodMs);
     const of = (cause: Cause, currency: string): bigint =>
       changes.reduce((sum, one) => (one.cause === cause && one.currency === currency ? sum + one.amount : sum), 0n);
-    /** What holding so much more brings; the value of all that is held is rounded, not each step. */
+    /** Returns the gain from holding `more`. The value of all holdings is rounded, not each step. */
     const hold = (more: bigint): bigint => {
       held += more;
       const before = worth;
@@ -118,7 +131,7 @@ export function profitBy(
   return periods;
 }
 
-/** Sums of one hour or day with what inventory is marked at. */
+/** Sums of one hour or day, and the kind of its mark. */
 export type EarnedSums = Readonly<ProfitSums> & {
   readonly marked: 'middle' | 'last fill' | null;
   /** Parts of `trading`; `null` where the mid was not recorded. */
@@ -127,9 +140,10 @@ export type EarnedSums = Readonly<ProfitSums> & {
 };
 
 /**
- * Returns profit by the start of each hour or day, oldest first: the difference between the profit since the opening at its end and at the end of
- * the one before, marked at the recorded mid. Periods before the first recorded moment, of an older Puntas, have `byFills`; the first recorded one
- * takes the difference of the marks, so that the sum is the profit since the opening. Fills and volume are the ledger's. `moments` are in time.
+ * Returns profit by the start of each hour or day, oldest first. It is the difference between the profit since the
+ * opening at its end and at the previous end, marked at the recorded mid. Periods before the first recorded moment, of
+ * an older Puntas, use `byFills`. The first recorded period includes the difference of the marks, so that the sum is
+ * the profit since the opening. Fills and volume are the ledger's. `moments` are in order of time.
  */
 export function earnedBy(
   period: 'hour' | 'day',
@@ -173,7 +187,7 @@ export function earnedBy(
 
 type Parts = Readonly<Record<'trading' | 'fees' | 'hedging' | 'spread', Money>>;
 
-/** Trading is the spread that quotes captured, with what inventory gained or lost. */
+/** Trading is the captured spread plus the gain or loss of inventory. */
 const partsOf = ({ profit: { spread, inventory, fees, hedging } }: ProfitSinceOpening): Parts => ({
   ...{ trading: money(spread + inventory), fees, hedging, spread },
 });
@@ -197,7 +211,7 @@ const PERIOD_MS = { hour: 3_600_000, day: 86_400_000 };
 const priceOf = (told: string | null, major: bigint, minor: bigint): Money | null =>
   told === null ? rateOf(major, minor) : moneyOf(told);
 
-/** Minor for one of major, to 18 places; null where either did not move. */
+/** Returns the minor currency paid for one major, to 18 places; `null` if either did not move. */
 function rateOf(major: bigint, minor: bigint): Money | null {
   const rate = major === 0n ? 0n : -(minor * 10n ** 18n) / major;
   return rate > 0n ? money(rate) : null;

@@ -1,4 +1,4 @@
-/** Entries and fills of a ledger as tables: one list of columns for each, of which CSV and Parquet are made, digits exact. */
+/** Ledger entries and fills as tables: one list of columns each for CSV and Parquet, with exact digits. */
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { MONEY_DECIMALS, money, moneyOf, pairOrNull, textOfMoney } from '../../core/index.ts';
@@ -6,7 +6,7 @@ import type { Cause, LedgerEntry, Millis, Money } from '../../core/index.ts';
 import { bookedTrade, isOfBook } from './ledgerProfit.ts';
 import type { BookedTrade, BookNames } from './ledgerProfit.ts';
 
-/** A time is UTC in ms, money exact; null where a row has nothing. */
+/** Column of a table: times are UTC in ms, money is exact; `null` for an empty cell. */
 export type Column<R> = { readonly name: string } & (
   | { readonly kind: 'time'; readonly of: (row: R) => Millis }
   | { readonly kind: 'text'; readonly of: (row: R) => string | null }
@@ -21,11 +21,11 @@ export type EntryRow = {
   readonly amount: Money;
   readonly price: string | null;
   readonly why: string | null;
-  /** Null for what is no trade. */
+  /** Trade of the entry; `null` if it is not a trade. */
   readonly told: BookedTrade | null;
 };
 
-/** A row for each balance that an entry changed. */
+/** Returns a row for each balance that an entry changed. */
 export function entryRows(entry: LedgerEntry): readonly EntryRow[] {
   const { at, source, why, changes } = entry;
   const told = bookedTrade(entry);
@@ -60,16 +60,19 @@ export type BookedFill = {
   readonly order: string;
   readonly book: string;
   readonly side: 'buy' | 'sell';
-  /** Above zero: of the book's first currency, and what was paid or got for it in its second. */
+  /** Positive: amount in the book's first currency, and value paid or received in its second. */
   readonly amount: Money;
   readonly value: Money;
   readonly price: string | null;
-  /** Above zero when it was paid. */
+  /** Positive if paid. */
   readonly fee: Money;
   readonly feeCurrency: string | null;
 };
 
-/** Null for what is no trade, or one of which the ledger does not tell the book. A trade of an older Puntas is of `own` where its currencies are. */
+/**
+ * Returns the fill of an entry; `null` if it is not a trade, or if its book is unknown. A trade of an older Puntas
+ * belongs to `own` if its currencies match.
+ */
 export function bookedFill(entry: LedgerEntry, own: BookNames): BookedFill | null {
   const told = bookedTrade(entry);
   const book = told?.book ?? (isOfBook(entry, own) ? own.book : null);
@@ -107,11 +110,11 @@ export const FILL_COLUMNS: readonly Column<BookedFill>[] = [
   { name: 'level', kind: 'text', of: ({ level }) => level },
 ];
 
-/** The names of the columns, without the end of the line. */
+/** Returns the column names without a line end. */
 export const csvHead = (columns: readonly { readonly name: string }[]): string =>
   columns.map(({ name }) => name).join(',');
 
-/** Without the end of the line. */
+/** Returns a row without a line end. */
 export const csvLine = <R>(columns: readonly Column<R>[], row: R): string =>
   columns.map(column => quoted(cellOf(column, row))).join(',');
 
@@ -124,7 +127,9 @@ function cellOf<R>(column: Column<R>, row: R): string {
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
-/** Money is DECIMAL(38, 18), which holds every sum of the ledger; times are TIMESTAMP in UTC. */
+/**
+ * Returns a Parquet file. Money is DECIMAL(38, 18), which holds every sum of the ledger; times are TIMESTAMP in UTC.
+ */
 export function parquetOf<R>(columns: readonly Column<R>[], rows: readonly R[]): Uint8Array {
   const buffer = parquetWriteBuffer({
     schema: [{ name: 'root', num_children: columns.length }, ...columns.map(schemaOf)],
@@ -138,7 +143,7 @@ export function parquetOf<R>(columns: readonly Column<R>[], rows: readonly R[]):
 const storedOf = <R>(column: Column<R>, row: R): string | bigint | null =>
   column.kind === 'time' ? BigInt(Math.floor(column.of(row))) * 1_000n : column.of(row);
 
-/** 38 digits are 16 bytes. */
+/** 38 digits need 16 bytes. */
 function schemaOf<R>({ name, kind }: Column<R>) {
   if (kind === 'time')
     return { name, type: 'INT64', repetition_type: 'REQUIRED', converted_type: 'TIMESTAMP_MICROS' } as const;

@@ -1,4 +1,4 @@
-/** What a configuration would quote now: an engine that has read what a start reads, and places nothing. */
+/** Quotes that a configuration would place now: an engine with a start's data that places nothing. */
 import { moneyOf, pairOf, textOfMoney } from '../../core/index.ts';
 import type { Balance, Clock, Exchange, Money, OrderReport, Preview, RiskContext } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
@@ -15,14 +15,14 @@ export type PreviewNow = {
   readonly preview: Preview;
   readonly riskContext: RiskContext;
   readonly balances: readonly Balance[];
-  /** Orders of this bot that live, of a run that was killed or still runs: counted as taken out, as a start does first. */
+  /** Number of live orders of this bot from a killed or running process. They count as canceled, as at a start. */
   readonly own: number;
 };
 
 const isOwn = ({ book, originId }: OrderReport, config: Config): boolean =>
   book === config.book && originId?.startsWith(`${config.instance}-`) === true;
 
-/** Without what these orders lock. */
+/** Returns the balance without the locks of these orders. */
 function unlocked(balance: Balance, own: readonly OrderReport[]): Balance {
   const { currency, locked } = balance;
   const one = moneyOf('1');
@@ -35,7 +35,10 @@ function unlocked(balance: Balance, own: readonly OrderReport[]): Balance {
   return { ...balance, locked: textOfMoney((left > 0n ? left : 0n) as Money) };
 }
 
-/** Rejects with one line for a person when the exchange cannot be read, or the quotes cannot earn the account's fees. */
+/**
+ * Returns the preview. Rejects with one line for the operator if the exchange cannot be read, or if the quotes cannot
+ * earn the account's fees.
+ */
 export async function previewNow(
   config: Config,
   client: Exchange,

@@ -1,4 +1,4 @@
-/** The profit of a bot at the last moment that is on disk: its last recording replayed, or its last checkpoint where there is none. */
+/** Profit of a bot at the last point in time on disk: its last recording replayed, or else its last checkpoint. */
 import { existsSync } from 'node:fs';
 import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
@@ -9,7 +9,10 @@ import type { ReplayedMoment } from './explain.ts';
 
 export type ProfitNow = { readonly sinceOpening: ProfitSinceOpening; readonly run: Profit | null };
 
-/** Returns the last recorded moment of a state directory; `null` without a recording, the reason if it cannot be replayed. */
+/**
+ * Returns the last recorded moment of a state directory; `null` without a recording, or the error if it cannot be
+ * replayed.
+ */
 export function lastMoment(dir: string, onInput?: (at: Millis) => void): ReplayedMoment | UsageError | null {
   if (!existsSync(dir) || recordingsIn(dir).length === 0) return null;
   try {
@@ -21,8 +24,8 @@ export function lastMoment(dir: string, onInput?: (at: Millis) => void): Replaye
 }
 
 /**
- * Returns the later one of recording and checkpoint. A checkpoint without a time is an older Puntas': its recording does not tell what came
- * before its run, and the checkpoint does.
+ * Returns the later one of recording and checkpoint. A checkpoint without a time is an older Puntas': only it, not the
+ * recording, has the profit of earlier runs.
  */
 export function profitAt(
   moment: ReplayedMoment | UsageError | null,

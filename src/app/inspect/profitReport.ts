@@ -1,4 +1,4 @@
-/** `puntas report`: what the bot's book earned day by day, from the ledger, for people and programs. */
+/** `puntas report`: profit of the bot's book by day, from the ledger, as text or data. */
 import { CAUSES, causesFrom, money, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
 import type { Causes, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
@@ -12,38 +12,41 @@ import type { ProfitNow } from './profitNow.ts';
 import { timeText } from '../../messages/timeText.ts';
 
 export type ProfitDay = EarnedSums & {
-  /** Its start, UTC. */
+  /** Start of the day, UTC. */
   readonly from: Millis;
   readonly net: Money;
-  /** Held of the book's two currencies at its end, by the ledger: all of the account. */
+  /** Holdings of the book's two currencies at the end of the day, by the ledger: the whole account's. */
   readonly inventory: Money;
   readonly cash: Money;
-  /** Everything that was booked on it, by currency, also what is not in the profit. */
+  /** All bookings of the day by currency, including those outside the profit. */
   readonly booked: ReadonlyMap<string, Causes>;
-  /** Null for a whole day; or why something is missing. */
+  /** Reason why the day is incomplete; `null` for a complete day. */
   readonly cut: 'begins' | 'older entries are one sum' | 'so far' | null;
 };
 
 export type ProfitReport = BookNames & {
-  /** When it was read. */
+  /** Time of the read. */
   readonly at: Millis;
-  /** The ledger's first entry. */
+  /** Time of the ledger's first entry. */
   readonly knownFrom: Millis;
-  /** That entry is what older ones amount to: their days are not known. */
+  /** Whether that entry is the sum of older ones, whose days are unknown. */
   readonly isFolded: boolean;
-  /** Every day of UTC from the first to the last, also those without a fill. */
+  /** Every UTC day from the first to the last, including days without a fill. */
   readonly days: readonly ProfitDay[];
   readonly total: Pick<ProfitDay, 'fills' | 'volume' | 'trading' | 'fees' | 'hedging' | 'net'>;
-  /** What is in the ledger and in no profit, with how many entries. */
+  /** Kinds of ledger entries outside the profit, with their numbers. */
   readonly leftOut: readonly { readonly what: string; readonly count: number }[];
   /** Profit since the opening at the last recorded moment, and its run's part; `null` if none was kept. */
   readonly profit: ProfitNow | null;
 };
 
-/** The days that are asked for, both included, as starts of days UTC. */
+/** Requested days, inclusive, as starts of UTC days. */
 export type DaysAsked = { readonly from?: Millis; readonly to?: Millis };
 
-/** `book`: where the state does not tell it. Throws `UsageError` when there is nothing to show. */
+/**
+ * Computes the report. `book`: used if the state does not contain it.
+ * @throws UsageError if there is nothing to show.
+ */
 export function profitReport(
   file: LedgerFile,
   asked: DaysAsked,
@@ -55,7 +58,7 @@ export function profitReport(
   const entries = inTime(file.entries);
   const [first] = entries;
   if (name === undefined || first === undefined) throw new UsageError('nothing is booked there yet');
-  // The clock of a bot that was run faster is ahead.
+  // The clock of an accelerated bot is ahead.
   const at = Math.max(now, entries.at(-1)!.at, current?.sinceOpening.at ?? -Infinity);
   const [major, minor] = pairOf(name);
   const names = { book: name, major, minor };
@@ -88,7 +91,7 @@ type DaySources = {
   readonly moments: readonly ProfitSinceOpening[];
 };
 
-/** Days from the first whose end the bot has recorded are marked at the mid; the ones before, of an older Puntas, at the last fill. */
+/** Days from the first recorded day end are marked at the mid; earlier ones, of an older Puntas, at the last fill. */
 function profitDays({ entries, names, moments }: DaySources, at: Millis, isFolded: boolean): readonly ProfitDay[] {
   const sums = earnedBy('day', profitBy('day', entries, names, Infinity), moments, Infinity);
   const byDay = new Map<Millis, LedgerEntry[]>();
@@ -127,7 +130,7 @@ const NOTHING = {
   ...{ spread: null, inventoryGain: null },
 };
 
-/** What moved and is not profit of this book. */
+/** Counts movements that are not profit of this book. */
 function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitReport['leftOut'] {
   const counts = new Map<string, number>();
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -144,7 +147,7 @@ function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitRep
   return [...counts].map(([what, times]) => ({ what, count: times }));
 }
 
-/** As one JSON object: every sum exact. */
+/** Returns the report as one JSON object with exact sums. */
 export function reportJson(report: ProfitReport): object {
   const { book, major, minor, at, knownFrom, isFolded, days, total, leftOut, profit } = report;
   const counted = profit && partsText(profit.sinceOpening.profit);
@@ -179,16 +182,16 @@ const textsOf = ({ volume, trading, fees, hedging, net }: ProfitReport['total'])
 const causesText = (causes: Causes) =>
   Object.fromEntries(CAUSES.flatMap(cause => (causes[cause] === 0n ? [] : [[cause, textOfMoney(causes[cause])]])));
 
-/** `2026-11-23`, UTC. */
+/** Returns a UTC day such as `2026-11-23`. */
 export const dayText = (at: Millis): string => timeText(at).slice(0, 10);
 
 const secondOf = (at: Millis): string => `${timeText(at).slice(0, 19).replace('T', ' ')} UTC`;
-/** `2026-11-23 14:05`, UTC. */
+/** Returns a UTC minute such as `2026-11-23 14:05`. */
 export const minuteOf = (at: Millis): string => timeText(at).slice(0, 16).replace('T', ' ');
 
 const WIDTH = 80;
 
-/** A table of at most 80 columns where its digits allow it, and what has to be known to read it. */
+/** Returns a table of at most 80 columns if its digits allow it, with notes. */
 export function reportText(report: ProfitReport): readonly string[] {
   const { book, major, minor, days } = report;
   return [
@@ -200,13 +203,13 @@ export function reportText(report: ProfitReport): readonly string[] {
   ];
 }
 
-/** `2026-11-21 to 2026-11-23`; one day by itself. */
+/** Returns `2026-11-21 to 2026-11-23`, or a single day. */
 export function daysText(days: readonly ProfitDay[]): string {
   const [first, last] = [days[0]!.from, days.at(-1)!.from];
   return first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`;
 }
 
-/** Sentences on how far it may be trusted; the same in the terminal and on the page. */
+/** Returns notes on the report's reliability, shared by terminal and page. */
 export function notesOf(report: ProfitReport): readonly string[] {
   const { minor, at, days, isFolded, knownFrom, leftOut, profit } = report;
   const last = days.at(-1)!;
@@ -240,7 +243,7 @@ function byFillsNote(days: readonly ProfitDay[]): string {
   return last === undefined ? '' : ` Days up to ${dayText(last.from)} are of an older Puntas, marked at the last fill.`;
 }
 
-/** Digits are dropped until it fits. */
+/** Drops decimals until the table fits. */
 function fitted(report: ProfitReport): readonly string[] {
   for (let decimals = volumeDecimals(report.total.volume); ; decimals--) {
     const rows = tableOf(report, decimals);
@@ -248,7 +251,7 @@ function fitted(report: ProfitReport): readonly string[] {
   }
 }
 
-/** A book in money has two; one in coins, whose sums are small, eight. */
+/** A book in money gets two decimals; one in coins, with small sums, eight. */
 const volumeDecimals = (volume: Money): number => (volume === 0n || volume >= 100n * 10n ** 18n ? 2 : 8);
 
 function tableOf({ days, total, major }: ProfitReport, decimals: number): readonly string[] {
@@ -273,7 +276,7 @@ function tableOf({ days, total, major }: ProfitReport, decimals: number): readon
   );
 }
 
-/** To so many places, half away from zero; exact money in, no float. */
+/** Rounds exactly to that many places, half away from zero. */
 function roundedMoney(sum: Money, decimals: number): string {
   const unit = 10n ** BigInt(18 - decimals);
   const size = ((sum < 0n ? -sum : sum) + unit / 2n) / unit;

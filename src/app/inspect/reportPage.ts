@@ -1,4 +1,4 @@
-/** The report of what a bot earned as one page that opens from disk, for whoever is shown it. */
+/** Profit report as one self-contained page, to share as a file. */
 import {
   gainText,
   html,
@@ -21,7 +21,7 @@ import type { Money } from '../../core/index.ts';
 import { dayText, minuteOf, notesOf, daysText } from './profitReport.ts';
 import type { ProfitDay, ProfitReport } from './profitReport.ts';
 
-/** The text of an HTML file that stands alone: library, style and script are inside, every text of the ledger is escaped. */
+/** Returns the HTML with library, style and script inside; all texts of the ledger are escaped. */
 export function profitPage(report: ProfitReport, parts: PageParts): string {
   const { book, days } = report;
   const title = `Profit by day: ${book}`;
@@ -79,7 +79,7 @@ function tilesOf({ days, total, major, minor }: ProfitReport): Html {
   </div>`;
 }
 
-/** Few days have their names below them; many stand on an axis of time. */
+/** Maximum number of days labeled by name; more use a time axis. */
 const NAMED_MOST = 14;
 
 function plotOf({ days }: ProfitReport, id: string, title: string, unit: string, lines: readonly Line[]): Plot {
@@ -105,7 +105,7 @@ function plotOf({ days }: ProfitReport, id: string, title: string, unit: string,
 const valuesOf = (days: readonly ProfitDay[], of: (day: ProfitDay) => Money): readonly number[] =>
   days.map(day => approximately(of(day)));
 
-/** Gains and losses have colours of their own. */
+/** Gains and losses have separate colors. */
 function netPlot(report: ProfitReport): Plot {
   const nets = valuesOf(report.days, ({ net }) => net);
   return plotOf(report, 'net', 'Net by day', report.minor, [
@@ -137,7 +137,7 @@ function partPlots(report: ProfitReport): readonly Plot[] {
   return [part('trading', 'spread'), part('fees', 'fees'), ...hedging, part('volume', 'model-1')];
 }
 
-/** The newest first: what a person looks for. */
+/** Lists days, newest first. */
 function dayTable({ days, total, major, minor }: ProfitReport): Html {
   const hasHedging = days.some(({ hedging }) => hedging !== 0n);
   const gain = (sum: Money): Html =>

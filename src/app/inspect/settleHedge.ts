@@ -1,4 +1,6 @@
-/** `puntas hedges settle`: the evidence of a hedge that nobody can look up, and a person's word on what became of it. */
+/**
+ * `puntas hedges settle`: evidence about a hedge that cannot be looked up, and the operator's statement of its outcome.
+ */
 import { CAUSES, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
 import type { Balance, Clock, LedgerEntry, Money } from '../../core/index.ts';
 import { outcomeFromBalances, conversionOf } from '../../hedge/index.ts';
@@ -16,12 +18,15 @@ import type { ToldHedge } from './hedges.ts';
 export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'>;
 type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };
 
-/** The lines to print: everything that is known of it. Throws `UsageError` when there is no such hedge, or nothing to settle. */
+/**
+ * Returns everything known of a hedge, as lines to print.
+ * @throws UsageError if there is no such hedge, or nothing to settle.
+ */
 export async function hedgeEvidence(dir: string, id: string, clock: Clock): Promise<readonly string[]> {
   return (await evidenceOf(dir, id, clock)).lines;
 }
 
-/** The same, and leaves the settlement for the bot. */
+/** Like `hedgeEvidence`, and writes the settlement for the bot. */
 export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Promise<readonly string[]> {
   const reason = checkedReason(ask.reason, { what: 'how you know' });
   const by = checkedBy(ask.by);
@@ -53,7 +58,7 @@ async function evidenceOf(
   const conversion = conversionOf(told);
   const acceptedAt = told.states.find(({ state }) => state === 'accepted')?.at ?? told.at;
   const { before, after: last } = balancesAround(dir, acceptedAt);
-  // What was read before its acceptance says nothing of it.
+  // A read before its acceptance proves nothing.
   const after = last !== null && last.at > acceptedAt ? last : null;
   const legs = [
     { ...conversion.give, executed: money(-conversion.give.amount) },
@@ -79,7 +84,10 @@ const verdict = (says: 'completed' | 'failed' | null): string =>
     ? 'the balances do not tell: look in the account at the exchange, then settle it with --as executed or --as failed'
     : `the balances say: ${says === 'completed' ? 'executed' : 'failed'}`;
 
-/** What the exchange has beyond the ledger, which has nothing of the hedge; null before a read of the balances. */
+/**
+ * Returns what the exchange has beyond the ledger, which does not include the hedge; `null` before a read of the
+ * balances.
+ */
 function unexplained({ causes }: LedgerFile, after: Seen | null, currency: string): Money | null {
   const now = after?.totals.get(currency);
   const row = causes.get(currency);
@@ -110,7 +118,7 @@ function legLines(
 const seenAtText = (seen: Seen | null): string => (seen === null ? '' : ` (${new Date(seen.at).toISOString()})`);
 const ENTRIES_SHOWN = 20;
 
-/** Fills in one sum, and what the lists told or a person booked one by one. */
+/** Sums up fills; lists transfers and the operator's bookings one by one. */
 function bookedSince(entries: readonly LedgerEntry[], since: number, currency: string): readonly string[] {
   const sums = new Map<string, bigint>();
   const single: string[] = [];
@@ -129,7 +137,7 @@ function bookedSince(entries: readonly LedgerEntry[], since: number, currency: s
   ];
 }
 
-/** The balances of the exchange as they were last read before a moment, and as they were read last. */
+/** Returns the exchange's balances as last read before a time, and as last read. */
 function balancesAround(dir: string, at: number): { readonly before: Seen | null; readonly after: Seen | null } {
   let [before, after]: (Seen | null)[] = [null, null];
   for (const { run } of recordingsIn(dir)) {
@@ -144,7 +152,7 @@ function balancesAround(dir: string, at: number): { readonly before: Seen | null
         after = seen;
       }
     } catch (error) {
-      // A damaged recording is told by puntas replay; what came before is shown.
+      // `puntas replay` reports a damaged recording; the part before the damage is shown.
       if (!(error instanceof RangeError)) throw error;
     }
   }

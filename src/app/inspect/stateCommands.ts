@@ -1,4 +1,4 @@
-/** `puntas replay`, `puntas reduce` and `puntas resume`: what a state directory can be asked after and told. */
+/** `puntas replay`, `puntas reduce` and `puntas resume` on a state directory. */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import { isPositionLimitReason } from '../../core/index.ts';
@@ -15,7 +15,10 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 
-/** Replays recorded runs (the last one, or all) and says for each whether every command came out the same. True when all did. */
+/**
+ * Replays recorded runs (the last one, or all) and prints for each whether every command is the same. Returns `true` if
+ * all are.
+ */
 export function replay(dir: string, which: 'last' | 'all' | number, print: (line: string) => void): boolean {
   const runs = existsSync(dir) ? recordingsIn(dir).map(({ run }) => run) : [];
   if (runs.length === 0)
@@ -47,7 +50,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const broken = broke === null ? '' : `, and broke as it did then: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
   } catch (error) {
-    // What cannot be read from its beginning.
+    // The recording is unreadable from its start.
     return {
       same: false,
       text: `DIFFERENT before the first input: ${error instanceof Error ? error.message : String(error)}`,
@@ -55,7 +58,7 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
   }
 }
 
-/** From here on inventory is only closed, until a resume. Says what holds now. */
+/** Sets reduce-only until a resume. Returns what is in effect. */
 export function reduce(which: WhichBot, said: string, at: Millis, who?: string): string {
   const dir = which.stateDir;
   const reason = checkedReason(said);
@@ -73,8 +76,9 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
 }
 
 /**
- * Ends a pause, and that alone; without one lifts a halt, a hold, and what keeps inventory only being closed. Says what it was, and what holds on.
- * Throws `UsageError` when there is nothing to lift.
+ * Ends only a pause; without a pause, lifts a halt, a hold and reduce-only. Returns what was lifted, and what stays in
+ * effect.
+ * @throws UsageError if there is nothing to lift.
  */
 export function resume(which: WhichBot, said: string, at: Millis, who?: string): string {
   const { configFile, stateDir: dir } = which;

@@ -1,4 +1,7 @@
-/** A process beside a run, the console: without anything of the environment that may be a key, started again when it dies, ended with the run. */
+/**
+ * Child process of a run, the console: without possible secrets in its environment, restarted when it dies, ended with
+ * the run.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -7,38 +10,41 @@ import type { Clock, Millis, Timer } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 
 export type BesideOptions = {
-  /** How it is called in the log. */
+  /** Name in the log. */
   readonly name: string;
-  /** What node runs, with its arguments. */
+  /** Script and arguments for node. */
   readonly args: readonly string[];
-  /** Of this process; what is not known to be harmless is left out. */
+  /** Environment of this process; only variables known to be harmless are passed on. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Of the wall. */
+  /** Real time. */
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** Whoever dies at once is started again after a second, then after two, and so on. */
+/** Restart delays, doubled after each early death. */
 const AGAIN_MS = { first: 1_000, most: 60_000 };
-/** Who has lived this long has not died at once. */
+/** Lifetime after which a death does not count as early. */
 const LIVED_MS = 60_000;
-/** Asked to end, it has this long. */
+/** Time for the child to end after a stop request. */
 const ENDS_WITHIN_MS = 5_000;
 
-/** Names by which a process finds its programs, folders, language and time; nothing that could be a secret. */
+/** Variables for programs, folders, language and time; none can be a secret. */
 const HARMLESS = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_OPTIONS|NODE_EXTRA_CA_CERTS)$/;
 
-/** Beside these a console that a person starts needs what its terminal and the browser are found by. */
+/** Further variables that a console started by the operator needs for its terminal and browser. */
 const OF_A_DESKTOP =
   /^(?:TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS|BROWSER|SYSTEMROOT|WINDIR|PUNTAS_DEBUG)$/i;
 
-/** Removes everything from an environment that a console has no use for: what is reached from outside has no secret of another program either. */
+/**
+ * Removes all variables from an environment that a console does not need: a server reachable from outside must not hold
+ * other programs' secrets either.
+ */
 export function keepHarmless(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(environment))
     if (!HARMLESS.test(name) && !OF_A_DESKTOP.test(name)) delete environment[name];
 }
 
-/** What such a process may see of an environment. */
+/** Returns the harmless part of an environment. */
 export const harmless = (environment: BesideOptions['environment']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
@@ -46,7 +52,7 @@ export const harmless = (environment: BesideOptions['environment']): Record<stri
     ),
   );
 
-/** Keeps it running until it is stopped. Never throws: a run goes on without it. */
+/** Keeps the process running until it is stopped. Never throws: the run continues without it. */
 export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
   const { name, clock, log } = options;
   let child: ChildProcess | null = null;
@@ -85,7 +91,7 @@ export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
 }
 
 function begun({ name, args, environment, log }: BesideOptions): ChildProcess {
-  // It ends when the channel does: also when this process is killed.
+  // The child ends when the channel closes, also if this process is killed.
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
     env: harmless(environment),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

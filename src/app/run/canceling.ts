@@ -1,6 +1,6 @@
-/** `puntas cancel` in the bot: every order is canceled and verified to be gone, and then it quotes anew. */
+/** `puntas cancel` in the bot: cancels every order, verifies that they are gone, and quotes again. */
 import type { Clock } from '../../core/index.ts';
-import type { Rolling } from '../../live/loop/rolling.ts';
+import type { RecordingRotation } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
@@ -16,14 +16,15 @@ export type CancelHost = {
   readonly box: Requests<'cancel', 'cancelAnswer'>;
   readonly book: string;
   readonly instance: string;
-  readonly rolling: Pick<Rolling, 'beginAnew' | 'session'>;
+  readonly rotation: Pick<RecordingRotation, 'restartRun' | 'run'>;
 };
 
 const LOOK_EVERY_MS = 500;
 
 /**
- * Looks for requests until it is stopped. What was asked of an earlier process is not for this one. One at a time: what is asked while one is under
- * way is told so at once, as that takes every order out; waiting for its turn it would take the bot out of the market once more, long after.
+ * Polls for requests until stopped, and ignores those to an earlier process. Requests are handled one at a time. A
+ * request during another is answered immediately, because the current one cancels every order. If it were queued, it
+ * would take the bot out of the market again much later.
  */
 export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
   const { box, clock, log } = host;
@@ -77,11 +78,11 @@ function tell({ box, log }: CancelHost, { id, by, reason }: CancelRequest, answe
   }
 }
 
-async function answerOf({ rolling, book, instance }: CancelHost): Promise<Omit<CancelAnswer, 'id'>> {
-  const live = rolling.session.engine.liveOrders.length;
-  const end = await rolling.beginAnew();
+async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<CancelAnswer, 'id'>> {
+  const live = rotation.run.engine.liveOrders.length;
+  const end = await rotation.restartRun();
   if (end.kind === 'kept') return keptFor(end.why);
-  const { haltedBecause: halted, pausedBecause: paused } = rolling.session.engine;
+  const { haltedBecause: halted, pausedBecause: paused } = rotation.run.engine;
   const silent = halted !== null ? `, halted: ${halted}` : paused !== null ? `, paused: ${paused}` : '';
   const anew = `run ${end.run} goes on after ${(end.ms / 1000).toFixed(1)} s${silent}`;
   const were = live === 1 ? '1 order was live' : `${live} orders were live`;

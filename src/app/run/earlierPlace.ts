@@ -1,4 +1,7 @@
-/** The state of this bot at the place that the working directory gave before relative paths counted from the YAML: never traded past in silence. */
+/**
+ * Check for a state of this bot where older versions kept it, relative to the working directory. The bot must not start
+ * without it unnoticed.
+ */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Clock } from '../../core/index.ts';
@@ -11,10 +14,11 @@ import type { StateLook } from '../../live/state/stateLook.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**
- * Throws `UsageError` where a bot of this name has a state at the earlier place that must be moved or settled before this one trades: a ledger
- * that the new place lacks, a halt, orders that may live. `file` is the YAML, `cwd` the working directory.
+ * Rejects with `UsageError` if the former location has a state of this bot that must be moved or settled first.
+ * Examples are a ledger that the new location lacks, a halt, and orders that may live. `file` is the YAML, `cwd` the
+ * working directory.
  */
-export async function heedEarlierPlace(
+export async function assertNoEarlierState(
   config: Config,
   file: string,
   cwd: string,
@@ -44,7 +48,7 @@ export async function heedEarlierPlace(
   );
 }
 
-/** Of the same bot, as far as that shows without asking the exchange. */
+/** Whether the state is of the same bot, as far as is known without the exchange. */
 const isOf = ({ exchange, book, instance }: Config, { owner }: StateLook): boolean =>
   owner !== null &&
   owner.book === book &&

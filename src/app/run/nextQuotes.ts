@@ -1,4 +1,7 @@
-/** What a configuration would quote in place of the one that runs: an engine of its own on what the running one knows, which places nothing. */
+/**
+ * Quotes that a configuration would place instead of the current one: a separate engine with the running engine's data,
+ * which places nothing.
+ */
 import { isInBook, needsOperator, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
@@ -6,7 +9,10 @@ import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';
 import { engineOf } from '../../wiring/bot.ts';
 
-/** What a next run would decide first, but for what only time tells: trades of others, RFQ's prices, how wild the market is. `reference`: the price from elsewhere. Throws as `engineOf`. */
+/**
+ * Returns the likely first decision of a next run. It lacks data that only time provides: other traders' trades, RFQ
+ * prices, volatility. `reference`: reference price. Throws as `engineOf`.
+ */
 export function nextPreview(
   config: Config,
   rules: Rules,
@@ -18,7 +24,7 @@ export function nextPreview(
   const { major } = rules.instrument;
   const ledger = running.ledger([]);
   const engine = engineOf(config, rules, 0);
-  // As text and back: nothing that the running engine goes on changing.
+  // Copied by way of text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
   engine.step({ kind: 'rules', at, ...rules });
   const balances = [...running.snapshot(at).holdings].map(([currency, total]) => {
@@ -40,7 +46,10 @@ export function nextPreview(
   return engine.preview(at);
 }
 
-/** Nothing could be quoted until a person changes something, where now something can, or trading would halt at once; in one line, or null. */
+/**
+ * Returns, in one line, why trading would halt immediately, or why nothing could be quoted until the operator acts.
+ * `null` if neither holds, or if nothing can be quoted now either.
+ */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
   if (next.halt !== null && running.haltedBecause === null) return `it would halt at once: ${next.halt}`;
   if (!needsOperator(next.unshown) || needsOperator(running.snapshot(at).unshown)) return null;
@@ -49,7 +58,7 @@ export function quotesNothing(next: Preview, running: Engine, at: Millis): strin
 
 type Row = { readonly price: Price; readonly amount: Amount };
 
-/** The quotes that stand beside those that would: asks from above, then bids, a row a level. */
+/** Compares the current quotes with the next ones: asks from the outermost inward, then bids, one row per level. */
 export function quotesBeside(
   running: Pick<Engine, 'liveOrders'>,
   next: Preview,

@@ -1,4 +1,7 @@
-/** Opens the state of a run: this bot's and nobody else's, also after its key was changed for another of the same account. */
+/**
+ * Opening of a run's state, which must belong to this bot, also after its key was replaced by another of the same
+ * account.
+ */
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { Outcome, VenueClient } from '../../core/index.ts';
@@ -14,7 +17,9 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** Rejects with one line for a person where the state is another bot's, or cannot be used for want of a permission. */
+/**
+ * Opens the state. Rejects with one line for the operator if it belongs to another bot, or if a permission is missing.
+ */
 export async function openOwnState({ config, venue, clock, seed }: RunOptions): Promise<Journal | DamagedState> {
   const account = accountName(venue);
   const setup = JSON.stringify(config);
@@ -39,13 +44,16 @@ export async function openOwnState({ config, venue, clock, seed }: RunOptions): 
 const HOUR_MS = 3_600_000;
 const MB = 1_000_000;
 
-/** A recording may become a quarter of all, the last eighth only at no good moment: together they never take more than `keepMb`. */
+/**
+ * A recording may take a quarter of the total, its last eighth only if no suitable time for a change of runs comes.
+ * Together they never exceed `keepMb`.
+ */
 export function journalLimits({ journal: { rollHours, keepMb } }: Config) {
   const bytes = (keepMb * MB) / 8;
   return { afterMs: rollHours * HOUR_MS, bytes, recordings: 6 * bytes };
 }
 
-/** What a folder or a port does not let us do is a person's to mend in the configuration; a damaged state is not. */
+/** The operator must fix a denied folder or port in the configuration, but not a damaged state. */
 function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   try {
     return open();
@@ -56,19 +64,22 @@ function openState(open: () => Journal): Journal | DamagedState | OtherKey {
   }
 }
 
-/** Throws it as something that a person mends in the configuration. */
+/** Throws the error as a `UsageError`, because the operator must fix the configuration. */
 export function misplaced(error: unknown, cause: unknown = error): never {
   const wrong = new UsageError(error instanceof Error ? error.message : String(error));
   wrong.cause = cause;
   throw wrong;
 }
 
-/** Names an account at its venue without naming its first key: what was left there is only taken up again there. */
+/**
+ * Returns a name of an account at its exchange, without showing its first key. State is only restored for the same
+ * name.
+ */
 const accountName = ({ restUrl, key, born = 0 }: VenueAccess): string => digest(`${restUrl}\n${key}\n${born}`);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** Whose state it is. */
+/** Returns the owner of a bot's state. */
 export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess): Owner => ({
   venue: exchange.kind === 'embedded' ? null : venue.restUrl,
   key: exchange.kind === 'embedded' ? '' : digest(venue.key),
@@ -78,18 +89,21 @@ export const ownerOf = ({ exchange, book, instance }: Config, venue: VenueAccess
 
 type AccountReads = Pick<VenueClient, 'limits' | 'account' | 'openOrders'>;
 
-/** The number of the account, for which the state may then be opened. Rejects in one line when the key is not known to be of the same account. */
+/**
+ * Returns the account number for which the state may then be opened. Rejects with one line if the key is not proven to
+ * be of the same account.
+ */
 async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: string): Promise<string> {
   if (!exchange.account) throw new UsageError(other.message);
   const clientId = answered('read account_status', await exchange.account.id());
-  // What the state knows is compared where it is opened.
+  // A number known to the state is compared when it is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
   throw new UsageError(
     `${other.message.split(', and ')[0]}, and nothing in it shows that this key (of account ${clientId}) is of the same account: start once with the old key if it still works; else look at the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
   );
 }
 
-/** By the newest own trade, or an order that lives; a state with neither has nothing that another account could be harmed by. */
+/** Checks the newest own trade, or a live order. A state with neither cannot harm another account. */
 async function isKnownBy(exchange: AccountReads, { tid, orders }: AccountEvidence, book: string): Promise<boolean> {
   if (tid === null && orders.length === 0) return true;
   if (tid !== null) {

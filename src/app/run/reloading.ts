@@ -1,10 +1,13 @@
-/** A new configuration for a bot that runs: read, checked, shown, and taken whole at a change of runs; whatever is wrong keeps the one that was. */
+/**
+ * Reload of a running bot's configuration: read, checked, shown, and applied completely at a change of runs. On any
+ * error, the previous one stays.
+ */
 import { createHash } from 'node:crypto';
 import { configChanges } from '../../config.ts';
 import type { Config, ConfigChange } from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
 import { readRules } from '../../live/loop/opening.ts';
-import type { Reloaded } from '../../live/loop/rolling.ts';
+import type { Reloaded } from '../../live/loop/recordingRotation.ts';
 import type { Log } from '../../live/log.ts';
 import { readReference } from '../../live/market/reference.ts';
 import type { Rules } from '../../live/rules.ts';
@@ -15,12 +18,15 @@ import { UsageError } from '../../wiring/usageError.ts';
 import { sentenceOf } from '../../messages/exits.ts';
 import { nextPreview, quotesBeside, quotesNothing } from './nextQuotes.ts';
 
-/** The bot's own file, as it is now. */
+/** The bot's configuration file in its current version. */
 export type ConfigSource = {
   readonly file: string;
-  /** As it was read at the start, before flags changed anything. */
+  /** Configuration as read at the start, before flags changed it. */
   readonly given: Config;
-  /** Throws `UsageError` with everything that is wrong. */
+  /**
+   * Reads the file.
+   * @throws UsageError with all errors.
+   */
   read(): { readonly config: Config; readonly text: string };
 };
 
@@ -30,17 +36,17 @@ export type ReloadHost = {
   readonly client: VenueClient;
   readonly box: ReloadBox;
   readonly source: ConfigSource;
-  /** Keys that this bot takes up at a start alone, whatever the schema says. */
+  /** Keys that this bot applies only at a start, whatever the schema says. */
   readonly onlyAtStart: readonly string[];
   readonly engine: () => Engine;
   readonly time: () => Millis;
-  /** What the bot runs with, and what it would run with. */
+  /** Current configuration. */
   readonly config: () => Config;
-  /** `hasRun`: a run must change for it; without, nothing but the log does. */
+  /** Applies a new configuration. `hasRun`: whether it needs a new run; otherwise only the log level changes. */
   readonly take: (config: Config, hasRun: boolean) => Promise<Reloaded>;
 };
 
-/** `id` and `digest` as of a request; those of SIGHUP have neither. */
+/** Reload request; those of SIGHUP have no id and no digest. */
 export type ReloadAsk = Omit<MailMessage<'reload'>, 'at'>;
 
 const LOOK_EVERY_MS = 1_000;
@@ -55,7 +61,7 @@ export class Reloading {
     this.#given = host.source.given;
   }
 
-  /** Looks for requests until it is stopped. What was asked of an earlier process is not for this one. */
+  /** Polls for requests until stopped, and ignores those to an earlier process. */
   start(): { stop(): Promise<void> } {
     const { box, clock, log } = this.#host;
     let isOver = false;
@@ -80,7 +86,7 @@ export class Reloading {
     };
   }
 
-  /** One after the other, in the order in which they came. */
+  /** Handles requests one after another, in order of arrival. */
   ask(asked: ReloadAsk): void {
     const { box, clock, log } = this.#host;
     this.#underWay = this.#underWay.then(async () => {
@@ -126,7 +132,10 @@ export class Reloading {
     return { end: 'taken', lines: [...shown, taken], changes };
   }
 
-  /** Throws `UsageError` where nothing would be quoted with it, or trading would halt at once. */
+  /**
+   * Returns the comparison of quotes.
+   * @throws UsageError if nothing would be quoted, or if trading would halt immediately.
+   */
   async #quotes(next: Config): Promise<readonly string[]> {
     const { client, engine, time } = this.#host;
     const rules = await readRules(client, next.book);
@@ -138,7 +147,7 @@ export class Reloading {
     return quotesBeside(running, preview, rules);
   }
 
-  /** The price from elsewhere as it is now; null without one. */
+  /** Reads the current reference price; `null` if there is none. */
   async #reference(next: Config, { instrument }: Rules): Promise<Extract<EngineEvent, { kind: 'reference' }> | null> {
     const reference = referenceOf(next);
     if (reference === undefined) return null;
@@ -152,20 +161,20 @@ export class Reloading {
   }
 }
 
-/** Of the text of a configuration file, SHA-256 in hex. */
+/** Returns the SHA-256 (hex) of a configuration's text. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** A line for each change that only a start takes up; `onlyAtStart` are more keys that do. */
+/** Returns a line for each change that only a restart applies; `onlyAtStart`: further such keys. */
 export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>
   changes
     .filter(({ key, takesEffect }) => takesEffect === 'restart' || onlyAtStart.includes(key))
     .map(change => `${changeText(change)}: only a restart takes this up`);
 
-/** Such as `strategy.halfSpreadBps: 11 -> 13`. */
+/** Returns text such as `strategy.halfSpreadBps: 11 -> 13`. */
 export const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
   `${key}: ${from ?? 'not set'} -> ${to ?? 'not set'}${takesEffect === 'elsewhere' ? ' (not read by a running bot)' : ''}`;
 
-/** What was given, with what flags and paper made of the parts that no reload changes. */
+/** Returns the given configuration, with flags and paper settings kept for the parts that no reload changes. */
 const withOwn = (given: Config, { book, instance, exchange, paper, metrics, state, webhooks }: Config): Config => ({
   ...given,
   ...{ book, instance, exchange, paper, metrics, state, webhooks },
@@ -174,7 +183,7 @@ const withOwn = (given: Config, { book, instance, exchange, paper, metrics, stat
 const kept = (lines: readonly string[]) =>
   ({ end: 'kept', lines: [...lines, 'nothing was taken: the configuration that was goes on'] }) as const;
 
-/** A disk that takes no answer keeps no bot from trading. */
+/** A disk that refuses the answer must not stop the bot from trading. */
 function quietly(log: Log, work: () => void): void {
   try {
     work();

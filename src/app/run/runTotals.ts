@@ -1,21 +1,24 @@
-/** Sums of the runs of one process: what a person and Prometheus are told does not start anew when one run takes over from another. */
+/** Totals over the runs of one process, so that reported figures do not restart when one run follows another. */
 import { differenceOfProfits } from '../../core/index.ts';
 import type { DecisionCount, Millis, Profit, Side, Snapshot } from '../../core/index.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
 
 export class RunTotals {
-  /** Profit since the opening that the first run found. */
+  /** Profit since the opening at the start of the first run. */
   #found: Profit | null = null;
   #ended: { readonly snapshot: Snapshot; readonly ms: Millis } | null = null;
 
-  /** A run has ended after `ms`; `last` is its own. */
+  /** Adds an ended run of `ms`; `last` is its final snapshot. */
   add(last: Snapshot, ms: Millis): void {
     this.#found ??= differenceOfProfits(last.sinceOpening.profit, last.runProfit);
     this.#ended = { snapshot: this.with(last, ms), ms: ms + (this.#ended?.ms ?? 0) };
   }
 
-  /** The run that goes on, `ms` old, with what came before in its counts, profit and shares of time. */
+  /**
+   * Returns the snapshot of the current run, `ms` old, with earlier runs added to its counts, profit and shares of
+   * time.
+   */
   with(now: Snapshot, ms: Millis): Snapshot {
     if (this.#ended === null) return now;
     const { snapshot: before, ms: msBefore } = this.#ended;
@@ -26,7 +29,7 @@ export class RunTotals {
       fills: before.fills + now.fills,
       regimes: regimesOf(before.regimes, now.regimes),
       decisions: decisionsOf(before.decisions, now.decisions),
-      // With what inventory gained between two runs.
+      // Includes the inventory's gain between two runs.
       profit: this.#found === null ? now.profit : differenceOfProfits(now.sinceOpening.profit, this.#found),
       counts: Object.fromEntries(SIDES.map(side => [side, countsOf(before, now, side)])) as Snapshot['counts'],
       uptime: { bid: share('bid'), ask: share('ask') },

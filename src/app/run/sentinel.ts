@@ -1,4 +1,4 @@
-/** `puntas sentinel`: the second process, beside the bot or on another host that shares its state directory. */
+/** `puntas sentinel`: the second process, on the bot's host or on another one that shares its state directory. */
 import type { Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
@@ -58,11 +58,14 @@ export async function sentinel(
   }
 }
 
-/** The bot tells of itself as long as it can: the sentinel of its death, and of what it has made sure of. */
+/**
+ * Returns the alerts of the sentinel: the death of the bot, and verified results. The bot reports everything else while
+ * it can.
+ */
 function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
   let isGone = false;
   return seen => {
-    // Loud when nobody else can tell.
+    // Loud only if the bot is gone and cannot report.
     if (seen.kind === 'verified') return alerts.raise(seen.isHalt ? 'halted' : 'notQuoting', seen.sentence, !isGone);
     const { gone, isLatched } = seen;
     if (gone !== null && !isGone) alerts.raise('down', `${gone}; its orders may be live until that is verified`);

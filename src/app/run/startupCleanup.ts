@@ -1,4 +1,4 @@
-/** A start that cannot go on takes out what an earlier run left before it gives up, and says what became of it. */
+/** Cleanup after a failed start: cancels the orders of an earlier run and reports the result. */
 import type { DamagedState, Leftovers } from '../../live/state/journal.ts';
 import { cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
@@ -10,15 +10,15 @@ import { codeOf, EXIT, sentenceOf } from '../../messages/exits.ts';
 import { cancelCommand } from './whatLives.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** An exchange that does not answer at the start is not asked for long: the next start goes on. */
+/** Time limit if the exchange does not answer at the start; the next start continues. */
 const SHORT_MS = 15_000;
 
-/** After `error`, with orders of an earlier run in the journal. Always rejects. */
+/** Cancels the orders of an earlier run in the journal after `error`. Always rejects. */
 export async function giveUp(error: unknown, leftovers: Leftovers['orders'], options: RunOptions): Promise<never> {
   const { clock, log, config } = options;
   const why = sentenceOf(error);
   log.error({}, `cannot start: ${why}`);
-  // Only what was sent lately may still be on its way.
+  // Only recent requests may still be in transit.
   const newest = Math.max(...leftovers.map(({ at }) => at));
   const requestDelayMaxMs = Math.min(
     config.timing.requestDelayMaxMs,
@@ -45,11 +45,11 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
   );
 }
 
-/** Without a state that can be trusted nothing is placed: our orders are taken out, and a person is told what to do. Always rejects. */
+/** Without a trusted state, places nothing, cancels the bot's orders and advises the operator. Always rejects. */
 export async function giveUpOn(damaged: DamagedState, options: RunOptions): Promise<never> {
   const { config, log } = options;
   log.error({}, damaged.message);
-  // An embedded exchange ended with the run before.
+  // An embedded exchange ended with its run.
   const requestDelayMaxMs = config.exchange.kind === 'embedded' ? 0 : config.timing.requestDelayMaxMs;
   const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, config.timing.shutdownMs, []);
   const { advice } = damaged;

@@ -1,4 +1,4 @@
-/** A start that fails before it opens its state says what the state knows of orders that may live, and how to cancel them. */
+/** Report of orders that may live if a start fails before it opens its state, with the command to cancel them. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -15,20 +15,20 @@ import { EXIT, sentenceOf } from '../../messages/exits.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 
-/** What a person types to cancel what a bot left, in a clause. */
+/** Returns advice, in one clause, on how to cancel what a bot left. */
 export const cancelCommand = (which: WhichBot): string =>
   `cancel them with  ${ownCommand('halt --cancel', which)}  (it needs a key that works), or at the exchange`;
 
-/** Orders that a line names; more are counted. */
+/** Maximum number of orders listed; the rest are counted. */
 const NAMED_MAX = 20;
 
-/** The error of a start that never opened its state, with what may live by that state; the error itself when nothing may. */
+/** Returns the error of a failed start with the orders that may live; the error unchanged if there are none. */
 export async function withWhatLives(
   error: unknown,
   of: { readonly file: string; readonly state?: string },
   clock: Clock,
 ): Promise<unknown> {
-  // Beside a bot that runs, its orders are no left-overs.
+  // Orders of a running bot are not leftovers.
   if (error instanceof UsageError && error.cause instanceof StateInUse) return error;
   const dir = of.state ?? stateNamedIn(of.file);
   const found = dir === null ? null : await lookInto(dir, clock).catch(() => null);
@@ -47,14 +47,14 @@ export async function withWhatLives(
   );
 }
 
-/** Where a file that may be wrong in every other way keeps its state; null when it cannot be read. */
+/** Returns the state directory named in a possibly invalid file; `null` if it cannot be read. */
 function stateNamedIn(file: string): string | null {
   if (!existsSync(file)) return null;
   let named: unknown;
   try {
     named = parseDocument(readRegularFile(file, TEXT_FILE)).getIn(['state', 'dir']);
   } catch {
-    // Not even YAML: the place that is meant when nothing is said.
+    // Not YAML: use the default directory.
   }
   return resolve(dirname(resolve(file)), typeof named === 'string' && named !== '' ? named : './state');
 }
@@ -68,7 +68,7 @@ function rowsOf(dir: string, orders: readonly LiveOrder[]): string[] {
   );
 }
 
-/** The rules of the book, as the last recorded run read them; null without one. */
+/** Returns the book's rules as the last recorded run read them; `null` if there is none. */
 function instrumentOf(dir: string) {
   try {
     const last = recordingsIn(dir).at(-1);

@@ -1,4 +1,4 @@
-/** `puntas import`: recordings of other programs, and what a bot saw, as a tape. All of it or nothing. */
+/** `puntas import`: imports recordings of other programs, or of a bot, as a tape, completely or not at all. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -25,15 +25,15 @@ export type ImportOptions = {
   readonly out: string;
   readonly book?: string;
   readonly format?: string;
-  /** Path of a mapping file, which says what columns mean. */
+  /** Path of a mapping file, which defines the columns. */
   readonly mapping?: string;
   readonly tick?: string;
   readonly lot?: string;
-  /** Time by which rows may come late and are put in their place; at most one hour. */
+  /** Maximum delay of a late row that is sorted in; at most one hour. */
   readonly sort?: Millis;
-  /** Hours of the market: rows outside are left out. Goes before the mapping's. */
+  /** Trading hours; rows outside are omitted. Overrides the mapping's. */
   readonly session?: string;
-  /** Goes on with the tape that is there; without one it makes one. */
+  /** Whether to continue an existing tape, or create it if missing. */
   readonly append: boolean;
   readonly progress: Progress;
 };
@@ -41,23 +41,26 @@ export type ImportOptions = {
 export type ImportResult = ImportReport & {
   readonly out: string;
   readonly days: number;
-  /** On disk. */
+  /** Size on disk. */
   readonly bytes: number;
   readonly bytesPerRow: number;
   readonly seconds: number;
-  /** Of the tape. */
+  /** Hash of the tape. */
   readonly hash: string;
 };
 
-/** Begins the name of the folder in which an import is made; one that was killed leaves it behind. */
+/** Prefix of the folder of an unfinished import, which a killed one leaves behind. */
 const UNFINISHED = '.unfinished-import-';
 
-/** Rows of so long are held in memory. */
+/** Rows of this time span are held in memory. */
 const SORT_MAX_MS = 3_600_000;
 
 type Given = { readonly book?: string; readonly tick?: string; readonly lot?: string };
 
-/** Throws `UsageError` for what a person must change; then the folder is as it was. */
+/**
+ * Imports a tape. On an error, the folder is unchanged.
+ * @throws UsageError for what the operator must fix.
+ */
 export async function importTape(options: ImportOptions): Promise<ImportResult> {
   const started = performance.now();
   if (options.sort !== undefined && !(options.sort <= SORT_MAX_MS))
@@ -119,7 +122,10 @@ async function opened(
   return session === undefined ? recording : { ...recording, session: sessionOf(session) };
 }
 
-/** The recording, in ticks and lots of the tape that it goes on with. Throws `UsageError` where the two are not alike. */
+/**
+ * Returns the recording in ticks and lots of the tape that it continues.
+ * @throws UsageError if the two are not compatible.
+ */
 async function continuing(
   tape: StoredTape,
   found: Recording,
@@ -197,7 +203,7 @@ const summaryOf = (stored: StoredTape) => ({
   hash: stored.hash(),
 });
 
-/** For a person. */
+/** Returns the report as text. */
 export function describeImport(report: ImportResult): string {
   const { format, source, book, tick, lot, rows, trades, skipped, from, to, gaps, dirt, notes, out, days, bytes } =
     report;
@@ -225,7 +231,7 @@ function bytesAt(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + (statSync(join(path, name)).size || 0), 0);
 }
 
-/** Bytes one after another. */
+/** Reports progress in bytes. */
 function bytesShown(progress: Progress) {
   let done = 0;
   return {

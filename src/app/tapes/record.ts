@@ -1,4 +1,4 @@
-/** `puntas record`: the public market of an exchange as a tape, until it is told to stop. No key is needed. */
+/** `puntas record`: records an exchange's public market as a tape until stopped. Needs no key. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomOf, sleep } from '../../core/index.ts';
@@ -12,16 +12,16 @@ import { venueOf } from '../../wiring/venueRegistry.ts';
 
 export type RecordOptions = {
   readonly config: Config;
-  /** Without it, and where the configuration switches it off, books are polled. */
+  /** Addresses of the exchange. Books are polled without `streamUrl`, or if the configuration disables the stream. */
   readonly addresses: { readonly restUrl: string; readonly streamUrl?: string };
-  /** Names; or which of those that the exchange lists. */
+  /** Names of books, or a selection from those that the exchange lists. */
   readonly books: readonly string[] | ((listed: readonly AvailableBook[]) => readonly string[]);
   readonly out: string;
-  /** The list of books is read once: it rejects with `UsageError` when that fails, instead of trying again. */
+  /** Whether to read the list of books only once: a failure rejects with `UsageError` instead of a retry. */
   readonly once?: boolean;
   readonly clock: Clock;
   readonly seed: number;
-  /** One line for a person. */
+  /** Receives one line for the operator. */
   readonly log: (line: string) => void;
   readonly onProgress: (line: string) => void;
   readonly onStarted: (stop: (why: string) => void) => void;
@@ -31,12 +31,12 @@ export type Recorded = {
   readonly seconds: number;
   readonly out: string;
   readonly books: readonly (RecorderStatus & { readonly book: string; readonly bytes: number })[];
-  /** What broke it; null when it was asked to stop. */
+  /** Error that ended the recording; `null` if it was stopped. */
   readonly failure: string | null;
 };
 
 const PROGRESS_MS = 1_000;
-/** Between two tries to read the rules before anything can be recorded. */
+/** Pause between attempts to read the rules before recording starts. */
 const RULES_AGAIN_MS = 5_000;
 
 type Recording = {
@@ -45,7 +45,7 @@ type Recording = {
   readonly writer: TapeWriter;
 };
 
-/** Rejects with one line when it cannot begin; what happens later ends it and is told in the result. */
+/** Records until stopped. Rejects with one line if it cannot start; later errors end it and are in the result. */
 export async function record(options: RecordOptions): Promise<Recorded> {
   const { clock, out, onProgress } = options;
   const client = publicClient(options);
@@ -96,10 +96,10 @@ export async function record(options: RecordOptions): Promise<Recorded> {
   };
 }
 
-/** Each first read of a book takes up to this many requests: the newest trade, a whole book, the trades until then, and one to spare. */
+/** Maximum requests of a book's start: the newest trade, a complete book, the trades until then, and one spare. */
 const FIRST_REQUESTS = 4;
 
-/** So many at once as the budget has requests for, each further one when there are more. */
+/** Starts as many recorders immediately as the budget allows, and each further one when there are requests for it. */
 function startInTurn(recordings: readonly Recording[], { clock, config }: RecordOptions, signal: AbortSignal): void {
   const perMinute = publicPerMinute(config);
   const atOnce = Math.max(1, Math.floor(perMinute / FIRST_REQUESTS));
@@ -114,7 +114,7 @@ function startInTurn(recordings: readonly Recording[], { clock, config }: Record
   }
 }
 
-/** A round of polls is two reads a book; a tenth of the budget is left. */
+/** A round of polls has two reads per book; a tenth of the budget is spare. */
 const roundMs = (books: number, config: Config): number => (2.2 * 60_000 * books) / publicPerMinute(config);
 
 const publicPerMinute = ({ exchange }: Config): number => exchange.budgets.publicPerMinute;
@@ -166,7 +166,7 @@ function openWriter(dir: string, rules: BookRules, source: string, depth: number
 const publicClient = ({ config, addresses, clock, seed }: RecordOptions): VenueClient =>
   publicClientOf(config, addresses.restUrl, clock, seed, { deadlineMs: WHOLE_BOOK_MS });
 
-/** A whole book is up to some megabytes. */
+/** A complete book may have several megabytes. */
 const WHOLE_BOOK_MS = 15_000;
 
 async function rulesOfBooks(
@@ -204,7 +204,7 @@ function progressOf({ book, recorder, writer }: Recording, seconds: number): str
   return `${book} ${rows} rows (${rate}/s), ${trades} trades, ${sizeOf(writer.bytes)} today, ${orders} orders, ${source}, ${missing}`;
 }
 
-/** For a person. */
+/** Returns the result as text. */
 export function describeRecorded({ books, out, seconds }: Recorded): string {
   return books
     .map(

@@ -1,4 +1,4 @@
-/** What a bot saw, from the recording in its state directory, as a recording to import: its books and the trades that it was told of. */
+/** Import of a bot's own recording from its state directory: its books, and the trades that it received. */
 import { existsSync, statSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
@@ -11,12 +11,12 @@ import type { Chunk, Recording } from '../../tape/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 const ROWS_AT_ONCE = 4_096;
-/** A bot hears of its book every few seconds, from the stream or by polls. */
+/** Time without a book that counts as a gap; a bot normally receives its book every few seconds. */
 const SILENT_MS = 30_000;
-/** Levels a side that a run records. */
+/** Levels per side that a run records. */
 const DEPTH = 50;
 
-/** True for the state directory of a bot, or when that is what was asked for. */
+/** Whether the path is a bot's state directory, or that format was requested. */
 export const isStateFolder = (path: string, format: string | undefined): boolean =>
   format === 'state' || (format === undefined && isFolder(path) && recordingsIn(path).length > 0);
 
@@ -24,7 +24,10 @@ const isFolder = (path: string): boolean => existsSync(path) && statSync(path).i
 
 type Run = { readonly run: number; readonly book: string; readonly instrument: Instrument };
 
-/** Every recorded run of one book, oldest first. Times are the bot's own: it records no others. Throws `UsageError` for what a person must change. */
+/**
+ * Returns every recorded run of one book, oldest first. Times are the bot's own; it records no others.
+ * @throws UsageError for what the operator must fix.
+ */
 export function stateRecording(dir: string, book?: string): Recording {
   const runs = isFolder(dir) ? runsIn(dir) : [];
   const books = [...new Set(runs.map(run => run.book))];
@@ -71,7 +74,7 @@ function runsIn(dir: string): readonly Run[] {
   });
 }
 
-/** Up to the first one that is not what was written. */
+/** Reads lines up to the first damaged one. */
 function* linesOf(dir: string, run: number, onDamage: () => void): Generator<RecordingLine> {
   try {
     for (const text of readRecording(dir, run)?.lines ?? []) yield lineOf(text);
@@ -104,7 +107,7 @@ async function* rowsOfRuns(
       findings.line();
       rows.begin(place, number);
       if (line.kind === 'gap') {
-        // What changed meanwhile is not known, so that nothing after it can be trusted.
+        // The changes in the gap are unknown, so nothing after it can be trusted.
         findings.found('runs whose recording breaks off because the disk took no more', 'read up to there', rows.place);
         break;
       }
@@ -122,7 +125,7 @@ async function* rowsOfRuns(
   }
 }
 
-/** The lines of one run. */
+/** Reader of one run's lines. */
 class RunReader {
   readonly #rows: RowBuffer;
   #hasBook = false;
@@ -131,7 +134,7 @@ class RunReader {
     this.#rows = rows;
   }
 
-  /** The time of a line that told of the market, and whether it was the first; null for one that did not. */
+  /** Returns the time of a line with market data, and whether it was the first; `null` for other lines. */
   read(line: RecordingLine, findings: Reading['findings']): { readonly at: number; readonly isFirst: boolean } | null {
     if (line.kind !== 'input') return null;
     const { event, levels } = line;

@@ -1,11 +1,11 @@
-/** `puntas tape` and `puntas export`: what a stored tape holds, and its rows for other programs. */
+/** `puntas tape` and `puntas export`: the content of a stored tape, and its rows for other programs. */
 import { exportTape, openStoredTape } from '../../tape/index.ts';
 import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
 import { withProgress } from '../../messages/progress.ts';
 import type { Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** What is wrong with a tape, at opening or while it is read, is for a person to put right. */
+/** Converts errors of a tape to `UsageError`, since the operator must fix them. */
 async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -14,7 +14,7 @@ async function orUsageError<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Reads every byte: the sums of blocks are checked as they are decoded. */
+/** Reads the whole tape; checksums of blocks are verified as they are decoded. */
 export const lookAtTape = (
   dir: string,
   options: StoredTapeOptions,
@@ -58,7 +58,7 @@ function describeStored(tape: StoredTape): string {
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 const timeOrNever = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
 
-/** Writes the rows to a file; resolves to one line that says how many. */
+/** Writes the rows to a file; resolves to a line with their number. */
 export const exportStored = (
   dir: string,
   options: StoredTapeOptions,

@@ -1,4 +1,4 @@
-/** The commands for whoever is on duty: status, and what can be done to a bot, previewed, with a reason, and kept in a journal. */
+/** Commands for the operator on duty: status, and actions on a bot with preview, reason and journal. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { ActionAsk, ActionEnd } from '../../app/actions/actions.ts';
@@ -29,7 +29,10 @@ type Flags = Where & {
   readonly json: boolean;
 };
 
-/** Each ends in 0 when it was done or shown; `halt` and `cancel` in 3 when orders may be left; what is refused is `UsageError`. */
+/**
+ * Adds the action commands. Exit code 0 if done or shown; for `halt` and `cancel`, 3 if orders may be left. A refusal
+ * is a `UsageError`.
+ */
 export function addActionCommands(program: Command): void {
   addStatus(program);
   addPause(program);
@@ -42,13 +45,9 @@ export function addActionCommands(program: Command): void {
 
 function addStatus(program: Command): void {
   ofBot(
-    program
-      .command('status')
-      .description(
-        'whether a bot runs, its regime, quotes, inventory, limits and profit, and who holds it; reads only',
-      ),
+    program.command('status').description('show whether a bot runs, its regime, quotes, inventory, limits and profit'),
   )
-    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (options: Where & { json: boolean }) => {
       const clock = realClock();
       const dir = folderOf(options);
@@ -61,10 +60,8 @@ function addPause(program: Command): void {
   action(
     program
       .command('pause')
-      .description(
-        'cancel every order and quote nothing, over restarts, until puntas resume or a time; inventory stays',
-      )
-      .option('--for <time>', 'it ends by itself after so long, like 30m or 2h', durationFlag),
+      .description('cancel all orders and quote nothing until resume or a time')
+      .option('--for <time>', 'duration of the pause, like 30m or 2h', durationFlag),
   ).action(async (options: Flags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
     await act({ ...askOf(options), action: 'pause', ...untilMs }, options);
@@ -72,18 +69,14 @@ function addPause(program: Command): void {
 }
 
 function addReduce(program: Command): void {
-  action(
-    program
-      .command('reduce')
-      .description('from now on only close inventory: no new one is taken on, until puntas resume'),
-  ).action((options: Flags) => act({ ...askOf(options), action: 'reduce' }, options));
+  action(program.command('reduce').description('quote only to reduce inventory until resume')).action(
+    (options: Flags) => act({ ...askOf(options), action: 'reduce' }, options),
+  );
 }
 
 function addCancel(program: Command): void {
   action(
-    program
-      .command('cancel')
-      .description('have a running bot cancel every order, verify that none is left, and quote anew; inventory stays'),
+    program.command('cancel').description('cancel and verify all orders of a running bot, then quote again'),
   ).action((options: Flags) => act({ ...askOf(options), action: 'cancel' }, options, EXIT.leftOrders));
 }
 
@@ -91,10 +84,8 @@ function addFlatten(program: Command): void {
   action(
     program
       .command('flatten')
-      .description(
-        'have the hedger take the inventory to its target, for at most a sum in all; without --max-cost shows what it would cost',
-      )
-      .option('--max-cost <sum>', 'the most that it may cost in all, fees included, in the minor currency, like 250'),
+      .description('hedge inventory to its target for at most a total cost')
+      .option('--max-cost <sum>', 'maximum total cost with fees (quote currency); without it only a preview'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
     const flags = { ...options, preview: isPreview };
@@ -105,24 +96,20 @@ function addFlatten(program: Command): void {
 }
 
 function addResume(program: Command): void {
-  action(
-    program
-      .command('resume')
-      .description('end a pause; without one lift a halt, after you have looked: the only way to go on'),
-  ).action((options: Flags) => act({ ...askOf(options), action: 'resume' }, options));
+  action(program.command('resume').description('end a pause, or lift reduce or a halt')).action((options: Flags) =>
+    act({ ...askOf(options), action: 'resume' }, options),
+  );
 }
 
 function addHalt(program: Command): void {
   action(
     program
       .command('halt')
-      .description(
-        'stop quoting from now on, over restarts, until puntas resume; works beside a running bot and after it',
-      )
-      .option('--cancel', "cancel the bot's orders with its own key too, and read until none is left", false),
+      .description('stop quoting until resume, with or without a running bot')
+      .option('--cancel', "also cancel the bot's orders with its key, and verify", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
-    // Before anything is done: a file with errors is told first.
+    // Read first, so that errors in the file are reported before any action.
     const given = options.config === undefined ? null : readConfig(options.config);
     if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
     const bot = whichBot(options);
@@ -140,7 +127,10 @@ function addHalt(program: Command): void {
 
 const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
 
-/** With the bot's own key, in this process. `given`: its file; without it the configuration of its last run. */
+/**
+ * Cancels with the bot's own key, in this process. `given`: the bot's file; without it, the configuration of its last
+ * run.
+ */
 async function cancelBeside(
   { stateDir }: WhichBot,
   given: ReturnType<typeof readConfig> | null,
@@ -156,7 +146,7 @@ async function cancelBeside(
   return canceled;
 }
 
-/** Shows it, or does it. `refusedCode`: what the command ends in when it was refused. */
+/** Previews or executes an action. `refusedCode`: exit code if it is refused. */
 async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.misused): Promise<void> {
   const bot = whichBot(options);
   const clock = realClock();
@@ -181,20 +171,20 @@ function askOf({ preview, reason, by = ownName() }: Flags) {
 
 const ofBot = (command: Command): Command =>
   command
-    .option('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
-    .option('--paper', 'of a run --paper', false);
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--paper', 'use the state of the paper run', false);
 
 const action = (command: Command): Command =>
   ofBot(command)
-    .option('--preview', 'only show what would be canceled and quoted', false)
-    .option('--reason <text>', 'why, in a few words; kept in actions.jsonl beside the state')
-    .option('--by <name>', 'who says so; without it the name of your login')
-    .option('--json', 'print the answer as one JSON object (docs/json.md)', false);
+    .option('--preview', 'show the effect without doing anything', false)
+    .option('--reason <text>', 'reason for the record')
+    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--json', 'print one JSON object', false);
 
-/** The bot that is meant. Throws `UsageError` when none is. */
+/** Returns the selected bot. Throws `UsageError` if there is none. */
 const whichBot = (options: Where): WhichBot => ({
-  // What is told to be typed must name the same state: the file names that of no paper.
+  // Commands shown to the operator must name the same state; the file names that of a live run.
   configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
   stateDir: folderOf(options),
 });

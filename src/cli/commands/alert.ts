@@ -1,4 +1,4 @@
-/** The commands of alerts: a test message on every way that is configured. */
+/** Alert commands: a test message on every configured channel. */
 import type { Command } from 'commander';
 import { EXIT } from '../../messages/exits.ts';
 import { testAlerts } from '../../alerts/alerts.ts';
@@ -6,15 +6,13 @@ import { readConfig } from '../../wiring/configFile.ts';
 import { realClock } from '../../live/realClock.ts';
 import { print } from '../terminal/output.ts';
 
-/** Ends in 1 when a message did not arrive; wrong use is `UsageError`. */
+/** Adds the alert commands. Exit code 1 if a message was not delivered; wrong use is a `UsageError`. */
 export function addAlertCommands(program: Command): void {
-  const alert = program.command('alert').description('see that alerts arrive: alert test');
+  const alert = program.command('alert').description('test alerts');
   alert
     .command('test')
-    .description(
-      'send one test message to the webhook and to Telegram, as they are configured, and say what became of it',
-    )
-    .requiredOption('-c, --config <file>', "the bot's own YAML file")
+    .description('send one test message to each configured destination')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
     .action(async (options: { config: string }) => {
       const results = await testAlerts(readConfig(options.config), realClock());
       for (const { name, arrived, says } of results) print(`${arrived ? 'pass' : 'fail'}  ${name}: ${says}`);

@@ -1,4 +1,4 @@
-/** The command that shows a bot: console. */
+/** Command that shows a bot: console. */
 import { spawn } from 'node:child_process';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -21,27 +21,22 @@ type ConsoleFlags = {
   open: boolean;
 };
 
-/** `console` runs until it is stopped; wrong use, and a key in its environment, are `UsageError`. */
+/** Adds `console`, which runs until it is stopped. Wrong use, or a key in its environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
   program
     .command('console')
-    .description(
-      'show a bot on a page, now and at any recorded moment, and act on it with a token; a process of its own that holds no key',
-    )
-    .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--paper', 'of a run --paper', false)
-    .option(
-      '--host <address>',
-      'address to listen on, instead of the one in the configuration; without console.viewerTokenFile whoever reaches it sees everything',
-    )
-    .option('--port <n>', 'port, instead of the one in the configuration; 0 takes a free one', portFlag)
+    .description('serve a web page of a bot, now and at any recorded time')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--paper', 'use the state of the paper run', false)
+    .option('--host <address>', 'listen address (default: console.host)')
+    .option('--port <n>', 'port (default: console.port); 0 takes a free one', portFlag)
     .addOption(
-      new Option('--allowed-host <name>', 'a further name by which it may be asked (Host header); may be repeated')
+      new Option('--allowed-host <name>', 'additional allowed Host header (repeatable)')
         .argParser(several)
         .default([], 'none'),
     )
-    .option('--open', 'open it in the browser', false)
+    .option('--open', 'open the page in a browser', false)
     .action(async (flags: ConsoleFlags) => {
       const { config: file, state, paper } = flags;
       const signals = signalsToStop('leaving', EXIT.clean);
@@ -62,7 +57,8 @@ export function addConsoleCommand(program: Command): void {
       print(`console of ${config.state.dir} at ${server.url}`);
       if (flags.open) openBrowser(server.url);
       await new Promise<void>(resolve => {
-        // Beside a run it ends with it: Ctrl-C in their terminal reaches both, and a person wants to see the orders go.
+        // A console alongside a run ends with that run: Ctrl-C in their terminal reaches both, and the operator wants
+        // to watch the cancels.
         process.once('disconnect', () => resolve());
         signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
       });
@@ -72,7 +68,7 @@ export function addConsoleCommand(program: Command): void {
     });
 }
 
-/** Whatever the machine opens addresses with; where there is nothing, a line says so. */
+/** Opens the address by the platform's command; prints a line if there is none. */
 function openBrowser(url: string): void {
   const [program, ...before] = OPENERS[process.platform] ?? ['xdg-open'];
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {

@@ -1,10 +1,14 @@
-/** Which file adds which commands: the one that is asked for is loaded, which takes a third of the time; all of them for the list. */
+/**
+ * Lazy loading of commands: only the file of the requested command is loaded, in a third of the time. The list needs
+ * all of them.
+ */
 import type { Command } from 'commander';
 import { printError } from '../terminal/output.ts';
+import { EXAMPLES } from '../terminal/examples.ts';
 
 type Add = (program: Command) => void;
 
-/** In the order of the list that `--help` prints. */
+/** Command files, in the order of the `--help` list. */
 export const COMMAND_FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run', 'check', 'exchange', 'sentinel'], load: async () => (await import('./trade.ts')).addTradeCommands },
   { names: ['init', 'doctor'], load: async () => (await import('./setup.ts')).addSetupCommands },
@@ -39,15 +43,32 @@ export const MONEY_COMMANDS: readonly string[] = [
   ...['pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume'],
 ];
 
-/** Whether a command places, cancels or watches orders: it ends for nothing that its output does, and its exit code tells of orders only. */
+/**
+ * Whether a command places, cancels or watches orders. No failure of its output ends it, and its exit code depends only
+ * on orders.
+ */
 export const guardsMoney = (command: string | undefined): boolean =>
   command !== undefined && MONEY_COMMANDS.includes(command);
 
-/** Adds the command that the first argument names; every one when it names none, so that commander lists them, or none for the version. */
+/**
+ * Adds the command that the first argument names; all if it names none, so that commander lists them; none for the
+ * version.
+ */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {
   if (args[0] === '--version' || args[0] === '-V') return;
   const { warnOfConfigs } = await import('../../wiring/configFile.ts');
   warnOfConfigs(line => printError(line));
   const asked = COMMAND_FILES.filter(({ names }) => args[0] !== undefined && names.includes(args[0]));
   for (const { load } of asked.length > 0 ? asked : COMMAND_FILES) (await load())(program);
+  addExamples(program, '');
+}
+
+/** Adds the examples of each command below `parent` to its `--help`. */
+function addExamples(parent: Command, path: string): void {
+  for (const command of parent.commands) {
+    const name = `${path}${command.name()}`;
+    const lines = (EXAMPLES[name] ?? []).map(([text, does]) => `  ${text}\n      ${does}`);
+    if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+    addExamples(command, `${name} `);
+  }
 }

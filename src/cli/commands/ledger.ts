@@ -1,4 +1,4 @@
-/** The commands on the ledger of a state directory: print it, and leave a booking for the bot. */
+/** Commands on the ledger of a state directory: print it, and write a booking for the bot. */
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
@@ -12,26 +12,25 @@ import { print } from '../terminal/output.ts';
 export type Where = {
   readonly config?: string;
   readonly state?: string;
-  /** Of a run --paper, which has a state directory of its own. */
+  /** Whether to use the state directory of a paper run. */
   readonly paper?: boolean;
 };
 
-/** `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` when no state directory is meant, or it has no ledger. */
+/**
+ * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` if no state directory is
+ * given, or if it has no ledger.
+ */
 export function addLedgerCommands(program: Command): void {
   const command = program
     .command('ledger')
-    .description(
-      'the ledger by currency: why every balance is what it is, and how it stands to the exchange; reads only',
-    )
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--currency <ticker>', 'this currency alone')
-    .addOption(
-      new Option('--since <time>', 'from then on: an ISO 8601 time, or so long ago, like 24h').argParser(instant),
-    )
-    .option('--entries', 'every entry instead of the sums', false)
-    .addOption(new Option('--json', 'as JSON').conflicts('csv'))
-    .option('--csv', 'as comma separated values')
+    .description('show the ledger by currency and its difference to the exchange')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--currency <ticker>', 'show only this currency')
+    .addOption(new Option('--since <time>', 'start: an ISO 8601 time, or an age like 24h').argParser(instant))
+    .option('--entries', 'list every entry instead of sums', false)
+    .addOption(new Option('--json', 'print one JSON object').conflicts('csv'))
+    .option('--csv', 'print CSV')
     .action(
       async (options: Where & { currency?: string; since?: number; entries: boolean; json?: true; csv?: true }) => {
         const { currency, since, entries, json, csv } = options;
@@ -47,15 +46,15 @@ export function addLedgerCommands(program: Command): void {
 
   command
     .command('adjust')
-    .description('book a difference that only you can explain; it is no profit, and lifts no halt')
+    .description('book a difference that only you can explain')
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
-    // The command above takes these three wherever they stand; they are here for the help.
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--currency <ticker>', 'the currency whose balance differs')
-    .requiredOption('--amount <n>', 'how much more (or less, with a minus) the exchange has than the ledger')
-    .requiredOption('--reason <text>', 'what happened; kept in the ledger')
-    .option('--by <name>', 'who says so; without it the name of your login')
+    // The parent command parses these three anywhere; they are here for the help.
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--currency <ticker>', 'currency of the difference')
+    .requiredOption('--amount <n>', 'balance of the exchange minus that of the ledger')
+    .requiredOption('--reason <text>', 'reason for the record')
+    .option('--by <name>', 'operator name for the record (default: your login)')
     .action(async (_: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by } = options;
@@ -65,7 +64,7 @@ export function addLedgerCommands(program: Command): void {
     });
 }
 
-/** The state directory that is meant. Throws `UsageError` when none is. */
+/** Returns the selected state directory. Throws `UsageError` if there is none. */
 export function folderOf({ config, state, paper = false }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)
@@ -74,7 +73,7 @@ export function folderOf({ config, state, paper = false }: Where): string {
   return paper ? read.paper.stateDir : read.state.dir;
 }
 
-/** Milliseconds since 1970. */
+/** Parses a time to ms since 1970. */
 function instant(text: string): number {
   if (/^\d+(?:\.\d+)?[smh]$/.test(text)) return realClock().now() - durationFlag(text);
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;

@@ -1,4 +1,4 @@
-/** The commands that make tapes: record, import. */
+/** Commands that create tapes: record, import. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
@@ -33,19 +33,16 @@ type RecordFlags = Source & {
   readonly json: boolean;
 };
 
-/** `record` and `import`. `record` ends in 0 when it was stopped, 1 when something broke; wrong flags and folders of either are `UsageError`. */
+/**
+ * Adds `record` and `import`. `record` ends with exit code 0 if stopped, 1 on an internal failure; wrong flags and
+ * folders are a `UsageError`.
+ */
 export function addRecordCommands(program: Command): void {
-  sources(
-    program
-      .command('record')
-      .description(
-        "record an exchange's public market as a tape, until stopped (Ctrl-C, SIGTERM or --for); needs no key",
-      ),
-  )
-    .requiredOption('--out <dir>', 'folder of the tape; one that is there is continued')
-    .option('--book <names>', 'books, separated by commas; without it the one in the configuration')
-    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
-    .option('--json', 'print what was recorded as one JSON object, the last line on stdout', false)
+  sources(program.command('record').description("record an exchange's public market as a tape; needs no key"))
+    .requiredOption('--out <dir>', 'folder of the tape; an existing tape is continued')
+    .option('--book <names>', 'books, comma-separated (default: the book in -c)')
+    .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
+    .option('--json', 'print one JSON object', false)
     .action(async (options: RecordFlags) => {
       const signals = signalsToStop('leaving at once; what was heard in the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
@@ -79,25 +76,17 @@ export function addRecordCommands(program: Command): void {
     });
 
   sessionHours(program.command('import'))
-    .description('make a tape of a recording of another program, or of what a bot saw (its state directory)')
-    .requiredOption('--from <path>', 'file or folder of the recording')
-    .requiredOption('--out <dir>', 'folder of the tape; must not hold the book yet, without --append')
-    .option('--book <name>', 'which book of the recording; or its name, where it has none')
+    .description('convert a recording of another program, or a state directory, to a tape')
+    .requiredOption('--from <path>', 'recording file or folder')
+    .requiredOption('--out <dir>', 'folder of the tape; must not contain the book, unless --append')
+    .option('--book <name>', 'book in the recording, or its name if the recording has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
-    .option('--mapping <file>', 'a YAML file that says what the columns of CSV or Parquet files mean')
-    .option(
-      '--tick <decimal>',
-      'tick of a recording that does not say it; without it inferred from its prices',
-      decimalFlag,
-    )
-    .option('--lot <decimal>', 'lot of the tape; without it 0.00000001', decimalFlag)
-    .option(
-      '--sort <duration>',
-      'time by which rows may come late and are put in their place, like 10m; without it rows more than a minute late are left out',
-      durationFlag,
-    )
-    .option('--append', 'go on with the tape that is there: rows not newer than its last are left out', false)
-    .option('--json', 'print the report as one JSON object', false)
+    .option('--mapping <file>', 'YAML file that maps CSV or Parquet columns')
+    .option('--tick <decimal>', 'tick size (default: inferred from prices)', decimalFlag)
+    .option('--lot <decimal>', 'lot size; 0.00000001 if omitted', decimalFlag)
+    .option('--sort <duration>', 'maximum delay of late rows to sort in, like 10m (default: 1m)', durationFlag)
+    .option('--append', 'append newer rows to an existing tape', false)
+    .option('--json', 'print one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {
       const report = await importTape({
         ...options,
@@ -108,7 +97,7 @@ export function addRecordCommands(program: Command): void {
     });
 }
 
-/** On a terminal one line that is written over and over; elsewhere a line of the log now and then. */
+/** Returns a progress function: an overwritten line on a terminal, otherwise an occasional log line. */
 function progressLine(isTerminal: boolean, log: (line: string) => void): (line: string) => void {
   let seen = 0;
   return line => {
@@ -117,5 +106,5 @@ function progressLine(isTerminal: boolean, log: (line: string) => void): (line: 
   };
 }
 
-/** Progress lines, one a second. */
+/** Progress lines per log line; there is one progress line per second. */
 const LOGGED_EVERY = 60;

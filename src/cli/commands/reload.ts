@@ -1,4 +1,4 @@
-/** The command that gives a running bot its changed configuration. */
+/** Command that applies a changed configuration to a running bot. */
 import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -22,26 +22,22 @@ type Flags = {
   readonly json: boolean;
 };
 
-/** Ends in 0 when the configuration was taken or shown, in 2 when the bot kept the one it has; a file with errors is `UsageError`. */
+/**
+ * Adds `reload`. Exit code 0 if the configuration was applied or shown, 2 if the bot kept its own; a file with errors
+ * is a `UsageError`.
+ */
 export function addReloadCommand(program: Command): void {
   program
     .command('reload')
-    .description(
-      'have a running bot take up its changed YAML: what changes, the quotes now and then, then all of it at once or nothing',
-    )
-    .requiredOption('-c, --config <file>', "the bot's own YAML file")
-    .option('--state <dir>', 'its state directory, when that is elsewhere than the file says')
-    .option('--paper', 'of a run --paper', false)
-    .option('--preview', 'only show what would change', false)
-    .addOption(
-      new Option('--reason <text>', 'why; kept in actions.jsonl and reloads.jsonl beside the state').default(
-        '',
-        'none',
-      ),
-    )
-    .option('--digest <sha256>', 'take the file only if this is its SHA-256, as the preview shows it', digestFlag)
-    .option('--by <name>', 'who says so; without it the name of your login')
-    .option('--json', 'print the answer as one JSON object (docs/json.md)', false)
+    .description('apply a changed configuration to a running bot, completely or not at all')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--paper', 'use the state of the paper run', false)
+    .option('--preview', 'show the effect without doing anything', false)
+    .addOption(new Option('--reason <text>', 'reason for the record').default('', 'none'))
+    .option('--digest <sha256>', 'required SHA-256 of the file, as the preview shows it', digestFlag)
+    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--json', 'print one JSON object', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {
       const { config: configFile, preview, reason, state, paper, digest: seen } = flags;
       const id = randomUUID();

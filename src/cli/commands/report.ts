@@ -1,4 +1,4 @@
-/** The command that tells what a bot earned, day by day. */
+/** Command that reports profit by day. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { InvalidArgumentError } from 'commander';
@@ -23,17 +23,20 @@ type ReportFlags = Where & {
   readonly out?: string;
 };
 
-/** `report`. Reads a copy of the state: a running bot is not disturbed, and none is needed. Rejects with `UsageError` where there is no ledger, or no such day. */
+/**
+ * Adds `report`. It reads a copy of the state, with or without a running bot. Rejects with `UsageError` if there is no
+ * ledger or no such day.
+ */
 export function addReportCommand(program: Command): void {
   program
     .command('report')
-    .description('profit by day (UTC) from the ledger: trading, fees, hedging, net; needs no key, and no running bot')
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--from <day>', 'the first day, like 2026-11-01', day)
-    .option('--to <day>', 'the last day, like 2026-11-30', day)
-    .option('--out <file>', 'NAME.html: the page, and NAME.json beside it')
-    .option('--json', 'print it as one JSON object', false)
+    .description('show profit by day: trading, fees, hedging and net')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--from <day>', 'first day, like 2026-11-01', day)
+    .option('--to <day>', 'last day, like 2026-11-30', day)
+    .option('--out <file>', 'write NAME.html, and NAME.json next to it')
+    .option('--json', 'print one JSON object', false)
     .action(async ({ from, to, json, out, ...where }: ReportFlags) => {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
@@ -56,7 +59,7 @@ export function addReportCommand(program: Command): void {
     });
 }
 
-/** Its start, UTC. */
+/** Returns the start of the day, UTC. */
 function day(text: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
   if (!Number.isFinite(at)) throw new InvalidArgumentError('expected a day like 2026-11-21.');

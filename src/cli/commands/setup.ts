@@ -1,4 +1,4 @@
-/** The commands before there is a bot: init, doctor. */
+/** Commands before there is a bot: init, doctor. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { init } from '../../app/develop/init.ts';
@@ -17,7 +17,10 @@ import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
 import { errorTerminal, outputTerminal, print, printError } from '../terminal/output.ts';
 
-/** `doctor` ends in 1 when anything failed, in 3 when an order may be left; wrong use is `UsageError`. */
+/**
+ * Adds `init` and `doctor`. `doctor` ends with exit code 1 if a check failed, 3 if an order may be left; wrong use is a
+ * `UsageError`.
+ */
 export function addSetupCommands(program: Command): void {
   addInit(program);
   addDoctor(program);
@@ -28,17 +31,12 @@ type InitFlags = Readonly<Record<string, string | undefined>>;
 function addInit(program: Command): void {
   const command = program
     .command('init')
-    .description(
-      "write a configuration: asks ten questions at a terminal, reads your fees and the book's rules, overwrites nothing",
-    )
+    .description('write a configuration from ten questions or flags')
     .argument('<file>', 'the YAML file to write');
   for (const name of QUESTION_NAMES) command.option(`--${name} <answer>`, INIT_HELP[name]);
   command
-    .option(
-      '--stream <address>',
-      'address of the stream, where --exchange is an address; without it the book is polled',
-    )
-    .option('--yes', 'take what is proposed for everything else, and say what it was', false)
+    .option('--stream <address>', 'stream URL if --exchange is a URL (default: poll the book)')
+    .option('--yes', 'accept all proposed values', false)
     .action(async (file: string, { yes }: { yes: boolean }, self: Command) => {
       const flags = self.opts<InitFlags>();
       const given = Object.fromEntries(
@@ -78,16 +76,16 @@ function addInit(program: Command): void {
 }
 
 const INIT_HELP: Readonly<Record<QuestionName, string>> = {
-  exchange: 'embedded (play money), live, or the https address of a REST interface',
-  book: 'which book, like btc_mxn',
-  instance: 'name of this bot in its order ids',
-  'half-spread': 'distance of the first level from the middle, in bps',
+  exchange: 'embedded (play money), live, or the https URL of a REST interface',
+  book: 'book, like btc_mxn',
+  instance: 'name of the bot, used in its order ids',
+  'half-spread': 'distance of the first level from the mid price (bps)',
   levels: 'levels on each side',
-  amount: 'amount of one order, in the major currency',
-  'position-max': 'how far inventory may be from its target, in the major currency',
-  'drawdown-max': 'halts when the profit has fallen this far, in the minor currency',
-  'day-loss-max': 'halts when this much was lost in a day, in the minor currency',
-  target: 'inventory to come back to, in the major currency; found: what is held at the first start',
+  amount: 'amount of one order (base currency)',
+  'position-max': 'maximum distance of inventory from its target (base currency)',
+  'drawdown-max': 'drawdown at which trading halts (quote currency)',
+  'day-loss-max': 'loss per day at which trading halts (quote currency)',
+  target: 'target inventory (base currency), or found: the holdings at the first start',
 };
 
 const rowWidth = (): number => {
@@ -100,18 +98,12 @@ type DoctorFlags = { config: string; state?: string; order: boolean; yes: boolea
 function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description(
-      'look at everything that a bot with money needs, and say of each what to do: key, clock, money, fees, disk, ports',
-    )
-    .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option(
-      '--order',
-      'then place the smallest real order far from the market, cancel it and verify; asks first',
-      false,
-    )
-    .option('--yes', 'with --order: without asking', false)
-    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .description('check key, clock, balances, fees, disk and ports before trading')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--order', 'place and cancel the smallest real order, after confirmation', false)
+    .option('--yes', 'skip the confirmation of --order', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (options: DoctorFlags) => {
       const given = readConfig(options.config);
       if (given.paper.only)
@@ -149,7 +141,7 @@ function addDoctor(program: Command): void {
 const RESULT = 6;
 const CHECK = 15;
 
-/** A row of what it says, and below it what to do; broken between words on a terminal, one line each for whatever reads lines. */
+/** Returns a finding with its remedy below, wrapped on a terminal and otherwise one line each. */
 export function findingText({ check, result, says, todo }: Finding, columns = outputTerminal().columns): string {
   const indent = ' '.repeat(RESULT + CHECK);
   const width = columns === undefined ? Infinity : Math.max(40, columns - 1) - indent.length;

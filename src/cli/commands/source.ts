@@ -1,4 +1,4 @@
-/** What a command works on, by its flags: the configuration, the recording, the exchange. */
+/** Inputs of a command by its flags: configuration, recording, exchange. */
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
@@ -19,13 +19,13 @@ export type Source = {
   readonly speed: number;
   readonly seed?: number;
   readonly paper?: boolean;
-  /** Hours of the recording that count. */
+  /** Hours of the recording to use. */
   readonly session?: string;
 };
 
 /**
- * The configuration, its file and, with --tape, the recording; without -c the one that comes with Puntas for the recording's book. Rejects with
- * `UsageError` when they contradict each other, or one cannot be read.
+ * Returns the configuration, its file and, with --tape, the recording; without -c, the shipped configuration for the
+ * recording's book. Rejects with `UsageError` if they contradict each other or cannot be read.
  */
 export async function chosen(
   options: Source & { readonly isBacktest?: boolean },
@@ -46,17 +46,17 @@ export async function chosen(
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
 
-/** The book that is meant of several: the configuration's, or the one of --book. */
+/** Returns the selected book: the configuration's, or that of --book. */
 export function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
     throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; leave one of them out`);
   return given?.book ?? asked;
 }
 
-/** The standard configuration trades one of the books itself. */
+/** Returns the name of the shipped configuration for a book; `sandbox` has a book of its own. */
 export const nameFor = (book: string): string => (readShipped('sandbox').book === book ? 'sandbox' : book);
 
-/** One book of a recording. Every error rejects as `UsageError`; one of several books names --book. */
+/** Reads one book of a recording. Every error rejects as `UsageError`; if there are several books, it names --book. */
 export const tapeOf = (dir: string, book?: string, session?: string): Promise<Tape> =>
   withProgress(progressBar(), `reading ${dir}`, onShare =>
     openTape(dir, { ...(book !== undefined && { book }), ...(session !== undefined && { session }) }, onShare),
@@ -64,15 +64,15 @@ export const tapeOf = (dir: string, book?: string, session?: string): Promise<Ta
     throw wrongTape(error);
   });
 
-/** Names the flag that chooses. */
+/** Adds the flag that selects a book to the error. */
 export function wrongTape(error: unknown): UsageError {
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(why.replace('; choose one of: ', '; choose one with --book, of: '));
 }
 
 /**
- * As `withVenue` of the app; what `work` resolves to is the exit code. Rejects with `UsageError` on flags that only the embedded exchange has a
- * use for.
+ * Like `withVenue` of the app; `work` resolves to the exit code. Rejects with `UsageError` for flags that only apply to
+ * the embedded exchange.
  */
 export async function withVenueOf(
   config: Config,
@@ -90,7 +90,7 @@ export async function withVenueOf(
   process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
 }
 
-/** As `withMarket` of the app. Rejects with `UsageError` on --speed with a remote exchange. */
+/** Like `withMarket` of the app. Rejects with `UsageError` for --speed with a remote exchange. */
 export async function withMarketOf(
   config: Config,
   tape: Tape | null,
@@ -106,5 +106,5 @@ function realTime({ speed }: Source, which: string): void {
   if (speed !== 1) throw new UsageError(`--speed is for the embedded exchange; ${which} keeps its own time`);
 }
 
-/** To be spread into options: without --seed there is no key, so that the configuration's own seed holds. */
+/** Returns the seed to spread into options; without --seed the key is absent, so that the configured seed applies. */
 export const seedOf = ({ seed }: Source): { readonly seed?: number } => (seed === undefined ? {} : { seed });

@@ -1,4 +1,4 @@
-/** The commands on what a state directory recorded: replay, explain, hedges. */
+/** Commands on the recordings of a state directory: replay, explain, hedges. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
@@ -19,7 +19,10 @@ import { folderOf } from './ledger.ts';
 import type { Where } from './ledger.ts';
 import { print, writeError } from '../terminal/output.ts';
 
-/** `replay` and `explain` end in 1 when a command came out otherwise than recorded; wrong use is `UsageError`. */
+/**
+ * Adds the state commands. `replay` and `explain` end with exit code 1 if a command differs from the recorded one;
+ * wrong use is a `UsageError`.
+ */
 export function addStateCommands(program: Command): void {
   addReplay(program);
   addExplain(program);
@@ -29,10 +32,10 @@ export function addStateCommands(program: Command): void {
 function addReplay(program: Command): void {
   program
     .command('replay')
-    .description('feed a recorded run through the engine again: every command must come out the same')
+    .description('replay a recorded run and compare every command')
     .argument('<dir>', 'state directory of the run')
-    .option('--run <n>', 'number of the run; without it the last one')
-    .option('--all', 'every recorded run', false)
+    .option('--run <n>', 'run number (default: the last)')
+    .option('--all', 'all recorded runs', false)
     .action((dir: string, options: { run?: string; all: boolean }) => {
       const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
       process.exitCode = replay(dir, which, line => print(line)) ? EXIT.clean : EXIT.broken;
@@ -42,17 +45,17 @@ function addReplay(program: Command): void {
 function addExplain(program: Command): void {
   program
     .command('explain')
-    .description('what the bot decided, now or at a past moment, and why: fair value, regime, every level step by step')
-    .requiredOption('-c, --config <file>', "the bot's YAML file")
-    .option('--at <time>', 'a moment, like 2026-11-22T13:05:00Z, or so long ago, like 90s, 5m or 2h', moment)
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--paper', 'of a run --paper', false)
-    .option('--json', 'print one JSON object (docs/json.md)', false)
+    .description('explain the decision now or at a past time, level by level')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 90s, 5m or 2h', moment)
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--paper', 'use the state of the paper run', false)
+    .option('--json', 'print one JSON object', false)
     .action((options: { config: string; at?: Moment; state?: string; paper: boolean; json: boolean }) => {
       const { state, paper } = readConfig(options.config);
       const clock = realClock();
       const dir = options.state ?? (options.paper ? paper.stateDir : state.dir);
-      // A bot that runs faster than real time records its own time.
+      // An accelerated bot records its own time.
       const botClock = botClockIn(dir);
       const told = explain({
         dir,
@@ -67,29 +70,25 @@ function addExplain(program: Command): void {
 function addHedges(program: Command): void {
   const hedgesCommand = program
     .command('hedges')
-    .description(
-      'what was to leave another way, every way with its cost at the decision, and what became of it; reads only',
-    )
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option('--json', 'as JSON', false)
+    .description('list hedges with the cost of each route and the result')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--json', 'print one JSON object', false)
     .action((options: Where & { json: boolean }) => {
       for (const line of hedges(folderOf(options), options.json)) print(line);
     });
 
   hedgesCommand
     .command('settle')
-    .description(
-      'a conversion that nobody can look up and whose balances others moved too: show everything that is known of it and, with --as, say what became of it',
-    )
+    .description('show a conversion with an unknown outcome, or settle it with --as')
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
-    .argument('<id>', 'of the hedge, as puntas hedges shows it')
-    // The command above takes these wherever they stand; they are here for the help.
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .addOption(new Option('--as <end>', 'what became of it; without it nothing is settled').choices(SETTLED_AS))
-    .option('--reason <text>', 'how you know; kept in the ledger')
-    .option('--by <name>', 'who says so; without it the name of your login')
+    .argument('<id>', 'id of the hedge, from puntas hedges')
+    // The parent command parses these anywhere; they are here for the help.
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .addOption(new Option('--as <end>', 'outcome to settle it as').choices(SETTLED_AS))
+    .option('--reason <text>', 'reason for the record')
+    .option('--by <name>', 'operator name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<SettleAsk>>();
       const { as, reason = '', by = ownName() } = options;

@@ -1,4 +1,4 @@
-/** The commands on stored tapes, and the export of a state: tape, export. */
+/** Commands on stored tapes, and the export of a state: tape, export. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { StoredTapeOptions } from '../../tape/index.ts';
@@ -11,23 +11,23 @@ import { folderOf } from './ledger.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
 import { print } from '../terminal/output.ts';
 
-/** `tape` and `export`; --from and --to become ms since 1970. A recording that cannot be read is `UsageError`. */
+/** Adds `tape` and `export`; --from and --to become ms since 1970. An unreadable recording is a `UsageError`. */
 export function addTapeCommands(program: Command): void {
-  stored(program.command('tape').description('what a stored tape holds; reads all of it, so that damage is found'))
+  stored(program.command('tape').description('show the contents of a tape and check it for damage'))
     .argument('<dir>', 'folder of the tape')
-    .option('--json', 'print it as one JSON object', false)
+    .option('--json', 'print one JSON object', false)
     .action(async (dir: string, { json, ...flags }: StoredFlags & { readonly json: boolean }) => {
       print(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
     });
 
   stored(program.command('export'))
-    .description("write a stored tape, or a bot's fills or ledger, for other programs, with exact decimals")
+    .description("export a tape, or a bot's fills or ledger, as Parquet or CSV")
     .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
     .option('--tape <dir>', 'folder of the tape')
-    .option('-c, --config <file>', 'YAML file of the bot whose state is meant')
-    .option('--state <dir>', 'state directory of a bot, instead of the one in the configuration')
-    .addOption(new Option('--rows <which>', 'of a state: every fill, or every entry of the ledger').choices(ROWS))
-    .requiredOption('--out <file>', 'a name that ends in .parquet or .csv')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .addOption(new Option('--rows <which>', 'rows of a state: fills or ledger').choices(ROWS))
+    .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
         if (rows === undefined) throw new UsageError('--rows: say fills or ledger, or name a tape with --tape');
@@ -58,10 +58,10 @@ type StoredFlags = {
 
 const stored = (command: Command): Command =>
   command
-    .option('--book <book>', 'which book, where there are several')
-    .option('--from <time>', 'rows from this time on, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
-    .option('--to <time>', 'rows up to this time', recordedTime)
-    .option('--skip-damaged', 'leave damaged blocks out and make gaps of them, instead of refusing', false);
+    .option('--book <book>', 'book to use if the recording has several')
+    .option('--from <time>', 'first time, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
+    .option('--to <time>', 'last time', recordedTime)
+    .option('--skip-damaged', 'turn damaged blocks into gaps instead of failing', false);
 
 const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({
   ...(book === undefined ? {} : { book }),

@@ -1,4 +1,4 @@
-/** The commands that speak to an exchange: run, check, exchange, sentinel. */
+/** Commands that connect to an exchange: run, check, exchange, sentinel. */
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isPaperState } from '../../live/state/paperMark.ts';
@@ -6,7 +6,7 @@ import { realClock } from '../../live/realClock.ts';
 import { isAllGone, unverified } from '../../live/loop/loopOptions.ts';
 import { readConfig, readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { heedEarlierPlace } from '../../app/run/earlierPlace.ts';
+import { assertNoEarlierState } from '../../app/run/earlierPlace.ts';
 import { editorHelp } from '../terminal/editorHelp.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { durationFlag, portFlag, sources, tapeBook } from '../terminal/flags.ts';
@@ -20,7 +20,7 @@ import type { Source } from './source.ts';
 import { describe } from '../../messages/summary.ts';
 import { outputTerminal, print } from '../terminal/output.ts';
 
-/** How to reach an exchange: a row each on a terminal, where nothing may break in two that is copied; one JSON object for programs. */
+/** Returns the access data of an exchange: unwrapped rows on a terminal, for copying; one JSON object for programs. */
 export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>
   isTerminal
     ? Object.entries(face)
@@ -28,7 +28,10 @@ export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boo
         .join('\n')
     : JSON.stringify(face);
 
-/** `run` ends in 3 when orders of ours may be left, in 1 when it halted, broke or its ledger differs; wrong use of all four is `UsageError`. */
+/**
+ * Adds the four commands. `run` ends with exit code 3 if the bot's orders may be left, 1 if it halted, failed, or its
+ * ledger differs; wrong use is a `UsageError`.
+ */
 export function addTradeCommands(program: Command): void {
   addRun(program);
   addCheck(program);
@@ -46,30 +49,20 @@ type RunFlags = {
 
 const runCommand = (program: Command): Command =>
   sources(
-    tapeBook(program.command('run')).description(
-      'make a market until stopped (Ctrl-C, SIGTERM or --for), then cancel everything and verify',
-    ),
+    tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify'),
   ).option(
     '--opening-zero <currency>',
-    'currency that the account holds none of and the exchange does not list (first start; repeatable)',
+    'currency with a zero balance that the exchange does not list (first start; repeatable)',
     (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 
 function addRun(program: Command): void {
   runCommand(program)
-    .option('--for <duration>', 'stop cleanly after this much real time, like 60s, 10m or 2h', durationFlag)
-    .option('--state <dir>', 'state directory, instead of the one in the configuration')
-    .option(
-      '--metrics-port <n>',
-      'port of /metrics, instead of the one in the configuration; 0 takes a free one',
-      portFlag,
-    )
-    .option('--json', 'print what came of it as one JSON object, the last line on stdout', false)
-    .option(
-      '--paper',
-      "trade the remote exchange's market on paper: no key, no money, nothing is sent but public reads",
-      false,
-    )
+    .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--metrics-port <n>', 'metrics port (default: the one in the configuration); 0 takes a free one', portFlag)
+    .option('--json', 'print one JSON object', false)
+    .option('--paper', 'trade the real market on paper: no key, no orders', false)
     .action(async (options: Source & RunFlags) => {
       const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
@@ -78,7 +71,7 @@ function addRun(program: Command): void {
         const { config: given, tape, file } = await chosen(options);
         if (given.paper.only && !options.paper)
           throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
-        const { run } = await import('../../app/run/run.ts');
+        const { BotProcess } = await import('../../app/run/botProcess.ts');
         await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
           const config = {
             ...shaped,
@@ -86,11 +79,11 @@ function addRun(program: Command): void {
             ...(options.metricsPort === undefined ? {} : { metrics: { ...shaped.metrics, port: options.metricsPort } }),
           };
           if (options.config !== undefined && options.state === undefined)
-            await heedEarlierPlace(shaped, file, process.cwd(), clock, log);
-          // Without -c the state is in the working directory, where no file says so.
+            await assertNoEarlierState(shaped, file, process.cwd(), clock, log);
+          // Without -c, the state is in the working directory, and no file names it.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
-          const ended = await run({
+          const ended = await BotProcess.run({
             config,
             configFile,
             venue,
@@ -106,7 +99,7 @@ function addRun(program: Command): void {
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);
               signals.onReload(reload);
-              // What nobody caught halts, cancels and is told; it is never logged and gone on from.
+              // An uncaught error halts, cancels and is reported; the run never continues after it.
               process.on('uncaughtException', broke);
               if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
             },
@@ -131,7 +124,7 @@ function addRun(program: Command): void {
     });
 }
 
-/** The console of that bot, as this very program shows it. */
+/** Arguments of this program that show the bot's console. */
 const consoleArgs = (file: string, stateDir: string): readonly string[] => [
   process.argv[1]!,
   'console',
@@ -140,11 +133,9 @@ const consoleArgs = (file: string, stateDir: string): readonly string[] => [
 
 function addCheck(program: Command): void {
   sources(
-    tapeBook(program.command('check')).description(
-      'print the checked configuration and the quotes it would place now; places nothing',
-    ),
+    tapeBook(program.command('check')).description('check a configuration and show the quotes it would place now'),
   )
-    .option('--paper', 'as with run --paper: without a key', false)
+    .option('--paper', 'follow the remote market without a key', false)
     .action(async (options: Source) => {
       const { config, tape, file } = await chosen(options);
       const { check } = await import('../../app/inspect/check.ts');
@@ -163,9 +154,7 @@ function addCheck(program: Command): void {
 
 function addExchange(program: Command): void {
   sources(
-    tapeBook(program.command('exchange')).description(
-      'run the embedded exchange alone, with a funded account for any client',
-    ),
+    tapeBook(program.command('exchange')).description('run the embedded exchange with a funded account for any client'),
   )
     .option('--port <n>', 'port on 127.0.0.1', portFlag, 8080)
     .action(async (options: Source & { port: number }) => {
@@ -203,11 +192,9 @@ function addExchange(program: Command): void {
 function addSentinel(program: Command): void {
   program
     .command('sentinel')
-    .description(
-      'watch over a running bot from a second process with its own key: when the bot is dead or frozen, cancel its orders',
-    )
-    .requiredOption('-c, --config <file>', "the bot's own YAML file")
-    .option('--state <dir>', "the bot's state directory, instead of the one in the configuration")
+    .description('watch a bot from a second process; cancel its orders if it is down')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .action(async (options: { config: string; state?: string }) => {
       const given = readConfig(options.config);
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };

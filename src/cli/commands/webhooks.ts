@@ -1,4 +1,4 @@
-/** The commands on webhooks: register the address at which the exchange delivers, and list what came. */
+/** Webhook commands: register the callback address at the exchange, and list deliveries. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -15,16 +15,17 @@ import { folderOf } from './ledger.ts';
 import { remoteVenue } from '../../wiring/venue.ts';
 import { print } from '../terminal/output.ts';
 
-/** `webhooks register` (rfq 4.7) ends in 1 when the exchange refuses or does not answer; `webhooks list` reads the state directory alone. */
+/**
+ * Adds the webhook commands. `webhooks register` (rfq 4.7) ends with exit code 1 if the exchange refuses or does not
+ * answer; `webhooks list` only reads the state directory.
+ */
 export function addWebhookCommands(program: Command): void {
-  const webhooks = program
-    .command('webhooks')
-    .description('deliveries of the exchange: deposits, withdrawals, conversions');
+  const webhooks = program.command('webhooks').description('register webhooks and list their deliveries');
 
   webhooks
     .command('register')
-    .description('tell the exchange to deliver to webhooks.callbackUrl and the secret path in PUNTAS_WEBHOOK_TOKEN')
-    .requiredOption('-c, --config <file>', 'YAML file')
+    .description('register webhooks.callbackUrl, with the token path, at the exchange')
+    .requiredOption('-c, --config <file>', 'configuration of the bot')
     .action(async (options: { config: string }) => {
       const config = readConfig(options.config);
       if (config.exchange.kind !== 'remote')
@@ -50,10 +51,10 @@ export function addWebhookCommands(program: Command): void {
 
   webhooks
     .command('list')
-    .description('every transaction that deliveries told of, as far as it is known')
-    .option('-c, --config <file>', 'YAML file of the bot')
-    .option('--state <dir>', 'state directory, instead of the one in the configuration; ./state without either')
-    .option('--json', 'one JSON object a line', false)
+    .description('list transactions known from deliveries')
+    .option('-c, --config <file>', 'configuration of the bot')
+    .option('--state <dir>', 'state directory (default: the one in the configuration, or ./state)')
+    .option('--json', 'print one JSON object per line', false)
     .action((options: { config?: string; state?: string; json: boolean }) => {
       const dir = options.config === undefined && options.state === undefined ? './state' : folderOf(options);
       if (!existsSync(join(dir, INBOX_FILE)))

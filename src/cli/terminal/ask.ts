@@ -1,4 +1,4 @@
-/** Questions to a person at a terminal, a line each: with what is proposed, and once more where the answer cannot be. */
+/** Questions to the operator at a terminal, one line each, with a proposal; repeated after an invalid answer. */
 import { createInterface } from 'node:readline/promises';
 import type { Interface } from 'node:readline/promises';
 import { UsageError } from '../../wiring/usageError.ts';
@@ -6,14 +6,17 @@ import { errorStream } from './output.ts';
 import { shownLines } from '../../core/text/shownText.ts';
 
 export type Terminal = {
-  /** Whether somebody is there to answer. */
+  /** Whether the terminal is interactive. */
   readonly isThere: boolean;
-  /** The answer, trimmed; empty where only Enter was pressed. Rejects with `UsageError` where the terminal is closed, or Ctrl-C or Ctrl-D pressed. */
+  /**
+   * Resolves to the trimmed answer; empty for Enter. Rejects with `UsageError` if the terminal is closed, or on Ctrl-C
+   * or Ctrl-D.
+   */
   ask(question: string): Promise<string>;
   close(): void;
 };
 
-/** Asks on stderr, so that stdout stays for what a command makes. Reads nothing before the first question. */
+/** Asks on stderr, so that stdout is free for results. Reads nothing before the first question. */
 export function terminal(): Terminal {
   const { stdin: input } = process;
   const output = errorStream();
@@ -41,5 +44,5 @@ export function terminal(): Terminal {
   };
 }
 
-/** True for y and yes; anything else is no. */
+/** Whether the answer is y or yes; anything else is no. */
 export const saysYes = (answer: string): boolean => /^y(es)?$/i.test(answer);

@@ -1,12 +1,12 @@
-/** The words that run this program where it runs: hints print the command that works. */
+/** Words that run this program here, so that hints show commands that work. */
 import { hostname } from 'node:os';
 import { basename, delimiter, dirname, sep } from 'node:path';
 
 type Process = { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string | undefined>> };
 
 /**
- * Returns `puntas` where a shell finds it on its PATH, else `npx puntas`; `PUNTAS_COMMAND` says it where neither works, as in a container, with
- * `{hostname}` for the name of this machine.
+ * Returns `puntas` if it is on the PATH, else `npx puntas`. `PUNTAS_COMMAND` overrides it where neither works, as in a
+ * container, with `{hostname}` for the machine's name.
  */
 export function commandNameOf({ argv, env }: Process): string {
   const said = env['PUNTAS_COMMAND'];
@@ -19,21 +19,21 @@ export function commandNameOf({ argv, env }: Process): string {
   return basename(file) === 'puntas' || file.endsWith(`${sep}dist${sep}src${sep}main.js`) ? 'npx puntas' : 'puntas';
 }
 
-/** Every command, as `commands/index.ts` adds them: this folder is below that one. */
+/** All commands of `commands/index.ts`, which cannot be imported here because it is in a higher layer. */
 const VERBS = [
   ...['run', 'check', 'exchange', 'sentinel', 'init', 'doctor', 'alert', 'record', 'import', 'backtest', 'calibrate'],
   ...['tape', 'export', 'scout', 'tune', 'promote', 'worker', 'compare', 'status', 'pause', 'reduce', 'cancel'],
   ...['flatten', 'halt', 'resume', 'reload', 'replay', 'explain', 'hedges', 'console', 'ledger', 'report'],
   ...['new-strategy', 'webhooks', 'help', '--help'],
 ];
-/** A command in a sentence; not a part of a path or of another word, and not one that already says how. */
+/** A command in a sentence; not part of a path or another word, and not one with a prefix already. */
 const COMMAND = /(?<![\w/.$-]|npx )puntas (?=(--help|[a-z][a-z-]{0,20})(?![\w-]))/g;
 
-/** Puts `name` in place of `puntas` in every command that a text says. */
+/** Replaces `puntas` by `name` in every command of a text. */
 export const withCommandName = (text: string, name: string): string =>
   name === 'puntas'
     ? text
     : text.replace(COMMAND, (found, verb: string) => (VERBS.includes(verb) ? `${name} ` : found));
 
-/** The name in this process; it does not change. */
+/** Name in this process; constant. */
 export const ownCommandName = commandNameOf(process);

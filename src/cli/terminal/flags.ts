@@ -1,11 +1,14 @@
-/** Values of the command line's flags: text to a checked number, or one line that says what was expected. */
+/** Parsers of flag values: text to a validated value, or one line with the expected form. */
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isDecimalText } from '../../core/index.ts';
 import { sessionOf } from '../../tape/index.ts';
 import type { Millis } from '../../core/index.ts';
 
-/** Times real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on anything else, as all of these do. */
+/**
+ * Parses a multiple of real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on
+ * anything else, as do all parsers here.
+ */
 export function speed(text: string): number {
   const n = Number(text);
   if (!(/^\d+(\.\d+)?$/.test(text) && n > 0 && n <= 1000))
@@ -13,7 +16,7 @@ export function speed(text: string): number {
   return n;
 }
 
-/** Whole, from 0 to 2^31 - 1; lengths of a flow in seconds are read by it too. */
+/** Parses a whole number from 0 to 2^31 - 1; also used for the length of a flow in seconds. */
 export function seedNumber(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 2_147_483_647))
@@ -21,7 +24,7 @@ export function seedNumber(text: string): number {
   return n;
 }
 
-/** Whole, from 1 to 64. */
+/** Parses a whole number from 1 to 64. */
 export function threadNumber(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n >= 1 && n <= 64))
@@ -29,14 +32,14 @@ export function threadNumber(text: string): number {
   return n;
 }
 
-/** From 0 to 65535; 0 lets the machine choose a free one. */
+/** Parses a port from 0 to 65535; 0 selects a free one. */
 export function portFlag(text: string): number {
   const n = Number(text);
   if (!(/^\d+$/.test(text) && n <= 65_535)) throw new InvalidArgumentError('expected a port from 0 to 65535.');
   return n;
 }
 
-/** Milliseconds of text like 90s, 10m or 2h; above 0, at most 2^31 - 1, which is what a timer takes. */
+/** Parses text like 90s, 10m or 2h to ms; above 0, at most 2^31 - 1, the limit of a timer. */
 export function durationFlag(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   if (!match) throw new InvalidArgumentError('expected a duration like 60s, 10m or 2h.');
@@ -45,10 +48,10 @@ export function durationFlag(text: string): number {
   return ms;
 }
 
-/** A moment of the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
+/** Point in the past, by a clock that reads `now` and runs at `speed` times real time (1 if omitted). */
 export type Moment = (now: Millis, speed?: number) => Millis;
 
-/** ISO 8601 (UTC without a zone), or so long ago; the result is in ms since 1970. */
+/** Parses ISO 8601 (UTC without a zone) or an age like 5m; the result returns ms since 1970. */
 export function moment(text: string): Moment {
   if (/^\d+(\.\d+)?(s|m|h)$/.test(text)) {
     const ago = durationFlag(text);
@@ -62,7 +65,7 @@ export function moment(text: string): Moment {
   return () => at;
 }
 
-/** A time of a recording, ISO 8601 (UTC without a zone), in ms since 1970. */
+/** Parses a recorded time, ISO 8601 (UTC without a zone), to ms since 1970. */
 export function recordedTime(text: string): Millis {
   const at = isoTime(text);
   if (Number.isNaN(at))
@@ -75,26 +78,26 @@ function isoTime(text: string): number {
   return match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`) : Number.NaN;
 }
 
-/** Decimal text above zero, as it is. */
+/** Checks decimal text above zero and returns it unchanged. */
 export function decimalFlag(text: string): string {
   if (!(isDecimalText(text) && Number(text) > 0)) throw new InvalidArgumentError('expected decimal digits like 0.01.');
   return text;
 }
 
-/** Eight to 64 hex digits: a SHA-256, or its beginning. */
+/** Parses 8 to 64 hex digits: a SHA-256 or its start. */
 export function digestFlag(text: string): string {
   if (!/^[0-9a-f]{8,64}$/i.test(text)) throw new InvalidArgumentError('expected 8 to 64 hex digits of a SHA-256.');
   return text.toLowerCase();
 }
 
-/** Of a flag that may be there several times: all of them, in order. */
+/** Collects the values of a repeatable flag, in order. */
 export const several = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
-/** Chooses the book of `--tape`. */
+/** Adds the flag that selects the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
-  command.option('--book <book>', 'which book, where the recording of --tape has several; without it that of -c');
+  command.option('--book <book>', 'book to use if the recording has several (default: the book in -c)');
 
-/** Hours of a market, as they are written. */
+/** Parses trading hours and returns their normalized text. */
 function sessionFlag(text: string): string {
   try {
     return sessionOf(text).text;
@@ -103,19 +106,19 @@ function sessionFlag(text: string): string {
   }
 }
 
-/** Chooses the hours of a recording that count. */
+/** Adds the flag that selects hours of a recording. */
 export const sessionHours = (command: Command): Command =>
   command.option(
     '--session <hours>',
-    'count only these hours of the recording, like 09:30-16:00@America/New_York; without days Monday to Friday',
+    'market hours to count, like 09:30-16:00@America/New_York (Monday to Friday unless given)',
     sessionFlag,
   );
 
-/** The flags of every command that reads a configuration and may start the embedded exchange. */
+/** Adds the flags of every command that reads a configuration and may start the embedded exchange. */
 export function sources(command: Command): Command {
   return command
-    .option('-c, --config <file>', 'YAML file; without it the default for the embedded exchange')
-    .option('--tape <dir>', 'market of the embedded exchange: a recording, replayed in time and looped')
-    .option('--speed <n>', 'run both sides this many times faster than real time', speed, 1)
-    .option('--seed <n>', 'seed of everything random on the embedded exchange', seedNumber);
+    .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
+    .option('--tape <dir>', 'recording to replay as the market of the embedded exchange')
+    .option('--speed <n>', 'speed of the embedded exchange and its clients, times real time', speed, 1)
+    .option('--seed <n>', 'random seed', seedNumber);
 }

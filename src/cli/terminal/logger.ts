@@ -1,4 +1,4 @@
-/** The log: pino's JSON lines on stderr, readable on a terminal; secrets never get through, whatever field or sentence they are in. */
+/** Log as pino's JSON lines on stderr, formatted on a terminal. Secrets are masked in every field and sentence. */
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
@@ -10,24 +10,24 @@ import { foldedRow } from '../../messages/wrapped.ts';
 import { ownCommandName, withCommandName } from './commandName.ts';
 import { terminalColumns } from './terminal.ts';
 
-/** In JSON: a backslash itself, which is none, or a control character other than tab and line end. */
+/** Matches control characters in JSON, except tab and line end; also an escaped backslash, which is not one. */
 const CONTROL = /\\(?:\\|u00[01][0-9a-f]|u007f|[bfr])/g;
-/** What JSON leaves as it is: the other control characters, and marks that turn the direction of what follows. */
+/** Matches control characters that JSON does not escape, and marks that change the direction of text. */
 const RAW_CONTROL = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** What stands before the text of an information on a terminal. */
+/** Prefix of an info line on a terminal. */
 const PREFIX = '[HH:MM:ss.lll] INFO: ';
 
-/** How many characters of such a text fit into one row of stderr; off a terminal as many as there are. */
+/** Returns the number of characters of such a text that fit into one row of stderr; unlimited without a terminal. */
 export const lineRoom = (to: TerminalSize = errorTerminal()): number =>
   to.isTTY === true && to.columns !== undefined && to.columns > 0 ? Math.max(20, to.columns - PREFIX.length) : Infinity;
 
 /**
- * `secrets` (secret and key) are masked wherever they turn up, and so are signatures and Authorization headers of any form; no line commands a
- * terminal. `to` takes the lines as JSON; absent: stderr.
+ * Returns a log. `secrets` (secret and key) are masked everywhere, as are signatures and Authorization headers; no line
+ * can control a terminal. `to` receives the lines as JSON; if absent, stderr.
  */
 export function logger(level: string, secrets: readonly string[], to?: DestinationStream): Log {
-  // A line is JSON: what it would unfold to on a terminal is written as escapes in it.
+  // A line is JSON, so text that would expand on a terminal is escaped in it.
   const mask = (line: string): string =>
     maskedText(withCommandName(line, JSON.stringify(ownCommandName).slice(1, -1)), secrets)
       .replace(CONTROL, sign => (sign === '\\\\' ? sign : '\ufffd'))
@@ -48,7 +48,7 @@ export function logger(level: string, secrets: readonly string[], to?: Destinati
   return withLevel(pino(options, { write: line => writeError(shown(line), describeLoss) }));
 }
 
-/** Reports log lines that were lost, as a log line. */
+/** Returns a log line that reports lost lines. */
 const lossLine = (count: number, code: string): string =>
   `${JSON.stringify({ level: 40, time: Date.now(), lost: count, code, msg: `${count} log ${count === 1 ? 'line was' : 'lines were'} lost (${code})` })}\n`;
 

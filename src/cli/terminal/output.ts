@@ -4,10 +4,10 @@ import { OutputWriter } from './outputWriter.ts';
 import type { DescribeLoss } from './outputWriter.ts';
 import { printed } from './terminal.ts';
 
-/** Log lines that may wait while nothing reads them. */
+/** Maximum bytes of log lines buffered while nothing reads them. */
 const LOG_BYTES_MAX = 1_000_000;
 
-/** Standard output, of which nothing is dropped while it is read: a pager may take any time. */
+/** Standard output, never dropped while it is read: a pager may take any time. */
 const stdout = writerOf(1, Infinity);
 const stderr = writerOf(2, LOG_BYTES_MAX);
 
@@ -23,13 +23,16 @@ export const writeOutput = (text: string): void => stdout().write(text);
 /** Writes a text as it is on standard error, such as a line that moves a cursor. Never throws. */
 export const writeError = (text: string, describeLoss?: DescribeLoss): void => stderr().write(text, describeLoss);
 
-/** Texts that standard output did not take, with the last error code; `code` is `null` if it took everything. */
+/**
+ * Returns the number of texts that standard output refused, and the last error code; `code` is `null` if there were
+ * none.
+ */
 export const outputLost = (): { readonly count: number; readonly code: string | null } => ({
   count: stdout().lost,
   code: stdout().lastCode,
 });
 
-/** Waits until both are written; gives up on one that takes nothing for `stuckMsMax`. Never rejects. */
+/** Waits until both are written; gives up on one that accepts nothing for `stuckMsMax`. Never rejects. */
 export async function settleOutput(stuckMsMax: number): Promise<void> {
   await Promise.all([stdout().settle(stuckMsMax), stderr().settle(Math.min(stuckMsMax, STDERR_STUCK_MS_MAX))]);
 }
@@ -39,12 +42,12 @@ const STDERR_STUCK_MS_MAX = 2_000;
 /** Size and kind of the terminal behind standard output or error. */
 export type TerminalSize = { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Whether standard output is a terminal, and how wide. */
+/** Returns whether standard output is a terminal, and its width. */
 export const outputTerminal = (): TerminalSize => process.stdout;
-/** The same of standard error. */
+/** Returns whether standard error is a terminal, and its width. */
 export const errorTerminal = (): TerminalSize => process.stderr;
 
-/** Standard error as a stream, for libraries that ask and draw on a terminal. Its errors are ignored. */
+/** Returns standard error as a stream, for libraries that prompt and draw on a terminal. Its errors are ignored. */
 export const errorStream = (): NodeJS.WriteStream => guarded(process.stderr);
 
 function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {
@@ -52,7 +55,7 @@ function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {
   return stream;
 }
 
-/** Opens it at the first use. */
+/** Returns a writer that is opened on first use. */
 function writerOf(fd: 1 | 2, queuedBytesMax: number): () => OutputWriter {
   let writer: OutputWriter | null = null;
   return () =>
@@ -68,11 +71,10 @@ function writerOf(fd: 1 | 2, queuedBytesMax: number): () => OutputWriter {
 }
 
 /**
- * Returns a write to `fd` that does not block where the other end is a pipe, a socket or a terminal.
- *
- * A pipe or a terminal is opened again: the flags of `fd` itself are shared with other processes, and any of them may make it blocking.
- * Where that fails, a pipe or a socket is made non-blocking, and a terminal that is stopped (Ctrl-S) blocks. A file is written as it is: its
- * position is shared with other writers.
+ * Returns a write to `fd` that does not block on a pipe, a socket or a terminal. A pipe or a terminal is reopened,
+ * because the flags of `fd` itself are shared with other processes, and any of them may make it blocking. If that
+ * fails, a pipe or a socket is made non-blocking, and a stopped terminal (Ctrl-S) blocks. A file is written directly,
+ * because its position is shared with other writers.
  */
 function unblocked(fd: 1 | 2): (bytes: Uint8Array) => number {
   const stream = () => guarded(fd === 1 ? process.stdout : process.stderr);
@@ -80,12 +82,12 @@ function unblocked(fd: 1 | 2): (bytes: Uint8Array) => number {
     const kind = fstatSync(fd);
     const isPipe = kind.isFIFO() || kind.isSocket();
     if (!isPipe && !(kind.isCharacterDevice() && stream().isTTY)) return bytes => writeSync(fd, bytes);
-    // Node makes a pipe non-blocking when it makes a stream of it, and restores it at its end.
+    // Node makes a pipe non-blocking when it creates a stream of it, and restores it at its end.
     if (isPipe) stream();
     const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     return bytes => writeSync(own, bytes);
   } catch {
-    // A descriptor that is closed fails at each write, which counts.
+    // A closed descriptor fails at each write; the losses are counted.
     return bytes => writeSync(fd, bytes);
   }
 }

@@ -1,7 +1,7 @@
-/** Writes texts to one file descriptor; texts that cannot be written are counted, and no error is thrown. */
+/** Writer of texts to one file descriptor; failed texts are counted, and no error is thrown. */
 import { textOfError } from '../../core/index.ts';
 
-/** Writes bytes and returns how many were taken, as `fs.writeSync` does. @throws as it does. */
+/** Writes bytes and returns how many were accepted, as `fs.writeSync` does. Throws as it does. */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
 /** Describes the loss of `count` texts with error code `code`, in the format of the texts that follow. */
@@ -11,23 +11,22 @@ export type OutputWriterOptions = {
   readonly write: WriteBytes;
   /** Calls back after `ms`; the process stays alive for it if `keepsAlive`. */
   readonly after: (ms: number, call: () => void, keepsAlive: boolean) => void;
-  /** Milliseconds that only grow. */
+  /** Monotonic clock, in ms. */
   readonly now: () => number;
-  /** Bytes that may wait while the other end takes none; further texts are lost. */
+  /** Maximum bytes buffered while the other end accepts none; further texts are lost. */
   readonly queuedBytesMax: number;
 };
 
-/** Delays between two attempts while the other end is full: the first, doubled up to the second. */
+/** Delays between two attempts while the other end is full: starting at `first`, doubled up to `max`. */
 const RETRY_MS = { first: 1, max: 50 };
 /** Error code of texts that found the queue full. */
 const FULL_QUEUE = 'EAGAIN';
-/** Attempts that a signal may interrupt, for each text. */
+/** Maximum number of attempts per text that a signal may interrupt. */
 const INTERRUPTED_MAX = 100;
 
 /**
- * Keeps the order of the texts and writes each text once, completely or not at all, unless the descriptor fails in the middle of one.
- *
- * `write` must not block: a full pipe has to answer EAGAIN. The rest then waits in memory.
+ * Queue that keeps the order of texts and writes each once, completely or not at all, unless the descriptor fails
+ * during a text. `write` must not block: on a full pipe it must fail with EAGAIN, and the rest waits in memory.
  */
 export class OutputWriter {
   readonly #options: OutputWriterOptions;
@@ -36,35 +35,38 @@ export class OutputWriter {
   #queuedBytes = 0;
   /** Whether some bytes of the first text in the queue have been written. */
   #isHeadStarted = false;
-  /** Whether the last text that was written ended in its middle. */
+  /** Whether the last written text is incomplete. */
   #isTorn = false;
   #retryMs = RETRY_MS.first;
   #isRetryDue = false;
   #lost = 0;
   #lastCode: string | null = null;
-  /** Losses that no text has reported yet. */
+  /** Number of losses not yet reported. */
   #unreported = 0;
 
   constructor(options: OutputWriterOptions) {
     this.#options = options;
   }
 
-  /** Texts that were lost, in all. */
+  /** Returns the total number of lost texts. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** Error code of the last loss; `null` if nothing was lost. */
+  /** Returns the error code of the last loss; `null` if nothing was lost. */
   get lastCode(): string | null {
     return this.#lastCode;
   }
 
-  /** Bytes that wait for the other end. */
+  /** Returns the number of buffered bytes. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }
 
-  /** Writes the text now, or as soon as the other end takes it. Never throws. `describeLoss`: reports earlier losses before this text. */
+  /**
+   * Writes the text now, or as soon as the other end accepts it. Never throws. `describeLoss`: reports earlier losses
+   * before this text.
+   */
   write(text: string, describeLoss?: DescribeLoss): void {
     if (text === '') return;
     this.#drain();
@@ -82,7 +84,9 @@ export class OutputWriter {
     if (this.#lost === lostBefore) this.#unreported -= reported;
   }
 
-  /** Resolves when nothing waits any more, or after `stuckMsMax` in which the other end took nothing. Never rejects. */
+  /**
+   * Resolves when nothing is buffered, or after `stuckMsMax` in which the other end accepted nothing. Never rejects.
+   */
   async settle(stuckMsMax: number): Promise<void> {
     const { after, now } = this.#options;
     let [left, since] = [this.#queuedBytes, now()];

@@ -1,21 +1,24 @@
-/** How far a long piece of work is and when it will be done, on stderr: a bar on a terminal, elsewhere a line now and then. */
+/** Progress of a long task and its remaining time, on stderr: a bar on a terminal, otherwise an occasional line. */
 import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
 import type { Progress } from '../../messages/progress.ts';
 import { errorStream, errorTerminal, writeError } from './output.ts';
 
 const FORMAT = '[{bar}] {percentage}% | {eta_formatted} | {what}';
-/** What is done sooner shows nothing. */
+/** Time before anything is shown. */
 const BAR_AFTER_MS = 1_000;
 const LINE_AFTER_MS = 2_000;
 const LINE_EVERY_MS = 60_000;
 
 type Out = { write(text: string): unknown; readonly isTTY?: boolean };
 
-/** The stream on a terminal, where a bar moves the cursor; else lines that are lost when they cannot be written. */
+/**
+ * Returns the stream on a terminal, where a bar moves the cursor; otherwise lines, which are dropped if they cannot be
+ * written.
+ */
 const errorOut = (): Out => (errorTerminal().isTTY === true ? errorStream() : { write: text => writeError(text) });
 
-/** `now`: milliseconds that only grow. */
+/** Returns the progress display. `now`: monotonic clock in ms. */
 export const progressBar = (to: Out = errorOut(), now = (): number => performance.now()): Progress =>
   to.isTTY === true ? barOn(to as WriteStream, now) : linesTo(to, now);
 
@@ -45,7 +48,7 @@ function barOn(stream: WriteStream, now: () => number): Progress {
   };
 }
 
-/** The first after two seconds, each next one after twice as long, in the end one a minute. */
+/** Returns a line display: the first after two seconds, each next one after twice the time, up to one per minute. */
 function linesTo(stream: Out, now: () => number): Progress {
   let [total, what, began, due] = [0, '', 0, 0];
   return {
@@ -69,7 +72,7 @@ function linesTo(stream: Out, now: () => number): Progress {
   };
 }
 
-/** What is said of the time that is left; words instead of a number: nobody can tell yet. */
+/** Returns the remaining time as text; a word instead of a number means that it is unknown. */
 export function timeLeft(seconds: number | string): string {
   const s = Number(seconds);
   if (!(s >= 0 && s < 360_000)) return 'time left not known yet';

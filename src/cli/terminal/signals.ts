@@ -1,11 +1,12 @@
-/** How a person stops a command: with a signal, once for a clean end, twice to leave at once. */
+/** Stop of a command by signals: the first for a clean end, the second for an immediate exit. */
 import { closeSync, constants, openSync } from 'node:fs';
 import { EXIT } from '../../messages/exits.ts';
 import { printError } from './output.ts';
 
 /**
- * The first SIGINT, SIGTERM or SIGHUP stops cleanly, at the end of the start when it came during the start; a second SIGINT or SIGTERM leaves at once
- * and says what that may mean. With `reloads` a SIGHUP stops only when the terminal is closed; otherwise it is handed to `onReload`, at the end of the start too.
+ * Handles signals. The first SIGINT, SIGTERM or SIGHUP stops cleanly, after the start if it comes during the start. A
+ * second SIGINT or SIGTERM exits immediately and says what that may mean. With `reloads`, a SIGHUP stops only if the
+ * terminal was closed; otherwise it calls `onReload`, also after the start.
  */
 export function signalsToStop(
   leaving = 'leaving without verifying; orders may be left on the exchange',
@@ -24,7 +25,7 @@ export function signalsToStop(
         else reload();
         return;
       }
-      // One closed terminal may bring two, and nobody insists by them.
+      // A closed terminal may send two, so the second is not intentional.
       if (signal === 'SIGHUP' && asked !== null) return;
       if (asked !== null) {
         printError(`second ${signal}: ${leaving}`);
@@ -46,7 +47,7 @@ export function signalsToStop(
   };
 }
 
-/** Whether this process has a terminal that somebody may sit at; it has none any more once that was closed. */
+/** Whether this process has a terminal; it no longer does once that was closed. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', constants.O_RDONLY | constants.O_NOCTTY));

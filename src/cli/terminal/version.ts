@@ -1,7 +1,7 @@
-/** Which Puntas this is. */
+/** Version of Puntas. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 
-/** Of package.json, from the source tree and from the built one; 'unknown' where neither can be read. */
+/** Returns the version in package.json, from the source tree or the built one; 'unknown' if neither can be read. */
 export function version(): string {
   for (const up of ['../../../package.json', '../../../../package.json']) {
     try {

@@ -1,18 +1,18 @@
-/** The file that a configuration was read from, so that what turns out wrong later can be told with its line. */
+/** Source file of a configuration, so that later errors can state its line. */
 import type { Config } from '../schema.ts';
 import { readYaml } from './yamlText.ts';
 import { asWritten, withCurrentKeys } from '../renamedKeys.ts';
 
-/** A symbol stays with every copy of a configuration and is in no text of it. */
+/** Copies of a configuration keep a symbol, but its texts do not show one. */
 const SOURCE = Symbol('file of the configuration');
 
 type Source = { readonly path: string; readonly text: string };
 
-/** Returns the configuration, which now knows the file and the text that it was read from. */
+/** Returns the configuration with the file and text that it was read from. */
 export const withSource = (config: Config, path: string, text: string): Config =>
   Object.assign({}, config, { [SOURCE]: { path, text } satisfies Source });
 
-/** Returns `file:line:column key` of a key, or only `key` for a configuration that was read from no file. */
+/** Returns `file:line:column key` of a key, or only `key` for a configuration without a file. */
 export function placeOf(config: Config, path: readonly PropertyKey[]): string {
   const key = path.map(String).join('.');
   const source = (config as Config & { readonly [SOURCE]?: Source })[SOURCE];

@@ -1,11 +1,14 @@
-/** YAML text whose values are known by where they stand: for errors that name file, line and column. */
+/** YAML text with the position of each value, for errors that state file, line and column. */
 import { isCollection, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node, ParsedNode } from 'yaml';
 
-/** What to point at: the value at a path, or its key. */
+/** Target of an error: the value at a path, or its key. */
 type Pointed = { readonly path: readonly PropertyKey[]; readonly aboutKey?: boolean };
 
-/** `offset` and `place`: where to point for a problem, and that as `file:line:column`. `source`: the text at a path as it is written, or null where nothing is. */
+/**
+ * Parsed YAML. `offset`: position of a problem; `place`: an offset as `file:line:column`; `source`: the text at a path
+ * as written, or `null` if there is none.
+ */
 export type ReadYaml =
   | {
       readonly ok: true;
@@ -17,12 +20,15 @@ export type ReadYaml =
     }
   | { readonly ok: false; readonly error: string };
 
-/** Length of a YAML text at most. */
+/** Maximum length of a YAML text. */
 export const YAML_LENGTH_MAX = 65_536;
-/** No configuration or mapping comes near: the parser takes quadratic time over brackets in brackets, and over several anchors and tags. */
+/**
+ * Limits far above any configuration or mapping. The parser takes quadratic time for nested brackets, and for several
+ * anchors and tags.
+ */
 const YAML_MAX = { lines: 1_500, depth: 32, signs: 400, parts: 4_000 };
 
-/** What makes a YAML text larger than a person writes one; null if it is not. */
+/** Returns in what respect a YAML text is too large; `null` if it is not. */
 function oversizeOf(text: string): string | null {
   if (!(text.length <= YAML_LENGTH_MAX)) return `larger than ${YAML_LENGTH_MAX} characters`;
   let [lines, depth, signs, dashes, parts] = [1, 0, 0, 0, 0];
@@ -32,7 +38,7 @@ function oversizeOf(text: string): string | null {
     if (sign === '\n' || sign === '\r') lines++;
     else if (sign === '[' || sign === '{') depth++;
     else if (sign === ']' || sign === '}') depth = Math.max(0, depth - 1);
-    // Of anchors, aliases, tags and keys that can be repeated on one line.
+    // Counts anchors, aliases, tags and keys that can repeat on one line.
     else if ('&*!?'.includes(sign)) signs++;
     else if (sign === '-' && /[\s-]/.test(text[i + 1] ?? '')) dashes++;
     if (depth > YAML_MAX.depth) return `more than ${YAML_MAX.depth} brackets in each other`;
@@ -43,19 +49,19 @@ function oversizeOf(text: string): string | null {
   return dashes > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs} dashes in lines` : null;
 }
 
-/** One map of words. `like` is an example of a key with its value. */
+/** Parses one map with words as keys. `like`: an example of a key with its value. */
 export function readYaml(text: string, fileName: string, like: string): ReadYaml {
   const oversize = oversizeOf(text);
   if (oversize !== null) return { ok: false, error: `${fileName}: ${oversize}; shorten it, or name another file` };
   const counter = new LineCounter();
-  // The parser's own look for repeated keys compares each key with every other.
+  // The parser's own check for repeated keys compares each key with every other.
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
   const place = (offset: number) => {
     const { line, col } = counter.linePos(offset);
     return `${fileName}:${line}:${col}`;
   };
   const refused = (error: string): ReadYaml => ({ ok: false, error });
-  // The first only: what a parser says after it has lost its way is noise.
+  // Only the first error: those after it are unreliable.
   const flaw = document.errors[0] ?? document.warnings[0];
   if (flaw) return refused(`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`);
   const repeated = repeatedKey(document);
@@ -74,7 +80,7 @@ export function readYaml(text: string, fileName: string, like: string): ReadYaml
   };
 }
 
-/** Where a key stands that its map has already; null when there is none. */
+/** Returns the offset of a key that its map already has; `null` if there is none. */
 function repeatedKey(document: Document.Parsed): number | null {
   let found: number | null = null;
   visit(document, {
@@ -94,7 +100,7 @@ function repeatedKey(document: Document.Parsed): number | null {
   return found;
 }
 
-/** Null when a key is no word, or an alias would unfold to more than a configuration can hold. */
+/** Returns the value; `null` if a key is not a word, or if an alias expands beyond a configuration's size. */
 function valueOf(document: Document.Parsed): unknown {
   let words = true;
   visit(document, { Pair: (_, pair) => void (words &&= isScalar(pair.key)) });
@@ -106,7 +112,7 @@ function valueOf(document: Document.Parsed): unknown {
   }
 }
 
-/** The text at a path as it is written, or null where nothing is. */
+/** Returns the text at a path as written; `null` if there is none. */
 function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text: string): string | null {
   if (!document.hasIn(path)) return null;
   const node = document.getIn(path, true);
@@ -117,7 +123,10 @@ function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text:
   return text.slice(from, to).replace(/\s+/g, ' ');
 }
 
-/** Where to point: at the value, at the key when the key is wrong, at the nearest key above when something is missing. */
+/**
+ * Returns the offset to report: that of the value, of a wrong key, or of the nearest parent key if something is
+ * missing.
+ */
 function offsetOf(root: ParsedNode | null, problem: Pointed): number {
   let node: unknown = root;
   let offset = 0;

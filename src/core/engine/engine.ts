@@ -55,7 +55,7 @@ export class Engine {
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
   /** State of an earlier run, kept for later ones if this run tracks no adverse selection. */
-  keptAdverseState: RestoredLedger['adverse'];
+  #keptAdverseState: RestoredLedger['adverse'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
@@ -63,9 +63,9 @@ export class Engine {
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #stopping = false;
-  isDecisionDue = false;
+  #isDecisionDue = false;
   /** Last order list known to hold only orders of this run; lists are immutable. */
-  lastOwnOrders: readonly Order[] | null = null;
+  #lastOwnOrders: readonly Order[] | null = null;
   readonly #quotingNews = new QuotingNews();
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
@@ -90,7 +90,7 @@ export class Engine {
     this.#inventory = new Inventory(options.instrument, options.target);
     this.#account = new TradingAccount(
       options.patience,
-      onBooked => this.#booked(onBooked),
+      booked => this.#booked(booked),
       trade => this.#fillOf(trade),
     );
     this.#decisions = new Decisions(options.isTraced ?? false);
@@ -127,11 +127,11 @@ export class Engine {
       case 'reference':
       case 'witness':
         this.#market.apply(event);
-        if (event.kind === 'public trade') this.onPublicTrade(event);
+        if (event.kind === 'public trade') this.#onPublicTrade(event);
         return event.kind === 'witness' ? NOTHING : this.#pull(event);
       case 'book removed':
       case 'rules':
-        if (this.#rules.read(event)) this.isDecisionDue = true;
+        if (this.#rules.read(event)) this.#isDecisionDue = true;
         break;
       case 'balances':
       case 'balances unread':
@@ -144,21 +144,21 @@ export class Engine {
         break;
       case 'conversion':
         this.#account.convert(event);
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
         break;
       case 'take':
         this.#quoter.takerOrder.request(event);
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
         break;
       case 'hedge':
         return NOTHING;
       case 'transfer':
         this.#account.transfer(event);
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
         break;
       case 'stop':
         this.#stopping = true;
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
         break;
       case 'halt':
         this.#halt(event.reason);
@@ -168,17 +168,17 @@ export class Engine {
       case 'reduce':
       case 'reduced':
         this.#risk.regimes.apply(event);
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
         break;
       case 'slept':
         this.#fresh.slept(event.at);
         this.#market.slept(event.at);
         this.#puller?.slept(event.at);
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
         break;
       case 'sentinel':
         this.#sentinel = event;
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
         break;
       case 'resume':
         this.#risk.resume(event);
@@ -199,14 +199,14 @@ export class Engine {
   /** Whether no order of another run may be live. */
   get #isAlone(): boolean {
     const { live } = this.#orders;
-    if (live === this.lastOwnOrders) return true;
+    if (live === this.#lastOwnOrders) return true;
     let areAll = true;
     for (const order of live) {
       if (this.#ids.isOfThisRun(order.id)) continue;
       if (mayLive(order)) return false;
       areAll = false;
     }
-    if (areAll) this.lastOwnOrders = live;
+    if (areAll) this.#lastOwnOrders = live;
     return true;
   }
 
@@ -233,7 +233,7 @@ export class Engine {
   /** Returns the ledger for a later run. `recent` holds ids of trades that may be reported again. */
   ledger(recent: readonly string[]): RestoredLedger | null {
     if (!this.#account.isOpen) return null;
-    const adverse = this.#adverseSelection?.state() ?? this.keptAdverseState;
+    const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     return {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
@@ -245,7 +245,7 @@ export class Engine {
 
   /** Time of the next decision if no event triggers one earlier. Drivers send a timer event then. */
   get decidesAt(): Millis {
-    return this.isDecisionDue ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
+    return this.#isDecisionDue ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
   }
 
   /** Whether the strategy needs every public trade. Otherwise the last price before a decision is enough. */
@@ -315,10 +315,10 @@ export class Engine {
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
-    this.isDecisionDue = false;
+    this.#isDecisionDue = false;
     this.#decidedAt = at;
     this.#orders.tick(at);
-    if (this.#risk.check(at)) this.isDecisionDue = true;
+    if (this.#risk.check(at)) this.#isDecisionDue = true;
     let riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     this.#risk.look(at, riskContext, refusal);
@@ -346,7 +346,7 @@ export class Engine {
     switch (event.kind) {
       case 'balances unread':
         this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: event.reason });
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
         break;
       case 'balances':
         this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
@@ -365,14 +365,14 @@ export class Engine {
             this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
           ),
         );
-        this.markInBook(event.orders);
+        this.#markInBook(event.orders);
         this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
         if (event.complete || event.current === true) this.#fresh.read('openOrders', event.startedAt);
         break;
       case 'looked up':
         if (event.outcome.kind === 'done') {
           const { value } = event.outcome;
-          this.markInBook(value.filter(({ status }) => status !== 'completed' && status !== 'cancelled'));
+          this.#markInBook(value.filter(({ status }) => status !== 'completed' && status !== 'cancelled'));
           this.#orders.lookedUp(event.ids, value, event.startedAt, event.at);
         }
         break;
@@ -381,12 +381,12 @@ export class Engine {
         break;
       case 'canceled':
         this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
-        this.isDecisionDue = true;
+        this.#isDecisionDue = true;
     }
   }
 
   /** Marks orders that the exchange reports in the book. */
-  markInBook(reports: readonly OrderReport[]): void {
+  #markInBook(reports: readonly OrderReport[]): void {
     for (const { originId, oid } of reports)
       this.#quoter.postOnlyBackoff.onSeenOrCanceled(originId ?? this.#orders.byOid(oid)?.id ?? oid);
   }
@@ -398,7 +398,7 @@ export class Engine {
     this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target, ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
-    this.keptAdverseState = ledger.adverse;
+    this.#keptAdverseState = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
   }
 
@@ -411,7 +411,7 @@ export class Engine {
 
   #halt(reason: string | null): void {
     if (reason === null) return;
-    this.isDecisionDue = true;
+    this.#isDecisionDue = true;
     this.#risk.halt(this.#at, reason);
   }
 
@@ -440,7 +440,7 @@ export class Engine {
     return ordered;
   }
 
-  onPublicTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
+  #onPublicTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
     if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
   }
 
@@ -473,7 +473,7 @@ export class Engine {
     this.#risk.killSwitch?.fill(at);
     this.#lastFill[trade.side] = { at, side: trade.side, price };
     if (fill.maker) this.#adverseSelection?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
-    this.isDecisionDue = true;
+    this.#isDecisionDue = true;
     const after = this.#inventory.profitOfTrading();
     const gain = before === null || after === null ? null : money(after - before);
     this.#options.onNews?.({ kind: 'fill', fill, level: this.#levelOf(fill.id), gain });
@@ -512,7 +512,7 @@ export class Engine {
 
   #onOrderNews(news: OrderNews): void {
     this.#counts.count(news);
-    this.isDecisionDue = true;
+    this.#isDecisionDue = true;
     if (news.kind === 'ended' && this.#quoter.postOnlyBackoff.onOrderEnd(news.order, news.ending, this.#at))
       this.#decisions.count(news.order.side, 'not placed', 'refused as post-only');
     this.#options.onNews?.({ kind: 'order', news });

@@ -63,7 +63,7 @@ export class Quoter {
     this.#parts.decisions.begin(at, refusal);
     if (this.takerOrder.isWaiting) this.#take(at, refusal, riskContext);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());
-    else this.cancelAll(refusal, riskContext.missing);
+    else this.#cancelAll(refusal, riskContext.missing);
     return { places: this.#places, cancels: this.#cancels };
   }
 
@@ -143,7 +143,7 @@ export class Quoter {
     this.#options.onNews?.({ kind: 'taking', command });
   }
 
-  cancelAll(reason: RiskRefusal, missing: string | null): void {
+  #cancelAll(reason: RiskRefusal, missing: string | null): void {
     const { orders, decisions } = this.#parts;
     decisions.refused(reason, reason === 'not ready' ? missing : null);
     for (const order of orders.live) {

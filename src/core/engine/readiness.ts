@@ -33,7 +33,7 @@ export function describeMissingData({
 
 /** Reports each change once: quoting, not allowed to quote, or no wanted level can be shown. */
 export class QuotingNews {
-  reported: string | null = 'not ready';
+  #reported: string | null = 'not ready';
 
   /** Returns the news after a decision, or null. Calls `riskContext` only if there is news. */
   newsAfter(
@@ -44,8 +44,8 @@ export class QuotingNews {
     const { buy, sell } = unshown;
     const isEmpty = refusal === null && buy !== null && sell !== null;
     const told = isEmpty ? `${buy.reason}, ${sell.reason}` : refusal;
-    if (told === this.reported) return null;
-    this.reported = told;
+    if (told === this.#reported) return null;
+    this.#reported = told;
     const why =
       refusal === 'not ready' ? riskContext().missing : isEmpty ? explainEmptySides(unshown, riskContext()) : null;
     return { kind: 'quoting', reason: refusal, why };

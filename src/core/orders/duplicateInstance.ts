@@ -13,26 +13,26 @@ const QUIET_MS: Millis = 10_000;
 export class DuplicateInstance {
   /** Reads of the last minute that showed new foreign orders. */
   #reads: { readonly at: Millis; readonly orders: number }[] = [];
-  isCertain = false;
+  #isCertain = false;
 
   /** Records a read with `orders` new foreign orders. Returns true once another process is certain, and from then on. */
   recordRead(orders: number, at: Millis): boolean {
     if (this.#reads.length > 0) this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);
     if (orders > 0) this.#reads.push({ at, orders });
-    if (this.#reads.length >= READS_MIN) this.isCertain = true;
-    return this.isCertain;
+    if (this.#reads.length >= READS_MIN) this.#isCertain = true;
+    return this.#isCertain;
   }
 
   get isSure(): boolean {
-    return this.isCertain;
+    return this.#isCertain;
   }
 
   /** Whether another process may be running that has not placed again yet. */
   mightBeRunning(at: Millis): boolean {
-    if (this.#reads.length === 0) return this.isCertain;
+    if (this.#reads.length === 0) return this.#isCertain;
     const recent = this.#reads.filter(read => at - read.at < WITHIN_MS);
     const orders = recent.reduce((sum, read) => sum + read.orders, 0);
     const last = recent[recent.length - 1];
-    return this.isCertain || (orders > 1 && last !== undefined && at - last.at < QUIET_MS);
+    return this.#isCertain || (orders > 1 && last !== undefined && at - last.at < QUIET_MS);
   }
 }

@@ -72,7 +72,7 @@ export class RegimeWatch {
   }
 
   apply(event: Exclude<RegimeEvent, { kind: 'look' }>): void {
-    this.setState(nextRegime(this.#state, event, this.#rules));
+    this.#setState(nextRegime(this.#state, event, this.#rules));
   }
 
   /**
@@ -95,7 +95,7 @@ export class RegimeWatch {
     const share = reduceOnly?.positionShare;
     const limit = reduceOnly?.drawdown;
     const isLost = limit !== undefined && drawdown !== null && !(drawdown < limit);
-    this.setState(
+    this.#setState(
       nextRegime(
         this.#state,
         {
@@ -122,7 +122,7 @@ export class RegimeWatch {
     return this.isReduceOnly ? reduceOnlyQuote(spread, position) : spread;
   }
 
-  setState(to: RegimeState): void {
+  #setState(to: RegimeState): void {
     const from = this.#state;
     this.#state = to;
     if (to.since === from.since && to.regime === from.regime && to.why === from.why) return;

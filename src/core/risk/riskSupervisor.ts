@@ -30,7 +30,7 @@ export class RiskSupervisor {
   readonly #limit: PositionLimit;
   readonly #isDrawdownAsked: boolean;
   readonly #inventory: Inventory;
-  readonly onNews: (news: RiskNews) => void;
+  readonly #onNews: (news: RiskNews) => void;
 
   constructor({ halts, regimes, limits }: RiskRules, inventory: Inventory, tell: (news: RiskNews) => void) {
     this.killSwitch = halts ? new KillSwitch(halts) : null;
@@ -38,7 +38,7 @@ export class RiskSupervisor {
     this.#limit = new PositionLimit(limits?.positionMax ?? null);
     this.#isDrawdownAsked = regimes?.reduceOnly?.drawdown !== undefined;
     this.#inventory = inventory;
-    this.onNews = tell;
+    this.#onNews = tell;
   }
 
   /** Reason for the halt; null if not halted. */
@@ -65,7 +65,7 @@ export class RiskSupervisor {
   halt(at: Millis, reason: string): void {
     if (this.haltedBecause !== null) return;
     this.regimes.apply({ kind: 'halt', at, reason });
-    this.onNews({ kind: 'halted', reason });
+    this.#onNews({ kind: 'halted', reason });
   }
 
   /** Applies the operator's resume: earlier losses and counts no longer count. */

@@ -25,7 +25,7 @@ import type { Credentials } from '../wire/sign.ts';
 import { WireFault } from '../wire/wire.ts';
 
 /** Base endpoint of one exchange API: REST, RFQ or webhooks. */
-export type ApiBase = {
+export type ApiEndpoint = {
   readonly transport: Transport;
   /** Prefix of its paths, such as `/api`, or empty. It is signed with the rest of the path. */
   readonly basePath: string;
@@ -50,7 +50,7 @@ export type SendRequest = <T>(question: ApiRequest<T>) => Promise<Outcome<T>>;
 
 export type AskOptions = {
   readonly clock: Clock;
-  readonly apis: Readonly<Record<'rest' | 'rfq' | 'webhooks', ApiBase>>;
+  readonly apis: Readonly<Record<'rest' | 'rfq' | 'webhooks', ApiEndpoint>>;
   /** If omitted, only public endpoints work. */
   readonly signer?: { readonly credentials: Credentials; readonly nonces: NonceSource };
   /**
@@ -180,7 +180,7 @@ async function send<T>(
   return outcome;
 }
 
-function requestOf(question: ApiRequest<unknown>, api: ApiBase, signer: AskOptions['signer']): WireRequest {
+function requestOf(question: ApiRequest<unknown>, api: ApiEndpoint, signer: AskOptions['signer']): WireRequest {
   const { method } = question;
   const target = api.basePath + question.path;
   const body = question.body === undefined ? '' : JSON.stringify(question.body);

@@ -1,4 +1,7 @@
-/** Balances against the ledger: read on a quiet cut, and what differs looked for among the exchange's transfers and the bookings of a person. */
+/**
+ * Comparison of the exchange's balances with the ledger on a quiet cut. Transfers and the operator's bookings explain
+ * differences.
+ */
 import { sleep, textOfMoney } from '../../core/index.ts';
 import type { Engine, Millis, TransferLists } from '../../core/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
@@ -11,14 +14,14 @@ import type { Reads } from './reads.ts';
 import { TransferReads } from './transferReads.ts';
 import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts';
 
-/** What explains a difference of the balances. */
+/** Sources that can explain a difference of the balances. */
 export type Explanations = {
-  /** Absent: nothing explains what came or went, except a person. */
+  /** If absent, only the operator's bookings explain a difference. */
   readonly lists?: TransferLists | undefined;
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
-  /** Transfers that an earlier run has known. */
+  /** Transfers that an earlier run knew. */
   readonly known: readonly string[] | null;
-  /** A list is not ahead of the balances by more than this. */
+  /** Maximum time by which a list may be ahead of the balances. */
   readonly listAheadMaxMs: Millis;
 };
 
@@ -30,19 +33,25 @@ export type BalanceReadsOptions = {
   readonly explained: Explanations;
   readonly readTrades: () => Promise<boolean>;
   readonly note: (what: string, failed: Failed) => void;
-  /** Makes the ledger durable; false when the disk does not take it. */
+  /** Makes the ledger durable. Returns `false` if the disk refuses it. */
   readonly persist: () => boolean;
 };
 
-/** Transfers that cancel out are seen in no balance: the lists are looked at now and then all the same. */
+/**
+ * Pause between reads of the lists while nothing differs. They are read anyway, because transfers that cancel each
+ * other out change no balance.
+ */
 const LOOK_ANYWAY_MS = 600_000;
-/** The same for as long as a line may still come of what is in the ledger otherwise; and after the lists could not be read. */
+/** Pause while new lines may still refer to amounts already in the ledger, and after a failed read of the lists. */
 const LOOK_AGAIN_MS = 60_000;
-/** While something differs: a halted bot compares every two seconds, and must not use up its requests. */
+/**
+ * Pause between reads of the lists while something differs. A halted bot compares every two seconds and must not use up
+ * its requests.
+ */
 const LOOK_EVERY_MS = 5_000;
-/** As long as quotes stay: a list that is little late must not take them out. */
+/** Pause between reads of the lists while quotes are live: a list that is slightly late must not cancel them. */
 const LOOK_SOON_MS = 1_500;
-/** Without usable balances for this time only inventory is closed. */
+/** Time without usable balances after which the bot is reduce-only. */
 const UNREAD_AFTER_MS = 60_000;
 const UNREAD = 'the balances cannot be read';
 const TRIES = 10;
@@ -52,16 +61,22 @@ export class BalanceReads {
   readonly #o: BalanceReadsOptions;
   readonly #transfers: TransferReads | null;
   readonly #taken = new Set<string>();
-  /** When the lists are looked at though nothing differs, and when they were last because something did. */
+  /** Next read of the lists while nothing differs, and time of the last read because of a difference. */
   #lookAt: Millis = -Infinity;
   #lookedAt: Millis = -Infinity;
-  /** What the lists showed lately, until balances that were read after it are compared: a read may fail, or trades come between. */
+  /**
+   * Last reading of the lists, kept until the next balances are compared. In between, a read may fail or the bot may
+   * trade.
+   */
   #shown: FoundTransfers | null = null;
-  /** Until then a line may come of something that was in the opening balances, or was taken over by a resume: it must be seen while nothing differs. */
+  /**
+   * Time until which a line may refer to an amount in the opening balances, or booked by a resume. Until then, the
+   * lists must be read while nothing differs.
+   */
   #linesMayComeUntil: Millis;
-  /** They differed, and nothing has been booked since. */
+  /** Whether the balances differed and nothing was booked since. */
   #isUnbooked = false;
-  /** First failed read in a row, by the clock; `null` after one that was answered. */
+  /** Clock time of the first failed read in a row; `null` after an answer. */
   #failingSince: Millis | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -77,7 +92,10 @@ export class BalanceReads {
     return this.#transfers === null ? this.#o.explained.known : this.#transfers.known;
   }
 
-  /** Balances between two equal readings of the trades; true when nothing was traded meanwhile. One after the other, so that nothing is booked twice. */
+  /**
+   * Reads the balances between two equal reads of the trades. Resolves to `true` if nothing was traded meanwhile. Reads
+   * run one after another, so that nothing is booked twice.
+   */
   read(): Promise<boolean> {
     const turn = this.#turn.then(() => this.#readNow());
     this.#turn = turn.catch(() => undefined);
@@ -111,7 +129,9 @@ export class BalanceReads {
     return true;
   }
 
-  /** The exchange answers other reads: what it says of the balances is no answer. */
+  /**
+   * Reports unread balances once reads have failed for `UNREAD_AFTER_MS`, while the exchange answers other requests.
+   */
   #failed(failed: Failed): void {
     const { clock, step, time } = this.#o.run;
     this.#failingSince ??= clock.elapsed();
@@ -121,7 +141,10 @@ export class BalanceReads {
     step({ kind: 'balances unread', at: time(), reason: `${UNREAD}: ${why}` });
   }
 
-  /** Whether balances on a quiet cut equal the ledger; trades that are still being recorded get a moment. `null` if the balances could not be read. */
+  /**
+   * Whether balances on a quiet cut equal the ledger, with retries for trades that are still being recorded. `null` if
+   * the balances could not be read.
+   */
   async match(): Promise<boolean | null> {
     const { engine } = this.#o;
     const { clock, log } = this.#o.run;
@@ -146,7 +169,7 @@ export class BalanceReads {
     return false;
   }
 
-  /** Books what a person has left. */
+  /** Books the adjustments that the operator left in the state directory. */
   takeUp(): void {
     const { explained, persist, connectivity } = this.#o;
     const { adjustments } = explained;
@@ -164,7 +187,7 @@ export class BalanceReads {
     try {
       for (const { id } of waiting) adjustments.done(id);
     } catch (error) {
-      // It stays, and is known by its id.
+      // The file stays; its id prevents a second booking.
       log.warn(
         { error: String(error) },
         'a booking that is in the ledger could not be taken out of the state directory',
@@ -172,11 +195,11 @@ export class BalanceReads {
     }
   }
 
-  /** What the lists show before the balances are read, when it is time to learn it; the transfers among it that cancel out are booked. */
+  /** Reads the lists before the balances, if a read is due. Books new transfers that cancel each other out. */
   async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.run.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
-    // A ledger that goes on is compared first: what its lines tell can wait for the quotes.
+    // A restored ledger is compared first, because quotes wait for that comparison and the lists can be read later.
     if (this.#transfers.known !== null && !this.#o.engine.account.isReconciled) return null;
     const found = await this.#look();
     const isSoon = found === null || now < this.#linesMayComeUntil;
@@ -190,12 +213,12 @@ export class BalanceReads {
 
   async #explain(): Promise<void> {
     if (this.#transfers === null || this.#transfers.known === null) {
-      // Learnt anew as soon as nothing differs.
+      // Read again as soon as nothing differs.
       this.#lookAt = -Infinity;
       return;
     }
     const now = this.#o.run.clock.elapsed();
-    // What a conversion has moved would be taken for what a list shows, which may have been offset by something that no list has.
+    // During a conversion, its amounts could be mistaken for a listed transfer that an unlisted one has offset.
     const everyMs = this.#o.engine.account.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
     if (this.#o.engine.account.isConverting || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;
@@ -209,7 +232,7 @@ export class BalanceReads {
     this.#take(found, booked);
   }
 
-  /** Once for each difference, and once a minute while it stays. */
+  /** Logs each difference once, then once per minute while it lasts. */
   #sayUnexplained(): void {
     const { engine, connectivity } = this.#o;
     const { time } = this.#o.run;

@@ -1,13 +1,15 @@
-/** Reads of the account at once when the stream or a webhook shows something of ours: coalesced, a few a second at most, and never with the last of the budget. */
+/**
+ * Account reads triggered by the stream or a webhook: coalesced, rate-limited, and never with the last of the budget.
+ */
 import { CANCEL_CHUNK, sleep } from '../../core/index.ts';
 import type { Clock, Engine, Exchange, Millis } from '../../core/index.ts';
 import type { Reads } from './reads.ts';
 
-/** What the stream showed of an order of ours: unconfirmed; the account is read for it. */
+/** Unconfirmed news of the bot's order from the stream; it triggers a read of the account. */
 export type OwnSeen =
   | { readonly kind: 'traded'; readonly tid: string | null }
   | { readonly kind: 'gone'; readonly oid: string }
-  /** Money came or went: told by a webhook. */
+  /** A webhook reported a transfer. */
   | { readonly kind: 'moved' };
 
 export type EventDrivenReadsOptions = {
@@ -16,22 +18,27 @@ export type EventDrivenReadsOptions = {
   readonly readTrades: () => Promise<unknown>;
   /** Reads the balances on a quiet cut into the engine. */
   readonly readBalances: () => Promise<unknown>;
-  /** Knows the newest own trade that was read. */
+  /** Source of the newest own trade that was read. */
   readonly reads: Pick<Reads, 'newest'>;
-  /** Looks up orders of ours by origin id, into the engine. */
+  /** Looks up the bot's orders by origin id, into the engine. */
   readonly look: (ids: readonly string[]) => Promise<unknown>;
   readonly engine: Engine;
   readonly exchange: Pick<Exchange, 'budget'>;
-  /** Something of our own broke. */
+  /** Called on an internal error. */
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Reads in a burst, as a sweep through a ladder takes them, and how fast they come back: at most 60 a minute for long. */
+/**
+ * Reads per burst, as when a sweep executes a whole ladder, and their refill: at most 60 reads per minute over time.
+ */
 const BURST = 30;
 const REFILL_MS: Millis = 1_000;
-/** What is kept for placements and for the reads that must happen. */
+/** Requests reserved for placements and for mandatory reads. */
 const BUDGET_RESERVE = 60;
-/** The stream may be ahead of the records: a trade that it named is looked for so often, after pauses that double. */
+/**
+ * Number of attempts to read a trade that the stream named, with doubling pauses. The stream may be ahead of the
+ * records.
+ */
 const TRIES = 5;
 const RETRY_MS = 30;
 const BALANCES_EVERY_MS = 5_000;
@@ -43,7 +50,7 @@ export class EventDrivenReads {
   #tradesWanted = false;
   #balancesWanted = false;
   #balancesAt: Millis = -Infinity;
-  /** Newest trade of ours that the stream named. */
+  /** Newest own trade that the stream named. */
   #newest = -1n;
   #tries = 0;
   #tokens = BURST;
@@ -61,7 +68,7 @@ export class EventDrivenReads {
     if (seen.kind === 'gone') {
       if (this.#gone.size < GONE_MAX) this.#gone.add(seen.oid);
     } else if (seen.kind === 'moved') {
-      // Whoever floods us with news of money gets a read every few seconds; the poll tells the rest.
+      // At most one read every few seconds, even in a flood of transfer news; the poll finds the rest.
       const now = this.#options.clock.elapsed();
       if (now - this.#balancesAt < BALANCES_EVERY_MS) return;
       this.#balancesAt = now;
@@ -78,7 +85,7 @@ export class EventDrivenReads {
       .finally(() => (this.#running = null));
   }
 
-  /** Starts nothing more, and resolves when what is under way has ended. */
+  /** Starts no further read; resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
@@ -86,13 +93,13 @@ export class EventDrivenReads {
 
   async #run(): Promise<void> {
     const { clock, look, readBalances, readTrades } = this.#options;
-    // What was seen in the same moment is read together.
+    // News that arrives in the same turn is read together.
     await sleep(clock, 0);
     while (!this.#stopped && (this.#tradesWanted || this.#gone.size > 0 || this.#balancesWanted)) {
       const ids = this.#tradesWanted ? [] : this.#goneIds();
       if (!this.#tradesWanted && ids.length === 0 && !(this.#gone.size === 0 && this.#balancesWanted)) continue;
       if (!this.#take()) {
-        // The next poll tells.
+        // The next poll finds it.
         this.#tradesWanted = false;
         this.#gone.clear();
         this.#balancesWanted = false;
@@ -113,7 +120,7 @@ export class EventDrivenReads {
     }
   }
 
-  /** Takes a request's worth of those that left the book; what the engine knows to be over needs no look. */
+  /** Takes one request's worth of orders that left the book. Orders that the engine knows as ended need no look-up. */
   #goneIds(): readonly string[] {
     const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
     for (const oid of oids) this.#gone.delete(oid);

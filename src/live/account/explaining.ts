@@ -1,15 +1,16 @@
-/** Which of the transfers that the exchange lists explain what differs: a list may be ahead of the balances, or behind them. */
+/** Selection of the listed transfers that explain a difference; a list may be ahead of the balances or behind them. */
 import { money } from '../../core/index.ts';
 import type { Money } from '../../core/index.ts';
 import type { ListedTransfer } from './transferReads.ts';
 
-/** Of how many transfers in one currency every choice is tried; of more, only all of them. */
+/** Maximum number of transfers per currency for which every combination is tried; with more, only all together. */
 const CHOICES_MAX = 10;
 
 /**
- * The transfers to book, of those that are in no ledger yet. `differences`: reported minus ours, by currency. `isEarly` marks what was listed
- * while nothing differed: it may be in the balances already, or not yet, so it is booked only where it closes the difference of its currency
- * to the last digit. The others are booked in any case where their currency differs: then the rest of the difference is what is not listed yet.
+ * Returns the transfers to book, from those not yet in a ledger. `differences`: reported minus ledger, by currency.
+ * `isEarly` marks transfers that were listed while nothing differed. These are booked only if they close the difference
+ * of their currency exactly, because the balances may already include them. The others are booked if their currency
+ * differs at all; the rest of the difference is not listed yet.
  */
 export function explaining(
   transfers: readonly ListedTransfer[],
@@ -23,7 +24,7 @@ export function explaining(
     const difference = differences.get(currency) ?? money(0n);
     const choices = [late, ...(difference === 0n ? [] : [all, ...choicesOf(all)])];
     const exact = choices.find(choice => transferred(choice) === difference);
-    // A currency that does not differ has them already, or will yet.
+    // If a currency does not differ, its balance already includes the transfers or will include them later.
     for (const each of exact ?? (difference === 0n ? [] : late)) chosen.add(each);
   }
   return transfers.filter(each => chosen.has(each));
@@ -32,7 +33,7 @@ export function explaining(
 const transferred = (transfers: readonly ListedTransfer[]): bigint =>
   transfers.reduce((sum, { amount }) => sum + amount, 0n);
 
-/** Every choice of some of them, few before many. */
+/** Returns every non-empty combination, smaller ones first. */
 function choicesOf(all: readonly ListedTransfer[]): readonly (readonly ListedTransfer[])[] {
   if (all.length > CHOICES_MAX) return [];
   const choices = Array.from({ length: 2 ** all.length - 1 }, (_, bits) =>

@@ -1,4 +1,7 @@
-/** Hands the ledger over to the journal: entries, balances, marker and live orders of one moment, when they have changed, and now and then for the losses. */
+/**
+ * Transfer of the ledger to the journal: entries, balances, marker and live orders of one point in time, on every
+ * change and periodically for the losses.
+ */
 import { textOfMoney } from '../../core/index.ts';
 import type { Clock, Engine, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
@@ -41,8 +44,9 @@ export class LedgerKeeper {
   }
 
   /**
-   * It becomes durable with what is written next. Not to be called once something broke: half of an event may be in the ledger then, and
-   * a restart reads on from the marker of the last whole one. `isLast`: also when nothing but the profit has changed.
+   * Hands the ledger to the journal; the next write makes it durable. Must not be called after an internal error: the
+   * ledger may hold half an event, and a restart must continue from the last complete one. `isLast`: also if only the
+   * profit has changed.
    */
   keep(isLast = false): void {
     const { uncounted } = this.#reads;

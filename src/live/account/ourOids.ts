@@ -1,9 +1,12 @@
-/** What an event says about which orders of the exchange are ours. */
+/** Oid of the bot's order, from an event. */
 import type { EngineEvent } from '../../core/index.ts';
 
 export type OurOid = { readonly oid: string; readonly id?: string };
 
-/** Oids of ours in an event, with the origin id that they are told for. Cancels go out by origin id, so that what they list is ours. */
+/**
+ * Returns the bot's oids in an event, with their origin ids if present. Cancels use origin ids, so every oid that they
+ * list is the bot's.
+ */
 export function oursIn(event: EngineEvent, prefix: string): readonly OurOid[] {
   if (event.kind === 'open orders') return withOurPrefix(event.orders, prefix);
   if (event.kind === 'trades') return withOurPrefix(event.trades, prefix);

@@ -1,4 +1,4 @@
-/** Reads of the exchange as engine events: each says when it started, and whether it saw everything. */
+/** Reads of the exchange as engine events, each with its start time and completeness. */
 import { amountFloor, describeRow, OrderBook, pairOrNull, priceFloor } from '../../core/index.ts';
 import type {
   Amount,
@@ -25,7 +25,7 @@ import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGES_MAX = 50;
 
-/** Every unreadable row of the book is possibly of the bot. */
+/** Treats every unreadable row of the book as possibly the bot's. */
 const NO_JUDGMENT: RowJudgment = { instance: '', onLeftOut: () => undefined };
 
 type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;
@@ -36,22 +36,23 @@ export class Reads {
   readonly #time: () => Millis;
   readonly #book: string;
   readonly #overlapMs: Millis;
-  /** Own trades up to here are never read again. */
+  /** Own trades up to this one are never read again. */
   #marker: string | undefined;
   #newest: string | undefined;
-  /** Trades after the marker that were taken, oldest first, with when each was first seen. */
+  /** Taken trades after the marker, oldest first, with the time when each was first seen. */
   #recent: { readonly tid: string; readonly at: Millis }[] = [];
   #sequence = -1n;
   #tradesTurn: Promise<unknown> = Promise.resolve();
   readonly #judgment: RowJudgment;
-  /** Currencies of the book; empty if its name does not have them. */
+  /** Returns the currencies of the book; empty if its name does not contain them. */
   readonly #currencies: readonly string[];
-  /** Other currencies of which a trade could not be read: their balances cannot equal the ledger. */
+  /** Other currencies with an unreadable trade; their balances cannot equal the ledger. */
   readonly #uncounted: Set<string>;
 
   /**
-   * Reads one book; own trades after `lastTid`, of which `tids`, in order, are taken already. `time` is the engine's. Trades of the last `overlapMs` are read again and again, because
-   * the record of an older one may come after that of a newer one; who takes them tells repeats by their id.
+   * Reads one book and the own trades after `lastTid`; `tids`, in order, are already taken. `time` is the engine's.
+   * Trades of the last `overlapMs` are read repeatedly, because an older trade may be recorded after a newer one. The
+   * receiver detects repeats by trade id.
    */
   constructor(
     exchange: Exchange,
@@ -75,36 +76,42 @@ export class Reads {
     this.#recent = tids.map(tid => ({ tid, at: time() }));
   }
 
-  /** Currencies of the book; empty if its name does not have them. */
+  /** Returns the currencies of the book; empty if its name does not contain them. */
   get currencies(): readonly string[] {
     return this.#currencies;
   }
 
-  /** Newest own trade that was taken. */
+  /** Returns the newest own trade that was taken. */
   get newest(): string | undefined {
     return this.#newest;
   }
 
-  /** Where a later run goes on: everything up to here was taken, and of what came after, exactly `tids`. */
+  /**
+   * Returns where a later run continues: everything up to `marker` was taken, and of the trades after it exactly
+   * `tids`.
+   */
   get taken(): { readonly marker: string | undefined; readonly tids: readonly string[] } {
     return { marker: this.#marker, tids: this.#recent.map(({ tid }) => tid) };
   }
 
-  /** Currencies whose balances a later run must not compare either. */
+  /** Returns the currencies whose balances a later run must not compare either. */
   get uncounted(): readonly string[] {
     return [...this.#uncounted];
   }
 
-  /** To be called once the trades of an event are in the ledger, in the same breath. */
+  /**
+   * Marks the trades of an event as taken. Must be called in the same synchronous step that adds them to the ledger.
+   */
   take({ trades, complete, startedAt }: EventOf<'trades'>): void {
     const now = this.#time();
     const known = new Set(this.#recent.map(({ tid }) => tid));
     for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
     this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
-    // A read that did not come to the end tells of late records only up to its last trade, and of that perhaps one of two records.
+    // An incomplete read proves nothing about late records after its last trade, and that trade may have a second
+    // record.
     const end = complete ? null : BigInt(trades[trades.length - 1]?.tid ?? 0);
-    // Counted from the start of the read: a late record may have been written behind a page that it had passed.
+    // Counted from the start of the read: a late record may have appeared on a page that was already read.
     const isOpen = ({ tid, at }: { readonly tid: string; readonly at: Millis }): boolean =>
       startedAt - at < this.#overlapMs || (end !== null && BigInt(tid) >= end);
     const open = this.#recent.findIndex(isOpen);
@@ -141,8 +148,8 @@ export class Reads {
   }
 
   /**
-   * Every trade of the account after the marker, page after page, oldest first whatever the order of the pages. One read at a time:
-   * each goes on where the one before it ended.
+   * Reads every trade of the account after the marker, page by page, and sorts them oldest first. Runs one read at a
+   * time, because each continues where the previous one ended.
    */
   trades(): Promise<EventOf<'trades'> | Failed> {
     const turn = this.#tradesTurn.then(() => this.#tradesNow());
@@ -182,7 +189,7 @@ export class Reads {
       trades.push(...sorted);
       complete = sorted.length + unreadable.length < tradesPage;
       const last = sorted[sorted.length - 1]?.tid;
-      // A full page may end between the two records of a trade of the account with itself: its last trade is read again.
+      // A full page may end between the two records of a self-trade, so its last trade is read again.
       const before = complete ? undefined : sorted.findLast(({ tid }) => tid !== last)?.tid;
       cursor = before ?? last ?? cursor;
     }
@@ -194,12 +201,12 @@ export class Reads {
     this.#leaveOut('user_trades', row, 'the balances of its currencies are not compared any more');
   }
 
-  /** When the last read of the balances that was answered began. */
+  /** Returns when the last answered read of the balances started. */
   get balancesAt(): Millis {
     return this.#balancesAt;
   }
 
-  /** The answer of a balance read; `quiet` is for the caller to say. */
+  /** Reads the balances; the caller adds `quiet`. */
   async balances(): Promise<Omit<EventOf<'balances'>, 'quiet'> | Failed> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.balances();
@@ -213,7 +220,7 @@ export class Reads {
     return { kind: 'balances', at: this.#time(), startedAt, balances };
   }
 
-  /** Null when the reply is older than what was read before; refused when a price in it cannot be used. */
+  /** Reads the book. `null` if the reply is older than an earlier one; rejected if it contains an unusable price. */
   async book(instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.orderBook(this.#book, true);
@@ -236,7 +243,7 @@ export class Reads {
   }
 }
 
-/** Why a reading of the balances is none: a currency of the book is missing in it, or cannot be read. `null` if all are there. */
+/** Returns a failure if a currency of the book is missing or unreadable in the balances, otherwise `null`. */
 export function missingBalance(
   balances: readonly Balance[],
   unreadable: readonly UnreadableRow[],
@@ -251,10 +258,10 @@ export function missingBalance(
   return null;
 }
 
-/** Ticks, rounded down; null for a price past every tick that can be counted, and for text that is not decimal. */
+/** Returns the price in ticks, rounded down; `null` if it exceeds every countable tick or is not decimal. */
 export const priceOrNull = (instrument: Instrument, text: string): Price | null =>
   countable(() => priceFloor(instrument, text));
-/** Lots, rounded down; null for an amount past every lot that can be counted, and for text that is not decimal. */
+/** Returns the amount in lots, rounded down; `null` if it exceeds every countable lot or is not decimal. */
 export const amountOrNull = (instrument: Instrument, text: string): Amount | null =>
   countable(() => amountFloor(instrument, text));
 

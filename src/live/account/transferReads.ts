@@ -1,34 +1,39 @@
-/** Deposits, withdrawals, refunds and rebates, from the exchange's own lists: a bounded read of what is newest there, told once each. */
+/**
+ * Deposits, withdrawals, refunds and rebates from the exchange's lists: bounded reads of the newest lines, each
+ * reported once.
+ */
 import { money } from '../../core/index.ts';
 import type { EngineEvent, Millis, TransferList, TransferLists, TransferLine, Money } from '../../core/index.ts';
 import { isFailed } from '../failed.ts';
 import type { Failed } from '../failed.ts';
 import { failedBy, isAboutCurrency, unreadableOf } from '../unreadableRows.ts';
 
-/** A transfer as the engine is told of it. */
+/** Transfer as an engine event. */
 export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;
-/** One that the lists show; `id` is that of its line there. */
+/** Transfer from a list; `id` is that of its line. */
 export type ListedTransfer = Booking & { readonly id: string };
 
-/** What a look found: transfers that are not in the ledger, oldest first. `ids` are to be given to `take` with them. */
+/** Result of a read: transfers that are not in the ledger, oldest first. Pass `ids` to `take` with them. */
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
 const PAGES_MAX = 10;
-/** Ids remembered: a page of each list, and what came lately. */
+/** Maximum number of remembered ids: one page of each list plus the recent ones. */
 const KNOWN_MAX = 500;
 
 export class TransferReads {
   readonly #lists: TransferLists;
-  /** What is in the ledger, or was in the balances that it began with; null while that is not known. */
+  /** Ids of lines in the ledger or in its opening balances; `null` while unknown. */
   #known: ReadonlySet<string> | null;
   #list: readonly string[] | null;
-  /** When lines were first seen while nothing differed. They may be in the balances already, or come into them yet. */
+  /**
+   * Time when each line was first seen while nothing differed. The balances may already include it or include it later.
+   */
   readonly #early = new Map<string, Millis>();
   readonly #aheadMaxMs: Millis;
-  /** Currencies of which every line must be read. */
+  /** Currencies for which every line must be readable. */
   readonly #currencies: readonly string[];
 
-  /** `aheadMaxMs`: a line is not shown longer than this before what it tells of is in the balances. */
+  /** `aheadMaxMs`: maximum time between a line and its effect on the balances. */
   constructor(
     lists: TransferLists,
     known: readonly string[] | null,
@@ -47,8 +52,8 @@ export class TransferReads {
   }
 
   /**
-   * Reads the lists. While nothing is known every id on the newest pages is new, and no transfer: whoever finds the ledger equal to balances
-   * that were read after this may `take` them.
+   * Reads the lists. Until the first comparison, every id on the newest pages is new but counts as no transfer. If the
+   * ledger then equals balances read afterwards, pass these ids to `take`.
    */
   async look(): Promise<FoundTransfers | Failed> {
     const transfers: ListedTransfer[] = [];
@@ -66,14 +71,15 @@ export class TransferReads {
     return { transfers, ids };
   }
 
-  /** Listed when nothing differed. */
+  /** Whether the transfer was listed while nothing differed. */
   isEarly({ id }: ListedTransfer): boolean {
     return this.#early.has(id);
   }
 
   /**
-   * The ledger equals balances that were read after this look. What was listed so long ago is in them; what is new may be ahead of them. The
-   * first look of all learns what was there before the ledger.
+   * Records that the ledger equals balances read after this reading of the lists. Lines listed for longer than
+   * `aheadMaxMs` are in those balances; newer ones may be ahead. The first reading learns the lines from before the
+   * ledger.
    */
   seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
@@ -86,7 +92,10 @@ export class TransferReads {
     this.#know(settled);
   }
 
-  /** In the same breath in which the engine is told of `booked`, some of what was found; the others may be ahead of the balances. */
+  /**
+   * Records `booked`, a subset of the found transfers; the others may be ahead of the balances. Must be called in the
+   * same synchronous step that gives them to the engine.
+   */
   take({ transfers, ids }: FoundTransfers, booked: readonly ListedTransfer[], now: Millis): void {
     const isBooked = new Set(booked);
     const left = new Set(transfers.filter(each => !isBooked.has(each)).map(({ id }) => id));
@@ -106,7 +115,7 @@ export class TransferReads {
     this.#known = new Set(this.#list);
   }
 
-  /** Of one list, newest first, down to one that is known. */
+  /** Reads one list, newest first, down to a known line. */
   async #newest(list: TransferList): Promise<readonly TransferLine[] | Failed> {
     const all: TransferLine[] = [];
     let marker: string | undefined;
@@ -120,7 +129,8 @@ export class TransferReads {
       const rows = unreadableOf(outcome);
       const own = rows.find(row => isAboutCurrency(row, this.#currencies) !== 'no');
       if (own) return failedBy(list.name, own);
-      // Trades fill the list of fees, and their fees are theirs: only what came back is looked for, among the newest.
+      // The list of fees contains those of trades, which are booked with the trades. Only rebates are searched for,
+      // among the newest lines.
       all.push(...(list.of === 'fees' ? outcome.value.filter(isGain) : outcome.value));
       marker = outcome.value[outcome.value.length - 1]?.id;
       const meets = outcome.value.some(({ id }) => this.#known?.has(`${list.name} ${id}`) ?? true);
@@ -132,7 +142,7 @@ export class TransferReads {
 
 const isGain = ({ updates }: TransferLine): boolean => updates.every(({ amount }) => amount > 0n);
 
-/** A deposit below zero was taken back, a withdrawal above zero came back. */
+/** A negative deposit was taken back; a positive withdrawal was returned. */
 function transferCause({ of }: TransferList, amount: Money): ListedTransfer['cause'] {
   if (of === 'fees') return 'fees';
   if (of === 'deposits') return amount > 0n ? 'deposits' : 'refunds';

@@ -1,13 +1,16 @@
-/** How much room is left on the disk that holds a state directory. */
+/** Free space on the disk of a state directory. */
 import { accessSync, constants, statfsSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
 import { diskTroubleOf } from './diskTrouble.ts';
 import type { DiskTrouble } from './diskTrouble.ts';
 
-/** Free bytes that a state directory needs for its small files. */
+/** Minimum free bytes that a state directory needs for its small files. */
 const ROOM_MIN = 256 * 1024;
 
-/** Why the disk of a directory takes nothing; `null` if it does, or if the system does not say. Writes nothing. */
+/**
+ * Returns why the disk of a directory accepts no writes; `null` if it does, or if the system does not report it. Writes
+ * nothing.
+ */
 export function diskProblem(dir: string): DiskTrouble | null {
   try {
     accessSync(dir, constants.W_OK);
@@ -18,10 +21,13 @@ export function diskProblem(dir: string): DiskTrouble | null {
   }
 }
 
-/** Looked at once a second at most: a look is a call of the kernel. */
+/** Minimum time between checks: each check is a system call. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Free bytes on the disk of a directory for who runs this, not older than a second; null where the system does not tell. `elapsed` never goes back. */
+/**
+ * Returns a function for the free bytes available to this user on the disk of `dir`, at most a second old; `null` if
+ * unknown. `elapsed` must be monotonic.
+ */
 export function diskRoom(dir: string, elapsed: () => Millis): () => number | null {
   let free: number | null = null;
   let at = -Infinity;

@@ -1,10 +1,13 @@
-/** A disk that is full or read-only, told from a state that is damaged: the one needs room or a permission, the other a person's look at the account. */
+/**
+ * A full or read-only disk, as opposed to a damaged state. The first needs space or a permission; the second needs the
+ * operator to check the account.
+ */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type DiskTrouble = 'no room' | 'read only';
 
-/** What an error of the file system or of SQLite says of the disk; null when it says nothing of it. */
+/** Returns the disk problem that a file-system or SQLite error indicates, or `null` if none. */
 export function diskTroubleOf(error: unknown): DiskTrouble | null {
   if (!(error instanceof Error)) return null;
   const text = `${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`;
@@ -13,7 +16,10 @@ export function diskTroubleOf(error: unknown): DiskTrouble | null {
   return null;
 }
 
-/** Tries the disk itself, where an error is vague: SQLite calls much an I/O error, or a file that cannot be opened. */
+/**
+ * Tests the disk by a write if an error is vague: SQLite reports many causes as an I/O error or as a file that cannot
+ * be opened.
+ */
 export function tryDisk(dir: string): DiskTrouble | null {
   try {
     onTrial(dir, fd => {
@@ -26,7 +32,10 @@ export function tryDisk(dir: string): DiskTrouble | null {
   }
 }
 
-/** How long a page takes until it is durable, so many times one after the other, each in ms of `elapsed`. Throws when the disk does not take it. */
+/**
+ * Measures how long a page takes to become durable, `times` times in sequence, in ms of `elapsed`. Throws if the disk
+ * does not accept it.
+ */
 export function syncTimes(dir: string, times: number, elapsed: () => number): readonly number[] {
   const page = Buffer.alloc(PAGE_BYTES);
   const told: number[] = [];
@@ -41,7 +50,7 @@ export function syncTimes(dir: string, times: number, elapsed: () => number): re
   return told;
 }
 
-/** A file of this process, gone afterwards. */
+/** Runs `work` on a temporary file of this process and then deletes it. */
 function onTrial(dir: string, work: (fd: number) => void): void {
   const file = join(dir, `.trial-${process.pid}`);
   const fd = openSync(file, 'wx', 0o600);
@@ -53,13 +62,13 @@ function onTrial(dir: string, work: (fd: number) => void): void {
   }
 }
 
-/** Of the state file. */
+/** Page size of the state file. */
 const PAGE_BYTES = 4_096;
 
-/** What one send may take: its rows, the pages that they are in, and the recording. */
+/** Maximum bytes of one send: its rows, their pages, and the recording. */
 const TRIAL_BYTES = 256 * 1024;
 
-/** What to do about it, in one clause. Nothing has to be moved: the state is not what is wrong. */
+/** Returns advice for a disk problem, in one clause. The state is intact, so no file has to be moved. */
 export const diskAdvice = (trouble: DiskTrouble, dir: string): string =>
   trouble === 'no room'
     ? `make room on the disk of ${dir} (df -h ${dir}), then start again; leave the state where it is: room is missing, nothing else`

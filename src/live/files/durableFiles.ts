@@ -1,4 +1,7 @@
-/** Files that are whole after a power cut, or not there. No link is followed: somebody else may have planted it. */
+/**
+ * Files that are complete or absent after a power cut. Links are not followed, because another user may have planted
+ * one.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -15,18 +18,26 @@ import {
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Whole or not at all, also when the power fails: written beside, synced, renamed, and the folder synced. */
+/**
+ * Writes a file completely or not at all, also on a power cut: writes a temporary file, syncs it, renames it and syncs
+ * the folder.
+ */
 export function writeDurably(file: string, text: string, beside?: string): void {
   writeWhole(file, text, beside);
   syncFolder(dirname(file));
 }
 
-/** As `writeDurably`, for a file that several processes may write at once: the last one stays, and none is told that it failed. */
+/**
+ * Like `writeDurably`, for a file that several processes may write concurrently: the last write wins, and none fails.
+ */
 export function writeDurablyAlone(file: string, text: string): void {
   writeDurably(file, text, `${file}.${randomUUID()}.new`);
 }
 
-/** Whole or not at all, for whoever reads it; `beside`: where it is written first. After a power cut it may be the one before. Throws when the disk does not take all of it, and then nothing changed. */
+/**
+ * Replaces a file atomically for readers, by way of the temporary file `beside`. After a power cut, the previous
+ * version may be there. Throws, without a change, if the disk does not accept all of it.
+ */
 export function writeWhole(file: string, text: string, beside = `${file}.new`): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
@@ -34,7 +45,7 @@ export function writeWhole(file: string, text: string, beside = `${file}.new`): 
     const fd = openSync(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
     try {
       const bytes = Buffer.from(text, 'utf8');
-      // A disk that is nearly full takes a part of it and says so only by its count.
+      // A nearly full disk may accept only a part and report that only by its count.
       for (let done = 0; done < bytes.length;) {
         const written = writeSync(fd, bytes, done);
         if (written === 0) throw new Error(`${beside}: the disk takes no more`);
@@ -51,7 +62,7 @@ export function writeWhole(file: string, text: string, beside = `${file}.new`): 
   }
 }
 
-/** One line more at the end of a file. */
+/** Appends one line to a file. */
 export function appendLine(file: string, line: string): void {
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
   const fd = openSync(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
@@ -62,7 +73,10 @@ export function appendLine(file: string, line: string): void {
   }
 }
 
-/** As `appendLine`, durable when it returns; what a power cut left of a line before it stays a line of its own. Throws when the disk does not take all of it. */
+/**
+ * Like `appendLine`, but durable on return. A partial line left by a power cut stays a separate line. Throws if the
+ * disk does not accept all of it.
+ */
 export function appendLineDurably(file: string, line: string): void {
   const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
   const fd = openSync(file, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
@@ -70,7 +84,7 @@ export function appendLineDurably(file: string, line: string): void {
     const last = Buffer.alloc(1, '\n');
     const { size } = fstatSync(fd);
     if (size > 0) readSync(fd, last, 0, 1, size - 1);
-    // One write: that of another process comes before it or after it.
+    // A single write, so that lines of two processes do not mix.
     const bytes = Buffer.from(`${last.toString() === '\n' ? '' : '\n'}${line}\n`, 'utf8');
     if (writeSync(fd, bytes) !== bytes.length) throw new Error(`${file}: the disk takes no more`);
     fsyncSync(fd);
@@ -80,7 +94,7 @@ export function appendLineDurably(file: string, line: string): void {
   }
 }
 
-/** Text over what a file holds from its beginning, durable when it returns; as long as what is there it needs no room on a full disk. */
+/** Overwrites a file from its start, durable on return. Text no longer than the file needs no space on a full disk. */
 export function overwrite(file: string, text: string): void {
   const fd = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
@@ -91,7 +105,7 @@ export function overwrite(file: string, text: string): void {
   }
 }
 
-/** A file or a folder is on the disk as it is now. Holds nothing else up, however large it is. */
+/** Syncs a file or a folder to disk without blocking the event loop. */
 export async function synced(path: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -101,7 +115,7 @@ export async function synced(path: string): Promise<void> {
   }
 }
 
-/** What was made, renamed or removed in a folder is there, or gone, after a power cut too. */
+/** Makes creations, renames and removals in a folder survive a power cut. */
 export function syncFolder(dir: string): void {
   const fd = openSync(dir, 'r');
   try {

@@ -1,8 +1,11 @@
-/** One process at a time in a folder, by a lock of the kernel's that goes with the process, however that ends. */
+/** Exclusive lock on a folder, held by the kernel for the life of the process. */
 import { join } from 'node:path';
 import Database from 'libsql';
 
-/** Null where another process has it. Ends when the answer is called. Throws where the folder cannot be written. */
+/**
+ * Locks a folder and returns the unlock function; `null` if another process holds the lock. Throws if the folder cannot
+ * be written.
+ */
 export function lockFolder(dir: string): (() => void) | null {
   const db = new Database(join(dir, 'lock.db'), { timeout: 0 });
   try {

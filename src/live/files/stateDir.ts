@@ -1,25 +1,28 @@
-/** The folder of a state: made for its owner alone, and not trusted when it is another user's or open to others. */
+/** Folder of the state: private to its owner, and rejected if it belongs to another user or is open to others. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
-/** Makes the folder when it is not there. Throws one line when it cannot be made, or not be trusted: what lies in it decides whether we trade, and on what ledger. */
+/**
+ * Creates the folder if it does not exist. Throws one line if it cannot be created or trusted: its files decide whether
+ * the bot trades, and on which ledger.
+ */
 export function claimStateDir(dir: string): void {
   make(dir);
   assertStateDirTrusted(dir);
 }
 
-/** Throws one line when a folder that is there cannot be trusted. */
+/** Throws one line if an existing folder cannot be trusted. */
 export function assertStateDirTrusted(dir: string): void {
   assertFolderTrusted(dir, 'the state directory');
 }
 
-/** The same of another folder that decides what is traded; `what` it is. */
+/** Like `heedStateDir`, for another folder that decides what is traded; `what` names it. */
 export function assertFolderTrusted(dir: string, what: string): void {
   for (const name of ['', ...readdirSync(dir)]) {
     const path = join(dir, name);
-    // The folder itself may be reached by a link: whoever starts the program says where it is. What is in it may not be one.
+    // The folder itself may be a link, because the operator names it. Its files must not be links.
     const seen = name === '' ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
     const flaw = seen === undefined ? null : ownershipFlaw(seen, path);
     if (flaw !== null)
@@ -33,7 +36,7 @@ function make(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // Made recursively, a folder on a read-only disk is only said not to be there.
+    // With `recursive`, a read-only disk is only reported as a missing folder.
     const trouble = diskTroubleOf(error) ?? tryDisk(nearestFolder(resolve(dir)));
     const why = error instanceof Error ? error.message : String(error);
     const advice =
@@ -42,15 +45,18 @@ function make(dir: string): void {
   }
 }
 
-/** Returns a folder, or the nearestFolder one above it that is there. */
+/** Returns the folder if it exists, or else the nearest parent that does. */
 export const nearestFolder = (dir: string): string => (existsSync(dir) ? dir : nearestFolder(dirname(dir)));
 
 const WRITE_BY_OTHERS = 0o022;
 
-/** Returns why a file could be another user's: a link, of another user, or open to be written; `null` if it is this user's alone. */
+/**
+ * Returns why a file is not trusted: it is a link, belongs to another user, or is writable by others. `null` if it is
+ * trusted.
+ */
 export function ownershipFlaw(seen: Stats, path: string): string | null {
   const user = process.geteuid?.();
-  // A system without users of this kind has no such modes either.
+  // A system without such users has no such modes either.
   if (user === undefined) return null;
   if (seen.isSymbolicLink()) return `${path} is a link, expected a file of ours: look who made it, then rm ${path}`;
   if (seen.uid !== user)

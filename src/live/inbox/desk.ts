@@ -1,45 +1,51 @@
-/** Between the door and the disk: collects what came while the disk was busy, stores it in one go, and says of each whether it may be answered. */
+/**
+ * Queue between the webhook listener and the disk: batches deliveries while the disk is busy, and reports for each
+ * whether it can be acknowledged.
+ */
 import { textOfError } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import type { Arrived, InboxStore } from './store.ts';
 
 export type DeskOptions = {
   readonly store: Pick<InboxStore, 'put'>;
-  /** Never goes back. */
+  /** Monotonic clock. */
   readonly elapsed: () => Millis;
-  /** Calls once everything that has arrived by now was heard. */
+  /** Runs the call after everything that has already arrived was processed. */
   readonly soon: (call: () => void) => void;
   /** Called once for each new text, when it is on disk. */
   readonly onStored: (arrived: Arrived) => void;
   readonly onProblem: (problem: string) => void;
-  /** Free bytes on the disk; null where that is not known. */
+  /** Free bytes on the disk; `null` if unknown. */
   readonly room: () => number | null;
 };
 
-/** What became of deliveries; `noRoom` and `failed`: the disk had too little room, or did not take them. */
+/** Number of deliveries by outcome. `noRoom`: the disk had too little space; `failed`: the disk did not accept them. */
 export type DeskCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
 
-/** Kept free for the journal and the latch: below it no delivery is stored. Ten days of a recording at 19 MB a day, and the state file's log. */
+/**
+ * Bytes reserved for the journal and the latch; below this, no delivery is stored. Enough for ten days of a recording
+ * at 19 MB per day and the state file's log.
+ */
 export const RESERVE_BYTES = 256_000_000;
-/** A problem that lasts is told again after this long. */
+/** Pause after which a lasting problem is reported again. */
 const TOLD_EVERY_MS = 60_000;
 
-/** More than this waiting for the disk, or waiting this long, and the sender is asked to come again. */
+/** Queue length and waiting time above which the sender is asked to retry. */
 const WAITING_MAX = 2_000;
 const WAITING_MAX_MS = 2_000;
-/** In one transaction: bounds how long the last of them waits. */
+/** Maximum size of one transaction; it bounds the wait of its last delivery. */
 const BATCH_MAX = 500;
 const BATCH_MAX_BYTES = 1_000_000;
 
 type Waiting = { readonly arrived: Arrived; readonly since: Millis; readonly done: (stored: boolean) => void };
 
-/** Takes deliveries one by one. */
+/** Accepts deliveries one by one. */
 export class Desk {
   readonly #options: DeskOptions;
   readonly #counts: DeskCounts;
   #waiting: Waiting[] = [];
   #scheduled = false;
-  /** Why nothing is stored, when that was told last, and how many were not stored since. */
+  /** Reason why nothing is stored, time of its last report, and number of deliveries rejected since. */
   #problem: { readonly why: string; readonly of: 'room' | 'disk'; toldAt: Millis; untold: number } | null = null;
 
   constructor(options: DeskOptions, counts: DeskCounts) {
@@ -47,13 +53,13 @@ export class Desk {
     this.#counts = counts;
   }
 
-  /** Why nothing is stored, for a person; null while deliveries are. */
+  /** Returns why nothing is stored, for the operator; `null` while deliveries are stored. */
   problem(): string | null {
     this.#hasRoom();
     return this.#problem?.why ?? null;
   }
 
-  /** True once it is on disk; false when it will not be. */
+  /** Resolves to `true` once the delivery is on disk, and to `false` if it will not be stored. */
   take(arrived: Arrived): Promise<boolean> {
     const since = this.#options.elapsed();
     const oldest = this.#waiting[0]?.since ?? since;
@@ -126,7 +132,7 @@ export class Desk {
     return false;
   }
 
-  /** Told at once, then once a minute, not a thousand times a second. */
+  /** Reports immediately, then once per minute. */
   #failed(of: 'room' | 'disk', why: string): void {
     const now = this.#options.elapsed();
     const { toldAt, untold } = this.#problem ?? { toldAt: -Infinity, untold: 0 };

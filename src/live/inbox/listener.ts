@@ -1,4 +1,7 @@
-/** The door for deliveries: its own port, one secret path, small bodies, and no answer before what came is on disk. */
+/**
+ * HTTP listener for deliveries: its own port, one secret path, small bodies, and no answer before the delivery is on
+ * disk.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,39 +13,42 @@ import { KNOWN_SENDERS, Rates, UNKNOWN_SENDERS } from './rates.ts';
 
 export type InboxOptions = DeskOptions & {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Last part of the path, one or two while it is being changed. */
+  /** Last part of the path; two during a change of the token. */
   readonly tokens: readonly string[];
-  /** Addresses and CIDR ranges that may deliver; empty: whoever knows the path. */
+  /** Addresses and CIDR ranges that may deliver; if empty, anyone who knows the path. */
   readonly sources: readonly string[];
-  /** Proxies whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
   readonly now: () => Millis;
-  /** Whether a body is signed by the exchange; absent: not asked. */
+  /** Checks whether the exchange signed a body; if absent, signatures are not checked. */
   readonly signed?: WebhookCheck;
 };
 
 export type Inbox = {
-  /** Without the secret path. */
+  /** Address without the secret path. */
   readonly url: string;
   readonly counts: Readonly<InboxCounts>;
-  /** Why nothing is stored, for a person; null while deliveries are. */
+  /** Returns why nothing is stored, for the operator; `null` while deliveries are stored. */
   readonly problem: () => string | null;
   close(): Promise<void>;
 };
 
-/** `tooMany`: beyond what one address, or all, may deliver. */
+/** Counts of deliveries by outcome. `tooMany`: beyond the limit of one address or of all. */
 export type InboxCounts = DeskCounts & { turnedAway: number; tooMany: number };
 
-/** In all, and of one address that is no proxy: the exchange delivers over a few. A delivery under way is not cut off for another. */
+/**
+ * Maximum connections in total and for each address that is not a proxy: the exchange uses only a few. A busy
+ * connection is not closed for a new one.
+ */
 const CONNECTIONS = { all: 512, sender: 64, keepsBusy: true };
 const HEADERS_WITHIN_MS = 2_000;
 const BODY_WITHIN_MS = 4_000;
-/** An idle connection costs the sender nothing to open again. */
+/** An idle connection costs the sender nothing to reopen. */
 const IDLE_MAX_MS = 5_000;
 
-/** Listens. Rejects with one line when the port cannot be had. */
+/** Starts listening. Rejects with one line if the port is unavailable. */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
   const counts = { stored: 0, repeated: 0, turnedAway: 0, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 };
   const isKnown = options.signed !== undefined || options.sources.length > 0;
@@ -56,7 +62,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
       forbidden: 'set webhooks.port to 1024 or above',
       elsewhere: 'set webhooks.host to one that is',
     },
-    // The secret path is the name that counts, and every answer to a wrong one is the same.
+    // The secret path is the credential, and all wrong paths get the same answer.
     allowedHosts: null,
     headers: { 'cache-control': 'no-store' },
     posted: null,
@@ -81,13 +87,13 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     counts.turnedAway++;
     return answer(reply, 404, 'not found');
   };
-  // Raw bytes whatever they claim to be: a signature is over them, and what cannot be read is kept too.
+  // Any content type is read as raw bytes: signatures cover them, and unreadable bodies are stored too.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  // Before the body is read: a stranger makes nobody wait.
+  // Checked before the body is read, so that an unknown client delays no other.
   const isWelcome = (request: FastifyRequest): boolean => {
     const { token = '' } = request.params as { token?: string };
-    // Every digest is compared, so that the time tells nothing.
+    // Every digest is compared, so that timing reveals nothing.
     const matches = digests.map(digest => timingSafeEqual(digest, digestBytes(token)));
     return matches.includes(true) && (allowed === null || allowed(request.ip));
   };
@@ -96,7 +102,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     {
       onRequest: async (request, reply) => {
         if (!isWelcome(request)) return turnAway(reply);
-        // A packed body is how a small one becomes a large one; the exchange sends none.
+        // A compressed body could expand without limit, and the exchange sends none.
         if (request.headers['content-encoding'] !== undefined) return answer(reply, 415, 'send it as it is');
         return undefined;
       },
@@ -104,10 +110,10 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const verdict = await options.signed?.(name => first(request.headers[name]), body);
-      // A key that cannot be had now may be had later: the sender comes again.
+      // The key may become available later, so the sender must retry.
       if (verdict?.kind === 'later') return comeAgain(reply);
       if (verdict?.kind === 'no') return turnAway(reply);
-      // After the signature: what is not signed takes nothing from those who sign.
+      // Checked after the signature: unsigned requests consume no budget of signed ones.
       if (!rates.take(request.ip, body.length)) {
         counts.tooMany++;
         return comeAgain(reply);
@@ -120,7 +126,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
   server.setNotFoundHandler(async (_, reply) => turnAway(reply));
   server.setErrorHandler(async (error, _request, reply) => {
     const status = (error as { statusCode?: number }).statusCode ?? 503;
-    // Only what no delivery of the exchange can be is refused for good.
+    // Only a delivery that cannot be the exchange's is rejected permanently.
     return status === 413 ? answer(reply, 413, 'too large') : comeAgain(reply);
   });
 }
@@ -135,7 +141,7 @@ const digestBytes = (text: string): Buffer => createHash('sha256').update(text).
 const first = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : header?.[0];
 
-/** Null when everybody may come. Entries are checked by the configuration. */
+/** Returns a check of addresses; `null` if every address is allowed. The configuration validates the entries. */
 function allowListOf(sources: readonly string[]): ((address: string) => boolean) | null {
   if (sources.length === 0) return null;
   const list = new BlockList();

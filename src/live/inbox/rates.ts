@@ -1,20 +1,20 @@
-/** How much may be delivered: a budget of bytes for each address and one for all of them, each filled again as time passes. */
+/** Rate limits for deliveries: a byte budget for each address and one for all, each refilled over time. */
 import type { Millis } from '../../core/index.ts';
 import { senderOf } from '../../guard/index.ts';
 
-/** A budget is at most `burst` bytes, and gets `perSecond` more in a second. */
+/** Byte budget: at most `burst` bytes, refilled by `perSecond`. */
 export type CallerBudget = { readonly burst: number; readonly perSecond: number };
 
 export type DeliveryLimits = {
-  /** Of one body, in bytes. */
+  /** Maximum size of one body, in bytes. */
   readonly bodyMax: number;
   readonly address: CallerBudget;
   readonly all: CallerBudget;
 };
 
 /**
- * For whom nothing but the path vouches. A delivery has about one kilobyte (rfq-and-webhooks 2.5), and one address may send a hundred of
- * them a second for as long as it likes.
+ * Limits for senders that only know the path. A delivery has about one kilobyte (rfq-and-webhooks 2.5), so an address
+ * may send about a hundred per second.
  */
 export const UNKNOWN_SENDERS: DeliveryLimits = {
   bodyMax: 16 * 1024,
@@ -22,17 +22,20 @@ export const UNKNOWN_SENDERS: DeliveryLimits = {
   all: { burst: 16_000_000, perSecond: 1_000_000 },
 };
 
-/** For those whose address is listed, or whose signature was verified. */
+/** Limits for senders with a listed address or a verified signature. */
 export const KNOWN_SENDERS: DeliveryLimits = {
   bodyMax: 64 * 1024,
   address: { burst: 64_000_000, perSecond: 4_000_000 },
   all: { burst: 64_000_000, perSecond: 8_000_000 },
 };
 
-/** What a delivery costs beside its body: its row, its digest, and their indexes. */
+/** Bytes stored per delivery besides its body: row, digest and their indexes. */
 export const ROW_BYTES = 512;
 
-/** Addresses whose budgets are remembered; the one unused for longest begins anew, under the budget of all. */
+/**
+ * Number of addresses with their own budget. The least recently used one is dropped and later starts with a new budget,
+ * still within the budget of all.
+ */
 const ADDRESSES_MAX = 4_096;
 
 type Level = { bytes: number; at: Millis };
@@ -43,14 +46,17 @@ export class Rates {
   readonly #levels = new Map<string, Level>();
   readonly #all: Level;
 
-  /** `elapsed` never goes back. */
+  /** `elapsed` must be monotonic. */
   constructor(limits: Pick<DeliveryLimits, 'address' | 'all'>, elapsed: () => Millis) {
     this.#limits = limits;
     this.#elapsed = elapsed;
     this.#all = { bytes: limits.all.burst, at: elapsed() };
   }
 
-  /** Takes a delivery with a body of so many bytes out of both budgets; false, and nothing is taken, when either has not enough. */
+  /**
+   * Charges a delivery with a body of `bodyBytes` to both budgets. Returns `false`, and charges nothing, if either is
+   * too low.
+   */
   take(address: string, bodyBytes: number): boolean {
     const cost = bodyBytes + ROW_BYTES;
     const own = this.#levelOf(senderOf(address));

@@ -1,4 +1,7 @@
-/** Deliveries as they came: raw text that is on disk before it is answered, each once; of the sender with most the oldest go when there are too many. */
+/**
+ * Store of raw deliveries: on disk before they are acknowledged, each once. Beyond the limit, the oldest ones of the
+ * largest sender are deleted.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +14,14 @@ export type Arrived = {
   readonly at: Millis;
   readonly from: string;
   readonly body: Buffer;
-  /** What it says by its signature: the same in another wrapping is the same delivery. Absent when nothing was verified. */
+  /**
+   * Content that the signature covers; equal content in another wrapping is the same delivery. Absent if nothing was
+   * verified.
+   */
   readonly says?: string;
 };
 
-/** What is kept: so many deliveries, and so many bytes of them with their rows. */
+/** Maximum rows, and maximum bytes including the rows. */
 export type InboxBounds = { readonly rows: number; readonly bytes: number };
 
 export type StoredDelivery = {
@@ -23,38 +29,42 @@ export type StoredDelivery = {
   readonly at: Millis;
   readonly from: string;
   readonly body: Buffer;
-  /** How often this very text came. */
+  /** Number of times this exact text arrived. */
   readonly times: number;
 };
 
 export type InboxStore = {
-  /** Durable when it returns: only then may any of them be answered. Says of each whether it is new. Throws when the disk does not take it. */
+  /**
+   * Stores a batch, durable on return; only then may its deliveries be acknowledged. Returns for each whether it is
+   * new. Throws if the disk does not accept it.
+   */
   put(batch: readonly Arrived[]): boolean[];
-  /** Everything that is kept, oldest first. */
+  /** All stored deliveries, oldest first. */
   all(): IterableIterator<StoredDelivery>;
-  /** The newest, at most so many deliveries with at most so many bytes, oldest first. */
+  /** The newest deliveries within the bounds, oldest first. */
   newest(bounds: InboxBounds): StoredDelivery[];
   count(): number;
-  /** Of all that is kept, with its rows. */
+  /** Bytes of all stored deliveries, including their rows. */
   bytes(): number;
   close(): void;
 };
 
 export const INBOX_FILE = 'inbox.db';
 
-/** Opens the deliveries of a state directory. Throws when they cannot be written. */
+/** Opens the deliveries of a state directory. Throws if they cannot be written. */
 export function openInboxStore(dir: string, keep: InboxBounds): InboxStore {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const db = new Database(join(dir, INBOX_FILE));
-  // In WAL mode FULL syncs the log at each commit: what is answered survives the machine, not only the process.
+  // In WAL mode, FULL syncs the log at each commit: acknowledged deliveries survive a crash of the machine, not only of
+  // the process.
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
-  // What one large transaction needed goes back to the disk.
+  // Returns the space of one large transaction to the disk.
   db.pragma('journal_size_limit = 4000000');
   return inboxStoreIn(db, keep);
 }
 
-/** The deliveries of an open database. */
+/** Opens the store in an open database. */
 export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxStore {
   db.exec(`
     PRAGMA user_version = 1;
@@ -77,7 +87,7 @@ export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxSto
         .digest();
       const isNew = insert.run(digest, at, from, body).changes > 0;
       if (isNew) added.push({ sender: senderOf(from), bytes: body.length + ROW_BYTES });
-      // In a list: the driver takes a lone object for names and values.
+      // Passed as a list, because the driver reads a single object as named parameters.
       else again.run([digest]);
       return isNew;
     });
@@ -112,17 +122,17 @@ export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxSto
   };
 }
 
-/** Rows and bytes that each sender has. */
+/** Rows and bytes by sender. */
 type Shares = {
   readonly rows: number;
   readonly bytes: number;
-  /** The sender with most bytes. */
+  /** Sender with the most bytes. */
   largest(): string | null;
   add(sender: string, bytes: number): void;
   take(sender: string, bytes: number): void;
 };
 
-/** Reads what every sender has, not the bodies. */
+/** Reads the sizes by sender without the bodies. */
 function sharesIn(db: Database.Database): Shares {
   const of = new Map<string, number>();
   let rows = 0;
@@ -160,13 +170,16 @@ function sharesIn(db: Database.Database): Shares {
   };
 }
 
-/** In one transaction, so that SQLite's log of it stays small. */
+/** Rows deleted per transaction, so that SQLite's log stays small. */
 const FORGET_ROWS = 1_000;
 
-/** Forgets the oldest of the sender with most, until so much is kept at most: a flood from one address drops what it brought itself. */
+/**
+ * Deletes the oldest deliveries of the largest sender until the bounds hold, so that a flood from one address drops
+ * only its own deliveries.
+ */
 function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds): void {
   if (shares.rows <= keep.rows && shares.bytes <= keep.bytes) return;
-  // A little more, so that this is not done for every delivery.
+  // Deletes slightly more, so that this does not run for every delivery.
   const [rows, bytes] = [(keep.rows * 31) / 32, (keep.bytes * 31) / 32];
   const page = db.prepare('SELECT n, sender, length(body) AS bytes FROM deliveries WHERE n > ? ORDER BY n LIMIT ?');
   const forget = db.prepare('DELETE FROM deliveries WHERE n = ?');

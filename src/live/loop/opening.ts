@@ -6,12 +6,15 @@ import type {
   BookFee,
   Clock,
   Exchange,
+  Instrument,
   Millis,
   Outcome,
   UnreadableRow,
 } from '../../core/index.ts';
 import { missingBalance } from '../account/reads.ts';
 import type { Rules } from '../rules.ts';
+import type { Journal, Leftovers } from '../state/journal.ts';
+import { inUnitsOf } from '../state/units.ts';
 
 /** Of a book that the exchange does not list. */
 export const NO_SUCH_BOOK = 'no-such-book';
@@ -73,6 +76,40 @@ export type Opening =
       readonly lastTid: string | undefined;
       readonly tids: readonly string[];
     };
+
+/** Returns the opening of a run: the ledger of the last run, or balances that are read now. Rejects with `CannotStart`. */
+export async function resolveOpening(
+  leftovers: Leftovers,
+  { instrument }: Rules,
+  {
+    clock,
+    venue,
+    openingZero = [],
+    openingApartMs = 0,
+  }: {
+    readonly clock: Clock;
+    readonly venue: { readonly exchange: Exchange };
+    readonly openingZero?: readonly string[];
+    readonly openingApartMs?: Millis;
+  },
+): Promise<Opening> {
+  const { ledger, marker } = leftovers;
+  if (ledger !== null) return { kind: 'restored', lastTid: marker, tids: [...ledger.seen.keys()] };
+  const currencies = [instrument.major, instrument.minor];
+  const options = { clock, currencies, zero: openingZero, apartMs: openingApartMs };
+  return { kind: 'fresh', ...(await readFirstBalances(venue.exchange, options)) };
+}
+
+/** Returns the journal with what earlier runs left in the present units of the book. Throws `CannotStart` if these units cannot count it. */
+export function journalInUnits(journal: Journal, instrument: Instrument): Journal {
+  const { leftovers } = journal;
+  try {
+    return { ...journal, leftovers: inUnitsOf(leftovers, leftovers.units, instrument) };
+  } catch (error) {
+    if (error instanceof RangeError) throw new CannotStart(error.message);
+    throw error;
+  }
+}
 
 export type OpeningBalances = {
   readonly startedAt: Millis;

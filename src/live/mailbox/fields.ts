@@ -1,18 +1,18 @@
-/** MessageFields of the messages in a state directory: what each must be when it is read, and how it is written. */
+/** Fields of the messages in a state directory: validation when read, and text when written. */
 import { moneyOf, textOfMoney } from '../../core/index.ts';
 import type { Millis, Money } from '../../core/index.ts';
 
 export type Field<T> = {
-  /** What the field must be, for the sentence that refuses another value. */
+  /** Expected value, for the sentence that refuses another one. */
   readonly expected: string;
   /** Returns the value, or `undefined` if it is not valid. */
   readonly read: (value: unknown) => T | undefined;
-  /** Returns the value as JSON has it. What it returns can be read. */
+  /** Returns the value as JSON; the result is always readable again. */
   readonly write: (value: T) => unknown;
 };
 type OptionalField<T> = Field<T> & { readonly isOptional: true };
 
-/** MessageFields of any types, by their keys. */
+/** Fields of any types, by key. */
 export type MessageFields = Readonly<
   Record<string, Omit<Field<unknown>, 'write'> & { readonly write: (value: never) => unknown }>
 >;
@@ -26,17 +26,17 @@ export type MessageOf<F> = {
   readonly [K in Exclude<keyof F, OptionalKeys<F>>]: ValueOf<F[K]>;
 } & { readonly [K in OptionalKeys<F>]?: ValueOf<F[K]> };
 
-/** Characters that would break a line, turn the direction of writing around, or take no room. */
+/** Characters that would break a line, change the direction of text, or are invisible. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-/** Characters of a text at most; a longer one is cut when it is written. */
+/** Maximum characters of a text; a longer one is cut when written. */
 export const TEXT_MAX = 8_192;
-/** Characters of all lines of an answer at most; further lines are left out when they are written. */
+/** Maximum characters of all lines of an answer; further lines are omitted when written. */
 const LINES_MAX = 262_144;
 
 const printable = (value: string): string => value.slice(0, TEXT_MAX).replaceAll(UNPRINTABLE, ' ');
 const isText = (value: unknown): value is string => typeof value === 'string' && value.search(UNPRINTABLE) < 0;
 
-/** One line of text. It is written without what it must not have. */
+/** One line of text; forbidden characters are removed when it is written. */
 export const textField: Field<string> = {
   expected: 'text without control characters',
   read: value => (isText(value) ? value : undefined),
@@ -116,7 +116,7 @@ export const nullableField = <T>({ expected, read, write }: Field<T>): Field<T |
 /** Field that a message may lack. */
 export const optionalField = <T>(field: Field<T>): OptionalField<T> => ({ ...field, isOptional: true });
 
-/** Returns the message that `value` is, or a clause that says why it is none: a field that is missing, unknown or not valid. */
+/** Returns `value` as a message, or a clause on why it is none: a field that is missing, unknown or not valid. */
 export function messageIn<F extends MessageFields>(fields: F, value: unknown): MessageOf<F> | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object';
   const given = value as Readonly<Record<string, unknown>>;
@@ -132,7 +132,7 @@ export function messageIn<F extends MessageFields>(fields: F, value: unknown): M
   return message as MessageOf<F>;
 }
 
-/** JSON of a message: the known fields and nothing else. */
+/** Returns the JSON of a message, with the known fields only. */
 export function textOfMessage<F extends MessageFields>(fields: F, message: MessageOf<F>): string {
   const given = message as Readonly<Record<string, unknown>>;
   const written = Object.entries(fields)

@@ -1,4 +1,4 @@
-/** Every kind of message that one process leaves for another in a state directory: its file, its fields, and who may leave it. */
+/** Kinds of messages between processes in a state directory: file, fields, and permitted writers. */
 import { SMALL_FILE, TEXT_FILE } from '../../guard/index.ts';
 import {
   countField,
@@ -16,15 +16,18 @@ import {
 import type { MessageFields, MessageOf } from './fields.ts';
 
 export type MailSpec = {
-  /** Name of the file; `*` stands for the id of the message, where several of the kind can wait. */
+  /** Name of the file; `*` is the id of the message if several of the kind can wait. */
   readonly file: string;
   /** Ids that can be part of a file name. */
   readonly ids?: RegExp;
   readonly fields: MessageFields;
   readonly bytesMax: number;
-  /** Left only in a directory that nobody else can write. A halt is left in any: it takes risk away. */
+  /**
+   * Whether the directory must be writable only by this user. A halt is accepted in any directory, because it reduces
+   * risk.
+   */
   readonly inTrustedDirOnly: boolean;
-  /** Several processes may leave it at the same time. The last one stays. */
+  /** Whether several processes may write it concurrently. The last write stays. */
   readonly hasSeveralWriters: boolean;
 };
 
@@ -32,9 +35,9 @@ const request = { bytesMax: SMALL_FILE, inTrustedDirOnly: true, hasSeveralWriter
 const answer = { bytesMax: TEXT_FILE, inTrustedDirOnly: false, hasSeveralWriters: false } as const;
 const latch = { bytesMax: SMALL_FILE, inTrustedDirOnly: false, hasSeveralWriters: false } as const;
 
-/** Name of the operator, and the reason that the operator gave. */
+/** Name of the operator and the given reason. */
 const said = { at: numberField, by: textField, reason: textField };
-/** `by`: which process, or that an operator did it; `who`: the name of the operator. */
+/** `by`: process that did it, or `person` for an operator; `who`: name of the operator. */
 const latched = {
   reason: textField,
   at: numberField,
@@ -45,7 +48,7 @@ const latched = {
 export const SETTLED_AS = ['executed', 'failed'] as const;
 
 export const MAIL = {
-  /** Booking for the ledger; `amount`: above zero if the exchange has more than the ledger. */
+  /** Booking for the ledger; `amount` is positive if the exchange has more than the ledger. */
   adjust: {
     ...request,
     file: 'adjust-*.json',
@@ -56,7 +59,7 @@ export const MAIL = {
       amount: moneyField('an amount other than 0', amount => amount !== 0n),
     },
   },
-  /** Outcome of a hedge that nobody can look up; its id is that of the hedge. */
+  /** Outcome of a hedge that cannot be looked up; its id is that of the hedge. */
   settle: {
     ...request,
     file: 'settle-*.json',
@@ -65,15 +68,15 @@ export const MAIL = {
   },
   /** Request to cancel every order and to quote again. */
   cancel: { ...request, file: 'cancel.json', fields: { id: idField, ...said } },
-  /** `left`: all was canceled, and not all of it is verified to be gone. `kept`: nothing was done. */
+  /** `left`: all orders were canceled, but not all are verified to be gone. `kept`: nothing was done. */
   cancelAnswer: {
     ...answer,
     file: 'cancel-answer.json',
     fields: { id: idField, end: oneOfField('gone', 'left', 'kept'), lines: linesField },
   },
   /**
-   * Request to reload the configuration. `digest`: SHA-256 of the file as the operator read it, in hex; `null`: of whatever the bot
-   * finds. `isPreview`: the bot shows what it would do, and does nothing.
+   * Request to reload the configuration. `digest`: SHA-256 (hex) of the file that the operator read; `null` accepts
+   * whatever the bot finds. `isPreview`: whether to show the effect without applying it.
    */
   reload: {
     ...request,
@@ -86,29 +89,29 @@ export const MAIL = {
     file: 'reload-answer.json',
     fields: { id: idField, end: oneOfField('taken', 'nothing to do', 'shown', 'kept'), lines: linesField },
   },
-  /** What an operator saw in a preview: the reload that follows takes that, or nothing. */
+  /** Last preview that an operator saw; the following reload applies exactly that or nothing. */
   reloadPreview: {
     ...answer,
     file: 'reload-previewed.json',
     fields: { by: textField, at: numberField, digest: textField },
   },
-  /** Resume command that has started; there until the journal of actions has it. */
+  /** Resume command in progress; exists until the action journal has it. */
   resuming: { ...answer, file: 'resuming.json', fields: { by: textField, reason: textField, isPause: flagField } },
   /**
-   * Request that the hedger closes everything; there until inventory is at its target, or an operator resumes. `id`: hedges that are
-   * started for it carry it, so that its costs count on after a restart. `costMax`: cost at most of all its hedges together, fees
-   * included, in the minor currency.
+   * Request that the hedger close all inventory; exists until inventory is at its target, or an operator resumes. `id`:
+   * also in the hedges started for it, so that its costs count across restarts. `costMax`: maximum cost of all its
+   * hedges together, fees included, in the minor currency.
    */
   flatten: {
     ...request,
     file: 'FLATTEN',
     fields: { id: idField, ...said, costMax: moneyField('an amount above 0', amount => amount > 0n) },
   },
-  /** Why trading is halted. */
+  /** Reason why trading is halted. */
   halt: { ...latch, file: 'HALTED', fields: latched },
-  /** Why inventory is only closed. */
+  /** Reason why the bot is reduce-only. */
   reduce: { ...latch, file: 'REDUCE', hasSeveralWriters: true, fields: latched },
-  /** Pause by an operator; `until`: when it ends; `null` if only a resume ends it. */
+  /** Pause by an operator; `until`: expiry time, `null` if only a resume ends it. */
   pause: {
     ...latch,
     file: 'PAUSED',
@@ -117,11 +120,11 @@ export const MAIL = {
     fields: { ...latched, until: nullableField(numberField) },
   },
   /**
-   * Hold by the sentinel, which lifts it when the bot reads the exchange again. `born` and `reads`: the bot's heartbeat as it was then,
-   * which process and how many whole reads.
+   * Hold by the sentinel, which lifts it when the bot reads the exchange again. `born` and `reads`: the bot's heartbeat
+   * at that time, with its process and its number of complete reads.
    */
   hold: { ...latch, file: 'HELD', fields: { ...latched, born: numberField, reads: countField } },
-  /** Open orders of the bot as another process has seen them; `count`: 0 only if that was verified. */
+  /** Open orders of the bot as another process saw them; `count` is 0 only if verified. */
   ordersSeen: {
     ...latch,
     file: 'orders-seen.json',

@@ -1,4 +1,7 @@
-/** Messages between processes in a state directory: one file a message, written whole, and read only if nobody else could have written it. */
+/**
+ * Messages between processes in a state directory: one file per message, written completely, and read only if no other
+ * user could have written it.
+ */
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
@@ -9,21 +12,21 @@ import { messageIn, textOfMessage } from './fields.ts';
 import { MAIL } from './kinds.ts';
 import type { MailKind, MailSpec, MailMessage, NumberedMailKind } from './kinds.ts';
 
-/** What is in a file: a message, or why the file is refused. */
+/** Content of a file: a message, or the reason why the file is refused. */
 export type FoundMessage<M> =
   { readonly message: M; readonly refused?: never } | { readonly message?: never; readonly refused: Refusal };
 
 export type Refusal = {
   readonly path: string;
   readonly why: string;
-  /** `file`: the file cannot be read, or could be another user's. `text`: its text is no message of this kind. */
+  /** `file`: the file is unreadable or not trusted. `text`: its text is not a message of this kind. */
   readonly fault: 'file' | 'text';
 };
 
 /** Receives one sentence for each file that is refused. */
 export type OnRefused = (sentence: string) => void;
 
-/** Where one kind of message is in a state directory. */
+/** Location of one kind of message in a state directory. */
 export class Mailbox<K extends MailKind> {
   readonly #dir: string;
   readonly #spec: MailSpec;
@@ -33,18 +36,18 @@ export class Mailbox<K extends MailKind> {
     this.#spec = MAIL[kind];
   }
 
-  /** Path of the file; `messageId`: where several can wait. */
+  /** Returns the path of the file; `messageId` if several can wait. */
   path(messageId = ''): string {
     return join(this.#dir, this.#spec.file.replace('*', messageId));
   }
 
-  /** Returns what is there; `null` if nothing is. */
+  /** Returns the content of the file; `null` if there is none. */
   read(messageId = ''): FoundMessage<MailMessage<K>> | null {
     const found = this.readAt(this.path(messageId));
     return found?.message === undefined || messageId === '' ? found : { message: { ...found.message, id: messageId } };
   }
 
-  /** Returns the message in a file that has another name; `null` if there is no such file. `name`: the path to name if it is refused. */
+  /** Returns the message in a renamed file; `null` if there is none. `name`: path to report if it is refused. */
   readAt(path: string, name = path): FoundMessage<MailMessage<K>> | null {
     const text = textAt(path, name, this.#spec.bytesMax);
     if (typeof text !== 'string') return text;
@@ -59,19 +62,22 @@ export class Mailbox<K extends MailKind> {
       : { message: message as MailMessage<K> };
   }
 
-  /** Returns the message that is there; `null` if nothing is, or if it is refused. */
+  /** Returns the message; `null` if there is none, or if it is refused. */
   message(onRefused: OnRefused = () => undefined): MailMessage<K> | null {
     const found = this.read();
     if (found?.refused) onRefused(sentenceOfRefusal(found.refused));
     return found?.message ?? null;
   }
 
-  /** Text of a message, as `put` writes it. */
+  /** Returns the text of a message as `put` writes it. */
   textOf(message: MailMessage<K>): string {
     return textOfMessage(this.#spec.fields, message as never);
   }
 
-  /** Leaves a message in place of the one before. Durable when it returns. Throws if the directory is not trusted, or the disk does not take it. */
+  /**
+   * Writes a message in place of an earlier one, durable on return. Throws if the directory is not trusted, or the disk
+   * does not accept it.
+   */
   put(message: MailMessage<K>): void {
     const { ids, inTrustedDirOnly, hasSeveralWriters } = this.#spec;
     const messageId = ids === undefined ? '' : ((message as { readonly id?: string }).id ?? '');
@@ -81,7 +87,7 @@ export class Mailbox<K extends MailKind> {
     write(this.path(messageId), this.textOf(message));
   }
 
-  /** Removes a message, or what is in its place. Durable when it returns. Throws if the disk does not take that. */
+  /** Removes a message or a refused file, durable on return. Throws if the disk does not accept the change. */
   remove(messageId = ''): void {
     rmSync(this.path(messageId), { force: true });
     if (existsSync(this.#dir)) syncFolder(this.#dir);
@@ -100,7 +106,7 @@ export class NumberedMailbox<K extends NumberedMailKind> {
     this.#spec = MAIL[kind];
   }
 
-  /** Returns the messages that wait, the oldest first. A file that is refused stays. */
+  /** Returns the waiting messages, oldest first. A refused file stays. */
   waiting(onRefused: OnRefused = () => undefined): readonly MailMessage<K>[] {
     const names = existsSync(this.#dir) ? readdirSync(this.#dir) : [];
     return names
@@ -109,7 +115,7 @@ export class NumberedMailbox<K extends NumberedMailKind> {
         const found = this.#box.read(id);
         if (found?.refused) onRefused(sentenceOfRefusal(found.refused));
         const { message } = found ?? {};
-        // The compiler does not see that every numbered kind has the field.
+        // The compiler cannot infer that every numbered kind has the field.
         return message === undefined ? [] : [{ id, message, at: (message as unknown as { readonly at: Millis }).at }];
       })
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
@@ -121,7 +127,7 @@ export class NumberedMailbox<K extends NumberedMailKind> {
     this.#box.put(message);
   }
 
-  /** Removes a message that was executed, once that is durable. */
+  /** Removes a message whose execution is durable. */
   done(id: string): void {
     this.#box.remove(id);
   }
@@ -134,7 +140,7 @@ export class NumberedMailbox<K extends NumberedMailKind> {
   }
 }
 
-/** A request to a running bot, and the answer of the bot. */
+/** Request to a running bot, and its answer. */
 export class RequestBox<R extends MailKind, A extends MailKind> {
   readonly #request: Mailbox<R>;
   readonly #answer: Mailbox<A>;
@@ -145,7 +151,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
     this.#answer = new Mailbox(dir, answer);
   }
 
-  /** Returns the request that waits, or `null`. A file that is refused is removed, and reported once where that is not possible. */
+  /** Returns the waiting request, or `null`. Removes a refused file; if that fails, reports it once. */
   waiting(onRefused: OnRefused = () => undefined): MailMessage<R> | null {
     return this.#request.message(sentence => {
       if (sentence !== this.#lastRefused) onRefused(sentence);
@@ -153,7 +159,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
       try {
         this.take();
       } catch {
-        // A folder, or a disk that takes nothing: it stays.
+        // A folder, or a file on a disk that accepts no writes, stays.
       }
     });
   }
@@ -163,7 +169,10 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
     this.#request.put(request);
   }
 
-  /** Removes the request: before it is executed, so that a kill does not execute it twice; or because nobody wants it any more. */
+  /**
+   * Removes the request before it is executed, so that a kill does not cause a second execution; or because it was
+   * given up.
+   */
   take(): void {
     this.#request.remove();
   }
@@ -178,12 +187,12 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
   }
 }
 
-/** A request box, or what stands in front of one. */
+/** Request box, or an object that replaces one. */
 export type Requests<R extends MailKind, A extends MailKind> = Pick<RequestBox<R, A>, keyof RequestBox<R, A>>;
 
 const RELOADS_FILE = 'reloads.jsonl';
 
-/** Requests to reload the configuration, with the last preview and a line for every reload that was taken or not. */
+/** Requests to reload the configuration, with the last preview and a log line for every reload, applied or not. */
 export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
   readonly #dir: string;
   readonly #preview: Mailbox<'reloadPreview'>;
@@ -194,18 +203,18 @@ export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
     this.#preview = new Mailbox(dir, 'reloadPreview');
   }
 
-  /** Keeps what was previewed last; `null` if it was taken, or no longer counts. */
+  /** Stores the last preview; `null` if it was applied or is no longer valid. */
   remember(preview: MailMessage<'reloadPreview'> | null): void {
     if (preview === null) this.#preview.remove();
     else this.#preview.put(preview);
   }
 
-  /** Returns what was previewed last, or `null`. */
+  /** Returns the last preview, or `null`. */
   previewed(): MailMessage<'reloadPreview'> | null {
     return this.#preview.message();
   }
 
-  /** Appends the outcome of a request that was no preview. Kept for ever. */
+  /** Logs the outcome of a request permanently, except for previews. */
   note(entry: object): void {
     appendLine(join(this.#dir, RELOADS_FILE), JSON.stringify(entry));
   }
@@ -213,7 +222,7 @@ export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
 
 const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; nothing is done with it`;
 
-/** Text of a file that only this user could have written; `null` if there is none. Never waits for the other end of a pipe. */
+/** Returns the text of a trusted file; `null` if there is none. Never blocks on a pipe. */
 function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const refused = (why: string) => ({ refused: { path: name, why, fault: 'file' as const } });

@@ -1,38 +1,41 @@
-/** Tells a followed market of executions, with what is known of each: when it was, and which resting order it met. */
+/** Executions for a followed market, each with its time and the resting order that it filled, as far as known. */
 import { opposite } from '../../core/index.ts';
 import type { Amount, Instrument, Price, PublicTrade, Side, StreamTrade } from '../../core/index.ts';
 import type { TradeListener, TradeWay } from '../../marketdata/index.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
 
 export interface TradeSink {
-  /** Names this moment for `trade`. */
+  /** Returns a mark of the current time for `trade`. */
   mark(): number;
   trade(taker: Side, price: Price, lots: Amount, told: TradeContext): void;
 }
 
-/** What is known of an execution besides itself. */
+/** Context of an execution. */
 export type TradeContext = {
-  /** Its number differs from that of the one before it, unless one taker may have met both. */
+  /** Number that differs from the previous execution's unless the same taker may have caused both. */
   readonly moment: number;
-  /** It happened at some time after this; absent: just now. */
+  /** Mark after which the execution happened; if absent, it happened just now. */
   readonly mark?: number;
-  /** When the order that was met had come, as `L3Book.arrivals` counts; 0 when that is not known any more, absent when it cannot be. */
+  /**
+   * Arrival number of the filled order, as `L3Book.arrivals` counts. 0 if no longer known; absent if it cannot be
+   * known.
+   */
   readonly maker?: number;
 };
 
 export type ExecutionsOptions = {
   readonly instrument: Instrument;
   readonly sink: TradeSink;
-  /** When a resting order came; null when it is not in the book. */
+  /** Arrival number of a resting order; `null` if it is not in the book. */
   readonly bornOf: (oid: string) => number | null;
 };
 
 export class Executions implements TradeListener {
   readonly #options: ExecutionsOptions;
-  /** A moment before which every trade is known; and when the read began that is under way. */
+  /** Mark before which every trade is known, and mark at the start of the current read. */
   #mark = 0;
   #opened = 0;
-  /** The taker of the last one, or its time where the taker is not told. */
+  /** Taker of the last execution, or its time if the taker is not reported. */
   #taker: string | number = '';
   #moment = 0;
 
@@ -40,7 +43,7 @@ export class Executions implements TradeListener {
     this.#options = options;
   }
 
-  /** Nothing was traded before now that was not told. */
+  /** Confirms that every trade until now was reported. */
   confirm(): void {
     this.#mark = this.#options.sink.mark();
   }

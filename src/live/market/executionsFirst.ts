@@ -1,16 +1,19 @@
-/** A stream in which every execution comes before the step that it made: frames of trades may come a moment after those of the book. */
+/**
+ * Stream in which every execution precedes the book change that it caused; trade frames may arrive slightly after book
+ * frames.
+ */
 import type { BookDiff, Clock, MarketStream, Millis, StreamNews, Timer } from '../../core/index.ts';
 
 export type ExecutionsFirstOptions = {
   readonly stream: MarketStream;
   readonly clock: Clock;
-  /** Every execution that a step may tell of is known already. */
+  /** Whether every execution that a book change may stem from is already known. */
   readonly isToldOf: (diff: BookDiff) => boolean;
-  /** A belief about our own code is broken. */
+  /** Called if an internal invariant is broken. */
   readonly onBroken: (error: unknown) => void;
 };
 
-/** A step waits so long for the trades of it, should they come later. */
+/** Maximum time that a book change waits for its trades. */
 const TRADES_WITHIN_MS = 250;
 const STEPS_WAITING_MAX = 10_000;
 
@@ -48,7 +51,7 @@ export class ExecutionsFirst implements MarketStream {
     this.#passOn();
   }
 
-  /** Passes on the steps that wait for no trade any more, in their order. */
+  /** Passes on, in order, the book changes that no longer wait for a trade. */
   #passOn(): void {
     const { clock, isToldOf } = this.#options;
     this.#timer?.stop();

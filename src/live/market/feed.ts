@@ -1,31 +1,37 @@
-/** What a feed's text says: a price, and when it held; or why it says neither. */
+/** Price feeds: parsing of a feed's text into a price and its age, or a reason for failure. */
 import type { Millis } from '../../core/index.ts';
 
-/** `ageMs`: how long ago it held, in real time; never below zero. */
+/** `ageMs`: age of the price in real time; never negative. */
 export type FeedReading =
   | { readonly kind: 'price'; readonly price: number; readonly ageMs: Millis }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** One price from elsewhere, asked for now. Never rejects; takes no longer than it was given. */
+/** External price, read on demand. Never rejects, and ends within its time limit. */
 export interface Feed {
-  /** For people: where it is, without what an address may hide. */
+  /** Name for the operator: the address without its secrets. */
   readonly name: string;
   read(): Promise<FeedReading>;
   close(): Promise<void>;
 }
 
-/** JSON pointers (RFC 6901): to the price, or to bid and ask; to the time. No price: the whole text is one plain number. */
+/**
+ * JSON pointers (RFC 6901) to the price, or to bid and ask, and to the time. If `price` is empty, the whole text is one
+ * plain number.
+ */
 export type FeedFormat = { readonly price: readonly string[]; readonly time?: string | undefined };
 
-/** Clocks differ; a price from further in the future than this is from nowhere. */
+/** Clocks differ; a price further in the future than this is rejected. */
 const AHEAD_MS: Millis = 5_000;
-/** A time in any spelling has fewer characters. */
+/** Maximum length of a time in any format. */
 const TIME_LENGTH_MAX = 40;
 const PLAIN = /^\d{1,20}(\.\d{1,18})?$/;
 
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
-/** `now`: the time of this machine; `at`: when the text held, where it does not say itself. Both in ms since 1970. */
+/**
+ * Parses a feed's text. `now`: time of this machine; `at`: time of the text if it has none itself. Both in ms since
+ * 1970.
+ */
 export function readingOf(text: string, format: FeedFormat, now: Millis, at: Millis): FeedReading {
   if (format.price.length === 0) {
     const plain = text.trim();
@@ -58,7 +64,7 @@ function aged(price: number, now: Millis, at: Millis): FeedReading {
   return { kind: 'price', price, ageMs: Math.max(0, now - at) };
 }
 
-/** Undefined where nothing is. */
+/** Returns the value at a JSON pointer; `undefined` if there is none. */
 function valueAt(json: unknown, pointer: string): unknown {
   let here = json;
   for (const step of pointer.split('/').slice(1)) {
@@ -72,7 +78,10 @@ function valueAt(json: unknown, pointer: string): unknown {
 const numberOf = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'string' && PLAIN.test(value) ? Number(value) : Number.NaN;
 
-/** From seconds to nanoseconds since 1970 each unit has its own size; text without a zone could mean any hour. */
+/**
+ * Parses a time. The magnitude of a number shows its unit, from seconds to nanoseconds since 1970. Text without a time
+ * zone is rejected as ambiguous.
+ */
 function epochMsOf(value: unknown): Millis {
   const number = numberOf(value);
   if (number > 0) {
@@ -91,7 +100,7 @@ const UNITS = [
   [1e20, 1e-6],
 ] as const;
 
-/** What was found, cut short and in one line. */
+/** Returns the found value, shortened to one line. */
 function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return 'keys or a list';

@@ -1,4 +1,7 @@
-/** Follows another exchange's public book and trades, from the stream or polled, and says how fresh they are; it knows no account. */
+/**
+ * Follower of another exchange's public book and trades, streamed or polled, with their freshness; it accesses no
+ * account.
+ */
 import { L3Book } from '../../core/index.ts';
 import type {
   Amount,
@@ -20,40 +23,40 @@ import { Executions } from './executions.ts';
 import type { TradeSink } from './executions.ts';
 import { ExecutionsFirst } from './executionsFirst.ts';
 
-/** Where what is followed goes. An execution comes before the levels that it changed. */
+/** Receiver of the followed market. An execution precedes the levels that it changed. */
 export interface MarketSink extends TradeSink {
-  /** No level is there any more but those that are set from here on; beyond `reach` they stay as they were. */
+  /** Removes all levels within `reach`; levels beyond it stay. */
   clear(reach?: Readonly<Record<Side, Price>>): void;
   set(side: Side, price: Price, amount: Amount): void;
-  /** Shows what was set since the last time. */
+  /** Publishes the changes since the last call. */
   flush(): void;
 }
 
 export type Queues = {
-  /** Number of the newest order; null while single orders are not told. */
+  /** Arrival number of the newest order; `null` while single orders are not reported. */
   arrivals(): number | null;
-  /** Lots at a price of the orders that came up to an arrival. */
+  /** Lots at a price from orders that arrived up to `arrival`. */
   lotsUpTo(side: Side, price: Price, arrival: number): number;
 };
 
 export type FollowerOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'orderBook' | 'trades'>;
-  /** Without it books are polled only. */
+  /** If absent, books are only polled. */
   readonly stream?: MarketStream | undefined;
   readonly sink: MarketSink;
   readonly clock: Clock;
   readonly log: Log;
   readonly instrument: Instrument;
-  /** Between two reads of the book while they are needed; more when `readsPerMinute` does not allow for them and for the trades. */
+  /** Pause between two reads of the book; longer if `readsPerMinute` does not allow for books and trades. */
   readonly pollMs: Millis;
   readonly readsPerMinute: number;
-  /** Told when what the sink shows becomes the market of now, and when it is so no more. */
+  /** Called when the sink starts or stops showing the current market. */
   readonly onFresh: (isFresh: boolean) => void;
-  /** A belief about our own code is broken. */
+  /** Called if an internal invariant is broken. */
   readonly onBroken: (error: unknown) => void;
 };
 
-/** So much longer than a round of reads may a market be unconfirmed before it counts as stale. */
+/** Multiple of a read cycle after which an unconfirmed market counts as stale. */
 const ROUNDS_FRESH = 1.5;
 const LOOK_EVERY_MS = 100;
 
@@ -97,25 +100,25 @@ export class Follower {
     this.#look();
   }
 
-  /** Resolves when what is under way has ended. */
+  /** Stops; resolves when the current work has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#looking?.stop();
     await this.#supervisor.stop();
   }
 
-  /** The sink shows what the exchange showed a moment ago. */
+  /** Returns whether the sink shows the exchange's recent market. */
   get isFresh(): boolean {
     return this.#options.clock.elapsed() - this.#freshAt < ROUNDS_FRESH * this.#everyMs + LOOK_EVERY_MS;
   }
 
-  /** A round is a book, and while the stream is not there a page of trades. */
+  /** Returns the length of a read cycle: a book, and a page of trades while the stream is down. */
   get #everyMs(): Millis {
     const { pollMs, readsPerMinute } = this.#options;
     return Math.max(pollMs, ((this.#trades.needsPages ? 2 : 1) * 60_000) / readsPerMinute);
   }
 
-  /** Places in the queues of the stream's book, for orders that are not in it. */
+  /** Returns queue positions in the stream's book, for orders that are not in it. */
   get queues(): Queues {
     const isKnown = () => this.#supervisor.source === 'stream' && this.#feed.sequence !== null;
     return {
@@ -140,7 +143,10 @@ export class Follower {
     this.#looking = clock.after(LOOK_EVERY_MS, () => this.#look());
   }
 
-  /** Every execution that a step may tell of is known already. An order that shrinks was executed, or changed by its owner. */
+  /**
+   * Whether every execution that a book change may stem from is already known. An order that shrinks was executed, or
+   * changed by its owner.
+   */
   #isToldOf({ changes }: BookDiff): boolean {
     if (this.#feed.sequence === null) return true;
     return changes.every(
@@ -157,7 +163,7 @@ export class Follower {
       onCurrent: (was, polledAt) => {
         if (this.#feed.show()) sink.flush();
         this.#freshAt = Math.max(this.#freshAt, polledAt ?? clock.elapsed());
-        // What was executed since the exchange answered a poll is not told yet; the stream tells in order.
+        // After a poll, executions since its answer may be unknown; the stream reports them in order.
         if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);
         if (was !== 'stream') log.info({ sequence }, 'the followed market comes from the stream');
@@ -177,7 +183,7 @@ export class Follower {
     };
   }
 
-  /** Returns why nothing was shown, `null` if the book was. */
+  /** Publishes a book. Returns why it was rejected, or `null` if it was published. */
   #show(snapshot: BookSnapshot, isWhole: boolean): string | null {
     const { exchange, instrument, sink } = this.#options;
     const levels = levelsOf(snapshot, instrument);

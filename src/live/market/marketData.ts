@@ -1,4 +1,7 @@
-/** Market data for the engine: the stream by default, polled books whenever it is silent, behind or gone; each book has one source at a time. */
+/**
+ * Market data for the engine: the stream by default, polled books while it is silent, behind or down; one source at a
+ * time for each book.
+ */
 import { mayLive, opposite, L3Book, OrderBook } from '../../core/index.ts';
 import type { BookSnapshot, EngineEvent, Millis, Side, StreamTrade, Timer } from '../../core/index.ts';
 import { MarketDataSupervisor, writeLevels } from '../../marketdata/index.ts';
@@ -13,13 +16,13 @@ import { isFailed } from '../failed.ts';
 export type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 
 const TRADE_EVERY_MS = 20_000;
-/** Between two tellings of the stream's book, unless something else happens. */
+/** Minimum pause between two reports of the stream's book, unless another event occurs. */
 const TELL_EVERY_MS = 100;
 const SLEPT = 'this process stood still';
 
 export class MarketData {
   readonly #options: MarketDataOptions;
-  /** The market's book as the engine was last told of it, or will be next; from one source at a time. */
+  /** Market's book as last or next reported to the engine, from one source at a time. */
   readonly #book = new OrderBook();
   readonly #feed: L3Book;
   readonly #supervisor: MarketDataSupervisor;
@@ -27,7 +30,10 @@ export class MarketData {
   readonly #reference: ReferenceReads | null;
   #stopped = false;
   #tradeAt: Millis = -Infinity;
-  /** The book has changed since the engine was told: when what it is now was read, null for a book without our orders. */
+  /**
+   * Unreported change of the book, with the time when the book was read; `startedAt` is `null` for a book without the
+   * bot's orders.
+   */
   #untold: { readonly startedAt: Millis | null } | null = null;
   #toldAt: Millis = -Infinity;
   #tellTimer: Timer | null = null;
@@ -69,7 +75,7 @@ export class MarketData {
     this.#supervisor.start();
   }
 
-  /** Resolves when what is under way of the account and of other books has ended. */
+  /** Stops; resolves when the current reads of the account and of other books have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#tellTimer?.stop();
@@ -77,12 +83,12 @@ export class MarketData {
     await Promise.all([this.#prompt.stop(), this.#reference?.stop()]);
   }
 
-  /** A webhook told of money that came or went: the account is looked at. */
+  /** Reads the account because a webhook reported a transfer. */
   moved(): void {
     this.#prompt.seen({ kind: 'moved' });
   }
 
-  /** What was heard before, or waits to be heard, says nothing about now. */
+  /** Discards everything received or queued until now as possibly outdated. */
   distrust(): void {
     this.#supervisor.rejectAsUnreliable(SLEPT);
   }
@@ -96,19 +102,19 @@ export class MarketData {
     };
   }
 
-  /** Reads the book over REST unless the stream has just told of it. */
+  /** Polls the book over REST unless the stream has just confirmed it. */
   poll(): Promise<void> {
     return this.#supervisor.poll();
   }
 
   /**
-   * To be called with every event before the engine takes it: it then decides on the newest book, and what it is told of our oids is
-   * taken out of that book.
+   * Must be called with every event before the engine handles it. The engine then decides on the newest book, without
+   * the bot's oids that the event contains.
    */
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;
     const { engine } = this.#options;
-    // Its trades may have been told before its oid was known.
+    // Trades of the order may have been reported before its oid was known.
     if (event.kind === 'placed' && engine.liveOrders.some(({ id, takes }) => takes === true && id === event.id))
       this.#prompt.seen({ kind: 'traded', tid: null });
     let changed = false;
@@ -172,7 +178,7 @@ export class MarketData {
     }
   }
 
-  /** The last trade, now and then, while the stream does not tell of them. */
+  /** Reads the last trade periodically while the stream does not report trades. */
   async #readTrade(): Promise<void> {
     const { account, instrument, note, run } = this.#options;
     const { clock, step } = run;
@@ -184,7 +190,7 @@ export class MarketData {
     else step(event);
   }
 
-  /** At once, but not again before a pause has passed: frames may come by the hundred, and each event is recorded. */
+  /** Reports the book now, but at most once per pause: frames may arrive by the hundred, and each event is recorded. */
   #tellSoon(startedAt: Millis | null): void {
     const { clock } = this.#options.run;
     this.#untold = { startedAt };

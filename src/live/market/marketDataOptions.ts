@@ -1,4 +1,4 @@
-/** What market data is made of, and what it shows of itself. */
+/** Options and status of market data. */
 import type { Amount, Engine, Exchange, Instrument, MarketStream, Millis, Side } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import type { EventDrivenReadsOptions } from '../account/eventDrivenReads.ts';
@@ -6,7 +6,7 @@ import type { Reads } from '../account/reads.ts';
 import type { Failed } from '../failed.ts';
 import type { ReferenceOptions } from './reference.ts';
 
-/** Reads of the account that the stream's news of our orders begin. */
+/** Account reads that the stream's news of the bot's orders triggers. */
 export type AccountDoor = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBalances' | 'look'> & {
   readonly reads: Reads;
 };
@@ -14,33 +14,33 @@ export type AccountDoor = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBala
 export type MarketDataOptions = {
   readonly run: RunContext;
   readonly bot: { readonly book: string; readonly instance: string };
-  /** Without a stream books are polled only. */
+  /** Without `stream`, books are only polled. */
   readonly venue: { readonly exchange: Exchange; readonly stream?: MarketStream | undefined };
   readonly engine: Engine;
   readonly account: AccountDoor;
   readonly instrument: () => Instrument;
-  /** What our price is elsewhere, and how often it is read. */
+  /** Sources of the reference price, and how often it is read. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Between two polls, and after which a stream without a frame is not trusted without one. */
+  /** Pause between two polls; a stream without a frame for this time must be checked by a poll. */
   readonly bookPollMs: Millis;
-  /** Told how a read that failed ended. */
+  /** Called with the outcome of a failed read. */
   readonly note: (what: string, failed: Failed) => void;
   readonly host: HostWatch;
 };
 
-/** What befalls the process that all this runs in. */
+/** Watch on the host process. */
 export type HostWatch = {
-  /** Called at each frame, before it is looked at. */
+  /** Called at each frame, before it is handled. */
   readonly onTurn: () => void;
-  /** What is heard now may have waited while this process stood still. */
+  /** Whether received data may have waited while the process was suspended. */
   readonly isWaking: () => boolean;
-  /** Something of our own broke. */
+  /** Called on an internal error. */
   readonly onBroken: (error: unknown) => void;
 };
 
 export type MarketDataStatus = {
-  /** True while the engine's book is the stream's; null when there is no stream. */
+  /** Whether the engine's book is the stream's; `null` if there is no stream. */
   readonly streamUp: boolean | null;
-  /** Lots of others before our best order of each side; null when it is not in the stream's book. */
+  /** Lots of others ahead of the bot's best order on each side; `null` if it is not in the stream's book. */
   readonly queueAhead: Readonly<Record<Side, Amount | null>>;
 };

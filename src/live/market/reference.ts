@@ -1,11 +1,11 @@
-/** Reads, now and then, what other books of the exchange and feeds say our price is, and tells the engine. */
+/** Periodic reads of the reference price, from other books of the exchange and from feeds, into the engine. */
 import { priceAcross } from '../../core/index.ts';
 import type { BookSnapshot, EngineEvent, Exchange, Instrument, Leg, Millis, Timer } from '../../core/index.ts';
 import type { Feed } from './feed.ts';
 import type { RunContext } from '../runContext.ts';
 import type { Failed } from '../failed.ts';
 
-/** `feeds`: instead of the exchange, by the book that they tell. */
+/** `feeds`: replacements for the exchange, by the book that they price. */
 export type ReferenceOptions = {
   readonly legs: readonly Leg[];
   readonly everyMs: Millis;
@@ -22,7 +22,10 @@ type Surroundings = {
 
 export type FeedFailed = { readonly kind: 'feed failed'; readonly name: string; readonly why: string };
 
-/** One reading: as old as the oldest price in it, and as the first request of it. Null when a book has not two sides. */
+/**
+ * Reads the reference once. Its age is that of its oldest price and of its first request. `null` if a book is
+ * one-sided.
+ */
 export async function readReference(
   { exchange, instrument, time }: Pick<Surroundings, 'exchange' | 'instrument'> & Pick<RunContext, 'time'>,
   { legs, feeds }: Pick<ReferenceOptions, 'legs' | 'feeds'>,
@@ -47,11 +50,11 @@ export async function readReference(
   return price > 0 && price < Infinity ? { kind: 'reference', at: time(), startedAt, price } : null;
 }
 
-/** A model's number: a float. */
+/** Model value, so a float. */
 const snapshotMid = ({ bids, asks }: BookSnapshot): number =>
   (Number(bids[0]?.price ?? Number.NaN) + Number(asks[0]?.price ?? Number.NaN)) / 2;
 
-/** The same again is said at most so often. */
+/** Minimum pause between equal log lines. */
 const SAY_EVERY_MS: Millis = 60_000;
 
 export class ReferenceReads {
@@ -60,7 +63,7 @@ export class ReferenceReads {
   #timer: Timer | null = null;
   #stopped = false;
   #reading: Promise<void> = Promise.resolve();
-  /** When it was last said that a feed fails; null while all are well. */
+  /** Time of the last log line about a failing feed; `null` while all feeds work. */
   #saidAt: Millis | null = null;
 
   constructor(setup: ReferenceOptions, of: Surroundings) {
@@ -72,7 +75,7 @@ export class ReferenceReads {
     this.#reading = this.#read().catch(this.#of.onBroken);
   }
 
-  /** Resolves when the reading under way has ended. */
+  /** Stops; resolves when the current read has ended. */
   stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.stop();

@@ -1,4 +1,4 @@
-/** Asks RFQ now and then what it would pay and ask, and tells the engine. It accepts nothing: it has nothing to accept with. */
+/** Periodic RFQ quotes as a price reference for the engine. This code cannot accept a quote. */
 import { isThin, moneyOf } from '../../core/index.ts';
 import type { ConversionDesk, ConversionOffer, Engine, Instrument, Millis, Money } from '../../core/index.ts';
 import { Offers } from '../../hedge/index.ts';
@@ -6,9 +6,9 @@ import type { RunContext } from '../runContext.ts';
 
 export type RfqReferenceSetup = {
   readonly desk: Pick<ConversionDesk, 'offer' | 'pairs'>;
-  /** What the prices are asked for, in the major currency. */
+  /** Amount to request prices for, in the base currency ("major"). */
   readonly amount: Money;
-  /** Between two readings of two quotes each. */
+  /** Pause between two reads of two quotes each. */
   readonly everyMs: Millis;
   readonly thinBps?: number | undefined;
   readonly capsSkew: boolean;
@@ -33,7 +33,10 @@ export class RfqReferenceReads {
     return this.#o.everyMs;
   }
 
-  /** One reading, where somebody goes by it: a thin book, or inventory whose skew it bounds. As old as its first request. */
+  /**
+   * Reads both quotes once, if they are needed: for a thin book, or for inventory whose skew they bound. The reading is
+   * as old as its first request.
+   */
   async read(): Promise<void> {
     const { engine, amount, instrument } = this.#o;
     const { time, step } = this.#o.run;
@@ -57,7 +60,7 @@ export class RfqReferenceReads {
   }
 }
 
-/** The reads of one run; null where nobody wants them. */
+/** Returns the reads of one run; `null` if not configured. */
 export function rfqReferenceReadsOf(
   setup: RfqReferenceSetup | undefined,
   run: RunContext,
@@ -67,6 +70,6 @@ export function rfqReferenceReadsOf(
   return setup ? new RfqReferenceReads({ ...setup, run, engine, instrument }) : null;
 }
 
-/** A model's number: a float, in 10^-18 of the minor currency for one major. */
+/** Model value, so a float: 10^-18 of the minor currency for one major. */
 const priceOf = (minor: ConversionOffer['give'], major: ConversionOffer['give']): number =>
   (Number(moneyOf(minor.amount)) / Number(moneyOf(major.amount))) * 1e18;

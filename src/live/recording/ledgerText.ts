@@ -1,4 +1,4 @@
-/** A ledger, its entries, and the mark that is made of it, as text and back, to the last digit. */
+/** Exact text format of a ledger, its entries and its checkpoint. */
 import type { HedgeRow } from '../../hedge/index.ts';
 import { CAUSES, causesOf, money, moneyOf, textOfMoney } from '../../core/index.ts';
 import type {
@@ -25,7 +25,7 @@ export type WrittenProfit = {
 type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
 
 type Written = {
-  /** Without those that brought nothing. */
+  /** Causes with an amount of zero are omitted. */
   causes: WrittenCauses;
   sources: readonly string[];
   seen: [tid: string, content: string][];
@@ -35,10 +35,10 @@ type Written = {
   profit?: WrittenProfit;
 };
 
-/** As it was written before there were causes: the balances alone. */
+/** Older format, before causes: only the balances. */
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
-/** JSON. Sums of causes as decimal text, those of the guard in units of 10^-18, the target in lots. */
+/** Returns the ledger as JSON. Sums of causes are decimal text, sums of the guard are in 10^-18, the target in lots. */
 export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, profit }: RestoredLedger): string =>
   JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
@@ -50,7 +50,7 @@ export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, pr
     ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
   } satisfies Written);
 
-/** Of a text from before there were causes, all of a balance is its opening. Throws on damaged JSON or sums. */
+/** Parses a ledger. In text from before causes, each whole balance is its opening. Throws on damaged JSON or sums. */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
   const { seen, target, guard, adverse, profit } = written;
@@ -65,13 +65,13 @@ export function ledgerOf(text: string): RestoredLedger {
   };
 }
 
-/** Sums as decimal text. */
+/** Returns the profit with sums as decimal text. */
 export const writtenProfit = ({ since, at, twiceMid, profit }: ProfitSinceOpening): WrittenProfit => ({
   ...{ since, at, twiceMid: twiceMid === null ? null : textOfMoney(twiceMid) },
   profit: profitOf(profit, textOfMoney),
 });
 
-/** Reads what `writtenProfit` wrote. Throws on damaged sums. */
+/** Parses the output of `writtenProfit`. Throws on damaged sums. */
 export const profitSinceOpeningOf = ({ since, at, twiceMid, profit }: WrittenProfit): ProfitSinceOpening => ({
   ...{ since, at, twiceMid: twiceMid === null ? null : moneyOf(twiceMid) },
   profit: profitOf(profit, moneyOf),
@@ -96,7 +96,7 @@ function causesIn(written: WrittenCauses): Map<string, Causes> {
 const openingOf = (totals: WrittenBefore['totals']): Map<string, Causes> =>
   new Map(totals.map(([currency, total]) => [currency, causesOf({ opening: moneyOf(total) })]));
 
-/** What an entry did; its source and its time stand beside it. */
+/** Returns the changes of an entry as text; its source and time are stored separately. */
 export const textOfEntry = ({ why, changes }: Pick<LedgerEntry, 'why' | 'changes'>): string =>
   JSON.stringify([
     why,
@@ -105,7 +105,7 @@ export const textOfEntry = ({ why, changes }: Pick<LedgerEntry, 'why' | 'changes
       .map(({ cause, currency, amount }) => [cause, currency, textOfMoney(amount)]),
   ]);
 
-/** The way back from `textOfEntry`; `at` in ms since 1970. Throws on damaged JSON or sums. */
+/** Parses the output of `textOfEntry`; `at` in ms since 1970. Throws on damaged JSON or sums. */
 export function entryOf(source: string, at: Millis, text: string): LedgerEntry {
   const [why, ...changes] = JSON.parse(text) as [string | null, ...[cause: Cause, currency: string, amount: string][]];
   return {
@@ -116,7 +116,7 @@ export function entryOf(source: string, at: Millis, text: string): LedgerEntry {
   };
 }
 
-/** The ledger as it stands, with what it needs to be taken up again. */
+/** Ledger at one point in time, with everything needed to continue it. */
 export type LedgerCheckpoint = {
   readonly ledger: RestoredLedger;
   readonly marker: string | undefined;
@@ -124,22 +124,22 @@ export type LedgerCheckpoint = {
     readonly id: string;
     readonly filled: Amount;
     readonly oid: string | null;
-    /** As the order is counted in the units of the mark; absent in marks of an older Puntas: as it was written. */
+    /** Price and amount in the units of the checkpoint. Absent in those of an older Puntas: as originally written. */
     readonly price?: number;
     readonly amount?: number;
-    /** Filled beyond whole lots, in the major currency; absent: nothing. */
+    /** Filled amount beyond whole lots, in the major currency; absent if zero. */
     readonly rest?: string;
   }[];
   readonly hedges?: readonly HedgeRow[];
-  /** Tick and lot of all prices and amounts; null in marks of an older Puntas. */
+  /** Tick and lot of all prices and amounts; `null` in checkpoints of an older Puntas. */
   readonly units?: { readonly tick: string; readonly lot: string } | null;
-  /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
+  /** Listed transfers that are in the ledger or were before it started; `null` if unknown. */
   readonly transfers?: readonly string[] | null;
-  /** Currencies of which a trade could not be read: their balances cannot equal the ledger. */
+  /** Currencies with an unreadable trade; their balances cannot equal the ledger. */
   readonly uncounted?: readonly string[];
-  /** The last comparison with the exchange's balances: for those who look. */
+  /** Last comparison with the exchange's balances, for display. */
   readonly checked?: BalanceCheck | null;
-  /** Of all runs since the opening, this one included; null where an older Puntas kept none. */
+  /** Profit of all runs since the opening, including this one; `null` if an older Puntas kept none. */
   readonly profit?: Profit | null;
 };
 
@@ -151,7 +151,10 @@ type WrittenMark = Omit<LedgerCheckpoint, 'ledger' | 'marker' | 'checked' | 'pro
   readonly profit?: Readonly<Record<keyof Profit, string>> | null;
 };
 
-/** JSON with the ledger's own text inside. Sums as decimal text, `filled` in lots, times in ms since 1970. */
+/**
+ * Returns the checkpoint as JSON, with the ledger's text inside. Sums are decimal text, `filled` is in lots, times are
+ * in ms since 1970.
+ */
 export const textOfCheckpoint = ({
   ledger,
   marker,
@@ -180,7 +183,10 @@ export const textOfCheckpoint = ({
   } satisfies WrittenMark);
 };
 
-/** The way back; what an older Puntas did not write is null, or no hedges. Throws on damaged JSON or sums. */
+/**
+ * Parses a checkpoint. Fields that an older Puntas did not write are `null`, and `hedges` is empty. Throws on damaged
+ * JSON or sums.
+ */
 export function checkpointOf(text: string): Required<LedgerCheckpoint> {
   const { ledger, marker, live, hedges, transfers, units, uncounted, checked, profit } = JSON.parse(
     text,

@@ -1,4 +1,4 @@
-/** The engine's inputs and answers as lines of text, and back: what a run can be replayed from, command by command. */
+/** Text lines of the engine's inputs and answers, from which a run can be replayed command by command. */
 import { DEPTH_LEVELS, emptyDepth } from '../../core/index.ts';
 import type {
   Amount,
@@ -15,27 +15,27 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 
 /** One line of the recording. */
 export type RecordingLine =
-  /** An input. `levels`: changes of the best levels since the line before that had any, as side, price, amount. */
+  /** An input. `levels`: changes of the best levels since the last line that had any, as side, price, amount. */
   | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
   | Answer
-  /** Lines are missing here: the disk did not take them. */
+  /** Marker of missing lines that the disk did not accept. */
   | { readonly kind: 'gap' };
 
 type BookEvent = Extract<EngineEvent, { kind: 'book' }>;
-/** An event as it is written: the book of one stands beside it as the levels that changed. */
+/** Event in a recording, without the book; the changed levels replace it. */
 export type RecordedEvent = Exclude<EngineEvent, BookEvent> | Omit<BookEvent, 'book'>;
 
-/** What the engine made of the input before; a line is only written where there are commands, or the engine broke. */
+/** Engine's answer to the previous input. Written only if there are commands or the engine failed. */
 export type Answer =
   | { readonly kind: 'commands'; readonly commands: readonly Command[] }
   | { readonly kind: 'broke'; readonly message: string };
 
 export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
 
-/** The line of a gap. */
+/** Text of a gap line. */
 export const GAP = 'g';
 
-/** Writes lines; remembers the depth that was written last. */
+/** Writer of lines; remembers the depth that it wrote last. */
 export class LineWriter {
   readonly #depth = emptyDepth(DEPTH_LEVELS);
   readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
@@ -70,13 +70,13 @@ export class LineWriter {
   }
 }
 
-/** By the message alone: it is what a replay is compared by, and a stack is another on every machine. */
+/** Uses only the message: replays compare it, and a stack differs between machines. */
 export const brokenBy = (error: unknown): Answer => ({
   kind: 'broke',
   message: error instanceof Error ? error.message : String(error),
 });
 
-/** Throws a RangeError on a line that is not one, a SyntaxError on one whose JSON is damaged. */
+/** Parses a line. Throws a RangeError on an invalid line, a SyntaxError on damaged JSON. */
 export function lineOf(text: string): RecordingLine {
   const body = text.slice(1);
   if (text === GAP) return { kind: 'gap' };
@@ -88,8 +88,8 @@ export function lineOf(text: string): RecordingLine {
 }
 
 /**
- * The event of an input, once `book` is brought from the line before to where it stood then: the one that a `book` event tells of. Throws a
- * RangeError on a level that cannot be.
+ * Returns the event of an input and updates `book` to that line; a `book` event carries it. Throws a RangeError on an
+ * impossible level.
  */
 export function eventOf({ event, levels }: Extract<RecordingLine, { kind: 'input' }>, book: OrderBook): EngineEvent {
   for (const [side, price, amount] of levels) book.set(side === 0 ? 'buy' : 'sell', price as Price, amount as Amount);
@@ -104,7 +104,7 @@ function levelsOf(depth: Depth, side: Side): Map<number, number> {
   return levels;
 }
 
-/** JSON has no 64-bit numbers and no maps: both are written as one-key objects. */
+/** JSON has no 64-bit integers and no maps, so both are written as one-key objects. */
 function encode(key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return { $bigint: value.toString() };
   if (key === 'ledger' && value !== null) return { $ledger: textOfLedger(value as RestoredLedger) };

@@ -1,4 +1,6 @@
-/** The recordings of a state directory: one file a run, only ever appended to, so that an old one is given back to the disk by deleting its file. */
+/**
+ * Recordings of a state directory: one append-only file per run, so that deleting the file frees an old run's space.
+ */
 import { openRegularFile } from '../../guard/index.ts';
 import {
   closeSync,
@@ -17,37 +19,40 @@ import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Millis } from '../../core/index.ts';
 import { syncFolder } from '../files/durableFiles.ts';
 
-/** What a run was made from: the first line of its recording. */
+/** First line of a recording: the inputs of the run. */
 export type RecordedRun = {
   readonly run: number;
   readonly startedAt: Millis;
-  /** Its configuration, as text. */
+  /** Configuration as text. */
   readonly setup: string;
-  /** Absent in the first format: its refusals have the exchange's code and no meaning. */
+  /** Absent in the first format, whose refusals have the exchange's code without a meaning. */
   readonly format?: 2;
 };
 
-/** The recording of the run that goes on. */
+/** Recorder of the current run. */
 export type RunRecorder = {
   /** Bytes on disk. */
   readonly bytes: number;
-  /** Appends lines. Durable when it returns; throws when the disk does not take them, and then none of them is there. */
+  /** Appends lines, durable on return. Throws, and keeps none of them, if the disk does not accept them. */
   write(lines: readonly string[]): void;
-  /** May be called again. */
+  /** Idempotent. */
   close(): void;
 };
 
 const NAME = /^run-(\d{1,15})\.rec$/;
 const recordingName = (run: number): string => `run-${run}.rec`;
 
-/** Length and sum before each piece. */
+/** Length and checksum before each piece. */
 const HEAD_BYTES = 8;
-/** What a piece unpacks to at most; more lines are written as several. A piece that says or holds more was not written by this program. */
+/** Maximum unpacked size of a piece; more lines are split. A larger piece was not written by this program. */
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
-/** Deflate looks back this far, over the pieces before too: they are small, and much alike (54 MB a day without, 19 MB with, measured). */
+/**
+ * Deflate window, which spans earlier pieces too: pieces are small and similar (54 MB per day without, 19 MB with,
+ * measured).
+ */
 const WINDOW_BYTES = 32_768;
 
-/** Numbers and sizes of the runs whose recordings are there, oldest first. */
+/** Returns the numbers and sizes of the recorded runs, oldest first. */
 export function recordingsIn(dir: string): readonly { readonly run: number; readonly bytes: number }[] {
   return readdirSync(dir)
     .flatMap(name => {
@@ -70,7 +75,7 @@ export function forgetOld(dir: string, current: number, maxBytes: number, maxRun
   }
 }
 
-/** Starts the recording of a run. Throws when the disk does not take it. */
+/** Starts the recording of a run. Throws if the disk does not accept it. */
 export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const file = openSync(join(dir, recordingName(of.run)), 'wx', 0o600);
@@ -88,7 +93,7 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
       return Buffer.concat([head, packed]);
     });
     const piece = Buffer.concat(pieces);
-    // Always from the end of the last whole piece: half of one, left by a full disk, is written over.
+    // Always writes from the end of the last complete piece, over a partial one left by a full disk.
     for (let done = 0; done < piece.length;) done += writeSync(file, piece, done, piece.length - done, bytes + done);
     fdatasyncSync(file);
     bytes += piece.length;
@@ -115,9 +120,10 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
 }
 
 /**
- * What a run was made from and its lines, also while it goes on. Null when its first piece is not whole: it ended as it began. A last piece
- * that is not whole was never relied on, and is left out. Throws a RangeError, now or while the lines are read, where the file is damaged.
- * The file is open until the lines were read, or left by `return`.
+ * Reads the inputs and the lines of a run, also while it is being recorded. `null` if its first piece is incomplete:
+ * the run ended at its start. An incomplete last piece was never relied on and is ignored. Throws a RangeError,
+ * immediately or while the lines are read, if the file is damaged. The file is open until all lines were read or the
+ * iterator returns.
  */
 export function readRecording(
   dir: string,
@@ -128,7 +134,7 @@ export function readRecording(
   return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
 }
 
-/** What a run was made from, and nothing else of it: no file stays open. Null and throws as `readRecording`. */
+/** Reads only the inputs of a run and leaves no file open. `null` and errors as for `readRecording`. */
 export function recordedRunOf(dir: string, run: number): RecordedRun | null {
   const pieces = followRecording(dir, run);
   try {
@@ -154,11 +160,14 @@ function* linesOf(path: string, run: number): Generator<string, undefined> {
   }
 }
 
-/** A recording read as it grows. The first line is what the run was made from (`RecordedRun`). Throws what opening a missing file throws. */
+/**
+ * Follows a recording as it grows. The first line is the run's `RecordedRun`. Throws the error of opening a missing
+ * file.
+ */
 export const followRecording = (dir: string, run: number): RecordingPieces =>
   new RecordingPieces(join(dir, recordingName(run)), run);
 
-/** The pieces of a recording in order, also of one that is still written. */
+/** Pieces of a recording in order, also of one that is still being written. */
 export class RecordingPieces {
   readonly #file: number;
   readonly #run: number;
@@ -171,18 +180,21 @@ export class RecordingPieces {
     this.#run = run;
   }
 
-  /** How much of the file was read, from 0 to 1. */
+  /** Returns the share of the file that was read, from 0 to 1. */
   get share(): number {
     const { size } = fstatSync(this.#file);
     return size === 0 ? 1 : this.#at / size;
   }
 
-  /** The lines of the next piece; null while there is no whole one. Throws a RangeError where the file is damaged. */
+  /**
+   * Returns the lines of the next piece; `null` if there is no complete one. Throws a RangeError if the file is
+   * damaged.
+   */
   next(): readonly string[] | null {
     if (!readWhole(this.#file, this.#head, this.#at)) return null;
     const length = this.#head.readUInt32LE(0);
     if (!(length > 0 && length <= PIECE_MAX_BYTES)) throw new RangeError(DAMAGED);
-    // Before room is made for it: the last piece may be half there.
+    // Checked before memory is allocated: the last piece may be incomplete.
     if (this.#at + HEAD_BYTES + length > fstatSync(this.#file).size) return null;
     const packed = Buffer.alloc(length);
     if (!readWhole(this.#file, packed, this.#at + HEAD_BYTES)) return null;
@@ -198,12 +210,12 @@ export class RecordingPieces {
   }
 }
 
-/** Lines as texts of at most a piece each. Throws a RangeError for a line that is longer. */
+/** Joins lines into texts of at most one piece each. Throws a RangeError if a line is longer. */
 function texts(lines: readonly string[]): Buffer[] {
   const found: Buffer[] = [];
   let text = '';
   for (const line of lines) {
-    // Three bytes a character at most.
+    // At most three bytes per character.
     if (3 * (text.length + line.length + 1) > PIECE_MAX_BYTES && text !== '') {
       found.push(Buffer.from(text));
       text = '';
@@ -216,7 +228,7 @@ function texts(lines: readonly string[]): Buffer[] {
   return found;
 }
 
-/** Throws a RangeError when it is no deflated text, or as soon as it is longer than any that is written. */
+/** Unpacks a piece. Throws a RangeError if it is not deflated text, or once it exceeds the maximum size. */
 function inflated(packed: Buffer, window: Buffer): Buffer {
   try {
     return inflateRawSync(packed, {
@@ -233,7 +245,7 @@ function inflated(packed: Buffer, window: Buffer): Buffer {
 
 const DAMAGED = 'the recording is damaged from here on';
 
-/** False when the file ends before. */
+/** Fills the buffer; returns `false` if the file ends first. */
 function readWhole(file: number, into: Buffer, from: number): boolean {
   for (let done = 0; done < into.length;) {
     const read = readSync(file, into, done, into.length - done, from + done);

@@ -1,11 +1,14 @@
-/** When requests of recorded runs were sent and answered, from the recordings in a state directory. */
+/** Send and answer times of requests, from the recordings in a state directory. */
 import type { Millis } from '../../core/index.ts';
 import { lineOf } from '../recording/recording.ts';
 import { readRecording, recordingsIn } from '../recording/recordings.ts';
 
 export type AnsweredRequest = { readonly sent: Millis; readonly answered: Millis };
 
-/** Placements, from the decision to the answer, and cancels, oldest run first. A recording is read up to where it is damaged. */
+/**
+ * Returns placements, from decision to answer, and cancels, oldest run first. A damaged recording is read up to the
+ * damage.
+ */
 export function answeredRequests(dir: string): readonly AnsweredRequest[] {
   return recordingsIn(dir)
     .toSorted((a, b) => a.run - b.run)

@@ -1,4 +1,4 @@
-/** Feeds a recorded run through a fresh engine again: every command must come out as it did. */
+/** Replay of a recorded run through a new engine, which must answer with the same commands. */
 import { OrderBook } from '../../core/index.ts';
 import type { Command, Engine, EngineEvent, Meaning, Millis } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
@@ -10,15 +10,18 @@ export type Replayed = {
   readonly run: number;
   readonly inputs: number;
   readonly commands: number;
-  /** The first difference, in words; null when every command was the same. */
+  /** Description of the first difference; `null` if every command was the same. */
   readonly difference: string | null;
-  /** The disk did not take all of the recording: it was replayed up to there. */
+  /** Whether the recording has a gap because the disk did not accept it; the replay ends there. */
   readonly gap: boolean;
-  /** What the engine broke with in the run, and again in the replay; null when it did not. */
+  /** Error on which the engine failed in the run and again in the replay; `null` if it did not. */
   readonly broke: string | null;
 };
 
-/** The rules that a run began with: its engine was made from them. Null when it ended before it read them. */
+/**
+ * Returns the rules at the start of a run, from which its engine was created. `null` if the run ended before it read
+ * them.
+ */
 export function firstRules(dir: string, run: number): Rules | null {
   for (const text of readRecording(dir, run)?.lines ?? []) {
     const line = lineOf(text);
@@ -30,15 +33,15 @@ export function firstRules(dir: string, run: number): Rules | null {
 }
 
 export type ReplayRunOptions = {
-  /** Sees each input with the engine's answer, for explanations. */
+  /** Receives each input with the engine's answer, for explanations. */
   readonly onInput?: (event: EngineEvent, commands: readonly Command[]) => void;
-  /** Stops before the first input that is later. */
+  /** Time limit: the replay stops before the first later input. */
   readonly until?: Millis;
-  /** What the exchange's codes mean, for recordings that have them alone. */
+  /** Returns the meaning of an exchange code, for recordings that have only codes. */
   readonly meaningOf?: ((code: string) => Meaning | undefined) | undefined;
 };
 
-/** Stops at the first difference. */
+/** Replays a run and stops at the first difference. */
 export function replayRun(
   dir: string,
   run: number,
@@ -61,13 +64,13 @@ export function replayRun(
   return replaying.end();
 }
 
-/** Reads lines of a recording of that format. Throws as `lineOf` does. */
+/** Returns a parser for lines of a recording in that format; it throws as `lineOf` does. */
 export const lineReader =
   (format: 2 | undefined, meaningOf: (code: string) => Meaning | undefined) =>
   (text: string): RecordingLine =>
     format === 2 ? lineOf(text) : translated(lineOf(text), meaningOf);
 
-/** One run on its way through a fresh engine, line by line. */
+/** Replay of one run through a new engine, line by line. */
 export class Replaying {
   readonly #run: number;
   readonly #engine: Engine;
@@ -85,7 +88,7 @@ export class Replaying {
     this.#onInput = onInput;
   }
 
-  /** Null when it goes on; else what came of it: at a difference, or a gap of the recording. */
+  /** Replays one line. Returns `null` to continue, or the result at a difference or a gap in the recording. */
   take(line: RecordingLine): Replayed | null {
     if (line.kind === 'gap') return this.#result(this.#compared(NO_COMMANDS), true);
     if (line.kind !== 'input') {
@@ -106,12 +109,12 @@ export class Replaying {
     return null;
   }
 
-  /** There are no more lines. */
+  /** Returns the result at the end of the lines. */
   end(): Replayed {
     return this.#result(this.#compared(NO_COMMANDS));
   }
 
-  /** The recording is not what was written. */
+  /** Returns the result for an unreadable recording. */
   failed(error: unknown): Replayed {
     const why = error instanceof Error ? error.message : String(error);
     return this.#result(`after ${this.#last} (input ${this.#inputs}): ${why}`);
@@ -128,7 +131,7 @@ export class Replaying {
   }
 }
 
-/** Nothing is recorded of it. */
+/** An empty answer is not recorded. */
 const NO_COMMANDS: Answer = { kind: 'commands', commands: [] };
 
 function answerOf(engine: Engine, event: EngineEvent): Answer {
@@ -139,7 +142,7 @@ function answerOf(engine: Engine, event: EngineEvent): Answer {
   }
 }
 
-/** A line of the first format: what its refusal means is looked up. */
+/** Adds the meaning of a refusal to a line of the first format. */
 function translated(line: RecordingLine, meaningOf: (code: string) => Meaning | undefined): RecordingLine {
   if (line.kind !== 'input' || line.event.kind !== 'placed' || line.event.outcome.kind !== 'refused') return line;
   const { event } = line;

@@ -1,4 +1,4 @@
-/** Takes every order of one instance out of the exchange by what the exchange itself lists, and verifies it. Needs no journal and no engine. */
+/** Verified cancel of every order of one instance, based on the exchange's own list. Needs no journal and no engine. */
 import { CANCEL_CHUNK, describeRow, sleep } from '../../core/index.ts';
 import type { Clock, Exchange, OrderReport, UnreadableRow } from '../../core/index.ts';
 import { isOwnOrder, unreadableOf } from '../unreadableRows.ts';
@@ -7,34 +7,40 @@ import type { ConnectivityLog } from '../connectivityLog.ts';
 export type CancelAllOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
   readonly clock: Clock;
-  /** Told how each request ended: it says what a person must hear, and how often. */
+  /** Receives the outcome of each request; limits what is logged. */
   readonly connectivity: ConnectivityLog;
   readonly book: string;
   readonly instance: string;
-  /** Origin ids that a journal knows: where the list is cut they are asked for one by one. */
+  /** Origin ids known to a journal; looked up one by one if the list is truncated. */
   readonly known?: readonly string[];
-  /** Told the origin ids that each read shows, and whether the list was cut. */
+  /** Called with the origin ids that each read shows, and whether the list was truncated. */
   readonly onSeen?: (ids: readonly string[], isCut: boolean) => void;
 };
 
-/** An order of the instance, as the exchange lists it. */
+/** Order of the instance, as the exchange lists it. */
 export type ListedOrder = { readonly oid: string; readonly id: string };
 
 const READ_EVERY_MS = 500;
-/** Asked for where a page is full: what comes is whole where it is more than a page, and less than this. */
+/** Requested page size after a full page. An answer between the two sizes is complete. */
 const LARGE_PAGE = 50_000;
 const EMPTY_READS = 2;
 
-/** What a look at the exchange's list shows of the instance. */
+/** Orders of the instance on the exchange's list. */
 type Page = { readonly live: readonly ListedOrder[]; readonly isCut: boolean };
 
-/** Open orders of the instance; null when they could not be read whole. Of a cut list, those that it shows, and those that are known to live. */
+/**
+ * Returns the open orders of the instance; `null` if they could not be read completely. For a truncated list, returns
+ * the listed orders and the known ones that are live.
+ */
 export async function found(options: CancelAllOptions): Promise<readonly ListedOrder[] | null> {
   const page = await pageOf(options, options.known ?? []);
   return page === null || (page.isCut && page.live.length === 0) ? null : page.live;
 }
 
-/** `asked`: origin ids that are asked for one by one where the list is cut. Null: the exchange told too little. */
+/**
+ * `asked`: origin ids to look up one by one if the list is truncated. `null` if the exchange's answers were
+ * insufficient.
+ */
 async function pageOf(options: CancelAllOptions, asked: readonly string[]): Promise<Page | null> {
   const { instance } = options;
   const page = options.exchange.limits.ordersPage;
@@ -42,7 +48,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
   if (first === null) return null;
   const more = first.rows < page ? null : await listed(options, LARGE_PAGE);
   const list = more ?? first;
-  // An unreadable row with an id of the instance is an order that may live.
+  // An unreadable row with an id of the instance may be a live order.
   const live = [...list.orders, ...list.unreadable].flatMap(({ oid, originId }) =>
     originId?.startsWith(`${instance}-`) === true ? [{ oid: oid ?? '', id: originId }] : [],
   );
@@ -69,7 +75,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     return live.length > 0 ? { live, isCut } : null;
   }
   for (const { oid, originId } of unreadableOf(outcome)) {
-    // Nothing shows that it is over.
+    // Its end is not proven.
     if (typeof originId === 'string' && !live.some(one => one.id === originId))
       live.push({ oid: oid ?? '', id: originId });
   }
@@ -96,8 +102,9 @@ async function listed({ exchange, book, connectivity }: CancelAllOptions, limit:
 }
 
 /**
- * Cancels and reads until two whole reads in a row show nothing, or until `goesOn` says no. The answer: what was seen last, empty only
- * when verified; null when nothing could be read, or only a list that is cut and shows nothing. `isEarly`: reads that begin while it holds do not count as empty.
+ * Cancels and reads until two complete reads in a row are empty, or until `goesOn` returns `false`. Returns the orders
+ * last seen; empty only if verified. `null` if nothing could be read, or only an empty truncated list. Reads that start
+ * while `isEarly` holds do not count as empty.
  */
 export async function cancelAllAndVerify(
   options: CancelAllOptions,
@@ -122,7 +129,7 @@ export async function cancelAllAndVerify(
   return [];
 }
 
-/** Cancels by origin ids, a bounded number at a time. What it proves is for a read to say. */
+/** Cancels by origin ids in bounded chunks. Only a later read proves the result. */
 export async function cancelAll(
   { exchange, connectivity }: Pick<CancelAllOptions, 'exchange' | 'connectivity'>,
   ids: readonly string[],
@@ -133,6 +140,9 @@ export async function cancelAll(
   }
 }
 
-/** What a person reads where nothing could be verified for that; `known`: how many orders the state knows, each asked for by itself. */
+/**
+ * Returns the text for the operator if a truncated list prevented verification. `known`: number of orders that the
+ * state knows, each looked up.
+ */
 export const cutText = (instance: string, book: string, known: number): string =>
   `the list of open orders on ${book} is full of orders of other programs, and may leave out some of ${instance}${known === 0 ? '' : ` (the ${known} that the state knows were asked for one by one)`}: cancel some of the others, then give this command again, or look at the exchange by hand`;

@@ -1,4 +1,4 @@
-/** The request to close everything through the hedger: what it may cost in all, and its end. */
+/** Operator's request to hedge all inventory: its total cost limit, and its end. */
 import { appendLine } from '../files/durableFiles.ts';
 import { Mailbox } from '../mailbox/mailbox.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
@@ -9,15 +9,18 @@ import { LIFTED_FILE } from './latch.ts';
 export type Flatten = MailMessage<'flatten'>;
 
 export interface FlattenFile {
-  /** Null when nobody asked for it. One that is refused spends nothing. */
+  /** Returns the request, or `null` if there is none. A refused request spends nothing. */
   read(): Flatten | null;
-  /** Durable when it returns. */
+  /** Stores the request, durable on return. */
   set(flatten: Flatten): void;
-  /** It is over, and why is kept beside what was lifted. False when the disk does not take that: to be tried again. */
+  /**
+   * Ends the request and logs the reason with the lifted halts. Returns `false` if the disk refuses it; the caller must
+   * retry.
+   */
   end(why: string, at: Millis): boolean;
 }
 
-/** The request in a state directory. */
+/** Returns the flatten request of a state directory. */
 export function flattenIn(dir: string): FlattenFile {
   const box = new Mailbox(dir, 'flatten');
   return {

@@ -1,10 +1,16 @@
-/** Carries a halt between the state directory and the engine: latched by another process or a person, lifted by a person. */
+/**
+ * Synchronization of halts between the state directory and the engine: set by another process or the operator, lifted
+ * by the operator.
+ */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Halt, Latch } from './latch.ts';
 
 type Step = (event: EngineEvent) => void;
 
-/** What is latched; from here on the engine knows it too. To be called before each order: so the halt is told before what it keeps back. */
+/**
+ * Passes a latched halt to the engine and returns it. Must be called before each order, so that the halt is reported
+ * before the order that it blocks.
+ */
 export function takeUpHalt(
   engine: Pick<Engine, 'haltedBecause'>,
   latch: Pick<Latch, 'read'>,
@@ -16,7 +22,7 @@ export function takeUpHalt(
   return halt;
 }
 
-/** To be called every now and then. Nothing lifts the halt of an engine that is `broken`, but a new process. */
+/** Must be called periodically. Only a new process lifts the halt of an engine that is `broken`. */
 export function watchHalt(
   engine: Pick<Engine, 'haltedBecause'>,
   latch: Pick<Latch, 'read' | 'takeLifted'>,

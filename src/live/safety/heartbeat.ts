@@ -1,4 +1,6 @@
-/** Signs of life between the bot and its sentinel: small files with a counter, because the two may not agree on the time. */
+/**
+ * Heartbeats between the bot and its sentinel: small files with a counter, because the clocks of the two may differ.
+ */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -6,38 +8,41 @@ import { join } from 'node:path';
 import type { Clock, Millis } from '../../core/index.ts';
 import { writeWhole } from '../files/durableFiles.ts';
 
-/** What a process says of itself. */
+/** Content of a heartbeat. */
 export type HeartbeatRecord = {
   readonly counter: number;
-  /** `kept out`: no private request may be sent for now. `stopped`: ended by itself with nothing left to watch. */
+  /**
+   * `kept out`: the process may not send private requests for now. `stopped`: it ended normally and left nothing to
+   * watch.
+   */
   readonly state: 'alive' | 'kept out' | 'stopped';
-  /** Tells one process from the next: when its heart began, milliseconds since 1970. */
+  /** Start time of the heartbeat, in ms since 1970; identifies the process. */
   readonly born: Millis;
-  /** Whole reads of its own orders and trades so far. */
+  /** Number of complete reads of own orders and trades. */
   readonly reads: number;
-  /** Milliseconds since the last of them, or since `born`. */
+  /** Time in ms since the last complete read, or since `born`. */
   readonly unreadMs: Millis;
-  /** Where it can be looked for; absent where nobody knows. */
+  /** Process id and host; absent if unknown. */
   readonly process?: { readonly pid: number; readonly host: string };
-  /** The process's own clock when this was written, where it runs faster than the machine's (`--speed`); absent otherwise. */
+  /** Clock of the process at the time of writing, if it is accelerated (`--speed`); otherwise absent. */
   readonly clock?: { readonly at: Millis; readonly speed: number };
 };
 
 export interface Heartbeat {
-  /** One sign of life. Never throws: a disk that does not take it looks like death, which is what it should look like. */
+  /** Writes a heartbeat. Never throws: if the disk does not accept it, the process must look dead. */
   beat(state: HeartbeatRecord['state']): void;
-  /** The same, after a whole read of its own orders and trades. */
+  /** Writes a heartbeat after a complete read of own orders and trades. */
   read(): void;
 }
 
-/** In a state directory. */
+/** File names in a state directory. */
 export const HEARTBEAT_FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json' } as const;
 export type Whose = keyof typeof HEARTBEAT_FILES;
 
-/** Beats into a state directory. */
+/** Returns a heartbeat that writes to a state directory. */
 export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>, speed = 1): Heartbeat {
   const file = join(dir, HEARTBEAT_FILES[whose]);
-  // A restart must not look like standing still.
+  // The counter must change across a restart.
   let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
   const born = clock.now();
   let reads = 0;
@@ -65,7 +70,7 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
   };
 }
 
-/** The last sign of life, or null when there is none that can be read. */
+/** Returns the last heartbeat; `null` if there is none or it is unreadable. */
 export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
     const told = JSON.parse(readRegularFile(join(dir, HEARTBEAT_FILES[whose]), SMALL_FILE)) as Partial<HeartbeatRecord>;
@@ -86,7 +91,10 @@ export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null
   }
 }
 
-/** Whether the process behind a heartbeat is still there; null where that cannot be seen: on another host, or nobody said which it is. */
+/**
+ * Whether the process behind a heartbeat exists; `null` if unknown, because it runs on another host or is not
+ * identified.
+ */
 export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   if (where === undefined || where.host !== hostname()) return null;
   try {
@@ -97,15 +105,15 @@ export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   }
 }
 
-/** The clock of a bot, as another process of the machine knows it. */
+/** Clock of a bot, as seen by another process on the machine. */
 export type BotClock = {
-  /** Times real time; 1 for the machine's own. */
+  /** Multiple of real time; 1 for the machine's clock. */
   readonly speed: number;
-  /** The bot's time at a time of the machine. */
+  /** Returns the bot's time at a wall time of the machine. */
   at(wall: Millis): Millis;
 };
 
-/** The clock of the bot that ran there last. */
+/** Returns the clock of the bot that last ran in a state directory. */
 export function botClockIn(dir: string): BotClock {
   const clock = readHeartbeat(dir, 'bot')?.clock;
   if (clock === undefined) return { speed: 1, at: wall => wall };
@@ -113,29 +121,32 @@ export function botClockIn(dir: string): BotClock {
   return { speed: clock.speed, at: wall => Math.round(clock.at + (wall - writtenAt) * clock.speed) };
 }
 
-/** What is seen of a process that has begun, and not stopped by itself. */
+/** Observation of a process that started and did not stop normally. */
 export type Sight = {
   readonly record: HeartbeatRecord;
-  /** Milliseconds since the last sign of life. */
+  /** Time in ms since the last heartbeat. */
   readonly stillMs: Millis;
-  /** Milliseconds since its last whole read; while it has made none, since that of the process before it, unless that one had stopped. */
+  /**
+   * Time in ms since its last complete read. Without one, since that of the previous process, unless that one had
+   * stopped.
+   */
   readonly unreadMs: Millis;
 };
 
-/** Who has not looked for so long has stood still itself, and gives the other its time anew. */
+/** If the watcher itself did not look for this long, it was suspended and restarts its count. */
 const UNWATCHED_MAX_MS = 30_000;
 
-/** Says how long a heartbeat has stood still, by the watcher's own clock. */
+/** Watcher that measures, by its own clock, how long a heartbeat has not changed. */
 export class Watch {
   readonly #read: () => HeartbeatRecord | null;
   readonly #elapsed: () => Millis;
   #last: HeartbeatRecord | null = null;
   #movedAt: Millis;
   #lookedAt: Millis;
-  /** How long nobody had read, when the heartbeat last moved. */
+  /** Time without a complete read when the heartbeat last changed. */
   #unreadMs: Millis = 0;
 
-  /** Standing still is counted from now on. */
+  /** The time without change counts from here. */
   constructor(read: () => HeartbeatRecord | null, elapsed: () => Millis) {
     this.#read = read;
     this.#elapsed = elapsed;
@@ -143,19 +154,22 @@ export class Watch {
     this.#lookedAt = elapsed();
   }
 
-  /** The last heartbeat that could be read, also of one that stopped. */
+  /** Returns the last readable heartbeat, also of a process that stopped. */
   get last(): HeartbeatRecord | null {
     return this.#last;
   }
 
-  /** Null when there is nothing to watch: it never beat, or it stopped by itself. */
+  /**
+   * Checks the heartbeat. Returns `null` if there is nothing to watch: no heartbeat yet, or the process stopped
+   * normally.
+   */
   look(): Sight | null {
     const record = this.#read();
     const now = this.#elapsed();
     const hasMoved = record !== null && (record.counter !== this.#last?.counter || record.born !== this.#last.born);
     const wasAway = now - this.#lookedAt > UNWATCHED_MAX_MS;
     if (hasMoved) {
-      // One that is started again and again, and reads nothing, looks after the orders as little as one that stands still.
+      // A process that restarts repeatedly and reads nothing neglects its orders as much as a frozen one.
       const goesOn = record.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped';
       this.#unreadMs = Math.max(record.unreadMs, goesOn ? this.#unreadMs + now - this.#movedAt : 0);
       this.#last = record;
@@ -167,7 +181,7 @@ export class Watch {
     return { record: this.#last, stillMs, unreadMs: this.#unreadMs + stillMs };
   }
 
-  /** Milliseconds since the last sign of life; null when there is nothing to watch. */
+  /** Returns the ms since the last heartbeat; `null` if there is nothing to watch. */
   stillForMs(): Millis | null {
     return this.look()?.stillMs ?? null;
   }

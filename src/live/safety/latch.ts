@@ -1,4 +1,4 @@
-/** The halt latch: a file that says why trading stopped. A restart does not lift it; only `puntas resume` does. */
+/** Halt latch: a file with the reason why trading stopped. A restart does not lift it; only `puntas resume` does. */
 import { TailedLines } from '../../guard/index.ts';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,47 +15,60 @@ export type Pause = MailMessage<'pause'>;
 export type Hold = MailMessage<'hold'>;
 
 export interface Latch {
-  /** Why trading is halted, or null. A file that cannot be read counts as a halt. */
+  /** Returns why trading is halted, or `null`. An unreadable file counts as a halt. */
   read(): Halt | null;
-  /** Durable when it returns. The first reason stays. */
+  /** Sets the halt, durable on return. The first reason stays. */
   set(halt: Halt): void;
-  /** Why only inventory is closed until a person resumes, or null. */
+  /** Returns why the bot is reduce-only until the operator resumes, or `null`. */
   readReduce(): Halt | null;
-  /** As `set`: only inventory is closed from here on. */
+  /** Sets reduce-only, like `set`. */
   setReduce(reduce: Halt): void;
-  /** The bot lifts that alone, and why is kept. False when the disk does not take it: to be tried again. */
+  /**
+   * Lifts only reduce-only, on the bot's behalf, and logs the reason. Returns `false` if the disk does not accept it;
+   * the caller must retry.
+   */
   liftReduce(reason: string, at: Millis): boolean;
-  /** The pause of a person, also one whose time is over, or null. A file that cannot be read counts, and ends at a resume alone. */
+  /**
+   * Returns the operator's pause, even if expired, or `null`. An unreadable file counts as a pause that only `resume`
+   * ends.
+   */
   readPause(): Pause | null;
-  /** Durable when it returns. It replaces the one before. */
+  /** Sets the pause, durable on return; replaces an earlier one. */
   setPause(pause: Pause): void;
-  /** Ends that pause and nothing else; who, why and when are kept. False when another has taken its place, or the disk does not take that. */
+  /**
+   * Ends only that pause and logs operator, reason and time. Returns `false` if another pause has replaced it, or if
+   * the disk does not accept the change.
+   */
   endPause(pause: Pause, ended: Halt): boolean;
-  /** Why the sentinel holds quotes back, or null. A file that cannot be read counts. */
+  /** Returns why the sentinel holds quotes, or `null`. An unreadable file counts. */
   readHold(): Hold | null;
-  /** As `set`. */
+  /** Sets the hold, like `set`. */
   setHold(hold: Hold): void;
-  /** Lifts the hold alone; who, why and when are kept with what was lifted. Throws when the disk does not take that. */
+  /**
+   * Lifts only the hold and logs operator, reason and time with what was lifted. Throws if the disk does not accept it.
+   */
   liftHold(lifted: { readonly reason: string; readonly at: Millis; readonly by: 'sentinel' }): void;
-  /** A person lifts the halt, the hold, and what keeps inventory only being closed, no pause; the reason is kept beside it with what was lifted. */
+  /**
+   * Lifts the halt, the hold and reduce-only for the operator, but not the pause; logs the reason with what was lifted.
+   */
   lift(reason: string, at?: Millis, who?: string): void;
-  /** True once after a halt was lifted: whoever trades takes it up, also when it was not running then. */
+  /** Returns `true` once after a halt was lifted, also if the bot was not running then. */
   takeLifted(): boolean;
-  /** Takes the room now that a halt needs when the disk is full. Throws when there is none. */
+  /** Reserves the disk space that a halt needs if the disk is full. Throws if there is none. */
   reserve(): void;
 }
 
-/** One line for each halt that was lifted. */
+/** Log with one line for each lifted halt. */
 export const LIFTED_FILE = 'resumed.jsonl';
-/** Becomes the latch when the disk has no room for a new file: a rename needs none. */
+/** Becomes the latch if the disk has no space for a new file: a rename needs none. */
 const RESERVE_FILE = 'HALTED.reserve';
 const RESERVED = 'the disk was full when trading was halted: the log has the reason';
-/** Room for any reason: what is written over it later needs none. */
+/** Size of the reserve file; a halt written over it needs no further space. */
 const RESERVE_BYTES = 4_096;
-/** There from the lifting of a halt until a bot has taken it up. */
+/** Exists from the lifting of a halt until a bot has applied it. */
 const TAKE_UP_FILE = 'RESUMED';
 
-/** A halt as it stands in the reserve: always of one length. A reason beyond it is cut. */
+/** Returns a halt as text for the reserve, always of the same length; a longer reason is cut. */
 function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
   const fits = (reason: string) => box.textOf({ ...halt, reason });
   let { reason } = halt;
@@ -64,7 +77,10 @@ function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
   return text + ' '.repeat(RESERVE_BYTES - Buffer.byteLength(text));
 }
 
-/** Message of a latch. A file that is refused counts too: as a halt, pause or hold of the bot with `unread` for the rest of it. */
+/**
+ * Returns the message of a latch. A refused file counts as a halt, pause or hold by the bot, with its other fields from
+ * `unread`.
+ */
 function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null, unread: U): M | (Halt & U) | null {
   if (found?.refused === undefined) return found?.message ?? null;
   const { path, why, fault } = found.refused;
@@ -72,14 +88,14 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
   return { reason: `the latch ${path} ${is}`, at: 0, by: 'bot', ...unread };
 }
 
-/** Nobody knows for which bot a hold was that cannot be read: only a person lifts it. */
+/** An unreadable hold does not identify its bot, so only the operator can lift it. */
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
 
 const isSamePause = (a: Pause | null, b: Pause): boolean =>
   a !== null && (['reason', 'at', 'by', 'who', 'until'] as const).every(field => a[field] === b[field]);
 
-/** Takes a pause away if it is that one: another process may have left a later one meanwhile, which stays. */
+/** Deletes the file if it contains that pause. A later pause written by another process stays. */
 function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): boolean {
   const file = box.path();
   const over = overPauseFile(box);
@@ -104,11 +120,11 @@ function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): b
 
 const overPauseFile = (box: Mailbox<'pause'>): string => `${box.path()}.over`;
 
-/** Removes what a kill left of a pause that was being ended. */
+/** Removes the file that a process killed while ending a pause left behind. */
 export const forgetEndedPause = (dir: string): void =>
   rmSync(overPauseFile(new Mailbox(dir, 'pause')), { force: true });
 
-/** The latch of a state directory. */
+/** Returns the latch of a state directory. */
 export function latchIn(dir: string): Latch {
   const [halted, reducing] = [new Mailbox(dir, 'halt'), new Mailbox(dir, 'reduce')];
   const [held, paused] = [new Mailbox(dir, 'hold'), new Mailbox(dir, 'pause')];
@@ -125,11 +141,11 @@ export function latchIn(dir: string): Latch {
       } catch (error) {
         const reserve = join(dir, RESERVE_FILE);
         if (!existsSync(reserve)) throw error;
-        // Where even this fails the halt is what matters, and the log has its reason.
+        // If this fails too, the halt still takes effect, and the log has its reason.
         try {
           overwrite(reserve, reservedText(halted, halt));
         } catch {
-          // What was reserved says that the disk was full.
+          // The reserve says that the disk was full.
         }
         renameSync(reserve, halted.path());
         syncFolder(dir);
@@ -170,7 +186,7 @@ export function latchIn(dir: string): Latch {
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
       new Mailbox(dir, 'flatten').remove();
-      // First what a halt outlives: a bot that looks in between must not find it again after it has taken up the lifting.
+      // Deleted first, so that a bot that looks in between does not find them again after it has applied the lifting.
       for (const box of [reducing, held, halted]) box.remove();
     },
     takeLifted: () => {
@@ -181,10 +197,10 @@ export function latchIn(dir: string): Latch {
   };
 }
 
-/** Of the file of lifted halts the last ones. */
+/** Bounds on the last part of the log that is read. */
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
-/** The last halts and the like that were lifted, oldest first: when, by whom and why. A line that cannot be read is left out. */
+/** Returns the last lifted halts, oldest first: when, by whom and why. An unreadable line is omitted. */
 export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
   const file = join(dir, LIFTED_FILE);
   if (!existsSync(file)) return [];
@@ -197,7 +213,10 @@ export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt 
   }).read();
 }
 
-/** The latch of a bot: a halt that the disk does not take holds for as long as this process lives, and is written as soon as it can be. */
+/**
+ * Returns the latch of a bot. A halt that the disk refuses holds for the life of this process and is written as soon as
+ * possible.
+ */
 export function stubbornLatch(latch: Latch, log: Log): Latch {
   let unwritten: Halt | null = null;
   const write = (halt: Halt) => {
@@ -215,7 +234,7 @@ export function stubbornLatch(latch: Latch, log: Log): Latch {
   };
   return {
     ...latch,
-    // It is tried again at every look.
+    // Retried at every check.
     setReduce: reduce => {
       try {
         latch.setReduce(reduce);

@@ -1,4 +1,7 @@
-/** All that is carried between the state directory's latch and the engine, at the three moments when it is: halt, reduce and pause. */
+/**
+ * Synchronization of halt, reduce-only and pause between the latch and the engine, at start, before orders and
+ * periodically.
+ */
 import type { Engine } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import { takeUpHalt, watchHalt } from './haltWatch.ts';
@@ -17,14 +20,17 @@ export class LatchWatch {
     this.#latch = latch;
   }
 
-  /** Before anything is decided. */
+  /** Must be called before the first decision. */
   begin(): void {
     const { step, time } = this.#run;
     takeUpReduce(this.#latch, time(), step);
     this.#watchPause();
   }
 
-  /** Before orders leave: what another process latched is told before what it keeps back. The halt, or null. */
+  /**
+   * Must be called before orders are sent, so that a latch of another process is reported before the orders that it
+   * blocks. Returns the halt, or `null`.
+   */
   beforePlacing(): Halt | null {
     const { step, time } = this.#run;
     const halt = takeUpHalt(this.#engine, this.#latch, time(), step);
@@ -32,7 +38,7 @@ export class LatchWatch {
     return halt;
   }
 
-  /** Every now and then. Nothing lifts the halt of an engine that is `broken`, but a new process. */
+  /** Must be called periodically. Only a new process lifts the halt of an engine that is `broken`. */
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
     watchHalt(this.#engine, this.#latch, time(), isBroken, step);

@@ -1,17 +1,23 @@
-/** Carries a pause of a person between the state directory and the engine: it ends by its time or by a resume, alone, and is kept over restarts. */
+/**
+ * Synchronization of the operator's pause between the state directory and the engine. It survives restarts and ends
+ * only at its expiry or at a resume.
+ */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
 import type { Latch, Pause } from './latch.ts';
 
 type Step = (event: EngineEvent) => void;
 
-/** The pause that holds at that time, or null. */
+/** Returns the pause in effect at that time, or `null`. */
 export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | null {
   const pause = latch.readPause();
   return pause === null || isOver(pause, at) ? null : pause;
 }
 
-/** To be called before the first decision, before each order, and every now and then. What the disk does not take is tried again at the next look. */
+/**
+ * Must be called before the first decision, before each order and periodically. A failed disk write is retried at the
+ * next call.
+ */
 export function watchPause(
   { pausedBecause: before }: Pick<Engine, 'pausedBecause'>,
   latch: Pick<Latch, 'readPause' | 'endPause'>,
@@ -22,7 +28,7 @@ export function watchPause(
   const pause = latch.readPause();
   if (pause !== null && isOver(pause, at)) {
     const words = `the pause is over, its time came at ${new Date(pause.until!).toISOString()}`;
-    // Another one may have taken its place just now: that is for the next look.
+    // If another pause has just replaced it, the next call handles that one.
     if (latch.endPause(pause, { reason: 'its time came', at, by: 'bot' })) log.info({}, `${words}: ${pause.reason}`);
   }
   const holds = pauseAt(latch, at);
@@ -33,7 +39,7 @@ export function watchPause(
   step({ kind: 'pause', at, reason });
 }
 
-/** Why, and until when. */
+/** Returns the reason and the expiry time. */
 export const pauseText = ({ reason, until }: Pause): string =>
   until === null ? reason : `${reason} (until ${new Date(until).toISOString().slice(0, 19)}Z)`;
 

@@ -1,4 +1,4 @@
-/** What is left to do when the state cannot be trusted: place nothing, take every order of this instance out, verify, and say so. */
+/** Recovery from an untrusted state: place nothing, cancel and verify every order of this instance, and report. */
 import { isFatal } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { cancelAllAndVerify } from './cancelAllAndVerify.ts';
@@ -8,27 +8,33 @@ import { ConnectivityLog } from '../connectivityLog.ts';
 
 export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
-  /** How long a request of the run before may be held on its way: reads count as empty only after that. */
+  /** Maximum delay of a request of the previous run; reads count as empty only after it. */
   readonly requestDelayMaxMs: Millis;
-  /** Bound of everything, beyond `requestDelayMaxMs`. */
+  /** Time limit of the whole recovery, beyond `requestDelayMaxMs`. */
   readonly withinMs: Millis;
-  /** Ends when asking again will not help: a wrong key stays wrong. */
+  /** Whether to stop once retries cannot help, as with a wrong key. */
   readonly givesUp?: boolean;
 };
 
-/** So many such refusals in a row, and nothing more is asked: one may be about a nonce. */
+/** Number of such refusals in a row after which the recovery stops; a single one may be about a nonce. */
 const FATAL_IN_A_ROW = 3;
 
 export type Recovered = {
-  /** Origin ids that may live; empty only when two whole reads after `requestDelayMaxMs` showed none. Null: nothing could be read. */
+  /**
+   * Origin ids of orders that may live; empty only if two complete reads after `requestDelayMaxMs` showed none. `null`
+   * if nothing could be read.
+   */
   readonly left: readonly string[] | null;
-  /** Orders that were seen to live, and are not left. */
+  /** Number of orders that were seen live and are gone. */
   readonly canceled: number;
-  /** The last list of open orders was full of others': what it leaves out could not be seen. Known orders were asked for one by one. */
+  /**
+   * Whether the last list of open orders was full of other programs' orders and thus truncated. Known orders were
+   * looked up one by one.
+   */
   readonly isCut: boolean;
 };
 
-/** Never rejects for what the exchange does. */
+/** Cancels the orders and verifies the result. Never rejects because of the exchange. */
 export async function recoverAndCancel(options: RecoverOptions): Promise<Recovered> {
   const { clock, log, requestDelayMaxMs, withinMs, instance } = options;
   const began = clock.elapsed();
@@ -65,7 +71,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     () => passed() < requestDelayMaxMs,
   );
   const ids = left === null ? null : left.map(({ id }) => id);
-  // Where the list was cut, what had been seen was asked for by itself.
+  // If the list was truncated, the orders seen before were looked up one by one.
   const notGone = ids?.length ?? (isCut ? 0 : seen.size);
   return { left: ids, canceled: seen.size - notGone, isCut };
 }

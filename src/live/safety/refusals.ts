@@ -1,10 +1,13 @@
-/** When a refusal that only a person can mend halts: at once, or, where a nonce or a wrong clock explains it too, after a minute of nothing else. */
+/**
+ * Rule for refusals that only the operator can fix: they halt immediately, or after a minute of only such refusals if a
+ * nonce or a wrong clock may explain them.
+ */
 import { isFatal } from '../../core/index.ts';
 import type { Clock, Meaning, Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import type { Failed } from '../failed.ts';
 
-/** For so long, and in so many refusals, one that may pass is taken for one that will. */
+/** Time and number of refusals within which a possibly temporary cause counts as temporary. */
 const PASSES_WITHIN_MS = 60_000;
 const PASSES_WITHIN = 3;
 
@@ -19,14 +22,14 @@ export class Refusals {
     this.#connectivity = connectivity;
   }
 
-  /** Something signed was accepted: the key is good. */
+  /** Records an accepted signed request: the key is valid. */
   accepted(): void {
     this.#connectivity.answered();
     this.#since = null;
     this.#count = 0;
   }
 
-  /** Says what a request ended in. Why trading must stop, or null when it need not. */
+  /** Logs the outcome of a request. Returns why trading must stop, or `null` if it need not. */
   failed(what: string, failed: Failed): string | null {
     this.#connectivity.failed(what, failed);
     if (failed.kind !== 'refused' || !this.#isFinal(failed.meaning)) return null;

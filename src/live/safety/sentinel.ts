@@ -1,9 +1,11 @@
 /**
- * The sentinel: a second process with its own key that takes the bot's orders out when nobody looks after them. It never places an order.
- *
- * What it does about it depends on what it sees. Dead or frozen, the bot shows no life: its orders are canceled, and trading is halted until a
- * person resumes. Cut off, the bot lives and cannot read the exchange, which answers the sentinel: its orders are canceled and its quotes are
- * held back, until it reads again. When the exchange answers neither, nothing is done, and nothing has to be undone.
+ * Sentinel: a second process with its own key that cancels the bot's orders when nothing looks after them. It never
+ * places an order.
+ * - The bot is dead or frozen (no heartbeat): the sentinel cancels its orders and halts trading until the operator
+ * resumes.
+ * - The bot is cut off (it cannot read the exchange, which answers the sentinel): the sentinel cancels its orders and
+ * holds its quotes until it reads again.
+ * - The exchange answers neither: the sentinel does nothing, so nothing has to be undone.
  */
 import { sleep } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
@@ -16,40 +18,46 @@ import type { DiskTrouble } from '../files/diskTrouble.ts';
 import type { Log } from '../log.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 
-/** The exchange is to be reached with a key of its own, so that the bot's nonces and lock-outs are not the sentinel's. */
+/** The exchange needs its own key, so that nonces and lockouts of the bot and the sentinel stay separate. */
 export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
   readonly latch: Latch;
-  /** Its own signs of life, for the bot. */
+  /** Sentinel's own heartbeat, for the bot. */
   readonly heartbeat: Pick<Heartbeat, 'beat'>;
-  /** The bot's. */
+  /** Watcher of the bot's heartbeat. */
   readonly watch: Watch;
-  /** The bot is taken for dead when its heartbeat has stood still this long, and for cut off when it has read nothing for so long. */
+  /**
+   * Time in ms without a heartbeat after which the bot counts as dead, and without a complete read after which it
+   * counts as cut off.
+   */
   readonly ttlMs: Millis;
-  /** More live orders of the bot than this are a reason too. */
+  /** Maximum number of the bot's live orders; more are a reason to act too. */
   readonly ordersMax: number;
-  /** What a person types to lift a halt of the bot. */
+  /** Command that lifts a halt of the bot. */
   readonly resumeCommand: string;
-  /** Why the disk of the bot's state takes nothing, or null: then a heartbeat that stands still says little of the bot. */
+  /** Returns why the disk of the bot's state accepts no writes, or `null`. A full disk also stops the heartbeat. */
   readonly diskProblem?: () => DiskTrouble | null;
-  /** Receives how many orders of a bot that is down, halted or held are open; 0 only if that is verified. */
+  /** Receives the number of open orders of a bot that is down, halted or held; 0 only if verified. */
   readonly onOrders?: (count: number) => void;
-  /** Whoever tells a person. */
+  /** Observer that notifies the operator. */
   readonly onSight?: (seen: SentinelSight) => void;
 };
 
-/** Told at every look, and when no order of the bot is left. */
+/** Reported at every check, and when all orders of the bot are gone. */
 export type SentinelSight =
   | {
       readonly kind: 'look';
-      /** Why it looks dead, long before its orders are canceled where its process can be seen; null when it lives, or has stopped by itself. */
+      /**
+       * Reason why the bot looks dead, reported well before the cancel if its process is visible; `null` if it lives or
+       * stopped normally.
+       */
       readonly gone: string | null;
-      /** It is halted or held back. */
+      /** Whether the bot is halted or held. */
       readonly isLatched: boolean;
     }
   | { readonly kind: 'verified'; readonly isHalt: boolean; readonly sentence: string };
 
-/** Why it halts the bot, each kind with the form of its sentence. */
+/** Text of a halt by its kind. */
 type HaltTexts = {
   readonly 'no life': `the bot has shown no life for ${string}`;
   readonly 'too many orders': `${number} live orders, the limit is ${number}`;
@@ -60,14 +68,17 @@ type HaltReason = HaltTexts[SentinelHalt];
 
 const LOOK_EVERY_MS = 1_000;
 const COUNT_EVERY_MS = 10_000;
-/** While the bot reads nothing, or the exchange did not answer the last time. */
+/** Pause between reads while the bot reads nothing, or after a failed read. */
 const ASK_EVERY_MS = 2_000;
-/** A lock-out lasts a minute, and may come again at once: who is kept out longer than this no longer looks after its orders. */
+/** A lockout lasts a minute and may repeat. A bot locked out for longer than this no longer looks after its orders. */
 const KEPT_OUT_MAX_MS = 150_000;
-/** No answer for so long was an outage: then the bot has as long to find out that it is over as a read of it may take. */
+/** Time without an answer that counts as an outage. Afterwards, the bot has the time of one read to notice its end. */
 const OUTAGE_MS = 15_000;
 
-/** A bot that was kept out has this long to read after it may ask again: one round of reads, each of which may be lost once. */
+/**
+ * Time that a locked-out bot has for its next read after the lockout: one round of reads, each of which may be lost
+ * once.
+ */
 const READ_ROUND_MS = 15_000;
 
 /** Watches until the signal aborts. Never rejects. */
@@ -84,18 +95,18 @@ class Sentinel {
   readonly #options: SentinelOptions;
   readonly #connectivity: ConnectivityLog;
   #wasGone = false;
-  /** Why to halt, until the disk has taken it: a full one must not keep the cancels back. */
+  /** Halt reason that the disk has not accepted yet; a full disk must not delay the cancels. */
   #owed: HaltReason | null = null;
-  /** The silence of the bot for which it was held back. Each is decided once: a person who resumes after it has decided. */
+  /** Read gap of the bot that was acted on. Each is acted on once, so that a resume by the operator is final. */
   #heldFor: string | null = null;
-  /** Why the bot is to be held back, while the disk does not take the hold. */
+  /** Hold reason that the disk has not accepted yet. */
   #owedHold: string | null = null;
   #countedAt: Millis = -Infinity;
-  /** When the exchange last answered, and since when it has done so without an outage. */
+  /** Time of the exchange's last answer, and since when it has answered without an outage. */
   #answeredAt: Millis;
   #answersSince: Millis = -Infinity;
   #isAnswered = true;
-  /** When the bot last said that it may send nothing. */
+  /** Time when the bot last reported a lockout. */
   #keptOutAt: Millis = -Infinity;
   #cleared = false;
 
@@ -114,7 +125,7 @@ class Sentinel {
       reason = counted ?? seen;
     }
     if (reason !== null && !this.#cleared) await this.#clear(reason, signal);
-    // A halted or dead bot is looked at again: what it sent before may still arrive.
+    // A halted or dead bot is checked again, because its earlier requests may still arrive.
     else if (this.#cleared && this.#isTime(COUNT_EVERY_MS)) {
       const live = await this.#live();
       this.#cleared = live?.length === 0;
@@ -122,7 +133,10 @@ class Sentinel {
     }
   }
 
-  /** Why nothing of the bot may live, as of now. Each death is latched once: a person who resumes after it has decided. */
+  /**
+   * Returns why no order of the bot may live, or `null`. Each death is latched once, so that a resume by the operator
+   * is final.
+   */
   #look(): string | null {
     const { heartbeat, watch, latch } = this.#options;
     heartbeat.beat('alive');
@@ -161,7 +175,7 @@ class Sentinel {
     return `the bot has shown no life for ${seconds(sight.stillMs)}${cause}${disk === null ? kind : kind.replace('; frozen: ', '; ')}`;
   }
 
-  /** Looks at the bot's orders every now and then; more often while it lives and says that it reads nothing. */
+  /** Counts the bot's orders periodically, and more often while the bot lives but reads nothing. */
   async #count(): Promise<string | null> {
     const { watch, ttlMs, ordersMax } = this.#options;
     const isBlind = (): boolean => {
@@ -183,7 +197,10 @@ class Sentinel {
     return null;
   }
 
-  /** The exchange answers us and not the bot. What the disk refuses is acted on all the same: then the reason is returned. */
+  /**
+   * Holds the bot's quotes, because the exchange answers the sentinel and not the bot. If the disk refuses the hold,
+   * returns the reason, and the caller acts on it anyway.
+   */
   #hold(): string | null {
     const { clock, latch, watch } = this.#options;
     const sight = watch.look();
@@ -207,7 +224,7 @@ class Sentinel {
     return this.#owedHold;
   }
 
-  /** Only a hold: a halt is lifted by a person. And only for the process that it was for, when that has lived throughout. */
+  /** Lifts only a hold (only the operator lifts a halt), and only for the same process if it has lived throughout. */
   #liftOwnHold(sight: Sight | null): void {
     const { clock, latch, log, watch, ttlMs, resumeCommand } = this.#options;
     const hold = latch.readHold();
@@ -217,7 +234,7 @@ class Sentinel {
     const readsAgain = record.reads > hold.reads && (sight === null || sight.unreadMs <= ttlMs);
     try {
       if (record.born !== hold.born) {
-        // Nobody looked after the orders between two processes.
+        // No process looked after the orders between the two.
         const why =
           `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
         if (!this.#isLatched(why)) return;
@@ -238,7 +255,7 @@ class Sentinel {
     log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
     if (this.#owed !== null)
       log.error({}, 'sentinel: the halt cannot be written, it is tried again; a restarted bot would trade');
-    // No longer than there is a reason: a bot that was resumed meanwhile quotes.
+    // Stops when the reason ends, because a resumed bot quotes again.
     const left = await cancelAllAndVerify(
       { ...this.#options, connectivity: this.#connectivity },
       () => !signal.aborted && this.#look() !== null,
@@ -259,7 +276,7 @@ class Sentinel {
     return this.#options.clock.elapsed() - this.#countedAt >= everyMs;
   }
 
-  /** Open orders of the bot, and whether the exchange answers. */
+  /** Reads the bot's open orders and records whether the exchange answers. */
   async #live(): ReturnType<typeof found> {
     const { clock } = this.#options;
     this.#countedAt = clock.elapsed();
@@ -272,7 +289,7 @@ class Sentinel {
     return live;
   }
 
-  /** True when trading is halted, by us or by somebody before us. */
+  /** Halts trading. Returns whether it is halted, by this call or earlier. */
   #isLatched(reason: HaltReason): boolean {
     const { latch, clock } = this.#options;
     try {
@@ -287,7 +304,7 @@ class Sentinel {
 const processOf = ({ process: where }: HeartbeatRecord, is: 'there' | 'gone'): string =>
   `its process ${where?.pid} is ${is}`;
 
-/** Names the time from one whole read of a process to the next. */
+/** Returns an id for the time between two complete reads of a process. */
 const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;
 
 const seconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;

@@ -1,4 +1,4 @@
-/** The bot's side of the sentinel: quotes wait while one that is asked for shows no life, and while one holds them back. */
+/** Bot's side of the sentinel: quotes wait while a required sentinel has no heartbeat, and while it holds them. */
 import type { RunContext } from '../runContext.ts';
 import type { Latch } from './latch.ts';
 
@@ -10,7 +10,7 @@ export class SentinelWatch {
   #alive = true;
   #isHeld = false;
 
-  /** `isAlive`: whether the sentinel shows life; absent: none is asked for. */
+  /** `isAlive`: whether the sentinel has a heartbeat; if absent, none is required. */
   constructor(
     run: RunContext,
     latch: Pick<Latch, 'readHold'>,

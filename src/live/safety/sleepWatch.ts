@@ -1,13 +1,16 @@
-/** Notices that this process did not run for a while: it was frozen, or its machine was; what waited in its sockets then is old news. */
+/** Detection of a suspended process or machine; data that waited in the sockets meanwhile is outdated. */
 import type { Clock, Millis } from '../../core/index.ts';
 
-/** Between two looks when nothing else happens. */
+/** Pause between two checks without other events. */
 export const LOOK_EVERY_MS: Millis = 500;
-/** Nothing that was read before counts after a longer pause: by then the account has not been read for too long either. */
+/** Pause after which earlier reads no longer count; the account was not read for too long either. */
 const SLEPT_MS = 10_000;
-/** A machine that stood still shows the pause on its wall clock alone; so does a clock that was set, and that costs a second of quotes. */
+/**
+ * Difference between wall and monotonic clock that counts as suspension of the machine. Setting the clock looks the
+ * same and costs a second of quotes.
+ */
 const UNSEEN_MS = 2_000;
-/** After a pause of this length, what comes at once may have waited as long. */
+/** Suspension after which data that arrives immediately may have waited as long. */
 const PAUSED_MS = 2_000;
 const WAKING_MS = 500;
 
@@ -23,7 +26,9 @@ export class SleepWatch {
     this.#wall = clock.now();
   }
 
-  /** To be called at every turn. Milliseconds for which the process did not run, when they are too many to go on as before; else 0. */
+  /**
+   * Must be called at every turn. Returns the ms for which the process was suspended, if too long to continue; else 0.
+   */
   look(): Millis {
     const elapsed = this.#clock.elapsed();
     const wall = this.#clock.now();
@@ -36,7 +41,7 @@ export class SleepWatch {
     return unseen >= UNSEEN_MS ? unseen : 0;
   }
 
-  /** What is heard now may have waited since before a pause. */
+  /** Whether received data may have waited since before a suspension. */
   get isWaking(): boolean {
     return this.#clock.elapsed() - this.#pausedAt < WAKING_MS;
   }

@@ -1,16 +1,22 @@
-/** Nonces that never repeat across restarts: a mark above everything that may be sent is on disk before it is sent. */
+/** Nonces that never repeat across restarts: an upper mark is on disk before any nonce below it is sent. */
 import type { NonceSource } from '../../core/index.ts';
 import type { Journal } from './journal.ts';
 
-/** Of 19-digit nonces (milliseconds and six digits of salt). */
+/** Nonces per millisecond: a 19-digit nonce is epoch milliseconds followed by six digits. */
 const PER_MS = 1_000_000n;
-/** A new block while so much of the old one is left: enough to count on in through any time with a full disk. About one write a minute. */
+/**
+ * Size of a block, and the remainder at which the next one is reserved. The remainder lasts for any time with a full
+ * disk. About one write per minute.
+ */
 const BLOCK = 70_000n * PER_MS;
 const SPARE = 10_000n * PER_MS;
-/** Ahead of the clock, where an earlier run's block left off. A whole block each time would run away from the clock over quick restarts. */
+/**
+ * Reserved size while the nonces are ahead of the clock, after an earlier run's block. With complete blocks, quick
+ * restarts would move the nonces ever further ahead.
+ */
 const FEW = PER_MS;
 
-/** Throws when the disk takes nothing at the start. */
+/** Returns a nonce source with a durable mark. Throws if the disk accepts no write at the start. */
 export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonceMark' | 'reserveNonces'>): NonceSource {
   let mark = journal.nonceMark;
   const draw = (): { readonly nonce: bigint; readonly isAhead: boolean } => {
@@ -24,7 +30,7 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
     journal.reserveNonces(reserved);
     mark = reserved;
   };
-  // Drawn now, so that no run goes on without a block of its own.
+  // Reserved now, so that every run has a block of its own.
   const first = draw();
   reserve(first);
   let used = first.nonce - 1n;
@@ -37,9 +43,9 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
       try {
         reserve(wanted);
       } catch {
-        // A full disk: cancels must leave all the same, and have the rest of the block.
+        // The disk is full; cancels must still be sent and use the rest of the block.
       }
-      // Only when all of that is used up, half a million requests later, one leaves that is not on disk.
+      // Only after the whole block, half a million requests later, is a nonce beyond the mark on disk sent.
       used = wanted.nonce > mark && used < mark ? used + 1n : wanted.nonce;
       return String(used);
     },

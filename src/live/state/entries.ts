@@ -1,20 +1,24 @@
-/** Entries of the ledger on disk: written in one transaction with the mark that they lead to, and held against it before it is believed. */
+/**
+ * Ledger entries on disk: written in one transaction with their checkpoint, and compared with it before it is trusted.
+ */
 import type Database from 'libsql';
 import { CAUSES, causesFrom } from '../../core/index.ts';
 import type { Cause, Causes, LedgerEntry, Millis } from '../../core/index.ts';
 import { entryOf, textOfEntry } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
-/** Entries kept one by one, some months of a busy bot; the oldest are brought forward as one. Each costs a start 20 us. */
+/**
+ * Number of single entries kept: some months of a busy bot. Older ones are merged into one. Each adds 20 us to a start.
+ */
 export const ENTRIES_MAX = 50_000;
-/** So many more before they are. */
+/** Number of further entries before they are merged. */
 const FOLD_EVERY = 5_000;
 const FORWARD = 'brought forward';
 
-/** The first entry is what older ones amount to. */
+/** Whether the entry is the sum of older ones. */
 export const isBroughtForward = ({ source }: LedgerEntry): boolean => source.startsWith(FORWARD);
 
-/** Oldest first. */
+/** Reads the entries, oldest first. */
 export function* entriesIn(db: Database.Database, account: string): Generator<LedgerEntry & { readonly n: number }> {
   const rows = db.prepare('SELECT n, source, at, entry FROM entries WHERE account = ? ORDER BY n').iterate(account);
   for (const row of rows as Iterable<Row>) yield { n: row.n, ...entryOf(row.source, row.at, row.entry) };
@@ -22,7 +26,7 @@ export function* entriesIn(db: Database.Database, account: string): Generator<Le
 
 type Row = { readonly n: number; readonly source: string; readonly at: Millis; readonly entry: string };
 
-/** In the transaction of the caller. Throws when a source is there already: the same thing must not be booked twice. */
+/** Writes entries in the caller's transaction. Throws if a source exists already, so that nothing is booked twice. */
 export function writeEntries(db: Database.Database, account: string, entries: readonly LedgerEntry[]): void {
   if (entries.length === 0) return;
   const { last } = db.prepare('SELECT max(n) AS last FROM entries WHERE account = ?').get(account) as {
@@ -31,7 +35,7 @@ export function writeEntries(db: Database.Database, account: string, entries: re
   entries.forEach((entry, i) => insert(db, account, (last ?? 0) + 1 + i, entry));
 }
 
-/** In the transaction of the caller: what is too much is brought forward as one entry. */
+/** Merges the oldest entries beyond `max` into one, in the caller's transaction. */
 export function foldEntries(db: Database.Database, account: string, max = ENTRIES_MAX, every = FOLD_EVERY): void {
   const { count } = db.prepare('SELECT count(*) AS count FROM entries WHERE account = ?').get(account) as {
     count: number;
@@ -51,7 +55,7 @@ export function foldEntries(db: Database.Database, account: string, max = ENTRIE
   insert(db, account, last.n, { source: `${FORWARD} ${last.n}`, at: last.at, why: null, changes });
 }
 
-/** Throws when the entries do not lead to `causes`. A ledger of which no entry is kept proves nothing. */
+/** Throws if the entries do not add up to `causes`. A ledger without entries is not checked. */
 export function holdAgainst(db: Database.Database, account: string, causes: ReadonlyMap<string, Causes>): void {
   const booked = causesFrom(entriesIn(db, account));
   if (booked.size === 0) return;

@@ -1,4 +1,4 @@
-/** Profit since the opening at the end of each UTC hour, kept in the state file: what profit by hour and day is made of. */
+/** Profit since the opening at the end of each UTC hour, kept in the state file for profit by hour and day. */
 import type Database from 'libsql';
 import type { Millis, ProfitSinceOpening } from '../../core/index.ts';
 import { hourOf } from '../../core/index.ts';
@@ -6,10 +6,10 @@ import { profitSinceOpeningOf, writtenProfit } from '../recording/ledgerText.ts'
 import type { WrittenProfit } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
-/** Hours kept: four years. The oldest are forgotten. */
+/** Number of hours kept: four years. The oldest are deleted. */
 export const HOURS_MAX = 35_064;
 
-/** Writes in the transaction of the caller. An hour that is there already is replaced: the bot was started again within it. */
+/** Writes hours in the caller's transaction. Replaces an existing hour if the bot was restarted within it. */
 export function writeHours(db: Database.Database, account: string, ended: readonly ProfitSinceOpening[]): void {
   if (ended.length === 0) return;
   const insert = db.prepare('INSERT OR REPLACE INTO hours (account, hour, profit, sum) VALUES (?, ?, ?, ?)');

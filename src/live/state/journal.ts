@@ -1,4 +1,7 @@
-/** What must survive the process: intents before they are sent, the ledger, the nonces, and every input of the engine. One folder, one process, one bot. */
+/**
+ * Durable journal of a bot: intents before they are sent, the ledger, the nonces, and every input of the engine. One
+ * folder, one process, one bot.
+ */
 import { join } from 'node:path';
 import type Database from 'libsql';
 import { moneyOf, NO_PROFIT } from '../../core/index.ts';
@@ -32,71 +35,81 @@ import { sumOf } from './sums.ts';
 
 export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
 
-/** What the last run of an account left. */
+/** State that the last run of an account left. */
 export type Leftovers = {
   readonly orders: readonly RestoredOrder[];
   readonly ledger: RestoredLedger | null;
-  /** Newest own trade that is in the ledger; undefined when there was none. */
+  /** Newest own trade in the ledger; `undefined` if there is none. */
   readonly marker: string | undefined;
-  /** Conversions that may have been carried out, and the last ones that are over. */
+  /** Conversions that may still execute, and the last ones that ended. */
   readonly hedges: readonly HedgeRow[];
-  /** Transfers of the exchange's lists that are in the ledger, or were before it began; null when that is not known. */
+  /** Listed transfers that are in the ledger or were before it started; `null` if unknown. */
   readonly transfers: readonly string[] | null;
-  /** Currencies of which an earlier run could not read a trade: their balances are not compared. */
+  /** Currencies with a trade that an earlier run could not read; their balances are not compared. */
   readonly uncounted: readonly string[];
-  /** Tick and lot of all prices and amounts here; null where an older Puntas kept none. */
+  /** Tick and lot of all prices and amounts here; `null` if an older Puntas kept none. */
   readonly units: StateUnits | null;
 };
 
 export type Journal = {
-  /** Number of this run: never used before in this state directory, and above those of a state directory that was lost. */
+  /** Number of this run: unused in this state directory, and higher than any of a lost state directory. */
   readonly run: number;
-  /** Everything that its engine was made of, as text. */
+  /** Inputs of the engine, as text. */
   readonly setup: string;
-  /** Highest nonce that may have been sent by an earlier run; 0 at the first. */
+  /** Highest nonce that an earlier run may have sent; 0 for the first run. */
   readonly nonceMark: bigint;
   readonly leftovers: Leftovers;
-  /** Durable when it returns, with everything recorded before: only then may the orders be sent. Throws when the disk does not take it. */
+  /**
+   * Makes the commands and everything recorded before durable; only after its return may the orders be sent. Throws if
+   * the disk does not accept them.
+   */
   intend(commands: readonly PlaceCommand[], at: Millis): void;
-  /** The order can never live again. Durable with the next flush. */
+  /** Records that the order can never be live again. Durable with the next flush. */
   ended(id: string, ending: string): void;
-  /** One line of the recording: an input of the engine, or the commands that it answered with. Durable with the next flush. */
+  /** Adds one line to the recording: an input of the engine, or its commands. Durable with the next flush. */
   record(line: string): void;
-  /** The ledger as it stands, and the entries that led there since it was last told: durable with whatever is written next, so that no durable ending is of an order whose fills are not. */
+  /**
+   * Takes the current ledger and the entries since the last call. Durable with the next write, so that a durable ending
+   * never precedes the order's fills.
+   */
   keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
-  /** Makes everything durable, with the ledger when one is given. Throws when the disk does not take it. */
+  /** Makes everything durable, including the ledger if given. Throws if the disk does not accept it. */
   flush(mark?: LedgerCheckpoint): void;
   /** No nonce above `mark` may be sent before this returns. */
   reserveNonces(mark: bigint): void;
-  /** The number of the account at the exchange; null until it was told, and where none binds the state. */
+  /** Account number at the exchange; `null` until known, and if no account is bound to the state. */
   readonly client: string | null;
-  /** It was told now. */
+  /** Stores the account number when it becomes known. */
   ownedBy(client: string): void;
   /** Bytes of this run's recording. */
   recordedBytes(): number;
-  /** False while the disk does not take what is to be durable: nothing is placed then. */
+  /** Whether the disk accepts durable writes; if not, the bot places nothing. */
   isWritable(): boolean;
   /**
-   * The journal of a next run in the same process, as a restart would find it; this one is not to be used any more, unless it throws. `setup`: when its engine
-   * is made of something else; `earlierBytesMax`: when the recordings of earlier runs may take something else.
+   * Returns the journal of the next run in the same process, as after a restart. This journal must not be used
+   * afterwards, unless the call throws. `setup`: new inputs of the engine, if changed; `earlierBytesMax`: new limit for
+   * earlier recordings, if changed.
    */
   next(at: Millis, setup?: string, earlierBytesMax?: number): Journal;
   close(): void;
 };
 
 export type JournalOptions = {
-  /** Names the account at its venue: only what the same account left is taken up again. */
+  /** Name of the account at its exchange; only state of the same account is restored. */
   readonly account: string;
   readonly at: Millis;
-  /** Everything that the engine was made of, as text: a replay needs it. */
+  /** Inputs of the engine as text, required by a replay. */
   readonly setup: string;
-  /** Where runs are recorded, and what the recordings of earlier runs may take; absent: nowhere. */
+  /** Folder of the recordings and the size limit for earlier runs; if absent, nothing is recorded. */
   readonly recordings?: { readonly dir: string; readonly earlierBytesMax: number };
-  /** Told of every commit, so that a file that lost some is known for it. */
+  /** Receives every commit, so that a file that lost some is detected. */
   readonly mark?: CommitMark;
 };
 
-/** Opens the state directory for this process alone. Throws one clear line when another process has it, when it is another bot's, or when it cannot be written. */
+/**
+ * Opens the state directory exclusively for this process. Throws one clear line if another process holds it, if it
+ * belongs to another bot, or if it cannot be written.
+ */
 export function openJournal(
   dir: string,
   {
@@ -106,7 +119,7 @@ export function openJournal(
     ...options
   }: Omit<JournalOptions, 'recordings' | 'mark'> & {
     readonly owner: Owner;
-    /** The number of the account, where the exchange was asked for it because the key is another. */
+    /** Account number, if the exchange was asked for it because the key changed. */
     readonly client?: string;
     readonly earlierBytesMax: number;
   },
@@ -131,14 +144,14 @@ export function openJournal(
   }
 }
 
-/** Orders that ended are kept up to this many, for those who look for one; each costs a start 9 us. What may live stays. */
+/** Number of ended orders kept for look-ups; each adds 9 us to a start. Orders that may live are always kept. */
 export const ENDED_MAX = 100_000;
-/** Runs whose recordings are kept at the most. */
+/** Maximum number of runs whose recordings are kept. */
 export const RUNS_MAX = 500;
-/** Lines that wait for a disk that takes nothing; beyond, the recording has a gap. */
+/** Lines buffered while the disk accepts none; beyond this, the recording has a gap. */
 const LINES_MAX = 10_000;
 
-/** The journal in an open database. */
+/** Returns the journal in an open database. */
 export function journalIn(db: Database.Database, options: JournalOptions): Journal {
   const { account, at, setup, recordings, mark } = options;
   const counted = countedIn(db, mark);
@@ -155,7 +168,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   const marks = marksIn(db);
   let lines: string[] = [];
   let endings: Ending[] = [];
-  /** As it was when it was told: what it is made of goes on changing while a full disk keeps it waiting. */
+  /** Text at the time of the call, because the objects change while a full disk delays the write. */
   let standing: string | undefined;
   let booked: readonly LedgerEntry[] = [];
   let hours: readonly ProfitSinceOpening[] = [];
@@ -174,7 +187,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let isWritable = true;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
     if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
-    // One that throws leaves it so.
+    // Stays `false` if a write throws.
     isWritable = false;
     record();
     if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);
@@ -223,7 +236,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
 }
 
-/** All of the work or nothing, and it counts as one commit. */
+/** Returns the work as one atomic commit that is counted. */
 function countedIn(db: Database.Database, mark: CommitMark | undefined) {
   let commits = commitsIn(db);
   const count = db.prepare(
@@ -249,7 +262,7 @@ function beginRun(db: Database.Database, run: number, account: string, at: Milli
   foldEntries(db, account);
 }
 
-/** Writes what ended, then what is to be sent. */
+/** Returns a function that writes endings, then new intents. */
 function intentsIn(db: Database.Database, account: string) {
   const intent = db.prepare(
     'INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -270,7 +283,7 @@ function intentsIn(db: Database.Database, account: string) {
   };
 }
 
-/** The one row of an account in each of the two. */
+/** Statements for the account's one row in each of the two tables. */
 const marksIn = (db: Database.Database) => ({
   mark: db.prepare(
     'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
@@ -296,8 +309,8 @@ const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow
   sumOf(id, account, side, ending, price, amount, at);
 
 /**
- * Seconds since the start of 2020, or one above the last run: origin ids begin with it, and must never come again, even when the state
- * directory was lost and nothing remembers them.
+ * Returns the seconds since the start of 2020, or the last run plus one. Origin ids begin with this number and must
+ * never repeat, even after the state directory was lost.
  */
 function nextRun(db: Database.Database, at: Millis, dir: string | undefined): number {
   const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
@@ -343,7 +356,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
   };
 }
 
-/** An older Puntas kept the sums of the profit without their time and mid, or none. */
+/** An older Puntas kept sums of the profit without time and mid, or none. */
 const withProfit = ({ ledger, profit }: Required<LedgerCheckpoint>): RestoredLedger =>
   ledger.profit !== undefined
     ? ledger

@@ -1,4 +1,7 @@
-/** How far the state file was known to be, in a small file beside it: a state file that was emptied, lost, or has lost its log is never taken for a new account. */
+/**
+ * Last known commit of the state file, in a separate small file, so that an emptied, lost or truncated state file is
+ * never mistaken for a new account.
+ */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +12,7 @@ import { STATE_FILE } from './stateFile.ts';
 const FILE = 'puntas.commits';
 const BYTES = 32;
 
-/** The number of the last commit that is known to have been durable; null without a file that says it. */
+/** Returns the number of the last commit known to be durable; `null` if no file records it. */
 export function commitsKnown(dir: string): number | null {
   try {
     const { commits } = JSON.parse(readRegularFile(join(dir, FILE), SMALL_FILE)) as { commits?: unknown };
@@ -20,16 +23,19 @@ export function commitsKnown(dir: string): number | null {
 }
 
 export type CommitMark = {
-  /** Never throws, and waits for no disk: what a crash of the machine leaves may be behind, never ahead. */
+  /**
+   * Records a commit. Never throws and does not wait for the disk: after a crash of the machine, the number may be
+   * behind, never ahead.
+   */
   tell(commits: number): void;
   close(): void;
 };
 
-/** Opens the mark for writing. Throws when the disk does not take it. */
+/** Opens the mark for writing. Throws if the disk does not accept it. */
 export function commitMarkIn(dir: string, commits: number): CommitMark {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const fd = openSync(join(dir, FILE), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-  // Always of one length, over what is there: it needs no room later.
+  // Overwrites with a fixed length, so that it needs no further space.
   const put = (n: number) => writeSync(fd, `${JSON.stringify({ commits: n }).padEnd(BYTES - 1)}\n`, 0);
   put(commits);
   fsyncSync(fd);
@@ -46,7 +52,10 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
   };
 }
 
-/** Why the state file cannot be what the earlier runs of this directory left: it is gone, or empty; null when it may be. To be asked before SQLite, which throws an orphaned log away. */
+/**
+ * Returns why the state file cannot be what earlier runs left (missing or empty), or `null` if it can. Must be called
+ * before SQLite opens it, which deletes an orphaned log.
+ */
 export function lossOf(dir: string): string | null {
   const file = join(dir, STATE_FILE);
   const traces = tracesIn(dir);
@@ -55,7 +64,10 @@ export function lossOf(dir: string): string | null {
   return `${existsSync(file) ? 'it is empty' : 'it is gone'}, but earlier runs left ${traces.join(', ')} beside it`;
 }
 
-/** The same of a file that SQLite can read. `commits` is the number that it holds, null when it is of a version that counted none; `lastRun` its newest run. */
+/**
+ * Like `lossOf`, for a file that SQLite can read. `commits`: its commit count, `null` for a version without one;
+ * `lastRun`: its newest run.
+ */
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
   const known = commitsKnown(dir);
   if (commits !== null && known !== null && commits < known)
@@ -66,7 +78,10 @@ export function stalenessOf(dir: string, commits: number | null, lastRun: number
   return null;
 }
 
-/** What only a bot leaves that had its state file; the heartbeat of a sentinel and the halt of a person may come before the first run. */
+/**
+ * Returns the files that only a bot with a state file leaves. A sentinel's heartbeat and an operator's halt may precede
+ * the first run.
+ */
 function tracesIn(dir: string): string[] {
   const names = existsSync(dir) ? readdirSync(dir) : [];
   const recordings = recordedRuns(dir);

@@ -1,26 +1,29 @@
-/** Whose a state directory is: written at first use, and looked at before anything in it is taken up. */
+/** Owner of a state directory: written at first use, and checked before anything in it is used. */
 import type Database from 'libsql';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /** One bot on one account. */
 export type Owner = {
-  /** Address of the exchange; null for an embedded one, which forgets everything when it ends: what it left binds nobody. */
+  /**
+   * Address of the exchange; `null` for an embedded one, which loses everything at its end, so that its state binds no
+   * account.
+   */
   readonly venue: string | null;
-  /** Tells the key from others without naming it. The account is the owner, not its key: a new one is taken up. */
+  /** Fingerprint of the API key. The account owns the state, so that a new key of the same account is accepted. */
   readonly key: string;
   readonly book: string;
   readonly instance: string;
-  /** The account's number at the exchange; absent until the exchange has told it. */
+  /** Account number at the exchange; absent until the exchange has reported it. */
   readonly client?: string;
 };
 
-/** The state directory is another bot's: what lives there is not ours to cancel. */
+/** The state directory belongs to another bot, whose orders must not be canceled. */
 export class NotOurs extends Error {}
 
-/** The state is of this bot, but of another API key: only the exchange can tell whether that is of the same account. */
+/** The state belongs to this bot with another API key. Only the exchange can confirm that the account is the same. */
 export class OtherKey extends NotOurs {
-  /** By what the account can be known. */
+  /** Evidence that identifies the account. */
   readonly known: AccountEvidence;
   constructor(message: string, known: AccountEvidence) {
     super(message);
@@ -29,18 +32,20 @@ export class OtherKey extends NotOurs {
 }
 
 export type AccountEvidence = {
-  /** Its number at the exchange; null where no run has been told it. */
+  /** Account number at the exchange; `null` if no run has received it. */
   readonly client: string | null;
-  /** Its newest trade in the ledger; null without one. */
+  /** Newest own trade in the ledger; `null` if there is none. */
   readonly tid: string | null;
   /** Origin ids of orders that may live. */
   readonly orders: readonly string[];
 };
 
 /**
- * Throws `NotOurs` when another bot has it, `OtherKey` when the key alone is another and `client` is null. `client`: the number of the
- * account that the exchange has told for this key, where that was asked. What accounts other than ours left is forgotten: they ended with their
- * embedded exchange. The answer: under which name the rows of the account are kept, `account` at first.
+ * Takes ownership and returns the name under which the account's rows are stored, initially `account`. `client`:
+ * account number that the exchange reported for this key, if requested. Deletes state of other accounts, which ended
+ * with their embedded exchange.
+ * @throws NotOurs if another bot owns it.
+ * @throws OtherKey if only the key differs and `client` is `null`.
  */
 export function takeOwnership(
   db: Database.Database,
@@ -56,7 +61,7 @@ export function takeOwnership(
     throw new NotOurs(
       `the state directory ${dir} belongs to account ${before.client} of ${ownerText(before)}, this key is of account ${client}: give every account its own state.dir`,
     );
-  // Rows go on under the name that they have: it was made of the first key.
+  // Rows keep their name, which derives from the first key.
   const name = isBound ? (lastAccountIn(db) ?? account) : account;
   if (isBound && before.key !== owner.key && client === null)
     throw new OtherKey(
@@ -71,7 +76,7 @@ export function takeOwnership(
   return name;
 }
 
-/** The exchange has told the number of the account. */
+/** Stores the account number that the exchange reported. */
 export function noteClient(db: Database.Database, client: string): void {
   const before = ownerIn(db);
   if (before !== null && before.venue !== null) writeOwner(db, { ...before, client });
@@ -96,7 +101,7 @@ function evidenceIn(db: Database.Database, account: string, client: string | nul
   return { client, tid: (row && checkpointOf(row.mark).marker) ?? null, orders: orders.map(({ id }) => id) };
 }
 
-/** Who the state file says that it belongs to; null before its first use. */
+/** Returns the owner recorded in the state file; `null` before its first use. */
 export function ownerIn(db: Database.Database): Owner | null {
   const row = db.prepare('SELECT owner FROM owner').get() as { owner: string } | undefined;
   return row ? (JSON.parse(row.owner) as Owner) : null;
@@ -105,6 +110,6 @@ export function ownerIn(db: Database.Database): Owner | null {
 const refusal = (dir: string, before: Owner, now: Owner): string =>
   `the state directory ${dir} belongs to ${ownerText(before)}, this bot is ${ownerText(now)}: give every bot its own state.dir`;
 
-/** A bot in words. */
+/** Returns the bot's name for messages. */
 export const ownerText = ({ venue, book, instance }: Owner): string =>
   `${instance} on ${book} at ${venue ?? 'an embedded exchange'}`;

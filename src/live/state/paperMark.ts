@@ -1,4 +1,7 @@
-/** Marks a state directory as one of paper trading: a live run never opens it, and paper never one that was used before. */
+/**
+ * Mark of a paper-trading state directory: a live run never opens it, and paper never opens an unmarked one that was
+ * used.
+ */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STATE_FILE } from './journal.ts';
@@ -7,10 +10,10 @@ import { claimStateDir } from '../files/stateDir.ts';
 const MARK = 'PAPER';
 const TEXT = 'This is the state of paper trading. Nothing in it is about real orders or real money.\n';
 
-/** False as well for a directory that is not there, or that nobody has used. */
+/** Whether the directory is marked as paper; also `false` for a missing or unused one. */
 export const isPaperState = (dir: string): boolean => existsSync(join(dir, MARK));
 
-/** Throws one clear line when the directory is of the other kind; marks a new one of paper. */
+/** Throws one clear line if the directory is of the other kind; marks a new one as paper. */
 export function claimState(dir: string, isPaper: boolean): void {
   const isMarked = isPaperState(dir);
   if (!isPaper && isMarked) {
@@ -25,6 +28,6 @@ export function claimState(dir: string, isPaper: boolean): void {
     );
   }
   claimStateDir(dir);
-  // Made here or not at all: no link is followed.
+  // Fails if the file exists; links are not followed.
   writeFileSync(join(dir, MARK), TEXT, { mode: 0o600, flush: true, flag: 'wx' });
 }

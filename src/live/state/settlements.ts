@@ -1,9 +1,12 @@
-/** Ends hedges that an operator has settled because nobody can look them up. */
+/** Settlement of hedges by the operator, for outcomes that cannot be looked up. */
 import type { Hedger } from '../../hedge/index.ts';
 import type { Log } from '../log.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 
-/** To be called every now and then. A hedge that is being looked up waits for the next call. */
+/**
+ * Ends the hedges that the operator has settled. Must be called periodically; a hedge that is being looked up waits for
+ * the next call.
+ */
 export function takeUpSettlements(
   box: NumberedMailbox<'settle'> | undefined,
   hedger: Hedger | null,
@@ -15,7 +18,7 @@ export function takeUpSettlements(
     if (taken === 'busy') continue;
     if (taken === 'not open')
       log.warn({ id }, `hedge ${id} is not open any more: what ${by} said of it changes nothing`);
-    // What is not on disk is taken up again, and is over then.
+    // A settlement that is not on disk is read again later, when its hedge is over.
     if (!persist()) return;
     try {
       box?.done(id);

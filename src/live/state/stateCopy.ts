@@ -1,4 +1,4 @@
-/** A copy of a state file, for those who only look: a running bot keeps its own to itself. */
+/** Copy of a state file for read-only commands: a running bot locks its own. */
 import { openRegularFile } from '../../guard/index.ts';
 import { closeSync, copyFileSync, existsSync, mkdtempSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,10 @@ import { closeDatabase, openDatabase, STATE_FILE } from './stateFile.ts';
 const TRIES = 40;
 const AGAIN_MS = 25;
 
-/** What `read` finds in a copy of the state file; null without one. Rejects when the file cannot be trusted. */
+/**
+ * Returns the result of `read` on a copy of the state file; `null` if there is none. Rejects if the file cannot be
+ * trusted.
+ */
 export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database.Database) => T): Promise<T | null> {
   if (!existsSync(join(dir, STATE_FILE))) return null;
   for (let tries = 1; ; tries++) {
@@ -20,7 +23,7 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
       if (copied(dir, copy)) return readIn(copy, read);
       if (tries >= TRIES) throw new Error(`${dir}: it was written to all the time: try again`);
     } catch (error) {
-      // Torn, because it was written to meanwhile; or damaged, and then it stays so.
+      // Torn by a concurrent write, or damaged; damage persists over all tries.
       if (tries >= TRIES) throw error;
     } finally {
       rmSync(copy, { recursive: true, force: true });
@@ -32,8 +35,8 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
 const LOG_FILE = `${STATE_FILE}-wal`;
 
 /**
- * False when the log began anew meanwhile. Until it does, commits are added at its end and it holds every page that the file may have of
- * them: file first, then log, is a state that was durable.
+ * Returns `false` if the log restarted meanwhile. Until then, commits are appended to the log, which holds every page
+ * that may be newer in the file. So the file copied before its log is a durable state.
  */
 function copied(dir: string, copy: string): boolean {
   const before = headOf(join(dir, LOG_FILE));
@@ -42,7 +45,7 @@ function copied(dir: string, copy: string): boolean {
   return headOf(join(dir, LOG_FILE)) === before;
 }
 
-/** Its header changes when it begins anew; null without one. */
+/** Returns the header of the log, which changes when the log restarts; `null` without a log. */
 function headOf(file: string): string | null {
   if (!existsSync(file)) return null;
   const bytes = Buffer.alloc(32);

@@ -1,4 +1,6 @@
-/** The state file: opened for one process alone, checked row by row before anything in it is believed, and brought to this version. */
+/**
+ * State file: opened exclusively by one process, checked row by row before use, and migrated to the current version.
+ */
 import { dirname } from 'node:path';
 import Database from 'libsql';
 import { CAUSES, textOfError } from '../../core/index.ts';
@@ -7,20 +9,21 @@ import { writeEntries } from './entries.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
-/** Its name in a state directory. */
+/** File name in a state directory. */
 export const STATE_FILE = 'puntas.db';
 
-/** What a state file says of itself, before it is brought to this version. */
+/** Head of a state file before its migration. */
 export type StateFileHead = {
-  /** Number of its last commit; null when it is of a version that counted none. */
+  /** Number of its last commit; `null` for a version that did not count them. */
   readonly commits: number | null;
-  /** Null when there was none. */
+  /** Number of the last run; `null` if there was none. */
   readonly lastRun: number | null;
 };
 
 /**
- * Opens or makes the state file, locked for this process, and checks all of it. `flawOf` says what else speaks against what was found, null
- * when nothing does. Throws `DamagedState` when it is there and cannot be trusted, or when the disk takes nothing.
+ * Opens or creates the state file, locks it for this process, and checks all of it. `flawOf` returns a further reason
+ * to reject what was found, or `null`.
+ * @throws DamagedState if it exists and cannot be trusted, or if the disk accepts no writes.
  */
 export function openDatabase(
   file: string,
@@ -29,7 +32,7 @@ export function openDatabase(
   let db: Database.Database | null = null;
   try {
     db = new Database(file, { timeout: 0 });
-    // The lock is the kernel's: it goes with the process, however that ends.
+    // The kernel holds the lock, so that it ends with the process in any case.
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
@@ -60,10 +63,10 @@ export function openDatabase(
   }
 }
 
-/** The write-ahead log is cut back to this; what rows free in the file itself is used again. */
+/** Size to which the write-ahead log is truncated. Space of deleted rows in the file itself is reused. */
 const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
-/** The same error for a person: the disk is what is wrong, or else the file. */
+/** Returns the error for the operator: the disk's problem, or else the file's. */
 export const unusable = (file: string, error: unknown): DamagedState =>
   error instanceof DamagedState
     ? error
@@ -73,7 +76,7 @@ export const unusable = (file: string, error: unknown): DamagedState =>
 const ADVICE = (dir: string): string =>
   `look at the account, move ${dir} away and keep it, then start again: the balances of that moment become the new ledger`;
 
-/** Null when the disk has nothing to do with it. */
+/** Returns the error if the disk is the cause, otherwise `null`. */
 function troubleWith(file: string, error: unknown): DamagedState | null {
   if (file === ':memory:') return null;
   const dir = dirname(file);
@@ -89,7 +92,7 @@ function troubleWith(file: string, error: unknown): DamagedState | null {
       );
 }
 
-/** SQLite finds what breaks its own structure; rows carry sums because it does not look at what they say. */
+/** SQLite detects damage to its structure; rows carry checksums because SQLite does not check their content. */
 function verify(db: Database.Database): void {
   const check = db.pragma('integrity_check(1)') as { integrity_check: string }[];
   if (check[0]?.integrity_check !== 'ok') throw new Error(`damaged: ${check[0]?.integrity_check}`);
@@ -117,7 +120,10 @@ function schemaOf(db: Database.Database): string {
   return JSON.stringify([...(rows as Iterable<Row>)].map(row => columns.map(name => decoded(row[name]))));
 }
 
-/** All of it or nothing. A full disk ends the transaction by itself, and the driver's own wrapper would then hide why. */
+/**
+ * Returns the work as an atomic transaction. A full disk ends the transaction automatically, and the driver's own
+ * wrapper would then hide the reason.
+ */
 export function atomically<A extends readonly unknown[]>(
   db: Database.Database,
   work: (...args: A) => void,
@@ -134,26 +140,32 @@ export function atomically<A extends readonly unknown[]>(
   };
 }
 
-/** Closes and gives up the lock now: a driver that still holds statements would keep it until they are collected. */
+/**
+ * Closes the database and releases the lock immediately; a driver with open statements would keep it until their
+ * collection.
+ */
 export function closeDatabase(db: Database.Database): void {
   try {
-    // An exclusive lock that was taken in WAL mode goes only with that mode.
+    // An exclusive lock taken in WAL mode ends only with that mode.
     db.pragma('journal_mode = DELETE');
     db.pragma('locking_mode = NORMAL');
     db.prepare('SELECT count(*) FROM runs').get();
   } catch {
-    // A disk that takes nothing more: what was durable stays so, and the lock goes with the process.
+    // The disk accepts no writes: durable data stays, and the lock ends with the process.
   } finally {
     db.close();
   }
 }
 
-/** Another process has it open: what lives is that one's, and it looks after it. */
+/** Another process holds the state file and looks after its live orders. */
 export class StateInUse extends Error {}
 
-/** The state file cannot be trusted, or not be written: nothing may be placed; what lives can still be canceled by its prefix. */
+/**
+ * The state file cannot be trusted or written. Nothing may be placed; live orders can still be canceled by their
+ * prefix.
+ */
 export class DamagedState extends Error {
-  /** What to do, in one clause. */
+  /** Remedy, in one clause. */
   readonly advice: string;
   constructor(message: string, advice: string) {
     super(message);
@@ -162,13 +174,13 @@ export class DamagedState extends Error {
   }
 }
 
-/** Of the tables below: another version cannot be read. */
+/** Version of the tables below. */
 const VERSION = 5;
-/** Kept no profit by hour. */
+/** Version without profit by hour. */
 const BEFORE_HOURS = 4;
-/** Counted no commits. */
+/** Version without a commit count. */
 const BEFORE_COMMITS = 3;
-/** Had the balances alone: its ledger goes on from them. */
+/** Version with balances only; the migrated ledger starts from them. */
 const BEFORE_ENTRIES = 2;
 const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, VERSION];
 
@@ -192,7 +204,7 @@ const ENTRIES = `
   ) WITHOUT ROWID;
 `;
 
-/** How many transactions this file has taken: one that lost some of them says fewer than is known. */
+/** Number of committed transactions; a file that lost some has fewer than known. */
 const COMMITS = `
   CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
 `;
@@ -209,7 +221,7 @@ const tablesOf = (version: number): string =>
 
 const SCHEMA = `${tablesOf(VERSION)} PRAGMA user_version = ${VERSION};`;
 
-/** Of a file with the table. */
+/** Returns the commit count of a file with that table. */
 export const commitsIn = (db: Database.Database): number =>
   (db.prepare('SELECT n FROM commits').get() as { n: number } | undefined)?.n ?? 0;
 
@@ -225,7 +237,7 @@ const versionOf = (db: Database.Database): number => {
   return version;
 };
 
-/** What the version before had in its ledger is what this one's begins with. */
+/** Writes the ledger of the older version as the opening entries. */
 function openEntries(db: Database.Database): void {
   const { at } = db.prepare('SELECT coalesce(max(started_at), 0) AS at FROM runs').get() as { at: number };
   const marks = db.prepare('SELECT account, mark FROM marks').all() as { account: string; mark: string }[];
@@ -237,7 +249,7 @@ function openEntries(db: Database.Database): void {
   }
 }
 
-/** What the sums are over, in this order. */
+/** Columns that the checksums cover, in this order. */
 const SUMMED = [
   { table: 'runs', texts: ['account'], numbers: ['run', 'started_at'] },
   { table: 'owner', texts: ['owner'], numbers: [] },
@@ -248,12 +260,12 @@ const SUMMED = [
   { table: 'commits', texts: [], numbers: ['n'] },
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
 ] as const;
-/** Versions in which tables came that were not there from the beginning. */
+/** Versions before each later table was added. */
 const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
 
 type Row = Readonly<Record<string, unknown>>;
 
-// The driver ends the whole process on text that is not UTF-8, and a damaged column may be of any type.
+// The driver ends the whole process on text that is not UTF-8, and a damaged column may have any type.
 const text = (name: string): string => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) END AS ${name}`;
 const number = (name: string): string => `CASE WHEN typeof(${name}) IN ('integer', 'real') THEN ${name} END AS ${name}`;
 const decoded = (bytes: unknown): string | null =>

@@ -1,4 +1,4 @@
-/** What a state directory knows, for a start that does not come to open it: whose it is, what may live, what halts it. Changes nothing. */
+/** Read-only summary of a state directory for a start that does not open it: owner, orders that may live, halt. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
@@ -11,19 +11,19 @@ import type { Owner } from './owner.ts';
 import { fromCopy } from './stateCopy.ts';
 import { STATE_FILE } from './stateFile.ts';
 
-/** Price in ticks, amount in lots: the rules of the book are not in the state. */
+/** Price in ticks, amount in lots; the state does not contain the rules of the book. */
 export type LiveOrder = { readonly id: string; readonly side: Side; readonly price: Price; readonly amount: Amount };
 
 export type StateLook = {
-  /** Null before the first use. */
+  /** Owner; `null` before the first use. */
   readonly owner: Owner | null;
-  /** Orders of which no end is on disk, oldest first. */
+  /** Orders without an end on disk, oldest first. */
   readonly orders: readonly LiveOrder[];
-  /** Why trading is halted there, or why inventory is only closed. */
+  /** Reason why trading is halted, or why the bot is reduce-only. */
   readonly halt: Halt | null;
 };
 
-/** Null where no bot has been. Rejects when the state file cannot be trusted, or not be read. */
+/** Reads the summary; `null` if no bot has run there. Rejects if the state file cannot be trusted or read. */
 export async function lookInto(dir: string, clock: Clock): Promise<StateLook | null> {
   if (!existsSync(join(dir, STATE_FILE))) return null;
   const latch = latchIn(dir);
@@ -36,14 +36,17 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
   return found && { ...found, halt: latch.read() ?? latch.readReduce() };
 }
 
-/** Id of the hedge that may be carried out, or waits between its legs; null when none is. Rejects as `lookInto` does. */
+/**
+ * Returns the id of the hedge that may still execute or waits between its legs; `null` if there is none. Rejects as
+ * `lookInto` does.
+ */
 export async function openHedgeOf(dir: string, clock: Clock): Promise<string | null> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM marks').all() as { mark: string }[]);
   const rows = (marks ?? []).flatMap(({ mark }) => checkpointOf(mark).hedges);
   return rows.find(row => mayStillExecute(row) || row.state === 'between')?.id ?? null;
 }
 
-/** Above every nonce that a bot may have used; 0 where none was. Rejects as `lookInto` does. */
+/** Returns a bound above every nonce that a bot may have used; 0 if there is none. Rejects as `lookInto` does. */
 export async function nonceMarkOf(dir: string, clock: Clock): Promise<bigint> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM nonces').all() as { mark: string }[]);
   return (marks ?? []).reduce((highest, { mark }) => (BigInt(mark) > highest ? BigInt(mark) : highest), 0n);

@@ -1,5 +1,5 @@
-/** Sums of rows: SQLite finds what breaks its structure, not what changes a value. */
+/** Checksums of rows: SQLite detects damage to its structure, not to a value. */
 import { crc32 } from 'node:zlib';
 
-/** Finds every change of up to 32 bits in a row. */
+/** Returns a checksum that detects every change of up to 32 bits in a row. */
 export const sumOf = (...fields: readonly unknown[]): number => crc32(JSON.stringify(fields));

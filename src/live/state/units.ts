@@ -1,4 +1,4 @@
-/** Units in which a state was written, and what it left in those of the book as it is now. */
+/** Conversion of a stored state from its units to the current units of the book. */
 import {
   amountCeil,
   instrumentOf,
@@ -12,15 +12,16 @@ import {
 } from '../../core/index.ts';
 import type { Amount, DecimalText, Instrument, RestoredLedger, RestoredOrder } from '../../core/index.ts';
 
-/** Tick and lot that prices and amounts of a state are counted in. */
+/** Tick and lot of a state's prices and amounts. */
 export type StateUnits = { readonly tick: DecimalText; readonly lot: DecimalText };
 
 type Left = { readonly orders: readonly RestoredOrder[]; readonly ledger: RestoredLedger | null };
 
 /**
- * Returns what an earlier run left, in the units of the book as it is now: a price at its worst for the bot, an amount rounded up and what was filled of it
- * exactly. `written` is `null` for a state of an older Puntas, which counted every amount in units of 10^-8. Throws a RangeError that names the order or the
- * target that the book's units cannot count.
+ * Returns what an earlier run left, in the current units of the book. A price is rounded against the bot, an amount up,
+ * and its filled amount is exact. `written` is `null` for a state of an older Puntas, whose amounts are in units of
+ * 10^-8.
+ * @throws RangeError that names the order or target that the book's units cannot represent.
  */
 export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | null, to: Instrument): T {
   const { tick, lot } = written ?? { tick: to.tick, lot: LOT };
@@ -33,7 +34,7 @@ export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | nu
   };
 }
 
-/** Units alone, without a bound. */
+/** Returns an instrument that has only units, without bounds. */
 const unbounded = (book: string, tickSize: DecimalText, lot: DecimalText): Instrument =>
   instrumentOf(
     {

@@ -49,7 +49,7 @@ export class VenueConversions {
   readonly #quotes = new Map<string, VenueQuote>();
   readonly #conversions = new Map<string, VenueConversion>();
   /** Conversions by the id of their quote. */
-  readonly idByQuote = new Map<string, VenueConversion>();
+  readonly #conversionByQuote = new Map<string, VenueConversion>();
   readonly #timers = new Set<Timer>();
   #next = 8001;
 
@@ -111,7 +111,7 @@ export class VenueConversions {
     this.#quotes.delete(quoteId);
     const conversion: VenueConversion = { id: String(this.#next++), quote, status: 'open' };
     keepNewest(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
-    keepNewest(this.idByQuote, quoteId, conversion, CONVERSIONS_MAX);
+    keepNewest(this.#conversionByQuote, quoteId, conversion, CONVERSIONS_MAX);
     const half = this.#venue.switches.conversionQueueMs / 2;
     this.#later(half, () => {
       conversion.status = 'queued';
@@ -126,7 +126,7 @@ export class VenueConversions {
 
   /** Returns the conversion of a quote, or undefined if the quote was not executed. */
   ofQuote(account: Account, quoteId: string): VenueConversion | undefined {
-    return owned(account, this.idByQuote.get(quoteId));
+    return owned(account, this.#conversionByQuote.get(quoteId));
   }
 
   close(): void {

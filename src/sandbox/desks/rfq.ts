@@ -65,7 +65,7 @@ export class RfqDesk {
   readonly #capacity: DeskCapacity;
   readonly #quotes = new Map<string, DeskQuote>();
   readonly #conversions = new Map<string, DeskConversion>();
-  readonly blockedAccounts = new Set<string>();
+  readonly #blockedAccounts = new Set<string>();
   readonly #timers = new Set<Timer>();
   #count = 0;
 
@@ -78,12 +78,12 @@ export class RfqDesk {
   }
 
   allow(account: Account, allowed: boolean): void {
-    if (allowed) this.blockedAccounts.delete(account.id);
-    else this.blockedAccounts.add(account.id);
+    if (allowed) this.#blockedAccounts.delete(account.id);
+    else this.#blockedAccounts.add(account.id);
   }
 
   mayUse(account: Account): boolean {
-    return !this.blockedAccounts.has(account.id);
+    return !this.#blockedAccounts.has(account.id);
   }
 
   /**

@@ -84,8 +84,8 @@ export class SyntheticLiquidity {
     for (let over = level.total - wanted; over > 0; over = level.total - wanted) {
       const last = level.orders.at(-1);
       if (!last) throw new Error(`house level ${side} ${price} has ${level.total} lots and no order`);
-      if (last.left <= over) this.checkTaken(level, last, last.left, this.#place.cancel(last.id));
-      else this.checkTaken(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
+      if (last.left <= over) this.#checkTaken(level, last, last.left, this.#place.cancel(last.id));
+      else this.#checkTaken(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
     }
     if (level.total < wanted) this.#short.add(level);
     else this.#settle(level);
@@ -158,7 +158,7 @@ export class SyntheticLiquidity {
       const merged = this.#youngestToMerge(level);
       if (merged) {
         missing += merged.left;
-        this.checkTaken(level, merged, merged.left, this.#place.cancel(merged.id));
+        this.#checkTaken(level, merged, merged.left, this.#place.cancel(merged.id));
       }
       const result = this.#place.place(side, price, missing as Amount, 'GTC');
       level.spent += blocked ? result.traded : 0;
@@ -199,7 +199,7 @@ export class SyntheticLiquidity {
   }
 
   /** This bookkeeping must agree with the exchange to the lot. */
-  checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
+  #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
     if (took !== expected) throw new Error(`house order ${order.id} gave ${took} lots instead of ${expected}`);
     this.#take(level, order, took);
   }

@@ -230,7 +230,7 @@ export class VenueBook implements ExecutionSink {
     this.#begin(null, side);
     const id = this.engine.place(side, price, amount, timeInForce, SYNTHETIC_OWNER, at);
     const { traded, rested } = this.engine;
-    if (rested > 0) this.notifySyntheticFill(id, { side, price, at }, rested, 'open');
+    if (rested > 0) this.#notifySyntheticFill(id, { side, price, at }, rested, 'open');
     this.#commit();
     if (traded > 0) this.#runStops();
     // Stop orders may already have matched part of the rest.
@@ -241,7 +241,7 @@ export class VenueBook implements ExecutionSink {
     const found = this.#host.listening ? this.engine.find(id) : undefined;
     this.#begin(null, 'buy');
     const left = this.engine.cancel(id);
-    if (found) this.notifySyntheticFill(id, found, left, 'cancelled');
+    if (found) this.#notifySyntheticFill(id, found, left, 'cancelled');
     this.#commit();
     return left;
   }
@@ -251,7 +251,7 @@ export class VenueBook implements ExecutionSink {
     const before = this.engine.leftOf(id);
     this.#begin(null, 'buy');
     const left = this.engine.reduce(id, by);
-    if (found) this.notifySyntheticFill(id, found, left > 0 ? left : before, left > 0 ? 'open' : 'cancelled');
+    if (found) this.#notifySyntheticFill(id, found, left > 0 ? left : before, left > 0 ? 'open' : 'cancelled');
     this.#commit();
     return left;
   }
@@ -488,7 +488,7 @@ export class VenueBook implements ExecutionSink {
     this.#changes.push({ oid: order.oid, side: order.side, price, left, status, createdAt: order.createdAt });
   }
 
-  notifySyntheticFill(
+  #notifySyntheticFill(
     id: number,
     where: { side: Side; price: Price; at: Millis },
     left: Amount,

@@ -1,4 +1,7 @@
-/** What a model needs to know of a recorded market: volatility, arrivals, what trades do to the price, and the micro-price, with their errors. */
+/**
+ * Calibration of a model from a recorded market: volatility, arrivals, adverse selection and micro-price, with their
+ * errors.
+ */
 import {
   addCells,
   fitIntensity,
@@ -16,7 +19,7 @@ import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 import type { Touch } from '../model/walk.ts';
 
-/** Null where the recording cannot tell. */
+/** Results; `null` where the recording has too little data. */
 export type Calibration = {
   readonly seconds: number;
   readonly trades: number;
@@ -26,22 +29,22 @@ export type Calibration = {
     readonly perMinute: Estimate;
     readonly decayPerBps: Estimate;
     readonly rSquared: number;
-    /** A and k of bids and of asks alone. */
+    /** A and k, for bids only and for asks only. */
     readonly sides: Readonly<Record<Side, { readonly perMinute: number; readonly decayPerBps: number } | null>>;
     readonly distancesBps: readonly number[];
     readonly windowMs: Millis;
   } | null;
-  /** Mean move of the middle in the taker's direction, ten seconds after a trade. */
+  /** Mean move of the mid price in the taker's direction, 10 s after a trade. */
   readonly adverseBps: Estimate | null;
   readonly microprice: {
     readonly table: MicropriceTable;
-    /** Of each correction, in ticks. */
+    /** Error of each correction, in ticks. */
     readonly errors: readonly (readonly number[])[];
-    /** How often each state was seen, its mirror included. */
+    /** Number of samples of each state, its mirror included. */
     readonly seen: readonly (readonly number[])[];
     readonly samples: number;
   } | null;
-  /** What foretells the middle; null where there are no amounts. */
+  /** Predictors of the mid price; `null` if the recording has no amounts. */
   readonly signals: Signals | null;
 };
 
@@ -49,20 +52,21 @@ const WINDOW_MS = 20_000;
 const AFTER_MS = 10_000;
 const DISTANCES = 8;
 const IMBALANCE_BUCKETS = 10;
-/** Fewer samples of a table than this say nothing. */
+/** Minimum number of samples of a micro-price table. */
 const SAMPLES_MIN = 1_000;
 
 type Taken = { readonly at: Millis; readonly sign: 1 | -1; readonly mid: number; readonly away: number };
 
 /**
- * Arrivals are counted at eight distances over windows of 20 s (formulas E4), volatility is two-scale over seconds (formulas E6); the micro-price
- * (E5) needs 1,000 samples and amounts. Errors come from ten stretches of equal time. `onShare` hears now and then how much is behind, from 0 to 1.
+ * Calibrates a model. Arrivals are counted at eight distances over windows of 20 s (formulas E4). Volatility is
+ * two-scale over seconds (E6). The micro-price (E5) needs 1,000 samples and amounts. Errors come from ten time blocks
+ * of equal length. `onShare` receives the share done, from 0 to 1.
  */
 export function calibrationOf(tape: Tape, onShare: (share: number) => void = () => undefined): Calibration {
   const { columns } = tape;
   const start = columns.at[0] ?? 0;
   const end = columns.at[columns.length - 1] ?? 0;
-  // Of one moment alone everything is in the first.
+  // If all rows have one time, all are in the first block.
   const length = (end - start) / STRETCHES || 1;
   const stretchOf = (at: Millis): number => Math.min(STRETCHES - 1, Math.floor((at - start) / length));
   const third = (done: number) => (share: number) => onShare((done + share) / 3);
@@ -84,7 +88,7 @@ export function calibrationOf(tape: Tape, onShare: (share: number) => void = () 
   };
 }
 
-/** Logarithm of the middle at the end of each second, by stretch; NaN where the recording has a gap. */
+/** Logarithm of the mid price at the end of each second, by time block; NaN in gaps of the recording. */
 type LogMids = { readonly from: number; readonly values: Float64Array; readonly perStretch: number };
 
 function survey(tape: Tape, onShare: (share: number) => void) {
@@ -152,7 +156,10 @@ function* withoutGaps(values: Float64Array): Generator<Float64Array> {
   }
 }
 
-/** Up to where nine in ten trades reach, or the price itself wanders in one window: the range in which one quotes. */
+/**
+ * Distances up to the larger of what 95% of trades reach and 1.5 times the price's volatility in one window: the range
+ * for quoting.
+ */
 function distancesFor(taken: readonly Taken[], perWindow: number): readonly number[] | null {
   const aways = taken.map(({ away }) => away).sort((a, b) => a - b);
   const reach = Math.max(1.5 * perWindow, aways[Math.floor(0.95 * aways.length)] ?? Number.NaN);
@@ -160,7 +167,7 @@ function distancesFor(taken: readonly Taken[], perWindow: number): readonly numb
   return Array.from({ length: DISTANCES }, (_, i) => ((i + 1) * reach) / DISTANCES);
 }
 
-/** Spreads that cut all seen into up to three groups of one size. */
+/** Returns bounds that split all spreads into up to three groups of equal size. */
 function spreadBounds(spreads: number[]): readonly number[] {
   const ascending = spreads.sort((a, b) => a - b);
   const at = (share: number) => ascending[Math.floor(share * ascending.length)] ?? 1;

@@ -1,4 +1,4 @@
-/** The last step of every import: the checks that need the whole tape, and the tape itself. */
+/** Last step of every import: the checks that need the complete tape, and the tape itself. */
 import { Inspection } from './inspection.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, DataFlaw, Gap, Tape } from '../model/tape.ts';
@@ -12,11 +12,11 @@ export type Imported = {
   readonly depth: number;
   readonly quotesOnly?: boolean;
   readonly gaps?: readonly Gap[];
-  /** What the importer itself met; entries with a count of 0 are left out. */
+  /** Flaws that the importer found; entries with a count of 0 are dropped. */
   readonly flaws?: readonly DataFlaw[];
 };
 
-/** Counts what is wrong with the books and drops the trades that no book stands behind. */
+/** Builds the tape. Counts flaws of the books and drops trades before the first book. */
 export function finishTape(imported: Imported): Tape {
   const { columns, ...found } = inspected(imported);
   return {
@@ -30,7 +30,7 @@ export function finishTape(imported: Imported): Tape {
   };
 }
 
-/** One kind of flaw in a line for people. */
+/** Formats one flaw as a line. */
 export const describeFlaw = ({ what, count, done, first }: DataFlaw): string =>
   `  ${what}: ${count} (${done}${first === undefined ? '' : `; first at ${first}`})`;
 

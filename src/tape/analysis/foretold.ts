@@ -1,33 +1,38 @@
-/** What a number foretells of a move: its slope with an error, and whether it still does where it was not fitted. */
+/** Prediction of a move from a number: its slope with an error, and a test on data that was not used for the fit. */
 import { estimateOf } from './jackknife.ts';
 import type { Estimate } from './jackknife.ts';
 
-/** Stretches of as many seconds each: the first two thirds are fitted on, the last third judges. */
+/** Time blocks with equal numbers of seconds: the first two thirds are for the fit, the last third for the test. */
 export const FORETOLD_STRETCHES = 15;
 const FITTED = (2 * FORETOLD_STRETCHES) / 3;
-/** Two-sided 95 and 99 % of Student's t with 14 degrees of freedom: as many stretches as there are, less one. */
+/** Two-sided 95% and 99% quantiles of Student's t with 14 degrees of freedom: the number of time blocks minus one. */
 const STUDENT_95 = 2.145;
 const STUDENT_99 = 2.977;
 
 export type Foretold = {
-  /** Of all of it; the error from leaving out one stretch after the other. */
+  /** Slope on all data; its error comes from leaving out one time block at a time. */
   readonly slope: Estimate;
-  /** Of 95 %. */
+  /** Bounds of the 95% confidence interval. */
   readonly low: number;
   readonly high: number;
-  /** Correlation of the number with the move, on all of it. */
+  /** Correlation of the number with the move, on all data. */
   readonly r: number;
-  /** Correlation of the move in the last third with what the fit on the first two foretold. */
+  /** Correlation of the moves in the last third with the predictions of a fit on the first two thirds. */
   readonly rLater: number;
-  /** Share of the squared moves of the last third that this took away: below 0 it foretold worse than nothing. */
+  /**
+   * Share of the squared moves of the last third that the prediction removes; below 0 it is worse than no prediction.
+   */
   readonly gainLater: number;
-  /** Above zero by 99 %, as the best of a few is looked for, and a gain where it was not fitted. */
+  /**
+   * Whether the slope is above zero at 99% (as the best of several is chosen) and the prediction gains on the last
+   * third.
+   */
   readonly holds: boolean;
-  /** Slope by its error on the first two thirds alone, to choose among several by. */
+  /** Slope divided by its error, on the first two thirds only; for choosing among several predictors. */
   readonly firstRatio: number;
 };
 
-/** Sums of one stretch, of the number x, of what is known without it z, and of the move y. */
+/** Sums of one time block: the number x, the control variable z, and the move y. */
 export class ForetoldSums {
   n = 0;
   x = 0;
@@ -40,7 +45,7 @@ export class ForetoldSums {
   zy = 0;
   yy = 0;
 
-  /** What is no number is left out. */
+  /** Adds one sample; ignores it if any value is not finite. */
   add(x: number, y: number, z = 0): void {
     if (!Number.isFinite(x + y + z)) return;
     this.n++;
@@ -62,10 +67,10 @@ export class ForetoldSums {
 
 const KEYS = ['n', 'x', 'z', 'y', 'xx', 'xz', 'zz', 'xy', 'zy', 'yy'] as const;
 
-/** One for each stretch, empty. */
+/** Creates empty sums, one per time block. */
 export const foretoldSums = (): ForetoldSums[] => Array.from({ length: FORETOLD_STRETCHES }, () => new ForetoldSums());
 
-/** The stretch of each of so many seconds: those that are known are shared out evenly, in their order. */
+/** Returns the time block of each second: the known seconds are divided evenly, in order. */
 export function stretchOfEach(length: number, isKnown: (i: number) => boolean): Uint8Array {
   let known = 0;
   for (let i = 0; i < length; i++) if (isKnown(i)) known++;
@@ -78,12 +83,12 @@ export function stretchOfEach(length: number, isKnown: (i: number) => boolean): 
   return stretches;
 }
 
-/** y = a + b x + c z by least squares. */
+/** Fit of y = a + b x + c z by least squares. */
 type Fit = { readonly a: number; readonly b: number; readonly c: number };
 
 /**
- * The slope of y on x beside z, from one entry a stretch, in their order. Null where there is none: too little was seen, x never changed, or it says what z says
- * already (squared correlation above 0.9999).
+ * Fits y on x with the control z, from one entry per time block, in order. Returns `null` if there is too little data,
+ * x never changes, or x and z are redundant (squared correlation above 0.9999).
  */
 export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null {
   const slopeOf = (of: readonly ForetoldSums[]): number => fitOf(together(of))?.b ?? Number.NaN;
@@ -107,7 +112,10 @@ export function foretoldOf(stretches: readonly ForetoldSums[]): Foretold | null 
   };
 }
 
-/** The one whose slope is the most errors from nothing on the first two thirds, which the last third has not chosen; null of none. */
+/**
+ * Returns the predictor with the largest ratio of slope to error on the first two thirds, which does not use the last
+ * third; `null` if there is none.
+ */
 export function mostForetelling<T extends { readonly foretold: Foretold | null }>(of: readonly T[]): T | null {
   let best: T | null = null;
   for (const one of of)
@@ -121,7 +129,7 @@ function together(of: readonly ForetoldSums[]): ForetoldSums {
   return sums;
 }
 
-/** `withX` false: b is 0. */
+/** Fits the sums; if `withX` is false, b is 0. */
 function fitOf({ n, x, z, y, xx, xz, zz, xy, zy }: ForetoldSums, withX = true): Fit | null {
   if (!(n > 1)) return null;
   const [vxx, vxz, vzz] = [xx - (x * x) / n, xz - (x * z) / n, zz - (z * z) / n];
@@ -134,7 +142,7 @@ function fitOf({ n, x, z, y, xx, xz, zz, xy, zy }: ForetoldSums, withX = true): 
   return { a: (y - b * x - c * z) / n, b, c };
 }
 
-/** Sum of what a fit leaves, squared. */
+/** Sum of the squared residuals of a fit. */
 const squares = ({ n, x, z, y, xx, xz, zz, xy, zy, yy }: ForetoldSums, { a, b, c }: Fit): number =>
   yy + a * a * n + b * b * xx + c * c * zz + 2 * (a * b * x + a * c * z + b * c * xz - a * y - b * xy - c * zy);
 

@@ -1,11 +1,16 @@
-/** Looks at every row of a recording on its way into a tape: names trades that no book stands behind, and counts what is wrong with the books. */
+/**
+ * Check of every row of a recording on its way into a tape: drops trades before the first book and counts flaws of the
+ * books.
+ */
 import { RowBook } from '../model/recordedBook.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 
-/** Told of each flaw: `isBook` when the book shows it as the last of its rows left it, otherwise the row that is being taken does. */
+/**
+ * Receives each flaw. `isBook` is true if the book after its last row has the flaw, otherwise the current row has it.
+ */
 export type OnFlaw = (what: string, done: string, isBook: boolean) => void;
 
-/** Rows are given in order; the book is looked at after the last row of each time at which it changed. */
+/** Expects rows in order; checks the book after the last row of each time at which it changed. */
 export class Inspection {
   readonly #book: RowBook;
   readonly #firstKind: number;
@@ -14,19 +19,19 @@ export class Inspection {
   #changed = false;
   #begun = false;
 
-  /** `fromOrders`: the book is told by rows of single orders, and not by levels. */
+  /** `fromOrders`: per-order rows define the book, not levels. */
   constructor(fromOrders: boolean, found: OnFlaw) {
     this.#book = new RowBook(fromOrders);
     this.#firstKind = fromOrders ? KIND.add : KIND.level;
     this.#found = found;
   }
 
-  /** True once there was a book. */
+  /** Whether a book has been received. */
   get begun(): boolean {
     return this.#begun;
   }
 
-  /** False for a row that must be dropped. */
+  /** Checks a row; returns false if it must be dropped. */
   take(kind: number, side: number, at: number, price: number, amount: number, id: number): boolean {
     if (kind === KIND.trade) {
       if (!this.#begun) {
@@ -37,7 +42,7 @@ export class Inspection {
         this.#found('trades without a taker side', 'kept; the replay infers the side from the book', false);
       return true;
     }
-    // Before this row is applied: what stands is the book at the end of the time before.
+    // Before this row is applied, the book is still that of the previous time.
     if (at !== this.#at) this.end();
     this.#at = at;
     if (!this.#book.takes(kind)) return true;
@@ -47,7 +52,7 @@ export class Inspection {
     return true;
   }
 
-  /** Looks at the book as it stands; to be called after the last row too. */
+  /** Checks the current book; also required after the last row. */
   end(): void {
     if (!this.#changed) return;
     this.#changed = false;

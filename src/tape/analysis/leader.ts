@@ -1,4 +1,7 @@
-/** What another price foretells of a book: the slope of the book's next move on how far it lies from that price, a horizon, and the weight that follows. */
+/**
+ * Prediction of a book's price from a reference price: the slope of the book's next move on their distance, per
+ * horizon, and the resulting weight.
+ */
 import type { Leg } from '../../core/index.ts';
 import { priceAcross } from '../../core/index.ts';
 import { FORETOLD_STRETCHES, foretoldOf, foretoldSums, mostForetelling, stretchOfEach } from './foretold.ts';
@@ -7,37 +10,42 @@ import { logSecondsOf } from './seconds.ts';
 import type { LogSeconds } from './seconds.ts';
 import type { Tape } from '../model/tape.ts';
 
-/** Seconds after the look. */
+/** Horizons in seconds. */
 export const LEADER_HORIZONS = [1, 5, 15, 60, 300] as const;
 
 export type Leader = {
   readonly horizons: readonly { readonly seconds: number; readonly foretold: Foretold | null }[];
-  /** The longest horizon at which it foretells, which the weight is of; null where it does at none. */
+  /** Longest horizon with a valid prediction, from which the weight follows; `null` if there is none. */
   readonly chosen: number | null;
-  /** Share of the reference in the fair value, 0 to 1; 0 where it foretells nothing. */
+  /** Share of the reference in the fair value, 0 to 1; 0 if it predicts nothing. */
   readonly weight: number;
-  /** With which the usual ratio of both prices was followed. */
+  /** Time constant of the usual ratio of both prices. */
   readonly basisMemoryS: number;
-  /** How old the reference was when it was looked at. */
+  /** Assumed age of the reference. */
   readonly ageS: number;
-  /** Share of the seconds in which the reference moved, of those in which it is known. */
+  /** Share of the seconds with a known reference in which it moved. */
   readonly moving: number;
 };
 
 export type LeaderOptions = {
-  /** How old the reference is when it is quoted on, in whole seconds. */
+  /** Age of the reference when quotes use it, in whole seconds. */
   readonly ageS: number;
-  /** The usual ratio of both is followed with this time constant. */
+  /** Time constant of the usual ratio of both prices. */
   readonly basisMemoryS: number;
 };
 
-/** For a recording of so many seconds: a tenth of it, so that what is usual is known and seen to change, within half a minute and an hour. */
+/**
+ * Returns the time constant for a recording of that many seconds: a tenth of it, between 30 s and 1 h, so that the
+ * usual ratio is known and its changes are visible.
+ */
 export const basisMemoryFor = (seconds: number): number => {
   const wanted = Math.max(30, Math.min(3_600, seconds / 10));
   return wanted < 60 ? Math.floor(wanted) : 60 * Math.floor(wanted / 60);
 };
 
-/** `legs` and `tapes` in one order. Throws a RangeError when they are not as many. */
+/**
+ * Computes the leader of a tape. `legs` and `tapes` are in the same order. Throws a RangeError if their lengths differ.
+ */
 export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[], ageS: number): Leader {
   if (legs.length !== tapes.length) throw new RangeError(`${tapes.length} recordings for ${legs.length} books`);
   const ours = logSecondsOf(own);
@@ -55,8 +63,9 @@ export function leaderOf(own: Tape, legs: readonly Leg[], tapes: readonly Tape[]
 }
 
 /**
- * Each second the move of our price over the next seconds on x = (leader - own), both as logarithms less what is usual of them (an exponential mean, as the
- * basis of the fair value has it), beside our own distance from what is usual: what comes back by itself is not the leader's merit, and a reference that stands still foretells nothing.
+ * Fits, each second, the move of the own price over the next seconds on x = (leader - own). Both prices are logarithms
+ * minus their exponential mean, like the basis of the fair value. The own distance from its mean is the control: mean
+ * reversion is not credited to the leader, and a constant reference predicts nothing.
  */
 export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemoryS }: LeaderOptions): Leader {
   const { from, values } = own;
@@ -73,13 +82,13 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
       missed++;
       continue;
     }
-    // After a long time without both it begins anew.
+    // After a long time without both prices, the means restart.
     if (missed > basisMemoryS) seen = 0;
     missed = 0;
     known++;
     if (other !== before) moved++;
     before = other;
-    // As a mean of all so far while it is young.
+    // Plain mean of all samples while there are few.
     const weight = Math.max(1 / ++seen, 1 - kept);
     usualOwn += weight * (price - usualOwn);
     usualLeader += weight * (other - usualLeader);
@@ -92,10 +101,10 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   }
   const horizons = LEADER_HORIZONS.map((seconds, h) => ({
     seconds,
-    // A stretch must hold some moves that do not overlap.
+    // A time block must hold several moves that do not overlap.
     foretold: known >= 4 * seconds * FORETOLD_STRETCHES ? foretoldOf(sums[h]!) : null,
   }));
-  // Whether there is anything is asked once, where it shows most; how much, where the move has come furthest.
+  // The strongest horizon decides whether there is a prediction; the longest valid one gives the weight.
   const has = mostForetelling(horizons)?.foretold?.holds === true;
   const furthest = has ? horizons.findLast(({ foretold }) => foretold?.holds === true) : undefined;
   return {
@@ -108,7 +117,7 @@ export function leaderIn(own: LogSeconds, leader: LogSeconds, { ageS, basisMemor
   };
 }
 
-/** The price at the end of the chain, second by second, where all of its books are known. */
+/** Price at the end of the chain, per second, where all of its books are known. */
 function acrossOf(legs: readonly Leg[], books: readonly LogSeconds[]): LogSeconds {
   const from = Math.max(...books.map(book => book.from));
   const to = Math.min(...books.map(book => book.from + book.values.length));

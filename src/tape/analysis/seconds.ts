@@ -1,11 +1,11 @@
-/** The logarithm of a recorded price at the end of each second: what moves are measured on. */
+/** Logarithm of a recorded price at the end of each second, from which moves are measured. */
 import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
-/** `values[i]` holds at the end of the second `from + i` (since 1970); NaN where nothing is known, and in gaps. */
+/** `values[i]` is the price at the end of the second `from + i` (since 1970); NaN if unknown, and in gaps. */
 export type LogSeconds = { readonly from: number; readonly values: Float64Array };
 
-/** Of the middle; of a recording without a book, of the last trade. `onShare` as of `walk`. */
+/** Samples the mid price, or the last trade if the recording has no book. `onShare` is as in `walk`. */
 export function logSecondsOf(tape: Tape, onShare?: (share: number) => void): LogSeconds {
   const { columns, gaps } = tape;
   const from = Math.floor((columns.at[0] ?? 0) / 1_000);

@@ -1,4 +1,7 @@
-/** What order flow and the imbalance of the book foretell of the middle: the slope of its next move on each, seen once a second as a bot sees it. */
+/**
+ * Prediction of the mid price from order flow and book imbalance: the slope of its next move on each, sampled once per
+ * second as a bot sees it.
+ */
 import { DEPTH_LEVELS, depthImbalance, emptyDepth, OrderFlow, Unusual } from '../../core/index.ts';
 import type { Depth, Millis } from '../../core/index.ts';
 import { foretoldOf, foretoldSums, mostForetelling, stretchOfEach } from './foretold.ts';
@@ -9,12 +12,15 @@ import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 import type { Touch } from '../model/walk.ts';
 
-/** Slopes of the move of the middle over the next `aheadMs`, in bps; null where they cannot be told. */
+/** Slopes of the mid price's move over the next `aheadMs`, in bps; `null` with too little data. */
 export type Signals = {
-  /** For each unit of the major currency of order flow, forgotten with `memoryMs`. */
+  /** Slope per unit of the base currency of order flow, which decays with `memoryMs`. */
   readonly orderFlow: Foretold | null;
   readonly memoryMs: Millis;
-  /** For each deviation of the imbalance down to `depthBps`, 0 of which is the touch alone, forgotten with `imbalanceMemoryMs`. */
+  /**
+   * Slope per deviation of the imbalance down to `depthBps` (0: best prices only), which decays with
+   * `imbalanceMemoryMs`.
+   */
   readonly imbalances: readonly Imbalance[];
   readonly imbalanceMemoryMs: Millis;
   readonly aheadMs: Millis;
@@ -27,13 +33,15 @@ const IMBALANCE_MEMORY_MS = 600_000;
 const DEPTHS_BPS = [0, 30];
 const AHEAD_S = 10;
 
-/** The depth that foretells the most on the first two thirds, where it still does on the last; null where none does. */
+/**
+ * Returns the depth that predicts best on the first two thirds, if its prediction holds on the last; otherwise `null`.
+ */
 export function imbalanceOf({ imbalances }: Signals): { readonly depthBps: number; readonly slope: number } | null {
   const best = mostForetelling(imbalances);
   return best?.foretold?.holds === true ? { depthBps: best.depthBps, slope: best.foretold.slope.value } : null;
 }
 
-/** `onShare` as of `walk`. */
+/** Computes the signals; `onShare` is as in `walk`. */
 export function signalsOf(tape: Tape, logMids: LogSeconds, onShare?: (share: number) => void): Signals {
   const flow = new OrderFlow(MEMORY_MS);
   const ofFlow = foretoldSums();

@@ -1,17 +1,20 @@
-/** Hours of the day whose spread is far beyond that of the others: before a market opens, after it closes, or while its makers are away. */
+/**
+ * Hours of the day with a spread far beyond that of the others: before a market opens, after it closes, or while its
+ * makers are away.
+ */
 import type { Millis } from '../../core/index.ts';
 import type { Tape } from '../model/tape.ts';
 import { walk } from '../model/walk.ts';
 
-/** Hours of the day by UTC, and medians of their spreads and of the other hours', in bps. */
+/** Hours of the day in UTC, with the median spread in these and in the other hours, in bps. */
 export type WideHours = { readonly hours: readonly number[]; readonly spreadBps: number; readonly otherBps: number };
 
 const HOUR_MS = 3_600_000;
-/** So many times the spread of the other hours. */
+/** Minimum ratio to the spread of the other hours. */
 const FAR_BEYOND = 5;
-/** Looks at an hour of the day that tell its spread. */
+/** Minimum number of samples of an hour of the day. */
 const LOOKS_MIN = 60;
-/** Bins of a tenth each, from this many bps on. */
+/** Bins are 10% wide and start at this many bps. */
 const FIRST_BPS = 0.01;
 const STEP = Math.log(1.1);
 const BINS = 180;
@@ -20,7 +23,7 @@ export class SpreadHours {
   readonly #bins = new Uint32Array(24 * BINS);
   readonly #looks = new Uint32Array(24);
 
-  /** To be called at equal distances of time. */
+  /** Adds a sample; samples must be at equal time intervals. */
   put(at: Millis, spreadBps: number): void {
     const hour = Math.floor(at / HOUR_MS) % 24;
     const bin = Math.floor(Math.log(Math.max(spreadBps, FIRST_BPS) / FIRST_BPS) / STEP);
@@ -28,7 +31,10 @@ export class SpreadHours {
     this.#looks[hour]!++;
   }
 
-  /** `null` if there are none, or too little to tell. An ordinary spread is that of the quarter of the hours that has the narrowest. */
+  /**
+   * Returns the wide hours; `null` if there are none, or with too little data. The ordinary spread is the lower
+   * quartile of the hourly medians.
+   */
   wide(): WideHours | null {
     const told = Array.from({ length: 24 }, (_, hour) => hour).filter(hour => this.#looks[hour]! >= LOOKS_MIN);
     const medians = told.map(hour => this.#medianOf([hour])).sort((a, b) => a - b);
@@ -44,7 +50,7 @@ export class SpreadHours {
     };
   }
 
-  /** The middle of the bin that has the middle look. */
+  /** Returns the center of the bin that contains the median. */
   #medianOf(hours: readonly number[]): number {
     let left = hours.reduce((sum, hour) => sum + this.#looks[hour]!, 0) / 2;
     for (let bin = 0; bin < BINS; bin++) {
@@ -55,12 +61,12 @@ export class SpreadHours {
   }
 }
 
-/** In a sentence, with the flag that leaves them out. */
+/** Describes them in a sentence, with the flag that drops them. */
 export function wideHoursText({ hours, spreadBps, otherBps }: WideHours): string {
   return `The median spread of ${hoursText(hours)} UTC is ${spreadBps} bps, against ${otherBps} bps in the other hours: those may be outside the market's session, whose hours --session counts alone, as in --session 09:30-16:00@America/New_York.`;
 }
 
-/** 20, 21, 22, 23, 0, 1 is "20:00 to 02:00". */
+/** Formats hours: 20, 21, 22, 23, 0, 1 is "20:00 to 02:00". */
 function hoursText(hours: readonly number[]): string {
   const has = new Set(hours);
   const starts = hours.filter(hour => !has.has((hour + 23) % 24));
@@ -74,7 +80,7 @@ function hoursText(hours: readonly number[]): string {
   return stretches.join(' and ');
 }
 
-/** Of a tape, by a look each second in which its book is known. */
+/** Returns the wide hours of a tape, from one sample for each second with a known book. */
 export function wideHoursOf(tape: Tape): WideHours | null {
   const hours = new SpreadHours();
   const { gaps, columns } = tape;

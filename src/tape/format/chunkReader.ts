@@ -1,4 +1,7 @@
-/** Reads the rows of scanned days into columns that the caller gives, block after block; begins in the middle with a snapshot of the book. */
+/**
+ * Reader of scanned days, block by block, into the caller's columns. A read that starts inside a tape begins with a
+ * snapshot of the book.
+ */
 import { instrumentOf } from '../../core/index.ts';
 import type { BookRules, Instrument, Millis } from '../../core/index.ts';
 import { COLUMN_NAMES } from '../model/columns.ts';
@@ -9,14 +12,14 @@ import type { ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedBlock, ScannedDay } from './scanDay.ts';
 import type { Columns } from '../model/tape.ts';
 
-/** Rows under the same rules. */
+/** Consecutive rows under one set of rules. */
 export type TapeChunk = { readonly columns: Columns; readonly rules: BookRules; readonly instrument: Instrument };
 
 export type ReadOptions = {
   readonly from: Millis;
   readonly to: Millis;
   readonly micros: boolean;
-  /** Without them only what the days' rows are; default true. */
+  /** Whether opening snapshots of the book are included in addition to the days' own rows. Default: true. */
   readonly snapshots?: boolean;
 };
 
@@ -28,11 +31,11 @@ export class ChunkReader {
   readonly #unit: number;
   readonly #options: ReadOptions;
   readonly #tickSizes: readonly string[];
-  /** Opening snapshots that repeat the book at the end of the day before. */
+  /** Opening snapshots that repeat the book at the end of the previous day. */
   readonly #continued: ReadonlySet<ScannedBlock>;
   #next = 0;
   #file: FrameFile | null = null;
-  /** What the beginning in the middle has made, and the rules it is under. */
+  /** Rows made for a start inside the tape, and the index of their rules. */
   #made: Columns[] = [];
   #madeRules = 0;
   #ended = false;
@@ -57,7 +60,10 @@ export class ChunkReader {
     this.#file = null;
   }
 
-  /** Fills the columns from the front and says how many rows there are and which of all days' rules they are under; null at the end. */
+  /**
+   * Fills the columns from index 0. Returns the number of rows and the index of their rules among all days' rules;
+   * `null` at the end.
+   */
   next(to: ColumnBuffers): { readonly length: number; readonly rules: number } | null {
     const [made] = this.#made;
     if (made) {
@@ -83,7 +89,7 @@ export class ChunkReader {
     return length === 0 ? null : { length, rules };
   }
 
-  /** Makes the book as it was at `from`, and the rest of the block in which that time lies. */
+  /** Builds the book as of `from`, and reads the rest of the block that contains `from`. */
   #lead(steps: readonly Step[]): void {
     const snapshot = new TapeSnapshot();
     const buffers = columnBuffers(BLOCK_ROWS);
@@ -126,7 +132,10 @@ export class ChunkReader {
   }
 }
 
-/** What a reader of these days meets; a beginning in the middle brings a snapshot, with its `clear`. */
+/**
+ * Returns the blocks that a reader of these days reads. A start inside the tape adds a snapshot, which begins with
+ * `clear`.
+ */
 export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): readonly ScannedBlock[] {
   const all = stepsOf(days, options);
   const begin = beginOf(all, options.from);
@@ -139,7 +148,10 @@ export function blocksMet(days: readonly ScannedDay[], options: ReadOptions): re
     .map(({ block }) => block);
 }
 
-/** Index of the step in which `from` lies: the last step if `from` is later than every row. `null` if reading starts with the first row. */
+/**
+ * Index of the step that contains `from`: the last step if `from` is later than every row. `null` if reading starts
+ * with the first row.
+ */
 function beginOf(all: readonly Step[], from: Millis): number | null {
   if (from === -Infinity || all.length === 0) return null;
   const found = all.findIndex(({ block }) => !block.isSnapshot && block.to >= from);
@@ -157,29 +169,35 @@ function stepsOf(days: readonly ScannedDay[], { to, snapshots = true }: ReadOpti
   });
 }
 
-/** Snapshots are read only where the rows before them are not known. */
+/** Selects every row block, but only those snapshots before which the rows are unknown. */
 function isWanted(days: readonly ScannedDay[], all: readonly Step[]): (step: Step) => boolean {
   const unknown = new Set(days.filter((day, i) => !follows(days[i - 1], day)).flatMap(day => opening(day.blocks)));
-  // In a reader of the first day alone there is nothing before the first snapshot.
+  // For a reader that starts with the first day, nothing precedes the first snapshot.
   const first = new Set(opening(all.map(({ block }) => block)));
   return ({ block }) => !block.isSnapshot || block.afterLoss || unknown.has(block) || first.has(block);
 }
 
-/** The day goes on where `before` ended, and its snapshots tell nothing new: that one was closed, and this one names it. */
+/**
+ * Whether `day` continues `before`, so that its opening snapshots repeat a known book: `before` was closed, and `day`
+ * names it as its previous day.
+ */
 export function follows(before: ScannedDay | undefined, day: ScannedDay): boolean {
   return before?.closed === true && day.head.previous === before.day;
 }
 
-/** The snapshots with which the blocks begin. */
+/** Returns the snapshots at the start of the blocks. */
 function opening(blocks: readonly ScannedBlock[]): readonly ScannedBlock[] {
   const end = blocks.findIndex(block => !block.isSnapshot);
   return end < 0 ? blocks : blocks.slice(0, end);
 }
 
-/** The path up to its last separator, that included. */
+/** Returns the path up to and including its last separator. */
 const directoryOf = (path = ''): string => path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
-/** Where to begin reading to know the book at a step: the last snapshot before it, or the first block of its day. */
+/**
+ * Step from which to read so that the book at step `begin` is known: the last snapshot before it, or the first block of
+ * its day.
+ */
 function leadOf(all: readonly Step[], begin: number): number {
   const path = (i: number) => directoryOf(all[i]?.block.path);
   let lead = begin;
@@ -198,7 +216,10 @@ function rest(columns: Columns, from: number): Columns {
   return firstRows(columns, columns.length - from, from);
 }
 
-/** Puts rules and instrument to rows. What it returns throws a RangeError on an index that none of the days has. */
+/**
+ * Returns a function that attaches rules and instrument to rows. That function throws a RangeError for an index that no
+ * day has.
+ */
 export function chunkMaker(days: readonly ScannedDay[]): (columns: Columns, rules: number) => TapeChunk {
   const all = days.flatMap(day => day.rules.map(({ rules }) => ({ rules, lot: day.head.lot })));
   const instruments = new Map<number, Instrument>();

@@ -1,4 +1,7 @@
-/** Chunks of a stored tape, decoded ahead by another thread into shared memory. The reader may block: nothing here waits for the event loop. */
+/**
+ * Chunks of a stored tape, decoded ahead by another thread into shared memory. The reader may block: nothing here needs
+ * the event loop.
+ */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -8,10 +11,10 @@ import { BLOCK_ROWS, columnBuffers, firstRows } from './rowsCodec.ts';
 import type { ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedDay } from './scanDay.ts';
 
-/** What the two threads share, beside the columns of each slot. */
+/** Indices of the words that both threads share, in addition to the columns of each slot. */
 export const SHARED = { produced: 0, consumed: 1, state: 2, words: 3 } as const;
 export const STATE = { running: 0, ended: 1, failed: 2, stopped: 3 } as const;
-/** Of each slot: how many rows, under which rules. */
+/** Words per slot: the number of rows and the index of their rules. */
 export const SLOT_WORDS = 2;
 export const MESSAGE_BYTES = 4096;
 
@@ -25,13 +28,16 @@ export type Ahead = {
 };
 
 const SLOTS = 4;
-/** A block takes milliseconds; a thread that is silent for so long is dead. */
+/** Decoding a block takes milliseconds; a thread without output for this time is considered dead. */
 const SILENCE_MAX_MS = 60_000;
 
-/** Fewer rows are decoded before another thread would have begun. */
+/** Minimum number of rows for a thread: fewer are decoded before a thread would have started. */
 const ROWS_LEAST = 2_000_000;
 
-/** Of a short tape, and where the program runs from its sources and has no compiled worker, this thread decodes. */
+/**
+ * Yields the chunks of the days. Short tapes are decoded in this thread, and so is every tape if the compiled worker is
+ * missing (program run from sources).
+ */
 export function* chunksAhead({
   days,
   ...options
@@ -53,7 +59,7 @@ export function* chunksAhead({
     for (let chunk = 0; ; chunk++) {
       while (Atomics.load(words, SHARED.produced) <= chunk) {
         const state = Atomics.load(words, SHARED.state);
-        // The last chunk may have come between the two looks.
+        // The last chunk may have arrived between the two loads.
         if (state === STATE.ended && Atomics.load(words, SHARED.produced) <= chunk) return;
         if (state === STATE.failed) throw new Error(textIn(message));
         if (state === STATE.ended) continue;
@@ -76,7 +82,7 @@ export function* chunksAhead({
   }
 }
 
-/** One after another, all in the same memory. */
+/** Yields the chunks one after another, decoded in this thread; all use the same memory. */
 export function* chunksHere(days: readonly ScannedDay[], options: ReadOptions): Generator<TapeChunk, void, undefined> {
   const made = chunkMaker(days);
   const reader = new ChunkReader(days, options);
@@ -90,7 +96,7 @@ export function* chunksHere(days: readonly ScannedDay[], options: ReadOptions): 
   }
 }
 
-/** A message is written with its length before it. */
+/** Decodes a message that is preceded by its length. */
 function textIn(message: Uint8Array): string {
   const bytes = Buffer.from(message);
   return bytes.toString('utf8', 4, 4 + bytes.readUInt32LE(0));

@@ -1,13 +1,16 @@
-/** The hash of rows: the same however they were cut into blocks. */
+/** Hash of rows that does not depend on how they are cut into blocks. */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { Columns } from '../model/tape.ts';
 
-/** SHA-256 over the SHA-256 of each column: kinds, sides (a byte each), times in microseconds, prices, amounts and ids (doubles, least byte first). */
+/**
+ * SHA-256 over the SHA-256 of each column: kinds and sides (one byte each), times in microseconds, prices, amounts and
+ * ids (little-endian doubles).
+ */
 export class ContentHash {
   readonly #columns: readonly Hash[] = Array.from({ length: 7 }, () => createHash('sha256'));
 
-  /** Times of the rows in milliseconds. */
+  /** Adds rows whose times are in milliseconds. */
   add(columns: Columns): void {
     const { kind, side, at, local, price, amount, id } = columns;
     [kind, side, micros(at), micros(local), price, amount, id].forEach((column, i) =>

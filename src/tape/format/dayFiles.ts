@@ -1,47 +1,49 @@
-/** Where a stored tape lies: `DIR/book=btc_mxn/day=2026-11-21/`, and what the first frame of a day says. */
+/** Folders and files of a stored tape, such as `DIR/book=btc_mxn/day=2026-11-21/`, and the first frame of a day. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDecimalText, shownText } from '../../core/index.ts';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
 import type { DataFlaw, Gap } from '../model/tape.ts';
 
-/** Sealed blocks. */
+/** File of sealed blocks. */
 export const ROWS_FILE = 'rows.tape';
-/** What came since the last sealed block; only while a day is being recorded, or after a recorder died. */
+/**
+ * File of the rows after the last sealed block. It exists only while a day is recorded, or after a recorder crashed.
+ */
 export const TAIL_FILE = 'rows.tail';
 export const FORMAT = 'puntas tape';
 export const VERSION = 1;
 
 export const DAY_MS = 86_400_000;
-/** The UTC day of a time, like 2026-11-21. */
+/** Returns the UTC day of a time, such as 2026-11-21. */
 export const dayOf = (at: Millis): string => new Date(at).toISOString().slice(0, 10);
-/** Midnight UTC of a day like 2026-11-21, in ms since 1970; NaN of what is no date. */
+/** Midnight UTC of a day such as 2026-11-21, in epoch ms; NaN if the text is not a date. */
 export const startOfDay = (day: string): Millis => Date.parse(`${day}T00:00:00Z`);
 
-/** `DIR/book=btc_mxn`; the name is taken as it is. */
+/** Returns `DIR/book=btc_mxn`; does not check the name. */
 export const bookFolder = (dir: string, book: string): string => join(dir, `book=${book}`);
-/** `DIR/book=btc_mxn/day=2026-11-21`; names are taken as they are. */
+/** Returns `DIR/book=btc_mxn/day=2026-11-21`; does not check the names. */
 export const dayFolder = (dir: string, book: string, day: string): string => join(bookFolder(dir, book), `day=${day}`);
 
-/** The first frame of each day's file. */
+/** First frame of each day's file. */
 export type Head = {
   readonly format: typeof FORMAT;
   readonly version: typeof VERSION;
   readonly book: string;
   readonly day: string;
-  /** The day of the rows before these; null at the beginning of a tape. */
+  /** Day of the preceding rows; `null` at the start of a tape. */
   readonly previous: string | null;
   readonly lot: DecimalText;
-  /** Where the rows come from, for people. */
+  /** Origin of the rows, as text for the operator. */
   readonly source: string;
-  /** Levels a side that are shown, 0 for trades alone; null: all. */
+  /** Levels per side in the source; 0 for trades only, `null` for all levels. */
   readonly depth: number | null;
   readonly quotesOnly: boolean;
-  /** In force when the day began; amounts are in lots, prices in ticks of these until they change. */
+  /** Rules in force when the day starts. Prices are in ticks of these rules until they change; amounts are in lots. */
   readonly rules: BookRules;
 };
 
-/** Checks what a file says of itself. Throws an Error of one line. */
+/** Checks and returns the head of a file. Throws an Error of one line if it is invalid. */
 export function headOf(value: unknown, path: string): Head {
   const head = value as Partial<Head> | null;
   if (head?.format !== FORMAT) throw new Error(`${path}: not a tape of this program (it begins with no "${FORMAT}")`);
@@ -64,7 +66,7 @@ export function headOf(value: unknown, path: string): Head {
   return { ...(head as Head), source: toldText(source) };
 }
 
-/** Letters that mean nothing to a page, a path or a terminal. */
+/** Names that contain nothing special to HTML, paths or terminals. */
 const BOOK = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const isAmount = (value: unknown): boolean =>
@@ -73,16 +75,16 @@ const isAmount = (value: unknown): boolean =>
 /** Longer than any path or sentence that this program writes. */
 const TOLD_MAX = 1_000;
 
-/** What a tape says to people: whoever made it may have put anything there. */
+/** Makes text from a tape safe to print: the author of the tape may have put anything there. */
 const toldText = (text: string): string => shownText(text.slice(0, TOLD_MAX));
 
-/** A gap as a frame tells it; null when it is none. */
+/** Parses the gap of a frame; returns `null` if it is invalid. */
 export function gapOf({ from, to, why }: Readonly<Record<string, unknown>>): Gap | null {
   if (!Number.isFinite(from) || !Number.isFinite(to) || !((from as number) <= (to as number))) return null;
   return { from: from as number, to: to as number, why: toldText(String(why)) };
 }
 
-/** Flaws as a frame tells it; null when any of it is none. */
+/** Parses the flaws of a frame; returns `null` if any is invalid. */
 export function flawsOf(entries: unknown): readonly DataFlaw[] | null {
   if (!Array.isArray(entries)) return null;
   const found: DataFlaw[] = [];
@@ -107,7 +109,10 @@ const RULES: readonly (keyof BookRules)[] = [
   'maximumValue',
 ];
 
-/** A book's name and seven unsigned decimals of at most 64 characters; whether they fit together is not asked, and more fields may be there. */
+/**
+ * Whether the value has a book name and seven unsigned decimals of at most 64 characters. Their consistency is not
+ * checked; other fields may be present.
+ */
 export const isRules = (value: unknown): value is BookRules =>
   typeof value === 'object' &&
   value !== null &&
@@ -115,14 +120,14 @@ export const isRules = (value: unknown): value is BookRules =>
     key === 'book' ? BOOK.test(String((value as BookRules)[key])) : isAmount((value as BookRules)[key]),
   );
 
-/** Only what the rules are, in one order. */
+/** Copies only the fields of `BookRules`, in a fixed order. */
 export const plainRules = (rules: BookRules): BookRules =>
   Object.fromEntries(RULES.map(key => [key, rules[key]])) as BookRules;
 
-/** Compares the text of the eight fields that `plainRules` keeps: 0.1 and 0.10 are not the same. */
+/** Compares the text of the eight fields that `plainRules` keeps: 0.1 and 0.10 differ. */
 export const sameRules = (a: BookRules, b: BookRules): boolean => RULES.every(key => a[key] === b[key]);
 
-/** Names after `prefix` of the folders in `dir`, sorted; none where it does not exist. */
+/** Returns the names after `prefix` of the folders in `dir`, sorted; empty if `dir` does not exist. */
 export function partitions(dir: string, prefix: 'book=' | 'day='): readonly string[] {
   try {
     return readdirSync(dir)

@@ -1,4 +1,4 @@
-/** The thread that decodes a stored tape ahead of its reader. */
+/** Thread that decodes a stored tape ahead of its reader. */
 import { workerData } from 'node:worker_threads';
 import { ChunkReader } from './chunkReader.ts';
 import { MESSAGE_BYTES, SHARED, SLOT_WORDS, STATE } from './chunksAhead.ts';
@@ -33,5 +33,5 @@ try {
   text.copy(bytes, 4);
   Atomics.compareExchange(words, SHARED.state, STATE.running, STATE.failed);
 }
-// Whoever waits for a chunk looks again.
+// Wakes a reader that waits for a chunk, so that it checks the state again.
 Atomics.notify(words, SHARED.produced);

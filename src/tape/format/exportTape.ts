@@ -1,4 +1,7 @@
-/** Writes a stored tape as one file that other programs read: Parquet for DuckDB, pandas and Polars, or CSV; in constant memory, digits exact. */
+/**
+ * Export of a stored tape to one file for other programs: Parquet (DuckDB, pandas, Polars) or CSV. Memory is constant
+ * and digits are exact.
+ */
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
@@ -16,9 +19,9 @@ const hasAmount = (kind: number): boolean => kind !== KIND.clear;
 const hasId = (kind: number): boolean => kind >= KIND.trade;
 
 /**
- * One row a row: exchange_time, local_time (UTC, to the microsecond), kind, side, price, amount, id; what a row does not have is null. Chosen by
- * the file's ending, .parquet or .csv. `onRows` hears how many rows are written. The file has its name only when it is whole. Throws an
- * Error of one line for any other ending.
+ * Writes one line per row: exchange_time, local_time (UTC, in microseconds), kind, side, price, amount, id; missing
+ * values are null. The file ending, .parquet or .csv, selects the format. `onRows` receives the number of rows written
+ * so far. The file gets its name only when it is complete. Throws an Error of one line for any other ending.
  */
 export async function exportTape(tape: StoredTape, file: string, onRows: (rows: number) => void): Promise<void> {
   const write = file.endsWith('.parquet') ? toParquet : file.endsWith('.csv') ? toCsv : null;
@@ -33,7 +36,7 @@ export async function exportTape(tape: StoredTape, file: string, onRows: (rows: 
   }
 }
 
-/** DECIMAL(18, n): all that fits in 64 bits. */
+/** DECIMAL(18, n): the largest precision that fits in 64 bits. */
 const PRECISION = 18;
 
 async function toParquet(tape: StoredTape, path: string, onRows: (rows: number) => void): Promise<void> {
@@ -151,7 +154,7 @@ function linesOf({ columns, instrument }: TapeChunk): string {
 const priceText = (instrument: Instrument, ticks: number): string =>
   ticks < 0 ? `-${textOfPrice(instrument, -ticks as Price)}` : textOfPrice(instrument, ticks as Price);
 
-/** Microseconds since 1970 as 2026-11-21T00:00:00.000001Z. */
+/** Formats microseconds since 1970, such as 2026-11-21T00:00:00.000001Z. */
 function timeText(micros: number): string {
   const millis = Math.floor(micros / 1000);
   return `${new Date(millis).toISOString().slice(0, -1)}${String(micros - millis * 1000).padStart(3, '0')}Z`;

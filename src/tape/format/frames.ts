@@ -1,10 +1,13 @@
-/** The frames that a stored tape's files are made of: a tag, a length, two sums, and the bytes. A torn end is told from damage in the middle. */
+/**
+ * Frames of a stored tape's files: a tag, a length, two checksums and the payload. A torn end is distinguished from
+ * damage before it.
+ */
 import { openRegularFile } from '../../guard/index.ts';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { SUMMARY_BYTES } from './rowsCodec.ts';
 
-/** What a frame holds: JSON, or for `ROWS` and `BOOK` a block of rows. */
+/** Payload of each frame: a block of rows for `ROWS` and `BOOK`, otherwise JSON. */
 export const TAG = {
   head: 'HEAD',
   rows: 'ROWS',
@@ -18,23 +21,27 @@ export type Tag = (typeof TAG)[keyof typeof TAG];
 
 const HEADER = 16;
 const TAGS: readonly string[] = Object.values(TAG);
-/** No frame is longer; a header that says more is damaged. */
+/** Maximum payload size; a header with a larger length is damaged. */
 const LENGTH_MAX = 16 * 1024 * 1024;
 
-/** Frames of one file: nearly three a second for a day. More is no tape, and not read to its end. */
+/**
+ * Maximum number of frames in a file: nearly three per second for a day. A file with more is not a tape and is not read
+ * to its end.
+ */
 const FRAMES_MAX = 250_000;
-/** Headers are looked for in so many bytes at a time. */
+/** Bytes read at a time when searching for headers. */
 const WINDOW_BYTES = 64 * 1024;
 
-/** What a person can do about damage. */
+/** Remedy for damage, appended to error messages. */
 export const REMEDY = '--skip-damaged leaves out what is damaged and makes a gap of it';
 
-/** Where a frame lies in its file. */
+/** Position of a frame in its file. */
 export type Frame = { readonly tag: Tag; readonly at: number; readonly length: number };
 
 /**
- * A header of 16 bytes, then the payload: tag, length, CRC-32 of the payload, CRC-32 of the 12 bytes before it, little endian. The length is not
- * checked here: above 16 MiB no reader takes it.
+ * Encodes a frame: a header of 16 bytes, then the payload. The header has the tag, the length, the CRC-32 of the
+ * payload and the CRC-32 of the first 12 bytes, little-endian. The length is not checked here: readers reject more than
+ * 16 MiB.
  */
 export function frameOf(tag: Tag, payload: Buffer): Buffer {
   const header = Buffer.alloc(HEADER);
@@ -45,15 +52,15 @@ export function frameOf(tag: Tag, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** The value as JSON in UTF-8; as `frameOf`. */
+/** Encodes the value as JSON in UTF-8, in a frame like `frameOf`. */
 export const jsonFrame = (tag: Tag, value: object): Buffer => frameOf(tag, Buffer.from(JSON.stringify(value), 'utf8'));
 
-/** One file's frames, read by their place. Throws Errors of one line that name the file and the byte. */
+/** Random access to the frames of one file. Throws Errors of one line that name the file and the byte. */
 export class FrameFile {
   readonly path: string;
   readonly size: number;
   readonly #fd: number;
-  /** The bytes that headers were looked for in last, and where they begin. */
+  /** Bytes in which headers were last searched for, and their offset. */
   #window: Buffer = Buffer.alloc(0);
   #windowAt = 0;
 
@@ -68,9 +75,10 @@ export class FrameFile {
   }
 
   /**
-   * Every frame in order, and the byte at which the last whole one ends: what lies behind it was being written when the writer died.
-   * `verify` reads every byte. A frame whose bytes are wrong is `damaged` when whole frames follow; at the end it counts as torn. Linear in
-   * the size of the file, whatever is in it; throws when there are more than a quarter of a million frames.
+   * Returns every frame in order, and the end of the last complete one: bytes after it were being written when the
+   * writer crashed. `verify` reads every byte. A frame with a wrong checksum is `damaged` if complete frames follow; at
+   * the end it counts as torn. Takes time linear in the file size, whatever the content. Throws if there are more than
+   * 250,000 frames.
    */
   frames(verify: boolean): {
     readonly frames: readonly Frame[];
@@ -104,7 +112,7 @@ export class FrameFile {
     return { frames, damaged, end };
   }
 
-  /** The frame's bytes, checked against their sum. */
+  /** Returns the payload of a frame after checking its checksum. */
   payload(frame: Frame): Buffer {
     const bytes = this.#read(frame.at, HEADER + frame.length);
     const payload = bytes.subarray(HEADER);
@@ -117,7 +125,7 @@ export class FrameFile {
     return JSON.parse(this.payload(frame).toString('utf8'));
   }
 
-  /** The first bytes of a block of rows, checked; the whole is when it is decoded. */
+  /** Returns the checked summary at the start of a block of rows. The rest is checked when it is decoded. */
   summaryBytes(frame: Frame): Buffer {
     if (frame.length < SUMMARY_BYTES) throw new Error(`${this.path}: ${frame.tag} at byte ${frame.at} is too short`);
     const bytes = this.#read(frame.at + HEADER, SUMMARY_BYTES);
@@ -146,7 +154,7 @@ export class FrameFile {
     return -1;
   }
 
-  /** At least a whole header from `at` on; the file has one there. */
+  /** Returns at least a complete header from `at` on; the file must have one there. */
   #windowFrom(at: number): Buffer {
     if (at < this.#windowAt || at + HEADER > this.#windowAt + this.#window.length) {
       this.#window = this.#read(at, Math.min(WINDOW_BYTES, this.size - at));

@@ -1,10 +1,13 @@
-/** The last day of a stored tape, copied to be gone on with elsewhere and put back whole: whoever is killed meanwhile has harmed nothing. */
+/**
+ * Copy of a stored tape's last day that is continued elsewhere and put back as a unit. A process killed in between
+ * harms nothing.
+ */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { bookFolder, dayFolder, partitions, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
 
-/** A tape of one book in `work` that begins with the last day of the one in `dir`. */
+/** Tape of one book in `work` that begins with the last day of the tape in `dir`. */
 export class LastDay {
   readonly #dir: string;
   readonly #work: string;
@@ -12,7 +15,7 @@ export class LastDay {
   readonly #day: string;
   readonly #copied: readonly number[];
 
-  /** Copies. Throws where the tape has no day. */
+  /** Copies the last day. Throws if the tape has no day. */
   constructor(dir: string, work: string, book: string) {
     const day = partitions(bookFolder(dir, book), 'day=').at(-1);
     if (day === undefined) throw new Error(`${bookFolder(dir, book)}: holds no days`);
@@ -22,14 +25,14 @@ export class LastDay {
     cpSync(dayFolder(dir, book, day), dayFolder(work, book, day), { recursive: true });
   }
 
-  /** Midnight with which it begins, in ms since 1970: nothing older can follow it. */
+  /** Midnight at which the day starts, in epoch ms: rows older than this cannot follow. */
   get start(): Millis {
     return startOfDay(this.#day);
   }
 
   /**
-   * The oldest day first, each at once: a tape that is left in between ends with a whole day. Throws an Error of one line when somebody else wrote to the
-   * tape since it was copied.
+   * Moves the days back, oldest first and each atomically, so that an interrupted tape ends with a complete day. Throws
+   * an Error of one line if another process wrote to the tape since it was copied.
    */
   putBack(): void {
     if (this.#sizes().some((size, i) => size !== this.#copied[i]))
@@ -43,7 +46,7 @@ export class LastDay {
         continue;
       }
       renameSync(join(from, ROWS_FILE), join(to, ROWS_FILE));
-      // Its rows are in the other file now.
+      // The other file now has the rows of the tail.
       rmSync(join(to, TAIL_FILE), { force: true });
     }
   }

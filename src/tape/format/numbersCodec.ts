@@ -1,9 +1,13 @@
-/** A column of whole numbers as bytes: what is constant is written once, the rest as small steps in planes of equal bytes, deflated where that pays. */
+/**
+ * Encoding of a column of integers. A constant is written once; the rest becomes small steps in planes of equal bytes,
+ * deflated if that saves enough.
+ */
 import { deflateRawSync } from 'node:zlib';
 
 /**
- * How a column is written. `same`: every value is `base`. `plain`: base + scale x u. `step`: each value is the one before, plus scale x
- * the zigzag of u; before the first stands `base`. `double`: the eight bytes of each number. u is written least byte first, a plane a byte.
+ * Coding of a column. `same`: every value is `base`. `plain`: base + scale × u. `step`: each value is the previous one
+ * plus scale × the zigzag of u; `base` precedes the first value. `double`: the eight bytes of each number. u is written
+ * least significant byte first, one plane per byte.
  */
 export const CODING = { same: 0, plain: 1, step: 2, double: 3 } as const;
 type Coding = (typeof CODING)[keyof typeof CODING];
@@ -16,7 +20,7 @@ export type PackedNumbers = {
 };
 export type Plane = { readonly bytes: Uint8Array; readonly deflates: boolean; readonly cost: number };
 
-/** The smallest of the ways to write the first `length` whole numbers. */
+/** Returns the smallest encoding of the first `length` integers. */
 export function packNumbers(values: Float64Array, length: number): PackedNumbers {
   const first = length === 0 ? 0 : values[0]!;
   let low = first;
@@ -30,7 +34,7 @@ export function packNumbers(values: Float64Array, length: number): PackedNumbers
     if (step > stepMax) stepMax = step;
   }
   if (low === high) return { coding: CODING.same, base: first, scale: 1, planes: [] };
-  // Above these a difference or its zigzag is not an exact number any more.
+  // Beyond these bounds a difference or its zigzag is no longer exact.
   const candidates: PackedNumbers[] = [];
   if (high - low <= Number.MAX_SAFE_INTEGER) candidates.push(packedByScale(values, length, low, high));
   if (stepMax < 2 ** 51) candidates.push(steps(values, length));
@@ -73,7 +77,7 @@ function doubles(values: Float64Array, length: number): PackedNumbers {
   return { coding: CODING.double, base: 0, scale: 1, planes };
 }
 
-/** Of two whole numbers that are not negative; of 0 and n it is n. */
+/** Greatest common divisor of two non-negative integers; n for 0 and n. */
 function greatestDivisor(a: number, b: number): number {
   while (b !== 0) [a, b] = [b, a % b];
   return a;
@@ -83,7 +87,7 @@ function planesOf(units: Float64Array, high: number): Plane[] {
   const planes: Plane[] = [];
   for (let place = 0; high >= 256 ** place; place++) {
     const bytes = new Uint8Array(units.length);
-    // The lower 32 bits of a whole number are had without a division.
+    // The lower 32 bits of an integer need no division.
     if (place < 4) for (let i = 0; i < units.length; i++) bytes[i] = (units[i]! >>> 0) >>> (8 * place);
     else for (let i = 0; i < units.length; i++) bytes[i] = Math.floor(units[i]! / 256 ** place) % 256;
     planes.push(planeOf(bytes));
@@ -91,19 +95,22 @@ function planesOf(units: Float64Array, high: number): Plane[] {
   return planes;
 }
 
-/** Short blocks are soon written anew as part of a long one. */
+/** Short blocks are soon rewritten as part of a long one, so they are not deflated. */
 const DEFLATE_MIN = 512;
-/** Inflating costs more than all other decoding: it must save this share. */
+/** Inflating costs more than all other decoding, so it must save at least this share. */
 const DEFLATED_SHARE_MAX = 0.8;
 
-/** `bytes` are kept, neither copied nor deflated: `deflates` says that it would save more than a fifth of at least 512, `cost` how many are left. */
+/**
+ * Keeps `bytes`, neither copied nor deflated. `deflates` is true if there are at least 512 bytes and deflating saves
+ * more than a fifth; `cost` is the resulting size.
+ */
 export function planeOf(bytes: Uint8Array): Plane {
   const deflated = bytes.length < DEFLATE_MIN ? Infinity : deflateRawSync(bytes, { level: 1 }).length;
   const deflates = deflated < DEFLATED_SHARE_MAX * bytes.length;
   return { bytes, deflates, cost: deflates ? deflated : bytes.length };
 }
 
-/** Writes `length` numbers into `to`, from the planes in `bytes` that begin at the given places. */
+/** Decodes `length` numbers into `to` from their planes. */
 export function unpackNumbers(
   to: Float64Array,
   length: number,
@@ -118,7 +125,7 @@ export function unpackNumbers(
 
 const NOTHING = new Uint8Array(0);
 
-/** Up to 32 bits; written out by the number of planes, because these loops are where the time of a reader goes. */
+/** Decodes up to 32 bits. One loop per number of planes, because readers spend most of their time in these loops. */
 function unpackSmall(
   to: Float64Array,
   length: number,

@@ -1,4 +1,4 @@
-/** Opens a stored tape, or a recording of any known format, as a tape in memory. */
+/** Opening of a stored tape, or of a recording in any known format, as a tape in memory. */
 import { existsSync, statSync } from 'node:fs';
 import { partitions } from './dayFiles.ts';
 import { collectTape } from '../import/collect.ts';
@@ -12,7 +12,10 @@ import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 import { TapeBuilder } from '../model/tape.ts';
 import type { Tape } from '../model/tape.ts';
 
-/** Loads one book. `onShare` hears now and then how much is behind, from 0 to 1. Rejects with an Error of one line that says what is wrong and what would be right. */
+/**
+ * Loads one book. `onShare` receives the share read so far, from 0 to 1. Rejects with an Error of one line that says
+ * what is wrong and what is expected.
+ */
 export async function openTape(
   path: string,
   { session, ...options }: Pick<StoredTapeOptions, 'book' | 'session'> = {},
@@ -27,7 +30,7 @@ export async function openTape(
   return session === undefined ? tape : tapeInSession(tape, session);
 }
 
-/** A tape's rows inside a session. Throws an Error if there are none. */
+/** Returns the rows of a tape inside a session. Throws an Error if there are none. */
 export function tapeInSession(tape: Tape, text: string): Tape {
   const session = sessionOf(text);
   const { columns, gaps } = tape;
@@ -38,12 +41,15 @@ export function tapeInSession(tape: Tape, text: string): Tape {
   return { ...tape, columns: builder.columns(), gaps: spanInSession({ from, to, gaps }, session).gaps, session: text };
 }
 
-/** Names by which the books of a stored tape or a recording are opened; undefined stands for one that only a person can name. Rejects where there is none. */
+/**
+ * Lists the names of the books in a stored tape or a recording; `undefined` is a book that only the operator can name.
+ * Rejects if there are no books.
+ */
 export async function booksIn(path: string): Promise<readonly (string | undefined)[]> {
   const stored = isStoredTape(path) ? partitions(path, 'book=') : [];
   return stored.length > 0 ? stored : booksAt(path);
 }
 
-/** True for a folder with stored tapes in it. */
+/** Whether the path is a folder with stored tapes. */
 export const isStoredTape = (path: string): boolean =>
   existsSync(path) && statSync(path).isDirectory() && partitions(path, 'book=').length > 0;

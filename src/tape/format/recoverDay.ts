@@ -1,4 +1,6 @@
-/** Takes up a day of a stored tape where an earlier writer left it: a torn end is cut off and told, damage elsewhere is refused. */
+/**
+ * Recovery of a day that an earlier writer left open. A torn end is cut off and reported; damage elsewhere is rejected.
+ */
 import { existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
@@ -12,27 +14,27 @@ import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, blockSummaryOf } fro
 import type { ColumnBuffers } from './rowsCodec.ts';
 
 export type RecoveredDay = {
-  /** Null when not even the first frame was whole: nothing was recorded. */
+  /** `null` if not even the first frame was complete: nothing was recorded. */
   readonly head: Head | null;
-  /** Rows in sealed blocks, and behind them. */
+  /** Rows in sealed blocks, and rows after them. */
   readonly sealed: number;
   readonly pending: number;
   readonly lastAt: Millis;
-  /** In force at the end. */
+  /** Rules in force at the end. */
   readonly rules: BookRules;
   readonly hash: ContentHash;
-  /** The day was closed in order. */
+  /** Whether the day was closed properly. */
   readonly done: boolean;
   readonly mended: readonly string[];
 };
 
 type Expected = {
   readonly book: string;
-  /** Absent: any. */ readonly lot?: DecimalText | undefined;
+  /** If omitted, any lot is accepted. */ readonly lot?: DecimalText | undefined;
   readonly rules: BookRules;
 };
 
-/** Applies every row to `snapshot` and leaves the rows that are in no sealed block in `pending`. */
+/** Applies every row to `snapshot` and writes the rows that are not in a sealed block to `pending`. */
 export function recoverDay(
   folder: string,
   expected: Expected,
@@ -75,7 +77,7 @@ export function recoverDay(
     eachFrame(tail, mended, (file, frame) => {
       const block = file.payload(frame);
       const { firstRow, rows } = blockSummaryOf(block);
-      // The writer died between sealing a block and emptying the tail.
+      // The writer crashed between sealing a block and emptying the tail.
       if (firstRow + rows <= sealed) return;
       if (firstRow !== sealed + count) {
         throw new Error(`${tail}: row ${firstRow} at byte ${frame.at}, expected row ${sealed + count}`);

@@ -1,4 +1,4 @@
-/** A block of rows as bytes and back: what it holds first, readable without the rest, then its columns. The layout is in docs/tape.md. */
+/** Encoding of a block of rows: a summary, readable without the rest, then the columns. docs/tape.md has the layout. */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CODING, packNumbers, planeOf, unpackNumbers } from './numbersCodec.ts';
 import type { PackedNumbers, Plane } from './numbersCodec.ts';
@@ -7,10 +7,10 @@ import type { Columns } from '../model/tape.ts';
 
 export const BLOCK_ROWS = 65_536;
 
-/** What a block says of itself. Times in whole microseconds; prices are Infinity and -Infinity where no row has one. */
+/** Summary of a block. Times are in whole microseconds; prices are Infinity and -Infinity if no row has one. */
 export type BlockSummary = {
   readonly rows: number;
-  /** Rows of the same day that come before it. */
+  /** Rows of the same day before this block. */
   readonly firstRow: number;
   readonly from: number;
   readonly to: number;
@@ -18,14 +18,14 @@ export type BlockSummary = {
   readonly high: number;
   readonly tradedLow: number;
   readonly tradedHigh: number;
-  /** Bit k is set when a row of kind k is in it. */
+  /** Bit k is set if the block has a row of kind k. */
   readonly kinds: number;
 };
 
-/** With a sum of its own at their end, because it is believed without the rest being read. */
+/** Ends with its own checksum, because the summary is used without reading the rest. */
 export const SUMMARY_BYTES = 68;
 const COLUMNS = 5;
-/** Coding, number of planes, which of them are deflated, one unused byte; base and scale. */
+/** Coding, number of planes, bits of the deflated planes, one unused byte; base and scale. */
 const DESCRIPTOR_BYTES = 20;
 const HEAD_BYTES = SUMMARY_BYTES + 8 + (COLUMNS + 1) * DESCRIPTOR_BYTES;
 
@@ -34,7 +34,10 @@ const hasId = (kind: number): boolean => kind >= KIND.trade;
 const CLEARS = 1 << KIND.clear;
 const LEVELS = 1 << KIND.level;
 
-/** Rows `from` to `to` of the columns as one block. Times must be whole microseconds when multiplied by 1000; ids, prices and amounts whole. */
+/**
+ * Encodes rows `from` to `to` of the columns as one block. Times multiplied by 1000, ids, prices and amounts must be
+ * integers.
+ */
 export function encodeRows(columns: Columns, from: number, to: number, firstRow: number): Buffer {
   const rows = to - from;
   const marks = new Uint8Array(rows);
@@ -61,7 +64,7 @@ export function encodeRows(columns: Columns, from: number, to: number, firstRow:
         if (price > tradedHigh) tradedHigh = price;
       }
     }
-    // Where there is no price the last one is repeated, because a step of none costs nothing.
+    // A row without a price repeats the last one, because a zero step costs nothing.
     prices[i] = lastPrice;
     amounts[i] = columns.amount[row]!;
     if (hasId(kind)) ids[idCount++] = columns.id[row]!;
@@ -93,7 +96,7 @@ function packMarks(marks: Uint8Array): PackedNumbers {
   return { coding: CODING.plain, base: 0, scale: 1, planes: [planeOf(marks)] };
 }
 
-/** The planes that deflate do so together, after the others. */
+/** Writes the block. The planes that deflate are deflated together, after the others. */
 function written(summary: BlockSummary, idCount: number, packed: readonly PackedNumbers[]): Buffer {
   const planes = packed.flatMap(column => column.planes);
   const raw = planes.filter(plane => !plane.deflates).map(({ bytes }) => bytes);
@@ -122,7 +125,7 @@ const SUMMARY_NUMBERS = ['firstRow', 'from', 'to', 'low', 'high', 'tradedLow', '
 const bitsOf = (planes: readonly Plane[]): number =>
   planes.reduce((bits, { deflates }, i) => (deflates ? bits | (1 << i) : bits), 0);
 
-/** Of the first SUMMARY_BYTES of a block. */
+/** Reads the summary from the first SUMMARY_BYTES of a block. */
 export function blockSummaryOf(block: Buffer): BlockSummary {
   const [firstRow, from, to, low, high, tradedLow, tradedHigh] = SUMMARY_NUMBERS.map((_, i) =>
     block.readDoubleLE(8 + 8 * i),
@@ -131,7 +134,7 @@ export function blockSummaryOf(block: Buffer): BlockSummary {
   return { rows, kinds: block.readUInt32LE(4), firstRow, from, to, low, high, tradedLow, tradedHigh };
 }
 
-/** Columns that are written into again and again. */
+/** Columns that are overwritten repeatedly. */
 export type ColumnBuffers = {
   readonly kind: Uint8Array;
   readonly side: Uint8Array;
@@ -142,7 +145,7 @@ export type ColumnBuffers = {
   readonly id: Float64Array;
 };
 
-/** Room for `rows`; `shared` memory can be read by other threads. */
+/** Allocates columns for `rows` rows; other threads can read `shared` memory. */
 export function columnBuffers(rows: number, shared = false): ColumnBuffers {
   const room = (bytes: number) => (shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
   const numbers = () => new Float64Array(room(8 * rows));
@@ -157,7 +160,7 @@ export function columnBuffers(rows: number, shared = false): ColumnBuffers {
   };
 }
 
-/** The first `length` rows; the columns are not copied. */
+/** Returns `length` rows from row `from` on, as views of the same memory. */
 export function firstRows(buffers: ColumnBuffers | Columns, length: number, from = 0): Columns {
   const { kind, side, at, local, price, amount, id } = buffers;
   const to = from + length;
@@ -173,15 +176,15 @@ export function firstRows(buffers: ColumnBuffers | Columns, length: number, from
   };
 }
 
-/** Decodes blocks; keeps its own working memory, so that one block after another costs none. */
+/** Decoder of blocks. It reuses its own working memory for every block. */
 export class RowsDecoder {
   readonly #steps = new Float64Array(BLOCK_ROWS);
   readonly #delays = new Float64Array(BLOCK_ROWS);
   readonly #ids = new Float64Array(BLOCK_ROWS);
 
   /**
-   * Writes the block's rows into `to` from row `offset` on and returns how many they are. Times are in milliseconds, with
-   * `inMicros` in whole microseconds. Throws a RangeError when the block is not as long as it says.
+   * Writes the block's rows into `to` from row `offset` on and returns their number. Times are in milliseconds, or in
+   * whole microseconds if `inMicros`. Throws a RangeError if the block's length contradicts its summary.
    */
   decode(block: Buffer, to: ColumnBuffers, offset: number, inMicros = false): number {
     const { rows, from, kinds } = blockSummaryOf(block);
@@ -250,7 +253,7 @@ type Found = {
 const unpack = (to: Float64Array, length: number, { packed, planes }: Found): void =>
   unpackNumbers(to, length, packed, planes);
 
-/** A number has eight bytes. */
+/** A number has eight bytes, each in its own plane. */
 const PLANES_MAX = 8;
 
 function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found[] {
@@ -262,7 +265,7 @@ function columnsIn(block: Buffer, rows: number, idCount: number): readonly Found
     const place = SUMMARY_BYTES + 8 + i * DESCRIPTOR_BYTES;
     const deflates = block.readUInt8(place + 2);
     const planeCount = block.readUInt8(place + 1);
-    // What a block inflates to is bounded by what it says it is, and that by what a number can have.
+    // The inflated size is bounded by the summary, which in turn is bounded by the bytes of a number.
     if (!(planeCount <= PLANES_MAX))
       throw new RangeError(`a column of ${planeCount} planes, expected at most ${PLANES_MAX}`);
     const planes = Array.from({ length: planeCount }, (_, plane) => {

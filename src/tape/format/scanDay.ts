@@ -1,4 +1,6 @@
-/** What one day of a stored tape holds, from the heads of its blocks; what is wrong with it is refused, or left out and told. */
+/**
+ * Contents of one day of a stored tape, read from the heads of its blocks. Damage is rejected, or skipped and reported.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BookRules, Millis } from '../../core/index.ts';
@@ -10,14 +12,17 @@ import { blockSummaryOf } from './rowsCodec.ts';
 import type { BlockSummary } from './rowsCodec.ts';
 import type { DataFlaw, Gap } from '../model/tape.ts';
 
-/** A block of rows, or a part of a snapshot of the book as it was before them. Plain data, so that another thread can have it. Times in ms. */
+/**
+ * Block of rows, or part of a snapshot of the book before the block. Plain data, so that it can be sent to another
+ * thread. Times in ms.
+ */
 export type ScannedBlock = BlockSummary & {
   readonly path: string;
   readonly frame: Frame;
   readonly isSnapshot: boolean;
-  /** What came before it was lost: the snapshot is needed. */
+  /** Whether preceding rows were lost, so that the snapshot is needed. */
   readonly afterLoss: boolean;
-  /** Which of the day's rules are in force. */
+  /** Index of the day's rules that are in force. */
   readonly rules: number;
 };
 
@@ -29,9 +34,9 @@ export type ScannedDay = {
   readonly from: Millis;
   readonly to: Millis;
   readonly closed: boolean;
-  /** Levels a side that its whole books show; `null` where its writer did not say. */
+  /** Levels per side in its book snapshots; `null` if the writer did not record it. */
   readonly seenDepth: number | null;
-  /** Of all rows, as the writer summed them up; null where it could not. */
+  /** Hash of all rows, as recorded by the writer; `null` if it could not be recorded. */
   readonly hash: string | null;
   readonly blocks: readonly ScannedBlock[];
   readonly rules: readonly { readonly at: Millis; readonly rules: BookRules }[];
@@ -41,7 +46,10 @@ export type ScannedDay = {
 
 type Expected = { readonly book: string; readonly day: string; readonly skip: boolean };
 
-/** With `skip` every byte is checked, and what is damaged is left out; without, damage that is met throws an Error of one line. */
+/**
+ * Scans a day. With `skip`, every byte is checked and damaged blocks are skipped; otherwise damage throws an Error of
+ * one line.
+ */
 export function scanDay(folder: string, expected: Expected): ScannedDay {
   const path = join(folder, ROWS_FILE);
   if (!existsSync(path)) throw new Error(`${folder}: has no ${ROWS_FILE}`);
@@ -118,7 +126,7 @@ class DayScan {
     const summary = blockSummaryOf(file.summaryBytes(frame));
     const { firstRow, rows } = summary;
     const isSnapshot = frame.tag === TAG.snapshot;
-    // The writer died between sealing a block and emptying the tail.
+    // The writer crashed between sealing a block and emptying the tail.
     if (!isSnapshot && firstRow + rows <= this.#next) return;
     const where = `${file.path}: rows ${firstRow} to ${firstRow + rows} at byte ${frame.at}`;
     if (firstRow !== this.#next) {
@@ -171,7 +179,7 @@ class DayScan {
 
   result(path: string): ScannedDay {
     if (this.#head === null) throw new Error(`${path}: holds no whole frame: nothing was recorded`);
-    // What was lost up to the end has no snapshot behind it.
+    // Rows lost at the end have no later snapshot.
     if (this.#lost !== null && Number.isFinite(this.#to)) {
       this.#gaps.push({ from: this.#to, to: startOfDay(this.#head.day) + 86_400_000, why: this.#lost });
     }

@@ -1,4 +1,4 @@
-/** Opens a stored tape: what is in it, day by day, without reading the rows; and its rows in chunks, in constant memory. */
+/** Stored tape: its contents day by day without reading the rows, and its rows in chunks with constant memory. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,29 +19,32 @@ import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
 import type { DataFlaw, Gap, Kind, Tape } from '../model/tape.ts';
 
 export type StoredTapeOptions = {
-  /** Which book of the folder; not needed where there is one. */
+  /** Book to open; required only if the folder has several. */
   readonly book?: string;
-  /** Rows at these times and between; the first chunk then begins with the book as it was at `from`. */
+  /** Bounds of the rows, both included. The first chunk then begins with the book as of `from`. */
   readonly from?: Millis;
   readonly to?: Millis;
-  /** What to do about a block whose bytes are wrong: refuse (default), or leave it out, make a gap of it and go on with the next snapshot of the book. */
+  /**
+   * Treatment of a block with wrong bytes: reject it (default), or skip it, record a gap and continue with the next
+   * snapshot of the book.
+   */
   readonly damaged?: 'refuse' | 'skip';
-  /** Hours of the market, such as `09:30-16:00@America/New_York`: rows outside are left out, and the time between is a gap. */
+  /** Market hours, such as `09:30-16:00@America/New_York`: rows outside are dropped, and the time between is a gap. */
   readonly session?: string;
 };
 
 export type StoredDay = {
   readonly day: string;
   readonly rows: number;
-  /** On disk. */
+  /** Size on disk. */
   readonly bytes: number;
   readonly from: Millis;
   readonly to: Millis;
-  /** Closed in order by its writer. */
+  /** Whether its writer closed it properly. */
   readonly closed: boolean;
 };
 
-/** The rules from `at` on. The first is in force when the tape begins. */
+/** Rules from `at` on. The first are in force when the tape starts. */
 export type RulesChange = { readonly at: Millis; readonly rules: BookRules };
 
 export type StoredTape = {
@@ -49,44 +52,49 @@ export type StoredTape = {
   readonly source: string;
   readonly book: string;
   readonly lot: DecimalText;
-  /** When the tape begins; chunks name their own. */
+  /** Instrument at the start of the tape; chunks name their own. */
   readonly instrument: Instrument;
   readonly rules: readonly RulesChange[];
   readonly days: readonly StoredDay[];
-  /** In the days that are opened, whether in `from` .. `to` or not. */
+  /** Rows in the opened days, including those outside `from` .. `to`. */
   readonly rows: number;
   readonly bytes: number;
-  /** Of the first and the last row within the bounds asked for. */
+  /** Times of the first and the last row within the requested bounds. */
   readonly from: Millis;
   readonly to: Millis;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
-  /** Levels a side that every day shows, in the books with the most of them; Infinity for whole books. */
+  /** Levels per side that every day shows; Infinity for complete books. */
   readonly depth: number;
-  /** Levels a side that the source can show. */
+  /** Levels per side that the source can show. */
   readonly statedDepth: number;
   readonly quotesOnly: boolean;
-  /** The session that was asked for. */
+  /** Session that was requested. */
   readonly session?: string;
   readonly kinds: ReadonlySet<Kind>;
-  /** Lowest and highest price in ticks, of all rows and of trades; null where there is none. Of whole blocks: they may be a little wide of the bounds. */
+  /**
+   * Lowest and highest price in ticks, of all rows and of trades; `null` if there is none. Computed from complete
+   * blocks, so they may exceed the range within the bounds.
+   */
   readonly prices: PriceRange | null;
   readonly traded: PriceRange | null;
-  /** One after another, each at most BLOCK_ROWS rows, in the same memory: copy what must outlive the next. */
+  /**
+   * Yields chunks of at most BLOCK_ROWS rows, all in the same memory: copy anything that must outlive the next chunk.
+   */
   chunks(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
-  /** The same, decoded ahead by another thread. Memory of a chunk is used again after the next was asked for. */
+  /** Yields the same chunks, decoded ahead by another thread. The next request may reuse the memory of a chunk. */
   chunksAhead(options?: ChunkOptions): Generator<TapeChunk, void, undefined>;
-  /** The same for the same rows, gaps, rules and bounds, however they are cut into blocks. Reads the days that were not closed. */
+  /** Hash of rows, gaps, rules and bounds; does not depend on the blocks. Reads the days that were not closed. */
   hash(): string;
 };
 
 export type PriceRange = { readonly low: number; readonly high: number };
 export type ChunkOptions = {
-  /** Times in whole microseconds instead of milliseconds. */
+  /** Whether times are in whole microseconds instead of milliseconds. */
   readonly micros?: boolean;
 };
 
-/** Throws an Error of one line that says what is wrong with the folder and what to do. */
+/** Opens a stored tape. Throws an Error of one line that says what is wrong with the folder and what to do. */
 export function openStoredTape(dir: string, options: StoredTapeOptions = {}): StoredTape {
   const book = chosenBook(dir, options.book);
   const { from = -Infinity, to = Infinity, damaged = 'refuse' } = options;
@@ -153,7 +161,7 @@ export function openStoredTape(dir: string, options: StoredTapeOptions = {}): St
   };
 }
 
-/** The rows inside a session. Each chunk is in memory of its own. */
+/** Yields the rows inside a session. Each chunk has its own memory. */
 function* chunksInSession(
   chunks: Generator<TapeChunk>,
   session: MarketSession,
@@ -168,7 +176,7 @@ function* chunksInSession(
   }
 }
 
-/** The stored day that `day` continues, if it does: its last rows are the book until the first row of `day`. */
+/** Returns the stored day that `day` continues, or nothing: its last rows are the book until the first row of `day`. */
 function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book: string): readonly ScannedDay[] {
   const name = all[all.indexOf(day.day) - 1];
   if (name === undefined || name !== day.head.previous) return [];
@@ -176,7 +184,7 @@ function dayBefore(folder: string, all: readonly string[], day: ScannedDay, book
     const before = scanDay(join(folder, `day=${name}`), { book, day: name, skip: false });
     return follows(before, day) && before.head.lot === day.head.lot ? [before] : [];
   } catch {
-    // A day outside the window need not be readable: the book is then known from the first row on.
+    // A day outside the window need not be readable: the book is then known only from the first row on.
     return [];
   }
 }
@@ -192,7 +200,7 @@ function chosenBook(dir: string, asked: string | undefined): string {
   return asked;
 }
 
-/** Days that are not there, and ends of days that were never closed, are gaps and told as flaws. */
+/** Reports missing days, and ends of days that were never closed, as gaps and flaws. */
 function missingBetween(days: readonly ScannedDay[]): {
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
@@ -218,7 +226,7 @@ function missingBetween(days: readonly ScannedDay[]): {
   return { gaps, flaws };
 }
 
-/** In force at a time. */
+/** Returns the rules in force at a time. */
 const rulesAt = (rules: readonly RulesChange[], at: Millis): BookRules | undefined =>
   rules.findLast(change => change.at <= at)?.rules;
 
@@ -254,7 +262,7 @@ function hashOf(what: object, days: readonly ScannedDay[]): string {
   return hash.digest('hex');
 }
 
-/** Of all rows of a day, read anew. */
+/** Computes the hash of all rows of a day by reading them. */
 function rowsHashOf(day: ScannedDay): string {
   const hash = new ContentHash();
   const options = { from: -Infinity, to: Infinity, micros: false, snapshots: false };
@@ -262,7 +270,10 @@ function rowsHashOf(day: ScannedDay): string {
   return hash.digest();
 }
 
-/** The whole tape in memory, for what needs all of it at once; `onShare` hears how much is read, from 0 to 1. Throws when it is too long for that, or when its tick changed. */
+/**
+ * Loads the complete tape into memory. `onShare` receives the share read so far, from 0 to 1. Throws if the tape is too
+ * long, or if its tick changed.
+ */
 export function loadStoredTape(stored: StoredTape, onShare: (share: number) => void = () => undefined): Tape {
   const builder = new TapeBuilder();
   let read = 0;

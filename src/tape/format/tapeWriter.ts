@@ -1,4 +1,7 @@
-/** Appends to a stored tape: durable when it says so, never harming what was written, a new file set each UTC day. */
+/**
+ * Writer that appends to a stored tape: durable after `flush`, without harm to earlier rows, with new files each UTC
+ * day.
+ */
 import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,35 +33,44 @@ import { KIND } from '../model/tape.ts';
 import type { DataFlaw, Gap, Kind, SideCode } from '../model/tape.ts';
 
 export type TapeWriterOptions = {
-  /** The tape's folder; made when it is not there, continued when it is. */
+  /** Folder of the tape; created if missing, continued if present. */
   readonly dir: string;
-  /** In force now. Prices are in ticks of these, amounts in lots. */
+  /** Rules now in force. Prices are in ticks of these rules, amounts in lots. */
   readonly rules: BookRules;
   readonly lot?: DecimalText;
-  /** Where the rows come from, for people. */
+  /** Origin of the rows, as text for the operator. */
   readonly source: string;
-  /** Levels a side that the source can show; Infinity (default) for a whole book. The day says how many it did show. */
+  /**
+   * Levels per side that the source can show; Infinity (default) for a complete book. The day records how many it did
+   * show.
+   */
   readonly depth?: number;
   readonly quotesOnly?: boolean;
-  /** Rows of a sealed block: fewer make shorter pauses (some 0.7 ms a thousand), more a smaller file. Default and most 65,536. */
+  /**
+   * Rows of a sealed block. Fewer rows make shorter pauses (about 0.7 ms per 1,000), more rows a smaller file. Default
+   * and maximum: 65,536.
+   */
   readonly blockRows?: number;
 };
 
-/** A snapshot of the book stands before every so many blocks: the price of reading from the middle. */
+/** Blocks between two snapshots of the book, which a read from inside the tape needs. */
 const SNAPSHOT_EVERY = 16;
-/** 2255: beyond it a microsecond is not a whole number any more. */
+/** Year 2255: beyond it, microseconds are no longer exact. */
 const MICROS_MAX = Number.MAX_SAFE_INTEGER;
 
 export class TapeWriter extends RowSink {
-  /** What was found and mended when it was opened, for people; empty when there was nothing. */
+  /** Repairs made on opening, as text for the operator; empty if none. */
   readonly mended: readonly string[];
-  /** Time of the last row that an earlier writer left; null in a new tape. What came between is for the caller to tell, by `gap`. */
+  /**
+   * Time of the last row of an earlier writer; `null` in a new tape. The caller must report the time since then with
+   * `gap`.
+   */
   readonly resumedFrom: Millis | null;
   readonly #options: TapeWriterOptions;
   readonly #blockRows: number;
   readonly #pending = columnBuffers(BLOCK_ROWS);
   readonly #snapshot = new TapeSnapshot();
-  /** Of the day that is written; `null` for whole books. */
+  /** Depth shown by the current day; `null` for complete books. */
   #seen: SeenDepth | null = null;
   #rules: BookRules;
   #day: OpenDay | null = null;
@@ -71,7 +83,10 @@ export class TapeWriter extends RowSink {
   #rows = 0;
   #closed = false;
 
-  /** Throws an Error of one line when the folder holds another instrument, or what it holds is damaged in the middle. */
+  /**
+   * Opens the tape. Throws an Error of one line if the folder holds another instrument, or if its data is damaged
+   * before the end.
+   */
   constructor(options: TapeWriterOptions) {
     super();
     this.#options = options;
@@ -102,7 +117,7 @@ export class TapeWriter extends RowSink {
     if (!sameRules(now, found.rules)) this.rulesChanged(now, this.#lastAt);
   }
 
-  /** Lot that amounts are counted in: the tape's, where it goes on with one. */
+  /** Lot of the amounts; the tape's own lot if an existing tape is continued. */
   readonly lot: DecimalText;
 
   /** Rows appended by this writer. */
@@ -110,7 +125,7 @@ export class TapeWriter extends RowSink {
     return this.#rows;
   }
 
-  /** Bytes of the day that is being written. */
+  /** Bytes of the current day. */
   get bytes(): number {
     return this.#day === null ? 0 : this.#day.size + this.#day.tailSize;
   }
@@ -120,17 +135,20 @@ export class TapeWriter extends RowSink {
     return this.#lastAt;
   }
 
-  /** Rows whose time lay before the row above; they were given that row's time. */
+  /** Rows that were earlier than the row before; they got that row's time. */
   get backwards(): number {
     return this.#backwards;
   }
 
-  /** True where the book that the rows so far tell is this one. */
+  /** Whether the rows so far result in this book. */
   shows(book: TapeSnapshot): boolean {
     return this.#snapshot.equals(book);
   }
 
-  /** From the next row on; `at` says when. With another tick the book is forgotten: a `clear` and the levels in new ticks must follow. */
+  /**
+   * Applies rules from the next row on; `at` is the time of the change. If the tick changes, the book is forgotten: the
+   * caller must write a `clear` and the levels in new ticks.
+   */
   rulesChanged(rules: BookRules, at: Millis): void {
     if (rules.book !== this.#rules.book)
       throw new Error(`the tape is of ${this.#rules.book}, found rules of ${rules.book}`);
@@ -141,20 +159,23 @@ export class TapeWriter extends RowSink {
     this.#write(jsonFrame(TAG.rules, { row: this.#day.rows, at, rules: this.#rules }));
   }
 
-  /** A time of which the tape knows nothing. Durable with the next flush. */
+  /** Records a time without data. Durable with the next flush. */
   gap(gap: Gap): void {
     this.#open(Math.max(gap.from, this.#lastAt, 0));
     this.#write(jsonFrame(TAG.gap, { from: gap.from, to: gap.to, why: gap.why }));
   }
 
-  /** What was found wrong in the source. Durable with the next flush. */
+  /** Records flaws of the source. Durable with the next flush. */
   flaws(entries: readonly DataFlaw[]): void {
     if (entries.length === 0) return;
     this.#open(Math.max(this.#lastAt, 0));
     this.#write(jsonFrame(TAG.flaws, { entries }));
   }
 
-  /** When it returns, every row so far survives whatever becomes of this process or machine. Throws when the disk does not take it. */
+  /**
+   * Makes every row so far durable: after it returns, they survive a crash of the process or machine. Throws if the
+   * disk rejects the write.
+   */
   flush(): void {
     const day = this.#day;
     if (day === null) return;
@@ -173,7 +194,7 @@ export class TapeWriter extends RowSink {
     day.unsynced = false;
   }
 
-  /** Seals the day. A tape that is not closed can be continued, or read, all the same. */
+  /** Seals the day. A tape that is not closed can still be continued or read. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -196,7 +217,7 @@ export class TapeWriter extends RowSink {
         `a tape row needs times between 1970 and 2255 and whole ticks, lots and ids, found ${at} ${local} ${price} ${amount} ${id}`,
       );
     }
-    // To the microsecond, as it will be read: the day is of that time too.
+    // Rounds to microseconds, as they are read back; the day follows from the rounded time.
     let time = Math.round(at * 1000) / 1000;
     if (time < this.#lastAt) {
       time = this.#lastAt;
@@ -209,7 +230,7 @@ export class TapeWriter extends RowSink {
     to.side[n] = side;
     to.at[n] = time;
     to.local[n] = Math.round(local * 1000) / 1000;
-    // Adding 0 makes 0 of -0.
+    // Adding 0 turns -0 into 0.
     to.price[n] = price + 0;
     to.amount[n] = amount + 0;
     to.id[n] = kind >= KIND.trade ? id + 0 : 0;
@@ -221,7 +242,7 @@ export class TapeWriter extends RowSink {
     if (this.#count >= this.#blockRows) this.#seal();
   }
 
-  /** Makes the day of that time the one that is written. */
+  /** Opens the day of that time for writing. */
   #open(at: Millis): void {
     if (this.#closed) throw new Error('the tape writer is closed');
     if (this.#day !== null && at < this.#dayEnd) return;
@@ -263,7 +284,7 @@ export class TapeWriter extends RowSink {
     this.#write(frameOf(TAG.rows, encodeRows(columns, 0, this.#count, day.rows)));
     day.hash.add(columns);
     day.rows += this.#count;
-    // Only when the block is safe may the tail go that has the same rows.
+    // The tail may be emptied only after the block with the same rows is durable.
     fdatasyncSync(day.file);
     day.unsynced = false;
     ftruncateSync(day.tail);
@@ -314,10 +335,10 @@ type OpenDay = {
   size: number;
   tailSize: number;
   unsynced: boolean;
-  /** Sealed. */
+  /** Rows in sealed blocks. */
   rows: number;
   readonly hash: ContentHash;
-  /** Its last frame says so. */
+  /** Whether its last frame marks the day as closed. */
   done: boolean;
 };
 
@@ -327,7 +348,10 @@ function openDay(folder: string): Omit<OpenDay, 'name' | 'rows' | 'hash' | 'done
   return { folder, file, tail, size: fstatSync(file).size, tailSize: fstatSync(tail).size, unsynced: false };
 }
 
-/** Writes the frame whole or throws; returns the new size. Two writers on one tape would destroy it, so a file that grew by itself ends this one. */
+/**
+ * Writes the complete frame or throws; returns the new file size. Two writers would destroy a tape, so unexpected
+ * growth of the file is an error.
+ */
 function appended(fd: number, size: number, frame: Buffer, folder: string): number {
   const found = fstatSync(fd).size;
   if (found !== size) {
@@ -338,7 +362,7 @@ function appended(fd: number, size: number, frame: Buffer, folder: string): numb
   try {
     for (let done = 0; done < frame.length;) done += writeSync(fd, frame, done, frame.length - done);
   } catch (error) {
-    // A full disk may have taken a part; the file must end with a whole frame when there is room again.
+    // A full disk may have taken a part; the file must end with a complete frame once there is space again.
     ftruncateSync(fd, size);
     throw error;
   }

@@ -1,4 +1,7 @@
-/** Reads Binance's streams, spot and USD-M: depth diffs over a REST snapshot, and trades, one JSON message a line or lists of them. */
+/**
+ * Importer for Binance's streams, spot and USD-M: depth diffs over a REST snapshot, and trades, as one JSON message per
+ * line or lists of messages.
+ */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
@@ -9,7 +12,7 @@ import type { ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
-/** Diffs kept for a snapshot that is yet to come: ten minutes of them. */
+/** Maximum number of diffs kept until a snapshot arrives: ten minutes. */
 const WAITING_MAX = 6_000;
 
 type Levels = readonly (readonly [string, string])[];
@@ -19,7 +22,7 @@ type Depth = {
   readonly s?: string;
   readonly U: number;
   readonly u: number;
-  /** USD-M: `u` of the diff before, because ids of one symbol do not follow each other there. */
+  /** USD-M: `u` of the previous diff, because ids of one symbol are not consecutive there. */
   readonly pu?: number;
   readonly b: Levels;
   readonly a: Levels;
@@ -36,12 +39,13 @@ type Trade = {
 };
 type Snapshot = { readonly e?: undefined; readonly lastUpdateId: number; readonly bids: Levels; readonly asks: Levels };
 type Message = Depth | Trade | Snapshot | { readonly e?: undefined; readonly lastUpdateId?: undefined };
-/** `local`: time of receipt; NaN where the line does not have it. */
+/** `local` is the time of receipt; NaN if the line has none. */
 type Received = { readonly message: Message; readonly local: number };
 
 /**
- * A diff may be written before the snapshot whose id it straddles. All diffs are kept until the snapshot is there, and those that
- * end after its id are applied to it; dropping them leaves levels behind that cross the book. Amounts of COIN-M are contracts of dollars: refused.
+ * Opens a Binance recording. A diff may precede the snapshot whose id it spans. All diffs are kept until the snapshot
+ * arrives, and those that end after its id are applied to it; dropping them leaves levels that cross the book. COIN-M
+ * is rejected, because its amounts are contracts in dollars.
  */
 export function binance({ books: files, trades: apart }: BookFiles, instrument: Instrument): Recording {
   return {
@@ -76,11 +80,14 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   });
 }
 
-/** The book of diffs over snapshots, put down as rows. */
+/** Book of diffs over snapshots, written as rows. */
 class DiffBook {
   readonly #reading: ImportReading;
   #waiting: { readonly depth: Depth; readonly local: number }[] = [];
-  /** A snapshot that waits for the first diff that goes on from it: none came yet, or it is ahead of the book. */
+  /**
+   * Snapshot that waits for its first following diff, because none has arrived yet or the snapshot is ahead of the
+   * book.
+   */
   #early: Snapshot | null = null;
   #synced = false;
   #isFirst = false;
@@ -107,7 +114,8 @@ class DiffBook {
   }
 
   snapshot(rows: RowBuffer, snapshot: Snapshot, local: number): void {
-    // It has no exchange time: it stands before the first diff that goes on from it. Told earlier, it would be known before its time.
+    // A snapshot has no exchange time, so it waits for the first diff that follows it; written earlier, it would be
+    // known too soon.
     if (this.#synced && snapshot.lastUpdateId > this.#lastId) {
       this.#early = snapshot;
       return;
@@ -178,7 +186,7 @@ class DiffBook {
 
 const heardAt = (local: number, at: number): number => (Number.isNaN(local) ? at : local);
 
-/** Of streams of single and of aggregated trades beside each other, the one that comes first. */
+/** Reads the trades; if single and aggregated trades are both present, the kind that appears first. */
 function trades(files: readonly string[], { instrument, findings, ...reading }: ImportReading): AsyncGenerator<Chunk> {
   let kind: Trade['e'] | null = null;
   const check = oneSymbol();
@@ -199,7 +207,7 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
   });
 }
 
-/** Throws a WrongFile when messages of a second symbol come. */
+/** Returns a check that throws a WrongFile if messages of a second symbol appear. */
 function oneSymbol(): (message: Message) => void {
   let symbol: string | undefined;
   return message => {
@@ -212,7 +220,10 @@ function oneSymbol(): (message: Message) => void {
 
 const COIN_MARGINED = /USD_(PERP|\d{6})$/;
 
-/** `local_ns json`, or the JSON alone: a message, one wrapped as `{stream, data}`, or a list. Throws a WrongFile on COIN-M. */
+/**
+ * Parses `local_ns json`, or JSON only: a message, one wrapped as `{stream, data}`, or a list. Throws a WrongFile on
+ * COIN-M.
+ */
 function receivedIn(line: string): readonly Received[] {
   const [, nanos, json] = /^(?:(\d+) )?([{[].*)$/s.exec(line) ?? [];
   if (json === undefined) throw new RangeError(`expected "local_ns json" or json`);

@@ -1,4 +1,4 @@
-/** Reads Bitso's best bid and ask about once a second: prices without amounts and without trades. */
+/** Importer for Bitso's best bid and ask about once per second: prices without amounts and without trades. */
 import { amount } from '../../core/index.ts';
 import type { Instrument, Price } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
@@ -12,7 +12,9 @@ import { Silence } from './silence.ts';
 const GAP_MS = 10_000;
 const HEADER = 'orderbook_timestamp,book,bid,ask,spread';
 
-/** The amounts of the tape are one lot each, a stand-in: such a tape is marked quotesOnly and no replay takes it. */
+/**
+ * Opens the recording. Amounts are placeholders of one lot each: the tape is marked quotesOnly, and replays reject it.
+ */
 export function bitsoBbo({ books: files }: BookFiles, instrument: Instrument): Recording {
   return {
     source: sourceOf(files),

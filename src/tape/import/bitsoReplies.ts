@@ -1,4 +1,7 @@
-/** Reads recorded replies of this exchange's REST interface, one JSON a line: order_book, trades and available_books, with or without the time of receipt. */
+/**
+ * Importer for recorded replies of Bitso's REST API, one JSON per line: order_book, trades and available_books, with or
+ * without the time of receipt.
+ */
 import { instrumentOf, isDecimalText } from '../../core/index.ts';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
@@ -11,9 +14,9 @@ import type { ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 
-/** Between two books of one market; whoever polls does it every few seconds. */
+/** Maximum time between two books of one market; polling programs read it every few seconds. */
 const GAP_MS = 30_000;
-/** Levels a side of an aggregated book (public facts 4.3). */
+/** Levels per side of an aggregated book (public facts 4.3). */
 const DEPTH = 50;
 
 type Entry = { readonly book?: string; readonly price: string; readonly amount: string; readonly oid?: string };
@@ -37,23 +40,23 @@ type Reply =
   | { readonly kind: 'book'; readonly book: string | null; readonly value: Book }
   | { readonly kind: 'trades'; readonly value: readonly Trade[] }
   | { readonly kind: 'rules'; readonly value: readonly Rules[] }
-  /** An error, or a reply that has nothing to do with a market. */
+  /** Error, or reply that is not about a market. */
   | { readonly kind: 'other' };
 
-/** `pages`: asked for with a marker, so that it says nothing about what came before. */
+/** `pages`: requested with a marker, so the reply is no evidence about earlier trades. */
 type Received = { readonly reply: Reply; readonly local: Millis | null; readonly pages: boolean };
 
-/** What one or more files of replies hold of one book. */
+/** Contents of one or more files of replies for one book. */
 export type RepliesOfBook = {
   readonly book: string;
   readonly grid: GridFinder;
   readonly books: number;
   readonly whole: boolean;
-  /** Every different row of rules, as they came. */
+  /** All distinct rules, in order of appearance. */
   readonly rules: readonly BookRules[];
 };
 
-/** Looks through the files; lines that cannot be read are the readers' to tell. */
+/** Surveys the files; the readers report unreadable lines. */
 export async function surveyReplies(
   files: readonly string[],
   onBytes: (count: number) => void = () => undefined,
@@ -103,7 +106,9 @@ function look(
   }
 }
 
-/** The rules are those in the recording, with the finest of its ticks; without any the tick is inferred, or given. */
+/**
+ * Opens one book. Rules come from the recording, with its finest tick. If it has none, the tick is given or inferred.
+ */
 export function bitsoReplies(
   files: readonly string[],
   { book, grid, whole, rules }: RepliesOfBook,
@@ -168,7 +173,7 @@ function books(files: readonly string[], reading: ImportReading): AsyncGenerator
   });
 }
 
-/** A whole book has several orders at a price. */
+/** Sums the amounts per price, because a full book has several orders at a price. */
 function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<number, number> {
   const levels = new Map<number, number>();
   for (const { price, amount } of entries) {
@@ -178,7 +183,7 @@ function summed(instrument: Instrument, entries: readonly Entry[]): ReadonlyMap<
   return levels;
 }
 
-/** Replies overlap: each trade is taken once, by its id. */
+/** Reads the trades. Replies overlap: each trade is taken once, by its id. */
 function trades(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   let last = -1;
@@ -196,7 +201,7 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
       );
     for (const { created_at, price, amount, maker_side, tid } of fresh) {
       const at = isoTimeOf(created_at);
-      // The taker is the other side.
+      // The taker is on the other side.
       const side: SideCode | null = maker_side === 'buy' ? SIDE.sell : maker_side === 'sell' ? SIDE.buy : null;
       if (side === null) throw new RangeError(`expected maker_side buy or sell, found ${shown(String(maker_side))}`);
       rows.trade(at, local ?? at, side, ticksOf(instrument, price), lotsOf(instrument, amount), tid);
@@ -205,7 +210,7 @@ function trades(files: readonly string[], reading: ImportReading): AsyncGenerato
   });
 }
 
-/** `{at, url | path, body}`, `at` in milliseconds or as ISO text, `body` as JSON or as its text; or the body alone. */
+/** Parses `{at, url | path, body}` or a bare body. `at` is in milliseconds or ISO text; `body` is JSON or its text. */
 function receivedIn(line: string): Received {
   const outer = JSON.parse(line) as Readonly<Record<string, unknown>>;
   if (typeof outer !== 'object' || outer === null) throw new RangeError('expected a JSON object');
@@ -220,7 +225,7 @@ function receivedIn(line: string): Received {
   return { reply: replyOf(inner, book), local, pages: /[?&]marker=/.test(asked) };
 }
 
-/** What a reply is, by the shape of its payload. */
+/** Classifies a reply by the shape of its payload. */
 function replyOf(body: Readonly<Record<string, unknown>>, asked: string | null): Reply {
   const { payload } = body;
   if (Array.isArray(payload)) {
@@ -236,7 +241,7 @@ function replyOf(body: Readonly<Record<string, unknown>>, asked: string | null):
   return { kind: 'book', book: asked ?? first?.book ?? null, value };
 }
 
-/** Old rows have no tick: they say nothing. */
+/** Parses rules; `null` for old rows, which have no tick. */
 function rulesOf(row: Rules): BookRules | null {
   const text = (field: string): string => {
     const value = row[field];
@@ -255,7 +260,7 @@ function rulesOf(row: Rules): BookRules | null {
   return Object.values(rules).every(value => value !== '') ? rules : null;
 }
 
-/** `+0000` and `+00:00`, with or without a fraction of a second (public facts 3). */
+/** Parses times with `+0000` or `+00:00`, with or without a fraction of a second (public facts 3). */
 function isoTimeOf(text: string): Millis {
   const at = Date.parse(text);
   if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(at))

@@ -1,4 +1,4 @@
-/** Reads a Bitstamp log: polled books of 20 levels, every order event, and trades without a side. */
+/** Importer for a Bitstamp log: polled books of 20 levels, every order event, and trades without a side. */
 import type { Instrument, Price } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import type { Kind, SideCode } from '../model/tape.ts';
@@ -9,9 +9,9 @@ import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Books come every 2.4 s in the middle, and up to 53 s apart when nothing changes. */
+/** Books are 2.4 s apart in the median, and up to 53 s if nothing changes. */
 const GAP_MS = 5 * 60_000;
-/** An order that shrank longer ago than this has nothing to do with the trade. */
+/** Maximum time between an order's reduction and the trade that caused it. */
 const SAME_MATCH_MS = 5_000;
 
 type OrderEvent = { readonly price: string; readonly amount: string; readonly id: number; readonly order_type: 0 | 1 };
@@ -25,8 +25,9 @@ const ORDER_KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * The only times given to the millisecond are the recorder's own, so they serve as exchange time too. A trade's taker is found
- * from the orders that shrank just before it: of those at the trade's price, the oldest rested, and the taker stood against it.
+ * Opens the log. Only the recorder's own times have milliseconds, so they are also used as exchange times. A trade's
+ * taker is inferred from the orders reduced just before it: of those at the trade's price, the oldest was resting, and
+ * the taker was on the other side.
  */
 export function bitstamp({ books: logs }: BookFiles, instrument: Instrument): Recording {
   return {
@@ -81,7 +82,7 @@ function events(files: readonly string[], { instrument, findings, ...reading }: 
       for (const [price, size] of asks)
         rows.level(at, at, SIDE.sell, ticksOf(instrument, price), lotsOf(instrument, size));
     } else if (event === 'trade') {
-      // Numbers, not text: taken from the line itself, because JSON.parse would go through a double.
+      // Numbers, not text: taken from the line itself, because JSON.parse would round them to doubles.
       const trade = /"price": ?([\d.eE+-]+), "amount": ?([\d.eE+-]+), "id": ?(\d+)/.exec(json);
       if (!trade) throw new RangeError('expected a trade with price, amount and id');
       const price = ticksOf(instrument, plain(trade[1]!));

@@ -1,4 +1,4 @@
-/** A recording as a tape in memory. */
+/** Collection of a recording as a tape in memory. */
 import { amount, price } from '../../core/index.ts';
 import { SeenDepth } from '../model/seenDepth.ts';
 import { tapeRules } from '../model/tapeRules.ts';
@@ -8,8 +8,8 @@ import { importRecording } from './recording.ts';
 import type { Recording } from './recording.ts';
 
 /**
- * Rules that the recording does not have are those of `tapeRules`. Rejects with a WrongFile of one line when it cannot be used, with a RangeError
- * above 20 million rows. `onBytes` hears how many more were read.
+ * Collects a tape; missing rules are those of `tapeRules`. Rejects with a WrongFile of one line if the recording cannot
+ * be used, with a RangeError above 20 million rows. `onBytes` receives the number of bytes read since the last call.
  */
 export async function collectTape(recording: Recording, onBytes?: (count: number) => void): Promise<Tape> {
   const builder = new TapeBuilder();

@@ -1,14 +1,14 @@
-/** From the numbers as recordings print them to whole ticks and lots: exactly, or not at all. */
+/** Exact conversion of printed numbers to whole ticks and lots. */
 import { amountExact, priceExact, TooLarge, UNITS_MAX } from '../../core/index.ts';
 import type { Amount, DecimalText, Instrument, Price } from '../../core/index.ts';
 
 const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
-/** More decimals than any venue gives: the mark of a double printed with 17 digits. */
+/** More decimals than any exchange prints: a sign of a double printed with 17 digits. */
 const NOISE_DECIMALS = 12;
 
 /**
- * The same number as plain decimal text. Exponents ("1e-05") are written out. A double printed with all its 17 digits
- * ("236.61000000000001") becomes the shortest text that stands for the same double ("236.61"), and `onNoise` is called.
+ * Returns the number as plain decimal text, without exponents ("1e-05"). A double printed with all 17 digits
+ * ("236.61000000000001") becomes the shortest text of the same double ("236.61"), and `onNoise` is called.
  */
 export function plainText(text: string, onNoise: () => void): DecimalText {
   const point = text.indexOf('.');
@@ -30,7 +30,10 @@ export function plainText(text: string, onNoise: () => void): DecimalText {
   return `${padded.slice(0, shift)}.${padded.slice(shift)}`;
 }
 
-/** A number as some countries write it, with a point before its decimals: `1.234,5` is 1234.5 where thousands are apart by points. Throws a RangeError on other numbers. */
+/**
+ * Converts localized numbers to a decimal point: `1.234,5` is 1234.5 if points separate thousands. Throws a RangeError
+ * on other numbers.
+ */
 export function withPoint(text: string, decimal: string, thousands: string | undefined): string {
   if ((decimal === '.' && thousands === undefined) || text === '') return text;
   const parts = text.split(decimal);
@@ -44,7 +47,7 @@ export function withPoint(text: string, decimal: string, thousands: string | und
   return number.join('.');
 }
 
-/** The product of two plain decimals, exactly. Throws a RangeError on text that is none. */
+/** Multiplies two plain decimals exactly. Throws a RangeError on other text. */
 export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   if (unit === '1') return text;
   const [a, b] = [text, unit].map(each => /^(\d+)(?:\.(\d+))?$/.exec(each));
@@ -54,13 +57,13 @@ export function timesUnit(text: DecimalText, unit: DecimalText): DecimalText {
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** Says of a price that it lies off the grid. */
+/** Part of the message that a price is off the grid. */
 export const OFF_TICK = "'s tick ";
 
-/** A number that is no whole multiple of its tick or lot. */
+/** Error for a number that is not a multiple of its tick or lot. */
 export class OffGrid extends RangeError {}
 
-/** Whole ticks; throws when the price lies off the grid, naming it. */
+/** Converts a price to whole ticks. Throws an OffGrid that names the price if it is off the grid. */
 export function ticksOf(instrument: Instrument, text: DecimalText): Price {
   const ticks = priceExact(instrument, text);
   if (ticks === null)
@@ -68,7 +71,10 @@ export function ticksOf(instrument: Instrument, text: DecimalText): Price {
   return ticks;
 }
 
-/** Whole lots; throws when the amount lies off the grid, naming it, and when it is too large for its lot, naming one that is not. */
+/**
+ * Converts an amount to whole lots. Throws if the amount is off the grid. Throws if it is too large for its lot, and
+ * names a lot that fits.
+ */
 export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   let lots: Amount | null;
   try {
@@ -82,7 +88,7 @@ export function lotsOf(instrument: Instrument, text: DecimalText): Amount {
   return lots;
 }
 
-/** A lot that counts this amount with all its decimals, as advice; empty if there is none. */
+/** Advice to use a lot that can count this amount with all its decimals; empty if there is none. */
 function coarserLot(text: DecimalText): string {
   const digitsAfter = text.split('.')[1] ?? '';
   let end = digitsAfter.length;

@@ -1,4 +1,4 @@
-/** Finds out what a file or folder of recordings holds: every book of it, by the names and first lines of its files. */
+/** Detection of the books in a file or folder of recordings, by file names and first lines. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DecimalText } from '../../core/index.ts';
@@ -28,10 +28,10 @@ type Shape = {
   readonly books: (found: Found) => readonly BookChoice[] | Promise<readonly BookChoice[]>;
 };
 
-/** What `Given.format` may be, in the order in which they are looked for. */
+/** Lists the values of `Given.format`, in order of detection. */
 export const formats = (): readonly string[] => SHAPES.map(({ format }) => format);
 
-/** Opens one book of a recording. Rejects with an Error of one line that says what is wrong and what would be right. */
+/** Opens one book of a recording. Rejects with an Error of one line that says what is wrong and what is expected. */
 export async function findRecording(
   path: string,
   given: Given = {},
@@ -46,7 +46,7 @@ export async function findRecording(
   }
 }
 
-/** Names of the books of a recording; undefined where it does not say. Rejects as `findRecording` does. */
+/** Names of the books of a recording; `undefined` if the recording does not name one. Rejects like `findRecording`. */
 export const recordedBooks = async (path: string): Promise<readonly (string | undefined)[]> =>
   (await choicesAt(path)).map(({ name, called }) => name ?? called);
 
@@ -76,7 +76,7 @@ async function choicesAt(
   );
 }
 
-/** A group of options has thousands. */
+/** A group of options has thousands of names. */
 const NAMES_SHOWN = 30;
 
 function chosenOf(
@@ -122,7 +122,7 @@ const twice = (path: string, choices: readonly FormatChoice[], book: string) =>
     `${path}: holds ${book} in several formats; choose with --format: ${choices.map(({ format }) => format).join(', ')}`,
   );
 
-/** The grid that was given; without a tick the one that is inferred from all prices, and what to say about it. */
+/** Returns the given grid, or without a tick the one inferred from all prices, with a note about it. */
 async function gridOf(
   given: Given,
   infer: () => Promise<Grid>,
@@ -138,7 +138,10 @@ async function gridOf(
 
 type TardisPart = { readonly kind: string; readonly path: string; readonly from: number; readonly isGrouped: boolean };
 
-/** Files of one instrument, in order of time, and those of a group of them; snapshots, updates and quotes of one book are several recordings of it. */
+/**
+ * Groups the files by instrument, in order of time, including grouped files. Snapshots, updates and quotes of one book
+ * are separate recordings.
+ */
 async function tardisBooks({ dir, files, onBytes }: Found): Promise<readonly BookChoice[]> {
   const byMarket = new Map<string, { symbol: string; files: TardisPart[] }>();
   for (const name of files.filter(file => /\.csv(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
@@ -160,7 +163,7 @@ async function tardisBooks({ dir, files, onBytes }: Found): Promise<readonly Boo
         .filter(file => file.kind === kind)
         .sort((a, b) => a.from - b.from)
         .map(({ path }) => path);
-    // Updates tell more than snapshots of 25 levels, and those more than quotes.
+    // Updates have more data than snapshots of 25 levels, and those more than quotes.
     const kind = (['incremental_book_L2', 'book_snapshot', 'quotes'] as const).find(one => pathsOf(one).length > 0);
     if (kind === undefined) return [];
     const grouped = new Set(of.filter(file => file.isGrouped).map(({ path }) => path));
@@ -177,9 +180,9 @@ async function replyBooks({ dir, files, onBytes }: Found): Promise<readonly Book
   const paths: string[] = [];
   for (const name of files.filter(file => /\.(jsonl|ndjson|json)(?:\.(?:gz|zst|lz4|zip))?$/.test(file))) {
     const path = join(dir, name);
-    // What cannot be read is for the format that it is of to refuse.
+    // Unreadable files are left to the format that claims them.
     const [first = ''] = await firstLines(path, 1).catch(() => []);
-    // Binance lines begin with a time.
+    // Excludes Binance lines, which start with a time.
     if (first.trimStart().startsWith('{')) paths.push(path);
   }
   if (paths.length === 0) return [];
@@ -304,7 +307,7 @@ const SHAPES: readonly Shape[] = [
         /^orderbook_([A-Z]+)-([A-Z]+)_(.+\.csv(?:\.(?:gz|zst|lz4|zip))?)$/,
         ([base, quote, end]) => ({
           name: `${base}_${quote}`.toLowerCase(),
-          // Depth is rounded to 0.1 by the venue while trades print to 0.01; the finer one keeps both exact.
+          // The exchange rounds depth to 0.1 but prints trades to 0.01; the finer tick keeps both exact.
           ...(base === 'BTC' && CENT),
           trades: `trades_${base}-${quote}_${end}`,
         }),
@@ -321,7 +324,7 @@ const SHAPES: readonly Shape[] = [
         ([book, where]) => ({
           name: where === 'production' ? book! : `${book}-sandbox`,
           symbol: book!,
-          // Production prices lie on the book's tick; the sandbox quotes finer than any published tick.
+          // Production prices are multiples of the book's tick; the sandbox quotes finer than any published tick.
           tick: book === 'usd_mxn' ? '0.001' : where === 'production' ? '10' : '0.01',
           trades: null,
         }),

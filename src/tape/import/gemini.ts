@@ -1,4 +1,4 @@
-/** Reads Gemini's top of book a second plus trades, as the ccapi project records them. */
+/** Importer for Gemini's best prices per second and trades, as recorded by the ccapi project. */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { lotsOf, ticksOf } from './digits.ts';
@@ -8,7 +8,7 @@ import type { ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 
-/** A book that stays the same for longer than this was not recorded: the longest silence of the recorded day is 38 s. */
+/** Maximum time without a change before a gap is assumed: the longest on the recorded day is 38 s. */
 const SILENCE_S = 600;
 const DEPTH_HEADER = 'time_seconds,bid_price_bid_size,ask_price_ask_size';
 const TRADE_HEADER = 'time_seconds,price,size,is_buyer_maker';
@@ -16,9 +16,9 @@ const TRADE_HEADER = 'time_seconds,price,size,is_buyer_maker';
 type Top = { readonly bid: readonly [string, string]; readonly ask: readonly [string, string] };
 
 /**
- * A row stands for the whole second that it is stamped with, so it comes before that second's trades. A second without a row
- * means "unchanged": after a second with trades the unchanged top is written down again, so that a replay restores it. For that the
- * seconds that traded are kept, at most 86,400 a day.
+ * Opens the recording. A row applies to the full second of its timestamp, so it precedes that second's trades. A second
+ * without a row means "unchanged"; after a second with trades the unchanged prices are written again, so that a replay
+ * restores them. For this, seconds with trades are kept, at most 86,400 per day.
  */
 export function gemini(files: BookFiles, instrument: Instrument): Recording {
   return {
@@ -66,7 +66,7 @@ async function* books(files: BookFiles, reading: ImportReading): AsyncGenerator<
   });
 }
 
-/** The first of two passes over the trades: what is dirty in them is told by the second. */
+/** First of two passes over the trades; the second pass reports their flaws. */
 async function tradedSeconds(files: readonly string[], reading: ImportReading): Promise<ReadonlySet<number>> {
   const seconds = new Set<number>();
   for await (const { columns } of trades(files, { ...reading, findings: new Findings() })) {

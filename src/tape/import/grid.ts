@@ -1,4 +1,4 @@
-/** The tick and lot of a recording that does not say them: inferred from every price and amount in it. */
+/** Tick and lot of a recording that does not state them, inferred from all its prices and amounts. */
 import { LOT, MONEY_DECIMALS, price, textOfPrice, trimmedEnd, UNITS_MAX } from '../../core/index.ts';
 import type { DecimalText } from '../../core/index.ts';
 import { KIND } from '../model/tape.ts';
@@ -8,16 +8,16 @@ import type { Recording } from './recording.ts';
 
 export type Grid = { readonly tick: DecimalText; readonly lot: DecimalText };
 
-/** Fewer prices say nothing about a tick beyond their last decimal. */
+/** Minimum number of prices from which a tick coarser than their last decimal is inferred. */
 const PRICES_MIN = 1_000;
 const DECIMALS_MAX = 12;
 
-/** Ticks with which a recording is read to find its own, coarsest first: large prices cannot be counted in the finest. */
+/** Ticks for reading a recording whose tick is unknown, coarsest first: large prices overflow with the finest. */
 const FINEST: readonly DecimalText[] = ['0.00000001', '0.0000000001', '0.000000000001'];
 
 /**
- * Finds the tick that the prices of a recording have, at least 10^-12. `open` opens the recording with a tick; it throws a RangeError for one that does not
- * go with the lot. Rejects as its reader does.
+ * Infers the tick of a recording's prices, at least 10^-12. `open` opens the recording with a tick; it throws a
+ * RangeError if the tick does not fit the lot. Rejects like its reader.
  */
 export async function inferredTick(
   open: (tick: DecimalText) => Recording,
@@ -31,7 +31,7 @@ export async function inferredTick(
       if (best === null || found.unread < best.unread) best = found;
       if (found.unread === 0) break;
     } catch (error) {
-      // The first that is not of the tick says what a person can change.
+      // The first failure that is not about the tick shows what the operator can change.
       if (failure === undefined || isOffTick(failure)) failure = error;
       if (!(error instanceof WrongFile || error instanceof RangeError)) throw error;
     }
@@ -42,7 +42,7 @@ export async function inferredTick(
 
 const isOffTick = (error: unknown): boolean => error instanceof Error && error.message.includes(OFF_TICK);
 
-/** `unread`: lines that this tick left out. */
+/** `unread`: lines that were skipped with this tick. */
 async function tickIn(
   finest: Recording,
   onBytes: (count: number) => void,
@@ -61,7 +61,7 @@ async function tickIn(
   return { tick: finder.grid().tick, unread: findings.unreadLines };
 }
 
-/** Prices and amounts go in as text. */
+/** Collects prices and amounts as text. */
 export class GridFinder {
   #count = 0;
   #decimals = 0;
@@ -77,7 +77,7 @@ export class GridFinder {
       this.#decimals = decimals;
     }
     const scaled = Math.floor(Number(plain) * 10 ** this.#decimals + 0.5);
-    // A price that cannot be counted is the reader's to refuse.
+    // The reader rejects prices that are out of range.
     if (!Number.isSafeInteger(scaled) || scaled <= 0) return;
     this.#count++;
     this.#divisor = divisorOf(this.#divisor, scaled);
@@ -89,7 +89,10 @@ export class GridFinder {
     this.#amountMax = Math.max(this.#amountMax, Number(plain));
   }
 
-  /** The largest of 1, 2, 5, 10, 20, … that divides all prices; their last decimal where there are few. The lot is 10^-8, finer where amounts are, coarser where the largest would not fit. */
+  /**
+   * Returns the largest of 1, 2, 5, 10, 20, … that divides all prices, or their last decimal if there are few. The lot
+   * is 10^-8, finer if the amounts are, coarser if the largest amount would not fit.
+   */
   grid(): Grid {
     const tick = this.#count < PRICES_MIN ? 1 : niceDivisor(this.#divisor);
     let lotDecimals = Math.max(this.#lotDecimals, Math.min(decimalsOf(LOT), MONEY_DECIMALS - this.#decimals));

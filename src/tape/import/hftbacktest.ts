@@ -1,4 +1,7 @@
-/** Reads hftbacktest's files of market data: npz (a zip of one npy) or npy, records of ev, exch_ts, local_ts, px, qty, order_id, ival, fval. */
+/**
+ * Importer for hftbacktest's market data files: npz (a zip of one npy) or npy, with records of ev, exch_ts, local_ts,
+ * px, qty, order_id, ival, fval.
+ */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Instrument } from '../../core/index.ts';
@@ -27,13 +30,16 @@ const FIELDS = ['ev', 'exch_ts', 'local_ts', 'px', 'qty', 'order_id', 'ival', 'f
 const TYPES = ['u8', 'i8', 'i8', 'f8', 'f8', 'u8', 'i8', 'f8'];
 const RECORD_BYTES = 64;
 const HEADER_MAX = 1 << 20;
-/** Between two records of the book, as in Tardis' files. */
+/** Maximum time between two records of the book, as for Tardis files. */
 const GAP_MS = 10 * 60_000;
 
-/** By the ending of a file's name, .npy or .npz; what is inside is checked when it is read. */
+/** Whether the file name ends in .npy or .npz; reading checks the content. */
 export const isHftbacktest = (name: string): boolean => /\.np[yz]$/.test(name);
 
-/** Files follow each other in time. `fromOrders`: they tell single orders. Nanoseconds become ms, rounded to the microsecond. Over 10 minutes without the book are a gap. */
+/**
+ * Opens files that follow each other in time. `fromOrders`: per-order records define the book. Nanoseconds become ms,
+ * rounded to the microsecond. More than 10 minutes without book records are a gap.
+ */
 export function hftbacktest(
   files: readonly string[],
   instrument: Instrument,
@@ -54,7 +60,7 @@ export function hftbacktest(
   };
 }
 
-/** Looks at every price and amount. Rejects with a WrongFile that names the file. */
+/** Infers the grid from every price and amount. Rejects with a WrongFile that names the file. */
 export async function hftbacktestGrid(files: readonly string[], onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
   for (const file of files) {
@@ -70,7 +76,10 @@ export async function hftbacktestGrid(files: readonly string[], onBytes: (count:
   return finder.grid();
 }
 
-/** Whether it is single orders that tell the book: the first event of either kind says so. Rejects with a WrongFile that names the file. */
+/**
+ * Whether per-order records define the book, by the first event of either kind. Rejects with a WrongFile that names the
+ * file.
+ */
 export async function tellsOrders(files: readonly string[]): Promise<boolean> {
   for (const file of files) {
     for await (const records of recordsOf(file, () => undefined)) {
@@ -84,7 +93,7 @@ export async function tellsOrders(files: readonly string[]): Promise<boolean> {
   return false;
 }
 
-/** The decimal that a double was made from: what comes after 13 digits is noise. */
+/** Restores the decimal behind a double: digits after the 13th are noise. */
 const decimalOfDouble = (double: number): string => String(Number(double.toPrecision(13)));
 
 async function* events(files: readonly string[], reading: ImportReading): AsyncGenerator<Chunk> {
@@ -114,7 +123,7 @@ async function* events(files: readonly string[], reading: ImportReading): AsyncG
   findings.check();
 }
 
-/** `filled`: told by fills, and not yet by a change. */
+/** `filled`: amount reported by fills that no change has included yet. */
 type Resting = {
   readonly id: number;
   readonly side: SideCode;
@@ -123,16 +132,19 @@ type Resting = {
   filled: number;
 };
 
-/** One record at a time. Prices and amounts are doubles in the file; they become the whole ticks and lots that they are nearest to, or are refused. */
+/**
+ * Reader of one record at a time. Prices and amounts are doubles in the file; they are converted to the nearest whole
+ * ticks and lots, or rejected.
+ */
 class EventReader {
   readonly #findings: Findings;
   readonly #instrument: Instrument;
   readonly #tick: number;
   readonly #lot: number;
   readonly #silence: Silence;
-  /** Prices with something on them, by side: a clear of a part of a side needs them. */
+  /** Prices with an amount, by side, needed to clear a part of a side. */
   readonly #levels = [new Set<number>(), new Set<number>()] as const;
-  /** Ids of 64 bits do not fit a double: orders are numbered as they come. */
+  /** Ids of 64 bits do not fit a double, so orders are numbered by arrival. */
   readonly #orders = new Map<bigint, Resting>();
   #lastId = 0;
 
@@ -150,7 +162,7 @@ class EventReader {
     const at = millisOf(from, offset + 8);
     const local = millisOf(from, offset + 16);
     const kind = flags & 0xff;
-    // The same event stands in the file a second time, for the other clock, where the two orders of time differ.
+    // If the two clocks order events differently, the file has the event a second time for the other clock.
     if (flags < EXCHANGE_EVENT) {
       this.#findings.found('records for the local clock alone', 'left out; the exchange has the same', rows.place);
       return;
@@ -193,7 +205,10 @@ class EventReader {
     }
   }
 
-  /** Without a side the whole book; with one, that side down (bids) or up (asks) to the price, or all of it where the price says nothing. */
+  /**
+   * Clears the complete book if no side is given. Otherwise clears that side down (bids) or up (asks) to the price, or
+   * completely if there is no valid price.
+   */
   #clear(rows: RowBuffer, at: number, local: number, side: SideCode, px: number): void {
     if (side === SIDE.unknown) {
       this.#levels[0].clear();
@@ -265,10 +280,13 @@ class EventReader {
   }
 }
 
-/** The largest books of the world have some ten thousand. */
+/** The largest known books have about 10,000 orders. */
 const ORDERS_MAX = 1_000_000;
 
-/** A double is as near to its decimal as doubles are: a few units of its last place, and no more than a ten-thousandth of a unit besides. */
+/**
+ * Converts a double to whole units. It must match to within a few units of its last place plus a ten-thousandth of a
+ * unit.
+ */
 function wholeUnits(double: number, unit: number, name: string): number {
   if (!(double >= 0 && Number.isFinite(double))) throw new RangeError(`expected a number, found ${double}`);
   const exact = double / unit;
@@ -277,11 +295,11 @@ function wholeUnits(double: number, unit: number, name: string): number {
   throw new OffGrid(`${double} is not a multiple of ${name}`);
 }
 
-/** Nanoseconds of 64 bits as milliseconds, to the microsecond. */
+/** Converts 64-bit nanoseconds to milliseconds, rounded to the microsecond. */
 const millisOf = (from: Buffer, offset: number): number =>
   Math.floor((from.readUInt32LE(offset) + from.readInt32LE(offset + 4) * 2 ** 32) / 1e3 + 0.5) / 1e3;
 
-/** Whole records, some at a time. */
+/** Yields complete records, some at a time. */
 async function* recordsOf(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let left = -1;
@@ -310,7 +328,7 @@ async function* recordsOf(path: string, onBytes: (count: number) => void): Async
   }
 }
 
-/** Null until there is enough of it (the npy format, version 1 to 3). */
+/** Parses the header (npy format, versions 1 to 3); `null` until enough bytes are available. */
 function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: number } | null {
   if (bytes.length < 12) return null;
   if (bytes.toString('latin1', 0, 6) !== '\x93NUMPY') throw new WrongFile('not a numpy array');
@@ -330,7 +348,7 @@ function headerOf(bytes: Buffer): { readonly bytes: number; readonly records: nu
   return { bytes: end, records: Number(shape[1]) };
 }
 
-/** The array's bytes, and how many bytes of the file one of them stands for. */
+/** Opens the array's bytes, with the number of file bytes per byte of the array. */
 async function openArray(path: string): Promise<{ readonly stream: Readable; readonly share: number }> {
   if (path.endsWith('.npy')) return { stream: createReadStream(path), share: 1 };
   const { entry, stream } = await openEntry(path, name => name.endsWith('.npy'));

@@ -1,4 +1,4 @@
-/** Reads Hyperliquid recordings: snapshots of 20 levels a side about twice a second, and trades. */
+/** Importer for Hyperliquid recordings: snapshots of 20 levels per side about twice per second, and trades. */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
@@ -10,12 +10,14 @@ import { Remembered } from './remembered.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** A silence in a stream that sends twice a second. */
+/** Maximum time without data in a stream that sends twice per second. */
 const GAP_MS = 10_000;
 const BOOK_HEADER = 'timestamp,sequence,exchange_timestamp,bid_price_0,bid_size_0,ask_price_0,ask_size_0';
 const TRADE_HEADER = 'timestamp,price,size,side,trade_id,exchange_timestamp';
 
-/** Times of receipt are in seconds, those of the exchange in ms. Over 10 s without a book are a gap. */
+/**
+ * Opens the recording. Times of receipt are in seconds, exchange times in ms. More than 10 s without a book are a gap.
+ */
 export function hyperliquid({ books: of, trades: by }: BookFiles, instrument: Instrument): Recording {
   return {
     source: sourceOf(of),
@@ -67,7 +69,7 @@ function trades(files: readonly string[], { instrument, findings, ...reading }: 
     }
     const [time, price, size, side, id, at, extra] = line.split(',');
     if (at === undefined || extra !== undefined) throw new RangeError(`expected 6 fields`);
-    // After a reconnect the venue sends its last trades again: equal but for the time of receipt.
+    // After a reconnect the exchange resends its last trades, which differ only in the time of receipt.
     if (known.has(`${id} ${at} ${price} ${size}`)) {
       findings.found('trades sent again after a reconnect', 'dropped', rows.place);
       return;

@@ -1,4 +1,6 @@
-/** Lines of text files, plain or packed, read in chunks and turned into rows: memory does not grow with the file. */
+/**
+ * Lines of text files, plain or compressed, read in chunks and converted to rows; memory does not grow with the file.
+ */
 import { dirname, join } from 'node:path';
 import type { Instrument, Millis } from '../../core/index.ts';
 import type { Gap } from '../model/tape.ts';
@@ -11,29 +13,34 @@ import type { Chunk } from './rows.ts';
 
 export { shown };
 
-/** What every reader of a recording is handed. */
+/** Input of every reader of a recording. */
 export type ImportReading = {
   readonly instrument: Instrument;
   readonly findings: Findings;
-  /** Tells of a stretch of which something is missing. */
+  /** Reports a time range with missing data. */
   readonly gap: (gap: Gap) => void;
-  /** Tells how many bytes of the files were read since it was told last. */
+  /** Reports the number of bytes read since the last call. */
   readonly bytes: (count: number) => void;
-  /** Rows that come late by at most this time are put in their place. Default: 0. */
+  /** Maximum delay of late rows, which are moved to their place. Default: 0. */
   readonly sortMs?: Millis | undefined;
 };
 
-/** Reads one line into rows. A RangeError or SyntaxError says that the line cannot be read, a WrongFile that the file cannot. */
+/**
+ * Reads one line into rows. Throws a RangeError or SyntaxError for an unreadable line, a WrongFile for an unreadable
+ * file.
+ */
 export type LineReader = (line: string, number: number, rows: RowBuffer, file: string) => void;
 
-/** A longer line is no text. */
+/** A longer line is not text. */
 export const LINE_MAX = 8 * 1024 * 1024;
-/** A .json file is read at once, as one list: of a busy book's hour tens of megabytes. */
+/** A .json file is read in one piece, as one list: an hour of a busy book has tens of megabytes. */
 const LIST_MAX = 128 * 1024 * 1024;
-/** The mark of UTF-8 that some programs put before everything. */
+/** UTF-8 byte order mark, with which some programs start a file. */
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Rows of files that follow each other in time. Lines that cannot be read are left out and counted; more than one in a hundred is a WrongFile. */
+/**
+ * Reads files that follow each other in time. Unreadable lines are skipped and counted; more than 1% is a WrongFile.
+ */
 export const rowsOfLines = (
   files: readonly string[],
   reading: Pick<ImportReading, 'findings' | 'bytes' | 'sortMs'>,
@@ -47,7 +54,9 @@ export const rowsOfLines = (
     read,
   );
 
-/** As `rowsOfLines`, of lines that something else has taken apart; `numberOf` gives the number that people know an item by. */
+/**
+ * Reads rows like `rowsOfLines`, from items that are already parsed; `numberOf` gives an item's number for messages.
+ */
 export async function* rowsOf<T>(
   files: readonly string[],
   { findings, sortMs }: Pick<ImportReading, 'findings' | 'sortMs'>,
@@ -79,16 +88,16 @@ export async function* rowsOf<T>(
   findings.check();
 }
 
-/** The kind of flaw of `lines` or `records` that are left out. */
+/** Names the kind of flaw for skipped `lines` or `records`. */
 export function unreadKind(items: string, error: unknown): string {
   if (error instanceof LateRow) return `${items} that come more than a minute late`;
   return error instanceof OffGrid ? `${items} off the grid of ticks or lots` : `${items} that cannot be read`;
 }
 
-/** Why a line cannot be read; null when it is not the line's fault. */
+/** Returns why a line cannot be read; `null` if the error is not about the line. */
 function unreadable(error: unknown): string | null {
   if (error instanceof RangeError || error instanceof SyntaxError) return error.message;
-  // Readers take the shape of parsed JSON for granted.
+  // Readers do not check the shape of parsed JSON.
   if (error instanceof TypeError) return 'it does not have the shape that lines of this format have';
   return null;
 }
@@ -103,7 +112,7 @@ export function expectHeader(line: string, header: string): void {
   if (line !== header) throw new WrongFile(`expected the header ${header}, found ${shown(line)}`);
 }
 
-/** Where a recording is, for people: its file, or the innermost folder that has all of them. */
+/** Location of a recording for messages: its file, or the innermost folder that has all its files. */
 export function sourceOf(files: readonly string[]): string {
   const [first = '', ...others] = files;
   if (others.length === 0) return first;
@@ -114,8 +123,8 @@ export function sourceOf(files: readonly string[]): string {
 }
 
 /**
- * The file's lines without their line ends, some at a time; an empty last line is left out. A .json file is one line. Rejects with a WrongFile that
- * begins with the path.
+ * Yields the lines of a file without line ends, some at a time; drops an empty last line. A .json file is one line.
+ * Rejects with a WrongFile that begins with the path.
  */
 export async function* lineBatches(path: string, onBytes: (count: number) => void): AsyncGenerator<readonly string[]> {
   const isOne = unpackedName(path).endsWith('.json');
@@ -142,7 +151,7 @@ export async function* lineBatches(path: string, onBytes: (count: number) => voi
   if (rest !== '') yield [withoutReturn(rest)];
 }
 
-/** The first lines of a file, at most `count`. Rejects as `lineBatches`. */
+/** Reads the first lines of a file, at most `count`. Rejects like `lineBatches`. */
 export async function firstLines(path: string, count: number): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const lines of lineBatches(path, () => undefined)) {
@@ -154,7 +163,7 @@ export async function firstLines(path: string, count: number): Promise<readonly 
 
 const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
 
-/** Why a file could not be read, for people. */
+/** Describes why a file could not be read. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'no such file';

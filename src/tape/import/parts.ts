@@ -1,4 +1,4 @@
-/** Files of one book that follow each other in time, found by their names and put in order. */
+/** Files of one book that follow each other in time, found by name and sorted. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DecimalText, Instrument } from '../../core/index.ts';
@@ -7,7 +7,7 @@ import { inferredTick } from './grid.ts';
 import { firstLines } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 
-/** What a person may say about a recording that does not say it itself. */
+/** Properties that the operator can state for a recording that lacks them. */
 export type Given = {
   readonly book?: string;
   readonly format?: string;
@@ -15,31 +15,31 @@ export type Given = {
   readonly lot?: DecimalText;
 };
 
-/** One book that a folder can give. `name` is null where only a person knows which book it is. */
+/** Book in a folder. `name` is `null` if only the operator can name it. */
 export type BookChoice = {
   readonly name: string | null;
-  /** What the recording itself calls it, where that is not the name. */
+  /** Name in the recording, if different. */
   readonly called?: string;
   readonly open: (book: string, given: Given, onBytes: (count: number) => void) => Promise<Recording> | Recording;
 };
 
-/** A folder whose files are looked at. */
+/** Folder with files to examine. */
 export type Found = {
   readonly dir: string;
   readonly files: readonly string[];
   readonly onBytes: (count: number) => void;
 };
 
-/** Named by a date or an hour, as archives name their folders: 2025-09-04, 20250904, 19, hour=19. */
+/** Whether a folder name is a date or an hour, as in archives: 2025-09-04, 20250904, 19, hour=19. */
 export const isTimeFolder = (name: string): boolean =>
   /^(?:\d{1,2}|\d{4}(?:-?\d\d){0,2}(?:[T_-]?\d\d)?|(?:year|month|day|date|dt|hour)=[\w-]+)$/i.test(name);
 
-/** Part 9 before part 10. */
+/** Sorts part 9 before part 10. */
 const byName = new Intl.Collator('en', { numeric: true }).compare;
-/** Folders below the one with a time in its name: hours, kinds, coins. */
+/** Maximum depth of folders below a folder named by a time: hours, kinds, coins. */
 const DEPTH_MAX = 5;
 
-/** The names of the files in a folder, or of the one file. Rejects with an Error of one line. */
+/** Lists the files of a folder, or the one file. Rejects with an Error of one line. */
 export async function filesAt(path: string): Promise<Pick<Found, 'dir' | 'files'>> {
   try {
     if ((await stat(path)).isFile()) return { dir: dirname(path), files: [basename(path)] };
@@ -51,7 +51,10 @@ export async function filesAt(path: string): Promise<Pick<Found, 'dir' | 'files'
   }
 }
 
-/** Of the files in folders that are named by times, in `dir` or in a folder of it (`BTC/2025-09-04/19/`): their paths from there. */
+/**
+ * Lists the files in folders named by times, in `dir` or one of its folders (`BTC/2025-09-04/19/`), as paths relative
+ * to `dir`.
+ */
 export async function filesBelow(dir: string, below = '', isTimed = false, depth = 0): Promise<readonly string[]> {
   if (depth > DEPTH_MAX) return [];
   const entries = await readdir(join(dir, below), { withFileTypes: true });
@@ -62,24 +65,27 @@ export async function filesBelow(dir: string, below = '', isTimed = false, depth
   return [...here, ...(await Promise.all(inside)).flat()].sort(byName);
 }
 
-/** Files that belong together, of one book at one time. */
+/** Files of one book and one time range. */
 type Part = {
   readonly name: string | null;
-  /** What its own rows call the book, where that is not the name. */
+  /** Name of the book in its own rows, if different. */
   readonly symbol?: string;
   readonly called?: string;
-  /** What this venue's book is known to have; inferred from the prices where it is not said. */
+  /** Known tick of this exchange's book; if omitted, inferred from the prices. */
   readonly tick?: DecimalText;
   readonly books: string;
-  /** A file that goes before it, if it is there. */
+  /** File to read before `books`, if it exists. */
   readonly before?: string;
-  /** The file of its trades: null where they are in the same one. */
+  /** File of the trades; `null` if they are in `books`. */
   readonly trades: string | null;
 };
 
 type Reader = (files: BookFiles, instrument: Instrument) => Recording;
 
-/** Parts of one book are one recording, in the order of their first times. A part whose trades are missing is left out, and named; with none left, opening it rejects. */
+/**
+ * Combines the parts of each book into one recording, ordered by their first times. A part without trades is skipped
+ * and reported; if none remain, opening rejects.
+ */
 export async function booksOfParts(
   { dir, files }: Found,
   reader: Reader,
@@ -142,13 +148,13 @@ async function opened(
   return { ...recording, notes: [...recording.notes, ...inferred, ...notes] };
 }
 
-/** What is said of a tick that nobody gave. */
+/** Note about an inferred tick. */
 export const INFERRED = (tick: DecimalText) => `tick ${tick} inferred from the prices (or say --tick)`;
 
-/** By the first time of the files with the books, which begins a line of theirs: a number or a date. */
+/** Sorts parts by the first time in their book files: a number or a date at the start of a line. */
 async function inOrderOfTime(dir: string, parts: readonly Part[]): Promise<readonly Part[]> {
   const timed: { part: Part; at: number }[] = [];
-  // One after another: a year of hours is more files than may be open at once.
+  // Sequential, because a year of hourly files exceeds the limit of open files.
   for (const part of parts) timed.push({ part, at: await startOf(join(dir, part.books)) });
   return timed.sort((a, b) => a.at - b.at).map(({ part }) => part);
 }
@@ -161,7 +167,7 @@ async function startOf(path: string): Promise<number> {
 
 const QUOTES = ['usdt', 'usdc', 'fdusd', 'busd', 'usd', 'mxn', 'brl', 'eur', 'gbp', 'jpy', 'btc', 'eth'];
 
-/** btc_usdt for BTCUSDT, BTC-USDT, BTC/USDT and btc_usdt; null for what does not say its two currencies. */
+/** Returns btc_usdt for BTCUSDT, BTC-USDT, BTC/USDT and btc_usdt; `null` if the two currencies cannot be determined. */
 export function bookNameOf(symbol: string): string | null {
   const plain = symbol.toLowerCase();
   const split = /^([a-z0-9]{2,12})[-_/]([a-z0-9]{2,12})$/.exec(plain);

@@ -1,4 +1,4 @@
-/** Reads a recording of any format row by row into a tape, and tells what was in it and how dirty it was. */
+/** Import of a recording of any format into a tape, row by row, with a report of its contents and flaws. */
 import { statSync } from 'node:fs';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
@@ -13,46 +13,45 @@ import type { ImportReading } from './lines.ts';
 import { mergeRows } from './rows.ts';
 import type { Chunk } from './rows.ts';
 
-/** Files of one book, in order of time; where books and trades are in one file, `trades` is empty. */
+/** Files of one book, in order of time; `trades` is empty if books and trades share files. */
 export type BookFiles = { readonly books: readonly string[]; readonly trades: readonly string[] };
 
 /** One book of a recording, found but not yet read. */
 export type Recording = {
-  /** Where it is, for people. */
+  /** Location, for messages. */
   readonly source: string;
-  /** Name of the format. */
   readonly format: string;
-  /** Every file that is read, with how often, for a progress bar. */
+  /** All files, and how often each is read, for a progress bar. */
   readonly files: readonly string[];
   readonly passes: number;
   readonly instrument: Instrument;
-  /** As the exchange gave them; without them the bounds are wide enough for anything. */
+  /** Rules as given by the exchange; if omitted, bounds wide enough for anything. */
   readonly rules?: BookRules;
-  /** True when single orders and not levels tell the book. */
+  /** Whether per-order rows define the book instead of levels. */
   readonly fromOrders: boolean;
-  /** Levels per side that are shown; Infinity for a whole book, 0 for trades without one. */
+  /** Levels per side in the recording; Infinity for a complete book, 0 for trades only. */
   readonly depth: number;
   readonly quotesOnly: boolean;
-  /** Its rows: what comes first stands first at equal times, books before trades. */
+  /** Returns the streams of rows; at equal times the first stream precedes, books before trades. */
   readonly streams: (reading: ImportReading) => readonly AsyncIterable<Chunk>[];
-  /** The hours that are taken; the others are gaps. Without one all are. */
+  /** Hours to import; others become gaps. If omitted, all hours. */
   readonly session?: MarketSession;
-  /** What was inferred and should be known, for people. */
+  /** Values that were inferred and should be confirmed, as text for the operator. */
   readonly notes: readonly string[];
 };
 
-/** Every file as often as it is read. */
+/** Total size of the files, times the number of passes. */
 export const bytesToRead = ({ files, passes }: Pick<Recording, 'files' | 'passes'>): number =>
   files.reduce((sum, file) => sum + statSync(file).size, 0) * passes;
 
-/** Where the rows go, in order of time: a writer of stored tapes, for one. */
+/** Destination of the rows, in order of time, such as a writer of stored tapes. */
 export type RecordingSink = {
   append(columns: Columns): void;
-  /** Before the first row that is not older than its end. */
+  /** Called before the first row that is not older than the gap's end. */
   gap(gap: Gap): void;
 };
 
-/** Where a tape ends that the recording goes on with: the time of its last row, whether this is its book there, and the gaps that it tells. */
+/** End of a tape that the import continues: the time of its last row, a check of its book, and its gaps. */
 export type TapeEnd = {
   readonly at: Millis;
   readonly shows: (book: TapeSnapshot) => boolean;
@@ -61,7 +60,7 @@ export type TapeEnd = {
 
 export type ImportHow = {
   readonly end?: TapeEnd | undefined;
-  /** Rows that come late by at most this time are put in their place. Default: 0. */
+  /** Maximum delay of late rows, which are moved to their place. Default: 0. */
   readonly sortMs?: Millis | undefined;
 };
 
@@ -73,9 +72,9 @@ export type ImportReport = {
   readonly lot: DecimalText;
   readonly rows: number;
   readonly trades: number;
-  /** Rows that were left out because the tape that is gone on with has none as old behind its last. */
+  /** Rows skipped because the continued tape already reaches beyond them. */
   readonly skipped: number;
-  /** Exchange time of the first and the last row, milliseconds since 1970 UTC; null where nothing was newer than the tape. */
+  /** Exchange times of the first and the last row, in epoch ms; `null` if nothing was newer than the tape. */
   readonly from: Millis | null;
   readonly to: Millis | null;
   readonly gaps: readonly Gap[];
@@ -84,8 +83,9 @@ export type ImportReport = {
 };
 
 /**
- * Rejects with a WrongFile of one line when the recording cannot be used. With `end` only rows that are newer than that are handed on, and the time
- * between is a gap where the recording does not reach back to it. With `sortMs` rows that come late by at most this time are put in their place.
+ * Imports a recording. With `end`, only newer rows are passed on; if the recording starts later, the time between is a
+ * gap. With `sortMs`, rows that are late by at most this time are moved to their place. Rejects with a WrongFile of one
+ * line if the recording cannot be used.
  */
 export async function importRecording(
   recording: Recording,
@@ -113,7 +113,7 @@ export async function importRecording(
     findings,
     gap: gap => {
       const later = { ...gap, from: Math.max(gap.from, since) };
-      // One that begins at the end of the tape may be on it already.
+      // A gap that begins at the end of the tape may already be on it.
       if (gap.to > since && end?.gaps.some(({ from, to }) => from <= later.from && to >= later.to) !== true)
         gaps.wait(recording.session ? openParts(later, recording.session) : [later]);
     },
@@ -166,7 +166,7 @@ export async function importRecording(
   };
 }
 
-/** Gaps are told when all streams have come to their end: until then another may yet overlap them. */
+/** Gaps are passed on after all streams have ended; until then another gap may overlap them. */
 class GapsInOrder {
   readonly #tell: (gap: Gap) => void;
   #waiting: readonly Gap[] = [];
@@ -193,7 +193,7 @@ class GapsInOrder {
 const leftOut = (rows: number, { text }: MarketSession): string =>
   `session ${text}: ${rows} rows outside it were left out; the time between is a gap`;
 
-/** The rows of a recording that a tape is not gone on with, because it reaches as far itself. */
+/** Rows of a recording that are skipped because the continued tape covers their time. */
 class RowsBefore {
   readonly #end: TapeEnd;
   readonly #book = new TapeSnapshot();
@@ -204,7 +204,7 @@ class RowsBefore {
     this.#book.apply(KIND.clear, 0, 0, 0, 0);
   }
 
-  /** True for a row that is not newer than the tape's last. */
+  /** Takes a row that is not newer than the tape's last and returns true; returns false for newer rows. */
   takes({ kind, side, at, price, amount, id }: Columns, row: number): boolean {
     if (at[row]! > this.#end.at) return false;
     this.#book.apply(kind[row]!, side[row]!, price[row]!, amount[row]!, id[row]!);
@@ -212,12 +212,15 @@ class RowsBefore {
     return true;
   }
 
-  /** The time between the tape and the first row, of which neither tells. */
+  /** Returns the time between the tape and the first row, which neither covers. */
   gapTo(first: Millis): readonly Gap[] {
     return this.rows > 0 ? [] : [{ from: this.#end.at, to: first, why: 'between what was imported before and this' }];
   }
 
-  /** The recording's own book at the end of the tape, where the tape has another: what follows is told in steps from it. */
+  /**
+   * Returns the recording's book at the end of the tape if the tape has another one, because later rows are changes to
+   * it.
+   */
   book(): Columns | null {
     return this.#end.shows(this.#book) ? null : this.#book.rows(this.#end.at);
   }
@@ -230,7 +233,7 @@ const textOfPlace = (place: Place | null): string | undefined =>
 
 const OUTLET_ROWS = 8_192;
 
-/** Hands rows on by the thousand. */
+/** Buffer that passes rows on in batches. */
 class Outlet {
   readonly #sink: RecordingSink;
   readonly #columns = {

@@ -1,4 +1,4 @@
-/** Whether the same thing was seen lately: the last few thousand are remembered, and no more. */
+/** Set of the last few thousand keys, for detecting recent duplicates. */
 
 const REMEMBERED = 4_096;
 
@@ -6,7 +6,7 @@ export class Remembered {
   #recent = new Set<string>();
   #older = new Set<string>();
 
-  /** True when it is known already; from here on it is. */
+  /** Whether the key is known; adds it. */
   has(one: string): boolean {
     if (this.#recent.has(one) || this.#older.has(one)) return true;
     this.#recent.add(one);

@@ -1,23 +1,26 @@
-/** Rows on their way from recordings into a tape: small chunks that know which line they came from, and two streams of them merged by time. */
+/** Rows on their way from recordings into a tape: small chunks with line numbers, and a merge of streams by time. */
 import type { Amount, Millis, Price } from '../../core/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';
 import type { Columns, Kind, SideCode } from '../model/tape.ts';
 import { WrongFile } from './read/findings.ts';
 import type { Findings } from './read/findings.ts';
 
-/** Some rows of one file, times never going back from chunk to chunk. `line` is parallel to the columns. */
+/** Rows of one file, with times that never decrease from chunk to chunk. `line` is parallel to the columns. */
 export type Chunk = { readonly columns: Columns; readonly file: string; readonly line: Float64Array };
 
-/** A row that comes later than this is not set to the time before it: that would be another market. */
+/** Maximum time by which a late row is moved forward to the previous time. */
 const BACK_MAX_MS = 60_000;
 const FIRST_ROWS = 4_096;
-/** A snapshot of a book of 100,000 orders is one line. */
+/** A snapshot of a book with 100,000 orders is one line. */
 const ROWS_MAX = 8_000_000;
 
-/** A row whose time lies more than a minute before the row above, and before every row that `sortMs` can still move. */
+/**
+ * Error for a row more than a minute earlier than the row before, and earlier than every row that `sortMs` can still
+ * move.
+ */
 export class LateRow extends RangeError {}
 
-/** Collects the rows of some lines; a line that turns out to be unreadable can be taken back. */
+/** Collector of the rows of some lines; the rows of an unreadable line can be removed again. */
 export class RowBuffer {
   readonly #findings: Findings;
   readonly #sortMs: Millis;
@@ -25,9 +28,9 @@ export class RowBuffer {
   #number = 0;
   #start = { n: 0, last: -Infinity };
   #last = -Infinity;
-  /** Rows up to this time have been handed on. */
+  /** Rows up to this time have been passed on. */
   #handedOn = -Infinity;
-  /** Rows before this one are in order of time. */
+  /** Rows before this index are in order of time. */
   #sorted = 0;
   #backLine = -1;
   #lastFile = '';
@@ -41,13 +44,16 @@ export class RowBuffer {
   #id = new Float64Array(FIRST_ROWS);
   #line = new Float64Array(FIRST_ROWS);
 
-  /** `sortMs`: rows that come late by at most this time are put in their place. Default: 0. */
+  /** `sortMs`: maximum delay of late rows, which are moved to their place. Default: 0. */
   constructor(findings: Findings, sortMs: Millis = 0) {
     this.#findings = findings;
     this.#sortMs = sortMs;
   }
 
-  /** The rows that follow come from this line. A chunk has rows of one file only: take what there is before the next. */
+  /**
+   * Starts a line, to which the following rows belong. A chunk has rows of one file only: take the rows before the next
+   * file.
+   */
   begin(file: string, line: number): void {
     this.#findings.settle(this.#last);
     this.#sort();
@@ -56,7 +62,7 @@ export class RowBuffer {
     this.#start = { n: this.#n, last: this.#last };
   }
 
-  /** Takes back the rows of the line that was begun last. */
+  /** Removes the rows of the current line. */
   undo(): void {
     this.#n = this.#start.n;
     this.#sorted = this.#n;
@@ -67,7 +73,7 @@ export class RowBuffer {
     return this.#n;
   }
 
-  /** file:line of what is being read. */
+  /** Current place, as file:line. */
   get place(): string {
     return `${this.#file}:${this.#number}`;
   }
@@ -84,7 +90,10 @@ export class RowBuffer {
     this.push(KIND.trade, side, at, local, price, amount, id);
   }
 
-  /** Times that are no numbers, and prices and amounts that are no whole ones, make the line unreadable. */
+  /**
+   * Adds a row. Throws if a time is not finite, or if a price, amount or id is not a non-negative integer; the line is
+   * then unreadable.
+   */
   push(kind: Kind, side: number, at: Millis, local: Millis, price: number, amount: number, id: number): void {
     if (!Number.isFinite(at + local)) throw new RangeError(`expected a time, found ${at} and ${local}`);
     const whole = Number.isSafeInteger(price) && Number.isSafeInteger(amount) && Number.isSafeInteger(id);
@@ -103,7 +112,10 @@ export class RowBuffer {
     this.#n = n + 1;
   }
 
-  /** The rows since the last time, if any. Rows that later ones may still come before are held until `isEnd`, which says that the file has no more. */
+  /**
+   * Yields the rows since the last call, if any. Rows that later ones may still precede are held until `isEnd`, the end
+   * of the file.
+   */
   *take(isEnd = false): Generator<Chunk> {
     this.#findings.settle(this.#last);
     this.#sort();
@@ -166,7 +178,7 @@ export class RowBuffer {
     return this.#sortMs > 0 ? Math.max(at, this.#handedOn) : last;
   }
 
-  /** Puts the rows of the line that was read last in their places. Rows of one time stay in the order in which they came. */
+  /** Moves the rows of the last line to their places. Rows with one time keep their order. */
   #sort(): void {
     if (this.#sortMs > 0)
       for (let row = Math.max(1, this.#sorted); row < this.#n; row++) {
@@ -176,7 +188,7 @@ export class RowBuffer {
     this.#sorted = this.#n;
   }
 
-  /** The first of the first `count` rows, which are in order, that is later than `at`. */
+  /** Index of the first of the first `count` rows, which are sorted, that is later than `at`. */
   #placeAfter(at: Millis, count: number): number {
     let [low, high] = [0, count];
     while (low < high) {
@@ -220,7 +232,10 @@ export class RowBuffer {
   }
 }
 
-/** Calls with every row of all streams in order of time; at equal times those of an earlier stream come first. Holds one chunk of each. */
+/**
+ * Calls with every row of all streams in order of time; at equal times, earlier streams precede. Holds one chunk per
+ * stream.
+ */
 export async function mergeRows(
   streams: readonly AsyncIterable<Chunk>[],
   call: (chunk: Chunk, row: number) => void,
@@ -238,7 +253,8 @@ export async function mergeRows(
   while (heads.length > 0) {
     let first = heads[0]!;
     for (const head of heads) if (timeOf(head) < timeOf(first)) first = head;
-    // All rows of `first` up to the next row of another stream, so that the heads are compared once a run and not once a row.
+    // Processes all rows of `first` up to the next row of another stream, so that the heads are compared once per run
+    // instead of per row.
     const place = heads.indexOf(first);
     const below = Math.min(...heads.slice(0, place).map(timeOf));
     const upTo = Math.min(...heads.slice(place + 1).map(timeOf));

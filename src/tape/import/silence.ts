@@ -1,4 +1,7 @@
-/** Tells of a source that was silent for too long to have been recorded: a lost connection, a missing hour or day. */
+/**
+ * Detection of gaps: times without data that are too long for a connected recorder, such as a lost connection or a
+ * missing hour.
+ */
 import type { Millis } from '../../core/index.ts';
 import type { ImportReading } from './lines.ts';
 
@@ -8,7 +11,7 @@ export class Silence {
   readonly #why: string;
   #before = Number.NaN;
 
-  /** More than `maxMs` between two times is a gap. `what` was not heard, for people. */
+  /** More than `maxMs` between two times is a gap. `what` names the missing data in its reason. */
   constructor({ gap }: Pick<ImportReading, 'gap'>, maxMs: Millis, what: string) {
     this.#gap = gap;
     this.#maxMs = maxMs;

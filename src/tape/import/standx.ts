@@ -1,4 +1,4 @@
-/** Reads the StandX recording, which is dirty: doubled rows, locked books, late rows, no taker side. */
+/** Importer for the StandX recording, which has flaws: duplicate rows, locked books, late rows, no taker side. */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
@@ -9,13 +9,13 @@ import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 import { Silence } from './silence.ts';
 
-/** Books come several times a second. */
+/** Maximum time without a book; books arrive several times per second. */
 const GAP_MS = 10_000;
 const LATE_MS = 1_000;
 const BOOK_HEADER = 'timestamp_ms,received_ms,bids,asks';
 const TRADE_HEADER = 'timestamp_ms,received_ms,price,quantity,side,is_buyer_taker';
 
-/** Times are in ms. Over 10 s without a book are a gap. */
+/** Opens the recording. Times are in ms. More than 10 s without a book are a gap. */
 export function standx(files: BookFiles, instrument: Instrument): Recording {
   return {
     source: sourceOf(files.books),

@@ -1,4 +1,7 @@
-/** Reads Tardis CSV files (docs.tardis.dev, "Downloadable CSV files"): incremental_book_L2, book_snapshot_25 and 5, quotes and book_ticker, trades, of one instrument or of a group; times in microseconds. */
+/**
+ * Importer for Tardis CSV files (docs.tardis.dev, "Downloadable CSV files"): incremental_book_L2, book_snapshot_25 and
+ * 5, quotes and book_ticker, trades. Files have one or several instruments; times are in microseconds.
+ */
 import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import type { SideCode } from '../model/tape.ts';
@@ -16,14 +19,20 @@ import { Silence } from './silence.ts';
 const L2_HEADER = 'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount';
 const TRADES_HEADER = 'exchange,symbol,timestamp,local_timestamp,id,side,price,amount';
 const SNAPSHOT_HEADER = /^exchange,symbol,timestamp,local_timestamp,asks\[0\]\.price,asks\[0\]\.amount,bids\[0\]/;
-/** Of quotes and of book_ticker. */
+/** Header of quotes and of book_ticker. */
 const QUOTES_HEADER = 'exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount';
-/** Between two rows of one book; the busiest venues' files have rows every few milliseconds, the quietest books' every few minutes. */
+/**
+ * Maximum time between two rows of one book. The busiest files have rows every few milliseconds, the quietest every few
+ * minutes.
+ */
 const GAP_MS = 10 * 60_000;
 
 export type TardisKind = 'incremental_book_L2' | 'book_snapshot' | 'quotes' | 'trades';
 
-/** What a file holds, by its first two lines, `from` in microseconds since 1970; null when it is no Tardis file. */
+/**
+ * Detects the kind of a file by its first two lines, with `from` in microseconds since 1970; `null` if it is not a
+ * Tardis file.
+ */
 export function tardisFile(
   head: readonly string[],
 ): { kind: TardisKind; exchange: string; symbol: string; from: number } | null {
@@ -49,24 +58,24 @@ export type TardisFiles = {
   readonly books: readonly string[];
   readonly trades: readonly string[];
   readonly symbol: string;
-  /** Files that hold other instruments, too: their rows are passed over. */
+  /** Files that also contain other instruments, whose rows are skipped. */
   readonly grouped: ReadonlySet<string>;
 };
 
-/** Names that Tardis gives to all instruments of a kind, in place of a symbol. */
+/** Names that Tardis uses for all instruments of a kind, instead of a symbol. */
 const GROUP = /_(?:SPOT|PERPETUALS|FUTURES|OPTIONS|COMBOS)\.csv/;
-/** An exchange has some hundred thousand options. */
+/** An exchange has several hundred thousand options. */
 const SYMBOLS_MAX = 1_000_000;
 const HEAD_LINES = 1_000;
 
-/** Whether a file holds several instruments, by its name or its first lines. Rejects as `lineBatches`. */
+/** Whether a file has several instruments, by its name or its first lines. Rejects like `lineBatches`. */
 export async function isGrouped(path: string): Promise<boolean> {
   if (GROUP.test(path)) return true;
   const [, ...rows] = await firstLines(path, HEAD_LINES);
   return new Set(rows.map(symbolOf).filter(symbol => symbol !== '')).size > 1;
 }
 
-/** The instruments of a file, with the first time of each in microseconds. Rejects as `lineBatches`. */
+/** Lists the instruments of a file, with the first time of each in microseconds. Rejects like `lineBatches`. */
 export async function symbolsIn(path: string, onBytes: (count: number) => void): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   let isHeader = true;
@@ -85,7 +94,10 @@ export async function symbolsIn(path: string, onBytes: (count: number) => void):
 
 const symbolOf = (line: string): string => line.split(',', 2)[1] ?? '';
 
-/** Microseconds become ms with three decimals. Over 10 minutes without a row of the book are a gap. No trades: said in the notes. */
+/**
+ * Opens the files. Microseconds become ms with three decimals. More than 10 minutes without a row of the book are a
+ * gap. Missing trades are mentioned in the notes.
+ */
 export function tardis(files: TardisFiles, instrument: Instrument, notes: readonly string[]): Recording {
   const { kind, books, trades } = files;
   return {
@@ -109,12 +121,12 @@ export function tardis(files: TardisFiles, instrument: Instrument, notes: readon
   };
 }
 
-/** The instrument that is read. */
+/** Instrument to read. */
 type Own = Pick<TardisFiles, 'symbol' | 'grouped'>;
 const isOther = (line: string, file: string, { symbol, grouped }: Own): boolean =>
   grouped.has(file) && symbolOf(line) !== symbol;
 
-/** Looks at every price and amount of the books and trades. Rejects as `lineBatches`. */
+/** Infers the grid from every price and amount of the books and trades. Rejects like `lineBatches`. */
 export async function tardisGrid(files: TardisFiles, onBytes: (count: number) => void): Promise<Grid> {
   const finder = new GridFinder();
   for (const file of [...files.books, ...files.trades]) {
@@ -145,8 +157,9 @@ export async function tardisGrid(files: TardisFiles, onBytes: (count: number) =>
 }
 
 /**
- * A snapshot replaces the book. Its rows share the time of receipt or the exchange time, and none of its levels comes a second time at another
- * time. Rows before the first snapshot were buffered from before it: left out.
+ * Reads updates. A snapshot replaces the book. Its rows share the time of receipt or the exchange time, and a level
+ * that repeats at another time starts a new snapshot. Rows before the first snapshot were buffered before it, so they
+ * are skipped.
  */
 function updates(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
@@ -189,7 +202,7 @@ function updates(files: readonly string[], own: Own, reading: ImportReading): As
   });
 }
 
-/** Levels that are not there are empty cells. */
+/** Reads snapshots; cells of missing levels are empty. */
 function snapshots(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const silence = new Silence(reading, GAP_MS, 'row of the book');
@@ -228,7 +241,7 @@ function snapshots(files: readonly string[], own: Own, reading: ImportReading): 
   });
 }
 
-/** Best prices; a side that is not there is empty cells. */
+/** Reads best prices; the cells of a missing side are empty. */
 function quotes(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const silence = new Silence(reading, GAP_MS, 'row of the book');
@@ -255,7 +268,10 @@ function quotes(files: readonly string[], own: Own, reading: ImportReading): Asy
   });
 }
 
-/** The side is the taker's ("aggressor"); `unknown` where the venue does not say. Ids are kept where they are numbers. */
+/**
+ * Reads trades. The side is the taker's ("aggressor"); `unknown` if the exchange does not state it. Numeric ids are
+ * kept.
+ */
 function tradeRows(files: readonly string[], own: Own, reading: ImportReading): AsyncGenerator<Chunk> {
   const { instrument, findings } = reading;
   const known = new Remembered();
@@ -289,7 +305,7 @@ function fields(line: string, count: number, symbol: string): string[] {
   return cells;
 }
 
-/** Exchange and receive time, in milliseconds. */
+/** Exchange time and receive time, in milliseconds. */
 function timesOf([, , at, local]: readonly string[]): readonly [number, number] {
   return [micros(at), micros(local)];
 }

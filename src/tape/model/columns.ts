@@ -1,30 +1,31 @@
-/** The rows of a recording as columns, and the codes that stand in them. */
+/** Rows of a recording as columns, and the codes in them. */
 import type { Side } from '../../core/index.ts';
 
 /**
- * What a row says. `clear` begins a whole new snapshot of the book: the `level` rows that follow it are all there is.
- * `level` sets the absolute amount at a price, 0 removes it. `add`, `change` (to the amount left) and `remove` (with the
- * amount that was left: 0 when it was filled) concern one resting order, named by its id. `trade` is one execution; its side is the taker's.
+ * Kind of a row. `clear` begins a new snapshot of the book, which consists of the `level` rows after it. `level` sets
+ * the absolute amount at a price; 0 removes it. `add`, `change` (to the remaining amount) and `remove` (with the amount
+ * that remained: 0 if filled) concern one resting order, identified by its id. `trade` is one execution; its side is
+ * the taker's.
  */
 export const KIND = { clear: 0, level: 1, trade: 2, add: 3, change: 4, remove: 5 } as const;
 export type Kind = (typeof KIND)[keyof typeof KIND];
 
 export const SIDE = { buy: 0, sell: 1, unknown: 2 } as const;
 export type SideCode = (typeof SIDE)[keyof typeof SIDE];
-/** Never `unknown`: that is for recordings that do not tell the side. */
+/** Returns the code of a side; never `unknown`, which is for recordings without sides. */
 export const sideCodeOf = (side: Side): SideCode => (side === 'buy' ? SIDE.buy : SIDE.sell);
 
 export type Columns = {
   readonly length: number;
   readonly kind: Uint8Array;
   readonly side: Uint8Array;
-  /** Exchange time, never going back. Where the exchange gave none, the receive time. */
+  /** Exchange time, never decreasing; the receive time if the exchange gave none. */
   readonly at: Float64Array;
-  /** Receive time as recorded. Where the recording has none, the exchange time. */
+  /** Receive time as recorded; the exchange time if the recording has none. */
   readonly local: Float64Array;
   readonly price: Float64Array;
   readonly amount: Float64Array;
-  /** Order id of per-order rows, trade id of trades; 0 when there is none. */
+  /** Order id of per-order rows, trade id of trades; 0 if there is none. */
   readonly id: Float64Array;
 };
 

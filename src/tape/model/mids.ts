@@ -1,9 +1,12 @@
-/** The middles and the best prices of a recorded book over time, for who only wants to know what it was worth. */
+/** Mid prices and best prices of a recorded book over time. */
 import type { Instrument } from '../../core/index.ts';
 import type { Gap, Tape } from './tape.ts';
 import { walk } from './walk.ts';
 
-/** From each time on the middle, in units of the minor currency; shared memory, so that threads need no copies. Nothing is known in the gaps and after `to`. */
+/**
+ * Mid price from each time on, in units of the quote currency. Shared memory, so that threads need no copies. Prices
+ * are unknown in gaps and after `to`.
+ */
 export type RecordedMids = {
   readonly book: string;
   readonly source: string;
@@ -13,14 +16,14 @@ export type RecordedMids = {
   readonly to: number;
 };
 
-/** From each time on the best prices, in ticks; the rest as `RecordedMids`. */
+/** Best prices from each time on, in ticks; otherwise like `RecordedMids`. */
 export type RecordedBests = Omit<RecordedMids, 'book' | 'mid'> & {
   readonly instrument: Instrument;
   readonly bid: Float64Array;
   readonly ask: Float64Array;
 };
 
-/** Times are the exchange's own, as it would answer then. */
+/** Computes mid prices by exchange time, as the exchange would answer then. */
 export function midsOf(tape: Tape): RecordedMids {
   const { columns, instrument, source, gaps } = tape;
   const tick = Number(instrument.tick);
@@ -40,7 +43,7 @@ export function midsOf(tape: Tape): RecordedMids {
   return { book: instrument.symbol, source, at: shared(at), mid: shared(mid), gaps, to: endOf(columns) };
 }
 
-/** As `midsOf`, to the tick: for who deals at it. */
+/** Computes best prices by exchange time, in ticks. */
 export function bestsOf(tape: Tape): RecordedBests {
   const { columns, instrument, source, gaps } = tape;
   const [at, bids, asks]: [number[], number[], number[]] = [[], [], []];

@@ -1,15 +1,15 @@
-/** The book that a tape describes, rebuilt row by row: sorted levels a side, best first. */
+/** Book that a tape describes, rebuilt row by row: sorted levels per side, best first. */
 import { KIND, SIDE } from './tape.ts';
 import type { Columns } from './tape.ts';
 
-/** One side's levels in flat arrays, best first. */
+/** Levels of one side in flat arrays, best first. */
 export class RecordedSide {
   readonly #sign: 1 | -1;
   #prices = new Float64Array(64);
   #amounts = new Float64Array(64);
   #length = 0;
 
-  /** `sign` is +1 where the lowest price is best (asks), -1 where the highest is (bids). */
+  /** `sign` is +1 if the lowest price is best (asks), -1 if the highest is (bids). */
   constructor(sign: 1 | -1) {
     this.#sign = sign;
   }
@@ -18,7 +18,7 @@ export class RecordedSide {
     return this.#length;
   }
 
-  /** 0 past the end. */
+  /** Price of a level, in ticks; 0 past the end. */
   priceAt(index: number): number {
     return index < this.#length ? this.#prices[index]! : 0;
   }
@@ -54,7 +54,7 @@ export class RecordedSide {
     const key = price * this.#sign;
     let low = 0;
     let high = this.#length;
-    // Snapshots of a book come best first, so that the place is mostly the end.
+    // Snapshots list the best level first, so new levels mostly go to the end.
     if (high > 0 && this.#prices[high - 1]! * this.#sign < key) return high;
     while (low < high) {
       const pivot = (low + high) >> 1;
@@ -83,8 +83,8 @@ export class RecordedSide {
 type Resting = { readonly side: number; readonly price: number; amount: number };
 
 /**
- * A book rebuilt from rows. Where there are levels it is told by them alone, because rows of single orders tell the same story a second
- * time; with `fromOrders` it is the sum of the orders per price.
+ * Book rebuilt from rows. Level rows define it if there are any, because per-order rows then repeat the same changes;
+ * with `fromOrders` it is the sum of the orders per price.
  */
 export class RowBook {
   readonly bids = new RecordedSide(-1);
@@ -96,7 +96,7 @@ export class RowBook {
     this.#fromOrders = fromOrders;
   }
 
-  /** True when a row of this kind can change the book as this rebuilds it. */
+  /** Whether a row of this kind can change this book. */
   takes(kind: number): boolean {
     if (kind === KIND.trade) return false;
     return kind === KIND.clear || (kind === KIND.level) !== this.#fromOrders;
@@ -133,7 +133,7 @@ export class RowBook {
   }
 }
 
-/** Applies the rows of one tape in memory. */
+/** Book that applies the rows of one tape in memory. */
 export class RecordedBook {
   readonly #columns: Columns;
   readonly #book: RowBook;
@@ -151,7 +151,7 @@ export class RecordedBook {
     return this.#book.asks;
   }
 
-  /** True when the row can change the book as this rebuilds it. */
+  /** Whether the row can change this book. */
   concerns(row: number): boolean {
     return this.#book.takes(this.#columns.kind[row]!);
   }

@@ -1,4 +1,4 @@
-/** What takes the rows of a recording, one kind of row a method: in memory, on disk, or on the way there. */
+/** Receiver of the rows of a recording, with one method per kind of row. */
 import type { Amount, Millis, Price } from '../../core/index.ts';
 import { KIND, SIDE } from './columns.ts';
 import type { Columns, Kind, SideCode } from './columns.ts';

@@ -1,7 +1,10 @@
-/** How many levels a side the whole books of a recording show: what lies behind them is not known, whatever the format promises. */
+/**
+ * Number of levels per side in the book snapshots of a recording. Deeper levels are unknown, whatever the format
+ * promises.
+ */
 import { KIND, SIDE } from './columns.ts';
 
-/** Rows are given in order. */
+/** Expects rows in order of time. */
 export class SeenDepth {
   #at = Number.NaN;
   readonly #bids = new Set<number>();
@@ -20,7 +23,7 @@ export class SeenDepth {
     }
   }
 
-  /** The most levels on one side of any whole book so far; `null` before the first level of one. */
+  /** Maximum number of levels on one side of any snapshot so far; `null` before the first level of one. */
   get levels(): number | null {
     return this.#most === 0 ? null : this.#most;
   }

@@ -1,20 +1,20 @@
-/** Trading sessions: the hours of a week in which a market is open, in its own time zone. Outside them a recording is a gap. */
+/** Trading sessions: the weekly opening hours of a market in its own time zone. Outside them a recording has a gap. */
 import type { Millis } from '../../core/index.ts';
 import type { Gap } from './tape.ts';
 import { timeZoneOf } from './timeZone.ts';
 import type { TimeZone } from './timeZone.ts';
 
-/** One stretch of a day. Minutes since local midnight; `to` is beyond 1,440 if it ends on the next day. */
+/** One time range of a day, in minutes since local midnight; `to` exceeds 1,440 if it ends on the next day. */
 type Hours = { readonly days: ReadonlySet<number>; readonly from: number; readonly to: number };
 
 export type MarketSession = {
-  /** As it was written. */
+  /** Session as configured. */
   readonly text: string;
   readonly zone: TimeZone;
   readonly hours: readonly Hours[];
 };
 
-/** How a session is written, for messages. */
+/** Example of a session, for messages. */
 const SESSION_EXAMPLE = '09:30-16:00@America/New_York or Mon-Fri 09:00-11:30,12:30-15:00@Asia/Tokyo';
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
@@ -25,8 +25,9 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Reads text such as `Mon-Fri 09:30-16:00@America/New_York`: days, hours and a zone. Several hours are separated by commas; without days they are
- * Monday to Friday. Hours that end before they begin end on the next day, as `Sun-Thu 18:00-17:00` does. Throws a RangeError on other text.
+ * Parses text such as `Mon-Fri 09:30-16:00@America/New_York`: days, hours and a zone. Commas separate several hours;
+ * the default days are Monday to Friday. Hours whose end precedes their start end on the next day, such as `Sun-Thu
+ * 18:00-17:00`. Throws a RangeError on other text.
  */
 export function sessionOf(text: string): MarketSession {
   const at = text.lastIndexOf('@');
@@ -45,27 +46,27 @@ export function sessionOf(text: string): MarketSession {
   return { text, zone: timeZoneOf(text.slice(at + 1).trim()), hours };
 }
 
-/** NaN if the text is not HH:MM. */
+/** Minutes since midnight of HH:MM; NaN for other text. */
 function minutesOf(text = ''): number {
   const [, hours, minutes] = /^(\d{1,2}):([0-5]\d)$/.exec(text) ?? [];
   return Number(hours) * 60 + Number(minutes);
 }
 
-/** Days of `Mon` or `Mon-Fri`, also across the end of the week; `null` on other text. */
+/** Days of `Mon` or `Mon-Fri`, also across the end of the week; `null` for other text. */
 function daysOf(text: string): readonly number[] | null {
   const [first = -1, last = first] = text.split('-').map(day => DAYS.indexOf(day.toLowerCase()));
   if (first < 0 || last < 0) return null;
   return Array.from({ length: ((last - first + 7) % 7) + 1 }, (_, i) => (first + i) % 7);
 }
 
-/** The stretches between `from` and `to` in which the market is open, ascending and apart. */
+/** Returns the open hours between `from` and `to`, ascending and disjoint. */
 export function openHours(
   { zone, hours }: MarketSession,
   from: Millis,
   to: Millis,
 ): readonly (readonly [Millis, Millis])[] {
   const open: [Millis, Millis][] = [];
-  // A stretch of the day before may reach into the first.
+  // Hours of the day before may reach into the first day.
   const firstDay = Math.floor((from + zone.offsetAt(from)) / DAY_MS) - 2;
   const lastDay = Math.floor((to + zone.offsetAt(to)) / DAY_MS);
   const found: [Millis, Millis][] = [];
@@ -84,11 +85,11 @@ export function openHours(
   return open.map(([a, b]) => [Math.max(a, from), Math.min(b, to)] as const).filter(([a, b]) => a < b);
 }
 
-/** The first moment with that local time; where the clocks skip it, the moment at which they do. */
+/** First UTC time with that local time; if the clocks skip it, the time of the change. */
 function at(zone: TimeZone, local: Millis): Millis {
   const [moment] = zone.momentsOf(local);
   if (moment !== undefined) return moment;
-  // In the hour that is skipped: the change lies between the two readings.
+  // In the skipped hour, the change is between the two candidates.
   let [low, high] = [local - zone.offsetAt(local + DAY_MS), local - zone.offsetAt(local - DAY_MS)].sort(
     (a, b) => a - b,
   ) as [Millis, Millis];
@@ -100,14 +101,14 @@ function at(zone: TimeZone, local: Millis): Millis {
   return high;
 }
 
-/** What a gap between sessions is told as. */
+/** Returns the reason of a gap between sessions. */
 export const closedWhy = ({ text }: Pick<MarketSession, 'text'>): string => `${OUTSIDE}${text}`;
 const OUTSIDE = 'outside the session ';
 
-/** Whether a gap is the time in which a market is closed, and not what a recording lacks. */
+/** Whether a gap is closed market time rather than missing data. */
 export const isClosed = ({ why }: Pick<Gap, 'why'>): boolean => why.startsWith(OUTSIDE);
 
-/** The time between `from` and `to` in which the market is closed, as gaps. */
+/** Returns the closed market time between `from` and `to` as gaps. */
 function closedHours(session: MarketSession, from: Millis, to: Millis): readonly Gap[] {
   const why = closedWhy(session);
   const gaps: Gap[] = [];
@@ -120,14 +121,14 @@ function closedHours(session: MarketSession, from: Millis, to: Millis): readonly
 }
 
 /**
- * What a session leaves of a recording's span and gaps: from the first to the last time in it, and the closed hours between among the gaps. Throws an
- * Error if the market was never open.
+ * Restricts the span and gaps of a recording to a session; closed hours inside the span become gaps. Throws an Error if
+ * the market was never open.
  */
 export function spanInSession(
   { from, to, gaps }: { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] },
   session: MarketSession,
 ): { readonly from: Millis; readonly to: Millis; readonly gaps: readonly Gap[] } {
-  // The last row counts, too.
+  // Includes the last row.
   const hours = openHours(session, from, to + 1);
   const [first, last] = [hours[0], hours.at(-1)];
   if (first === undefined || last === undefined)
@@ -140,11 +141,11 @@ export function spanInSession(
   return { ...span, gaps: all.sort((a, b) => a.from - b.from) };
 }
 
-/** What of a gap is in the hours of a session. */
+/** Returns the parts of a gap inside the session. */
 export const openParts = ({ from, to, why }: Gap, session: MarketSession): readonly Gap[] =>
   openHours(session, from, to).map(([start, end]) => ({ from: start, to: end, why }));
 
-/** In order of time; those that overlap are one with what is said of each. */
+/** Sorts gaps by time and merges those that overlap, with all their reasons. */
 export function mergedGaps(gaps: readonly Gap[]): readonly Gap[] {
   const merged: Gap[] = [];
   for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {

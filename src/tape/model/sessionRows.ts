@@ -1,4 +1,4 @@
-/** The rows of a recording inside a session. The book is empty when the market closes, and is told whole when it opens. */
+/** Rows of a recording inside a session. The book is emptied at the close and rewritten completely at the open. */
 import type { Millis } from '../../core/index.ts';
 import { COLUMN_NAMES } from './columns.ts';
 import { closedWhy, openHours } from './session.ts';
@@ -7,22 +7,22 @@ import { TapeBuilder } from './tape.ts';
 import type { Columns, Gap } from './tape.ts';
 import { TapeSnapshot } from './tapeSnapshot.ts';
 
-/** What becomes of a row, and what goes before it: the gap that ends there, and rows of the book. */
+/** Result for one row: whether it is kept, and the gap and the book rows that precede it. */
 export type SessionTurn = { readonly isTaken: boolean; readonly gap: Gap | null; readonly rows: Columns | null };
 
 const LEFT_OUT: SessionTurn = { isTaken: false, gap: null, rows: null };
-/** A session comes at least once a week. */
+/** Eight days: a session opens at least once per week. */
 const WEEK_MS = 8 * 86_400_000;
 
 export class SessionRows {
   readonly #session: MarketSession;
-  /** Units of the rows' times in a millisecond. */
+  /** Time units of the rows per millisecond. */
   readonly #unit: number;
   readonly #book = new TapeSnapshot();
-  /** The hours that are open now, or are next. */
+  /** Current or next opening hours. */
   #open: readonly [Millis, Millis] = [-Infinity, -Infinity];
   #isOpen = false;
-  /** When the market closed, after rows inside. */
+  /** Closing time, if rows inside the session came before it. */
   #closedAt: Millis | null = null;
   taken = 0;
   left = 0;
@@ -32,7 +32,7 @@ export class SessionRows {
     this.#unit = unit;
   }
 
-  /** To be called with every row, in order of time. `null`: it is taken, and nothing goes before it. */
+  /** Processes every row, in order of time. Returns `null` if the row is kept and nothing precedes it. */
   row({ kind, side, at, price, amount, id }: Columns, row: number): SessionTurn | null {
     const time = at[row]! / this.#unit;
     const turn = time < this.#open[1] && (this.#isOpen || time < this.#open[0]) ? null : this.#turned(time);
@@ -42,12 +42,12 @@ export class SessionRows {
     return this.#isOpen ? turn : (turn ?? LEFT_OUT);
   }
 
-  /** Prices are of another tick from here on. */
+  /** Forgets the book, because prices change to another tick. */
   forget(): void {
     this.#book.forget();
   }
 
-  /** The market has closed, opened, or both since the row before. */
+  /** Handles a close, an open, or both since the previous row. */
   #turned(time: Millis): SessionTurn {
     const rows = new TapeBuilder();
     if (time >= this.#open[1]) {
@@ -74,7 +74,7 @@ export class SessionRows {
 const scaled = (rows: Columns, unit: number): Columns =>
   unit === 1 ? rows : { ...rows, at: rows.at.map(at => at * unit), local: rows.local.map(at => at * unit) };
 
-/** The rows inside a session, at most `rowsMax` at a time. */
+/** Yields the rows inside a session, at most `rowsMax` at a time. */
 export function* rowsInSession(session: SessionRows, columns: Columns, rowsMax: number): Generator<Columns> {
   let piece = columnsFor(rowsMax);
   let length = 0;

@@ -1,4 +1,4 @@
-/** A recorded market in memory: one column per field, one row per event, in the order in which a replay lets them happen. */
+/** Recorded market in memory: one column per field, one row per event, in replay order. */
 import type { BookRules, Instrument, Millis } from '../../core/index.ts';
 import { KIND } from './columns.ts';
 import type { Columns, Kind, SideCode } from './columns.ts';
@@ -6,7 +6,7 @@ import { RowSink } from './rowSink.ts';
 
 export * from './columns.ts';
 
-/** One kind of flaw in a recording: how often it was found, where first (file:line, where that is known), and what was done about it. */
+/** One kind of data-quality flaw in a recording: its count, its first place (file:line, if known) and its treatment. */
 export type DataFlaw = {
   readonly what: string;
   readonly count: number;
@@ -17,25 +17,25 @@ export type DataFlaw = {
 export type Gap = { readonly from: Millis; readonly to: Millis; readonly why: string };
 
 export type Tape = {
-  /** Where it came from, for people. */
+  /** Origin of the tape, as text for the operator. */
   readonly source: string;
   readonly instrument: Instrument;
   readonly rules: BookRules;
   readonly columns: Columns;
   readonly gaps: readonly Gap[];
   readonly flaws: readonly DataFlaw[];
-  /** Levels per side that the recording shows; Infinity for a whole book. */
+  /** Levels per side that the recording shows; Infinity for a complete book. */
   readonly depth: number;
-  /** Best prices without amounts: good for statistics, not for a replay. */
+  /** Whether it has only best prices without amounts: usable for statistics, not for a replay. */
   readonly quotesOnly: boolean;
-  /** The hours that it was opened for, where it was. */
+  /** Session for which it was opened, if any. */
   readonly session?: string;
 };
 
-/** 42 bytes each. */
+/** A row takes 42 bytes. */
 const ROWS_MAX = 20_000_000;
 
-/** Collects rows into columns that grow by doubling. */
+/** Collector of rows, in columns that grow by doubling. */
 export class TapeBuilder extends RowSink {
   #length = 0;
   #backwards = 0;
@@ -51,12 +51,12 @@ export class TapeBuilder extends RowSink {
     return this.#length;
   }
 
-  /** Rows whose time lay before the row above; they were given that row's time. */
+  /** Rows that were earlier than the row before; they got that row's time. */
   get backwards(): number {
     return this.#backwards;
   }
 
-  /** The rows so far, trimmed. */
+  /** Returns the rows so far, trimmed to their length. */
   columns(): Columns {
     const n = this.#length;
     return {

@@ -1,8 +1,8 @@
-/** The rules under which a recorded market trades on the embedded exchange. */
+/** Rules under which a recorded market trades on the embedded exchange. */
 import { instrumentOf, LOT, money, moneyOf, textOfMoney } from '../../core/index.ts';
 import type { BookRules, DecimalText, Instrument } from '../../core/index.ts';
 
-/** The tick is the recording's own; the bounds are ours, wide enough for any of the recorded markets. */
+/** Returns the recording's tick with default bounds, wide enough for any recorded market. */
 export function tapeRules(
   book: string,
   tickSize: DecimalText,
@@ -21,6 +21,6 @@ export function tapeRules(
   return { rules, instrument: instrumentOf(rules, lot) };
 }
 
-/** A coin that is counted in coarser lots is traded in larger amounts. */
+/** Maximum amount: coarser lots allow larger amounts. */
 const largestAmount = (lot: DecimalText = LOT): DecimalText =>
   moneyOf(lot) > moneyOf(LOT) ? textOfMoney(money(moneyOf(lot) * 10n ** 15n)) : '100000';

@@ -1,4 +1,4 @@
-/** The book as rows have left it, whole: what a reader needs to begin in the middle of a tape. */
+/** Complete book after the rows so far, as needed for reading from inside a tape. */
 import { amount, price } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { KIND, SIDE, TapeBuilder } from './tape.ts';
@@ -6,10 +6,10 @@ import type { Columns, SideCode } from './tape.ts';
 
 type Resting = { readonly side: number; readonly price: number; readonly amount: number };
 
-/** Levels and single orders are kept apart, because a tape may tell both. */
+/** Book state. Levels and single orders are kept separately, because a tape may contain both. */
 export class TapeSnapshot {
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
-  /** In the order in which they came. */
+  /** Resting orders in order of arrival. */
   readonly #orders = new Map<number, Resting>();
   #known = false;
 
@@ -29,13 +29,13 @@ export class TapeSnapshot {
     for (let row = from; row < to; row++) this.apply(kind[row]!, side[row]!, prices[row]!, amounts[row]!, id[row]!);
   }
 
-  /** Nothing is known of the book any more. */
+  /** Discards the book: its state is unknown. */
   forget(): void {
     this.#empty();
     this.#known = false;
   }
 
-  /** The same levels, and the same orders in the same queue. */
+  /** Whether both have the same levels, and the same orders in the same queue. */
   equals(other: TapeSnapshot): boolean {
     const same = (a: ReadonlyMap<number, number>, b: ReadonlyMap<number, number>) =>
       a.size === b.size && [...a].every(([ticks, lots]) => b.get(ticks) === lots);
@@ -56,7 +56,7 @@ export class TapeSnapshot {
     this.#orders.clear();
   }
 
-  /** `clear`, then all there is; no row where nothing was ever told. */
+  /** Returns `clear`, then all levels and orders; no rows if no row was applied yet. */
   rows(at: Millis): Columns {
     const rows = new TapeBuilder();
     if (this.#known) rows.clear(at, at);

@@ -1,12 +1,12 @@
-/** Time zones: local wall-clock times to UTC and back, also across a change of the clocks. */
+/** Time zones: conversion between local wall-clock times and UTC, also across clock changes. */
 import type { Millis } from '../../core/index.ts';
 
-/** Times are in ms since 1970. A local time is written as if it were UTC. */
+/** Times are in epoch ms. A local time is encoded as if it were UTC. */
 export type TimeZone = {
   readonly name: string;
   /** Local time minus UTC, in ms. */
   readonly offsetAt: (utc: Millis) => Millis;
-  /** The moments that have this local time, ascending: two when the clocks go back, none when they go forward. */
+  /** Returns the UTC times with this local time, ascending: two if the clocks go back, none if they go forward. */
   readonly momentsOf: (local: Millis) => readonly Millis[];
 };
 
@@ -15,7 +15,10 @@ const OFFSET = /^(?:UTC|GMT)?([+-])(\d\d)(?::?(\d\d))?$/;
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 86_400_000;
 
-/** Returns the zone of an IANA name such as America/New_York, of `Z`, or of an offset such as -04:00. Throws a RangeError on anything else. */
+/**
+ * Returns the zone of an IANA name such as America/New_York, of `Z`, or of an offset such as -04:00. Throws a
+ * RangeError on anything else.
+ */
 export function timeZoneOf(name: string): TimeZone {
   const fixed = fixedOffset(name);
   if (fixed !== null) return { name, offsetAt: () => fixed, momentsOf: local => [local - fixed] };
@@ -31,7 +34,7 @@ export function timeZoneOf(name: string): TimeZone {
   };
 }
 
-/** In ms; `null` if the text is not an offset. */
+/** Offset in ms; `null` if the text is not an offset. */
 function fixedOffset(text: string): Millis | null {
   if (text === 'Z' || text === 'UTC' || text === 'GMT') return 0;
   const [, sign, hours, minutes = '0'] = OFFSET.exec(text) ?? [];
@@ -51,7 +54,7 @@ function offsetsOf(name: string): (utc: Millis) => Millis {
 }
 
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
-  // Abbreviations such as EST name no place: they say nothing of summer.
+  // Abbreviations such as EST do not name a place, so their summer time is unknown.
   if (timeZone.includes('/'))
     try {
       return new Intl.DateTimeFormat('en-US', {
@@ -68,7 +71,7 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   throw new RangeError(`expected Z, an offset like -04:00 or a zone like America/New_York, found ${timeZone}`);
 }
 
-/** Rows follow each other in time: the last two quarters of an hour are remembered. */
+/** Caches the last two quarters of an hour, because rows follow each other in time. */
 function remembered(offsetAt: (utc: Millis) => Millis): (utc: Millis) => Millis {
   let [quarter, offset, before, offsetBefore] = [Number.NaN, 0, Number.NaN, 0];
   return utc => {

@@ -1,4 +1,4 @@
-/** Walks through a tape as a book that changes: each touch, each trade, and time. */
+/** Walk through a tape as a changing book: best prices, trades and time. */
 import type { Millis, Side } from '../../core/index.ts';
 import { RecordedBook } from './recordedBook.ts';
 import { KIND, SIDE } from './tape.ts';
@@ -12,9 +12,9 @@ export type Touch = {
 };
 
 export type Walker = {
-  /** Before whatever happens at `at`. */
+  /** Called before anything happens at `at`. */
   time?(at: Millis): void;
-  /** The touch has changed; it is two-sided and not crossed. */
+  /** Called when the best prices or their amounts change; the book is two-sided and not crossed. */
   touch(at: Millis, touch: Touch, book: RecordedBook): void;
   trade(at: Millis, price: number, amount: number, side: Side): void;
 };
@@ -22,9 +22,9 @@ export type Walker = {
 const SHARE_ROWS = 1 << 14;
 
 /**
- * Prices in ticks, amounts in lots, times in ms. Rows of the book at one time are one change; a touch that is the same as before, one-sided, locked
- * or crossed is not told. A trade whose side is not known is a buy at the middle and above it. `onShare` hears now and then the share of the rows that is
- * behind, from 0 to 1.
+ * Walks a tape with prices in ticks, amounts in lots and times in ms. Book rows at one time are one change. Best prices
+ * that are unchanged, one-sided, locked or crossed are not reported. A trade of unknown side is a buy at or above the
+ * mid price. `onShare` receives the share of rows processed, from 0 to 1.
  */
 export function walk({ columns }: Tape, walker: Walker, onShare: (share: number) => void = () => undefined): void {
   const book = new RecordedBook(columns);

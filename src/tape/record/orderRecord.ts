@@ -1,4 +1,4 @@
-/** The exchange's book order by order, as rows: every change as it comes, and of a whole book only what differs from what is known. */
+/** Order-by-order book of the exchange, as rows: every change, and of a complete book only the differences. */
 import { priceCeil, priceExact, priceFloor, shownAmount } from '../../core/index.ts';
 import type { BookDiff, BookEntry, BookSnapshot, DecimalText, Instrument, Side } from '../../core/index.ts';
 import { KIND, SIDE, sideCodeOf } from '../model/tape.ts';
@@ -6,7 +6,7 @@ import type { SideCode } from '../model/tape.ts';
 
 export type RowCall = (kind: number, side: number, price: number, amount: number, id: number) => void;
 
-/** `text`: as the exchange wrote it, for a change of the tick. */
+/** `priceText`: price as the exchange wrote it, needed if the tick changes. */
 type Resting = {
   readonly id: number;
   readonly side: Side;
@@ -15,15 +15,15 @@ type Resting = {
   readonly lots: number;
 };
 
-/** More than go in the moment for which a late trade is waited for. */
+/** More orders than disappear while a late trade is awaited. */
 const GONE_MAX = 4_096;
 
 export class OrderRecord {
   #instrument: Instrument;
   readonly #orders = new Map<string, Resting>();
-  /** Numbers of orders that went lately. */
+  /** Numbers of recently removed orders. */
   readonly #gone = new Map<string, number>();
-  /** Orders are numbered as they come: their ids are text. */
+  /** Orders are numbered by arrival, because their ids are text. */
   #lastId = 0;
   #offTick = 0;
 
@@ -31,7 +31,9 @@ export class OrderRecord {
     this.#instrument = instrument;
   }
 
-  /** Its number, also for a while after it has gone; null for an order that was never in the book. */
+  /**
+   * Returns an order's number, also for some time after its removal; `null` for an order that was never in the book.
+   */
   numberOf(oid: string): number | null {
     return this.#orders.get(oid)?.id ?? this.#gone.get(oid) ?? null;
   }
@@ -40,12 +42,12 @@ export class OrderRecord {
     return this.#orders.size;
   }
 
-  /** Orders that lay between two ticks, as those from before a change of the tick do. */
+  /** Orders whose price was between two ticks, such as those from before a tick change. */
   get offTick(): number {
     return this.#offTick;
   }
 
-  /** One step of the exchange's sequence. */
+  /** Applies one step of the exchange's sequence. */
   apply({ changes }: Pick<BookDiff, 'changes'>, row: RowCall): void {
     for (const change of changes) {
       if (change.kind === 'open') this.#open(change.oid, change.side, change.price, change.amount, row);
@@ -53,7 +55,10 @@ export class OrderRecord {
     }
   }
 
-  /** Brings the record to a whole book and says in how many rows it differed. Throws a RangeError, with nothing changed, on a book of levels. */
+  /**
+   * Updates the record to a complete book and returns the number of differing rows. Throws a RangeError, without
+   * changes, on a book of levels.
+   */
   become(snapshot: Pick<BookSnapshot, 'bids' | 'asks'>, row: RowCall): number {
     const seen = new Set<string>();
     for (const { oid } of [...snapshot.bids, ...snapshot.asks]) {
@@ -71,13 +76,13 @@ export class OrderRecord {
     return differences;
   }
 
-  /** The whole book again, from an empty one. */
+  /** Writes the complete book again, starting from an empty one. */
   restate(row: RowCall): void {
     row(KIND.clear, SIDE.unknown, 0, 0, 0);
     for (const { side, price, lots, id } of this.#orders.values()) row(KIND.add, sideCodeOf(side), price, lots, id);
   }
 
-  /** Prices and amounts are in units of these from here on; the book must be restated when the tick is another. */
+  /** Sets the units of later prices and amounts. If the tick changed, the book must be restated. */
   rules(instrument: Instrument): void {
     const isOther = instrument.tick !== this.#instrument.tick;
     this.#instrument = instrument;
@@ -97,7 +102,7 @@ export class OrderRecord {
       lots > 0 &&
       lots <= before.lots &&
       before.side === side &&
-      // A whole book may spell a price otherwise than the stream does: 40.10 and 40.1.
+      // A complete book may format a price differently from the stream: 40.10 and 40.1.
       (before.priceText === priceText || before.price === this.#ticks(side, priceText))
     ) {
       if (lots === before.lots) return;
@@ -105,7 +110,7 @@ export class OrderRecord {
       this.#orders.set(oid, { ...before, lots });
       return;
     }
-    // At another price, or grown, it stands at the end of a queue.
+    // An order with another price or a larger amount moves to the end of a queue.
     if (before) this.#remove(oid, row);
     const price = this.#ticks(side, priceText);
     if (price === null || price <= 0 || lots === 0) return;
@@ -115,7 +120,7 @@ export class OrderRecord {
     row(KIND.add, sideCodeOf(side), price, lots, id);
   }
 
-  /** Nothing is left of an order that was filled; of one that was canceled, what it had. */
+  /** Removes an order. The row's amount is 0 if the order was filled, or its remainder if it was canceled. */
   #remove(oid: string, row: RowCall, filled = false): void {
     const order = this.#orders.get(oid);
     if (!order) return;
@@ -126,7 +131,7 @@ export class OrderRecord {
     row(KIND.remove, sideCodeOf(order.side), order.price, filled ? 0 : order.lots, order.id);
   }
 
-  /** Towards the other side, as the engine's own feed has it; null for what cannot be counted. */
+  /** Rounds off-grid prices towards the other side, like the engine's own feed; `null` for an unusable price. */
   #ticks(side: Side, text: DecimalText): number | null {
     try {
       const exact = priceExact(this.#instrument, text);
@@ -140,20 +145,23 @@ export class OrderRecord {
   }
 }
 
-/** The other side: rows of trades have the taker's, the exchange's messages that of the order that rested. */
+/** Returns the other side: trade rows have the taker's side, the exchange's messages the maker's. */
 export const takerCodeOf = (makerSide: Side): SideCode => (makerSide === 'buy' ? SIDE.sell : SIDE.buy);
 
-/** True for a whole book; one of levels has no order ids. */
+/** Whether every entry has an order id; books of levels have none. */
 export const isOrderByOrder = ({ bids, asks }: Pick<BookSnapshot, 'bids' | 'asks'>): boolean =>
   [...bids, ...asks].every(({ oid }) => oid !== undefined);
 
-/** Returns why a book cannot be recorded as a whole one, `null` if it can: every order has an id and a price that was read. */
+/** Returns why a book cannot be recorded as a complete one; `null` if every order has an id and a readable price. */
 export function unfitFor(book: BookSnapshot): string | null {
   const { damage } = book;
   return damage?.bids?.why ?? damage?.asks?.why ?? (isOrderByOrder(book) ? null : 'its orders have no ids');
 }
 
-/** A whole book with later steps taken, in no order of price; steps up to its own sequence are passed over. */
+/**
+ * Applies later steps to a complete book; the result is not sorted by price. Steps up to the book's own sequence are
+ * skipped.
+ */
 export function advanced(snapshot: BookSnapshot, steps: readonly BookDiff[]): Pick<BookSnapshot, 'bids' | 'asks'> {
   const sides: Readonly<Record<Side, Map<string, BookEntry>>> = { buy: new Map(), sell: new Map() };
   for (const entry of snapshot.bids) sides.buy.set(entry.oid ?? '', entry);

@@ -1,4 +1,4 @@
-/** Records one book of an exchange without its stream: the levels that a poll shows, and the trades by pages. */
+/** Recorder of one book without a stream: levels from polled books, and trades from pages. */
 import {
   damageWithinDepth,
   instrumentOf,
@@ -26,12 +26,12 @@ import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
 
 export type PollRecorderOptions = Omit<RecorderOptions, 'stream' | 'checkEveryMs' | 'wholeEveryMs'> & {
-  /** Between two rounds, each of a book and a page of trades. */
+  /** Interval of polling a book and a page of trades. */
   readonly pollMs: Millis;
 };
 
 const FLUSH_MS = 400;
-/** Polls that may fail before what lies between is a gap. */
+/** Failed polls after which a gap is recorded. */
 const POLLS_MISSED = 3;
 
 export class PollRecorder {
@@ -43,9 +43,9 @@ export class PollRecorder {
   #rules: BookRules;
   #instrument: Instrument;
   readonly #levels = [new Map<number, number>(), new Map<number, number>()] as const;
-  /** Exchange time of the last book that was read; null before the first. */
+  /** Exchange time of the last book read; `null` before the first. */
   #readAt: Millis | null;
-  /** Our time of it. */
+  /** Local monotonic time of that read. */
   #readElapsed: Millis = Infinity;
   #begunAt: Millis = Infinity;
   #resumed: boolean;
@@ -82,7 +82,7 @@ export class PollRecorder {
         takeBook: book => this.#take(book),
         onBook: () => undefined,
         onLost: () => undefined,
-        // What is missing is told as a gap, once a book is read again.
+        // A gap covers the missing data once a book is read again.
         onUnread: () => undefined,
       },
       onBroken,
@@ -125,7 +125,7 @@ export class PollRecorder {
     if (unfit !== null) return unfit;
     const { clock, pollMs } = this.#options;
     const local = clock.now();
-    // By our own clock: a book may say when it was read or when it last changed, and a quiet one was read all the same.
+    // Measured by the local clock: a book's time may be that of its last change, which is old in a quiet market.
     const elapsed = clock.elapsed();
     const isLate = elapsed - this.#readElapsed > POLLS_MISSED * pollMs + 1_000;
     this.#readElapsed = elapsed;
@@ -145,7 +145,7 @@ export class PollRecorder {
     return null;
   }
 
-  /** Writes what differs from the snapshot before. */
+  /** Writes the differences from the previous snapshot. */
   #show(side: 0 | 1, entries: readonly BookEntry[], at: Millis, local: Millis): void {
     const before = this.#levels[side];
     const now = new Map<number, number>();
@@ -176,13 +176,13 @@ export class PollRecorder {
     this.#outlet.rules(rules, this.#outlet.lastAt);
     this.#trades.rules(this.#instrument);
     if (!isOtherTick) return;
-    // The next snapshot begins anew, in the new ticks.
+    // The next snapshot starts from an empty book, in the new ticks.
     for (const side of this.#levels) side.clear();
     this.#begunAt = Infinity;
   }
 }
 
-/** `null` for a price between two ticks, or one that cannot be counted. */
+/** Ticks of a price; `null` if it is between two ticks or out of range. */
 function exactTick(instrument: Instrument, price: DecimalText): Price | null {
   try {
     return priceExact(instrument, price);

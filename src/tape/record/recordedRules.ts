@@ -1,16 +1,16 @@
-/** The rules of a recorded book: what of the exchange's row is kept, and whether it has changed. */
+/** Rules of a recorded book: the fields that are kept, and detection of changes. */
 import type { AvailableBook, BookRules, Exchange } from '../../core/index.ts';
 
-/** Between two reads of the rules. */
+/** Interval between two reads of the rules. */
 export const RULES_EVERY_MS = 10 * 60_000;
 
-/** The bounds and the tick, without what else the exchange says of a book. */
+/** Extracts the bounds and the tick from the exchange's row. */
 export function rulesOf(row: AvailableBook): BookRules {
   const { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue } = row;
   return { book, tickSize, minimumAmount, maximumAmount, minimumPrice, maximumPrice, minimumValue, maximumValue };
 }
 
-/** Reads the rules; null when they are the known ones, or cannot be read now. */
+/** Reads the rules; `null` if they are unchanged, or cannot be read now. */
 export async function changedRules(
   exchange: Pick<Exchange, 'availableBooks'>,
   known: BookRules,

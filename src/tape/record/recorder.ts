@@ -1,4 +1,7 @@
-/** Records one book of an exchange: order by order from its stream, by whole books while that is not there, trades once each, and every gap as a gap. */
+/**
+ * Recorder of one book: orders from its stream, complete books while the stream is down, each trade once, and every
+ * gap.
+ */
 import { instrumentOf, lotOf, StepSequence } from '../../core/index.ts';
 import type {
   BookDiff,
@@ -20,13 +23,13 @@ import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
 import { TradeRecord } from './tradeRecord.ts';
 import type { TradeCall } from './tradeRecord.ts';
 
-/** Twice in the second that may be lost. */
+/** Twice within the second of data that may be lost. */
 const FLUSH_MS = 400;
 const CHECK_MS = 10 * 60_000;
 const WHOLE_EVERY_MIN_MS = 10_000;
-/** The stream is given a moment: a book that was read before it came up would begin the tape with a gap. */
+/** Delay that lets the stream connect: a book read earlier would start the tape with a gap. */
 const FIRST_AFTER_MS = 1_000;
-/** So many trades wait for the first book at most. */
+/** Maximum number of trades that wait for the first book. */
 const UNTIL_FIRST_MAX = 50_000;
 
 export class Recorder {
@@ -39,19 +42,19 @@ export class Recorder {
   readonly #lot: DecimalText;
   #rules: BookRules;
   #stopped = false;
-  /** Exchange time from which on something is missing; null while nothing is. */
+  /** Exchange time from which data is missing; `null` if none is. */
   #gapFrom: Millis | null;
   #gapWhy = 'the recorder was not running';
   /** Exchange time up to which nothing was missed. */
   #heardAt: Millis = -Infinity;
   /** Exchange time of the first row of the book. */
   #begunAt: Millis = Infinity;
-  /** Trades that were told before it. */
+  /** Trades received before that row. */
   readonly #untilFirst: Parameters<TradeCall>[] = [];
-  /** Why the last book could not be taken: said once. */
+  /** Reason why the last book was rejected, logged once. */
   #complaint = '';
   #checkedAt: Millis = -Infinity;
-  /** While a check is under way: the steps since it was asked for, or the whole book that is ahead of the record. */
+  /** State of a running check: the steps since the request, or the complete book that is ahead of the record. */
   #check: { readonly since: BookDiff[]; ahead: BookSnapshot | null } | null = null;
   readonly #timers = new Set<Timer>();
 
@@ -130,7 +133,7 @@ export class Recorder {
     this.#soon(FIRST_AFTER_MS, () => this.#market.keepPolling());
   }
 
-  /** Resolves when everything heard so far is durable. */
+  /** Stops the recorder and makes everything received so far durable. */
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -149,7 +152,7 @@ export class Recorder {
     if (this.#steps.at !== null && kind !== 'down') this.#heardAt = this.#exchangeTime();
   }
 
-  /** From here on something is missing, until a whole book tells how things stand. */
+  /** Starts a gap, which lasts until the next complete book. */
   #lost(reason: string, was: BookSource): void {
     this.#check = null;
     if (was !== 'stream') return;
@@ -174,7 +177,7 @@ export class Recorder {
     this.#orders.apply(diff, this.#rowsAt(diff.sentAt ?? this.#exchangeTime(), this.#options.clock.now()));
   }
 
-  /** A whole book with nothing known between it and what was known before: a gap up to here; the next begins here. */
+  /** Writes a complete book with an unknown past: a gap up to now. The next gap starts here. */
   #writeSnapshot(whole: BookSnapshot): void {
     const { clock } = this.#options;
     this.#complaint = '';
@@ -210,7 +213,10 @@ export class Recorder {
     else this.#check?.since.push(diff);
   }
 
-  /** The record stands at the book's step, or beyond it by `since`: both must then say the same. */
+  /**
+   * Compares a complete book, advanced by `since`, with the record. If they differ, corrects the record and reports a
+   * gap.
+   */
   #compare(whole: BookSnapshot, since: readonly BookDiff[]): void {
     this.#check = null;
     const { clock } = this.#options;
@@ -223,12 +229,12 @@ export class Recorder {
     this.#outlet.gap({ from: at - ago, to: at, why: `the book had drifted in ${differences} orders` });
   }
 
-  /** Without those from before the first book: nothing stands behind them. */
+  /** Writes a trade. Trades before the first book are dropped, because no book state precedes them. */
   #writeTrade(...trade: Parameters<TradeCall>): void {
     const [side, at, price, amount, id, maker] = trade;
     if (this.#begunAt === Infinity) {
       this.#untilFirst.push(trade);
-      // Where no whole book ever comes; those just before the first one are the newest.
+      // Limits memory if no complete book ever arrives; the newest trades matter.
       if (this.#untilFirst.length > UNTIL_FIRST_MAX) this.#untilFirst.splice(0, UNTIL_FIRST_MAX / 2);
     }
     if (this.#stopped || !(at >= this.#begunAt)) return;
@@ -241,7 +247,7 @@ export class Recorder {
     return (kind, side, price, amount, id) => this.#outlet.book(kind, side, at, local, price, amount, id);
   }
 
-  /** Now, on the exchange's clock, as well as the quickest frame so far tells it. */
+  /** Current time on the exchange's clock, estimated from the fastest frame so far. */
   #exchangeTime(): Millis {
     const { clock } = this.#options;
     return this.#market.clockOffset.theirs(clock.elapsed()) ?? clock.now();

@@ -1,4 +1,4 @@
-/** What a recorder is given, and what it tells of itself. */
+/** Options and status of a recorder. */
 import type { BookRules, Clock, Exchange, MarketStream, Millis, DecimalText } from '../../core/index.ts';
 import type { RecordSink } from './reorderBuffer.ts';
 
@@ -7,20 +7,20 @@ export type RecorderOptions = {
   readonly stream: MarketStream;
   readonly clock: Clock;
   readonly sink: RecordSink;
-  /** As they are now. */
+  /** Current rules of the book. */
   readonly rules: BookRules;
-  /** Lot of the tape, which no change of the rules changes. Default: that of the rules. */
+  /** Lot of the tape, which stays fixed when the rules change. Default: that of the rules. */
   readonly lot?: DecimalText;
-  /** Exchange time at which an earlier recording of the same tape ended; null for a new one. */
+  /** Exchange time at which an earlier recording of the same tape ended; `null` for a new one. */
   readonly resumedFrom: Millis | null;
-  /** Between two whole books that are compared with what the stream told. */
+  /** Interval between two complete books that are compared with the stream's state. */
   readonly checkEveryMs?: Millis;
-  /** Between two whole books while the stream is not there: they are large. 10 s without it, and at least. */
+  /** Interval between two complete books while the stream is down; they are large. Default and minimum: 10 s. */
   readonly wholeEveryMs?: Millis;
-  /** Between two reads of the book's rules. */
+  /** Interval between two reads of the book's rules. */
   readonly rulesEveryMs?: Millis;
   readonly log: (line: string) => void;
-  /** It cannot go on: a disk that takes nothing, a belief about our own code that is broken. */
+  /** Called if recording cannot continue: the disk rejects writes, or an internal assertion failed. */
   readonly onBroken: (error: unknown) => void;
 };
 
@@ -31,6 +31,6 @@ export type RecorderStatus = {
   readonly gapMs: Millis;
   /** Orders in the book. */
   readonly orders: number;
-  /** `stream`: step by step; `polled`: whole books now and then, with gaps between; `none`: nothing yet. */
+  /** `stream`: step by step; `polled`: occasional complete books, with gaps between; `none`: nothing yet. */
   readonly source: 'stream' | 'polled' | 'none';
 };

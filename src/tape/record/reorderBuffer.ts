@@ -1,9 +1,12 @@
-/** Where a recorder's rows go: held a moment, so that an execution told late stands before the change that it caused, then into the tape. */
+/**
+ * Buffer between a recorder and its tape. It holds rows briefly, so that a late execution precedes the change that it
+ * caused.
+ */
 import type { BookRules, Clock, Millis } from '../../core/index.ts';
 import { KIND } from '../model/tape.ts';
 import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
 
-/** What the outlet needs of a writer of tapes. */
+/** Part of a tape writer that the buffer uses. */
 export interface RecordSink {
   append(columns: Columns): void;
   gap(gap: Gap): void;
@@ -12,7 +15,7 @@ export interface RecordSink {
   flush(): void;
 }
 
-/** Trades come in frames of their own, up to about this much later than the steps of the book that they caused. */
+/** Trades arrive in their own frames, up to about this time after the book steps that they caused. */
 const HOLD_MS = 250;
 const EARLY_MAX = 4_096;
 
@@ -25,9 +28,9 @@ type Held = {
   readonly amount: number;
   readonly id: number;
   readonly due: Millis;
-  /** Which step of the book it is of; -1 for trades. */
+  /** Number of the book step; -1 for trades. */
   readonly step: number;
-  /** The trade that it tells of stands before it already. */
+  /** Whether the trade behind this change already precedes it. */
   told: boolean;
 };
 
@@ -35,7 +38,7 @@ export class ReorderBuffer {
   readonly #sink: RecordSink;
   readonly #clock: Clock;
   #held: Held[] = [];
-  /** Orders of which a trade was told before their change. */
+  /** Orders whose trade arrived before their change. */
   readonly #early = new Set<number>();
   #step = 0;
   #rows = 0;
@@ -58,12 +61,12 @@ export class ReorderBuffer {
     return this.#lastAt;
   }
 
-  /** The rows of the book that follow are of one step. */
+  /** Starts a step, to which the following book rows belong. */
   beginStep(): void {
     this.#step++;
   }
 
-  /** Rows of the book, in the order in which they were heard. */
+  /** Adds a row of the book, in order of receipt. */
   book(kind: number, side: number, at: Millis, local: Millis, price: number, amount: number, id: number): void {
     const told = kind !== KIND.add && this.#early.delete(id);
     this.#held.push({ kind, side, at, local, price, amount, id, due: this.#due(), step: this.#step, told });
@@ -71,8 +74,8 @@ export class ReorderBuffer {
   }
 
   /**
-   * Stands before the step of the book that it made, when the change to the order that rested is here already, behind other trades of
-   * that step. Without that order's number it stands before every change that was published at its time or later.
+   * Adds a trade. It is placed before the book step that it caused, if that is still held, and after other trades of
+   * that step. Without a maker's number it is placed before every change published at its time or later.
    */
   trade(
     side: number,
@@ -84,7 +87,7 @@ export class ReorderBuffer {
     maker: number | null,
   ): void {
     const wanted = maker === null ? this.#placeOf(at) : this.#placeBefore(maker);
-    // Trades keep their own order, also where what they changed was lost.
+    // Trades keep their own order, even if their changes were lost.
     const place = Math.max(wanted, this.#held.findLastIndex(({ kind }) => kind === KIND.trade) + 1);
     const trade = { kind: KIND.trade, side, at, local, price, amount, id, due: this.#due(), step: -1, told: true };
     this.#held.splice(place, 0, trade);
@@ -92,7 +95,7 @@ export class ReorderBuffer {
     this.#count(at);
   }
 
-  /** All rows until now are before it. */
+  /** Adds a gap; all rows so far precede it. */
   gap(gap: Gap): void {
     if (!(gap.to > gap.from)) return;
     this.#release(Infinity);
@@ -111,7 +114,9 @@ export class ReorderBuffer {
     this.#sink.rulesChanged(rules, at);
   }
 
-  /** Makes everything durable that has been held long enough; everything, with `all`. Throws when the disk does not take it. */
+  /**
+   * Makes all rows durable that were held long enough, or with `all` every row. Throws if the disk rejects the write.
+   */
   flush(all = false): void {
     this.#release(all ? Infinity : this.#clock.elapsed());
     this.#sink.flush();
@@ -129,7 +134,7 @@ export class ReorderBuffer {
     );
     const change = this.#held[place];
     if (!change) {
-      // A change that never comes would be waited for until the next gap.
+      // A change that never arrives would be awaited until the next gap.
       if (this.#early.size >= EARLY_MAX) this.#early.clear();
       this.#early.add(maker);
       return this.#held.length;
@@ -147,7 +152,7 @@ export class ReorderBuffer {
     if (at > this.#lastAt) this.#lastAt = at;
   }
 
-  /** Rows are released in their order: one that may wait longer holds back those behind it. */
+  /** Releases rows in order: a row that may wait longer delays those after it. */
   #release(now: Millis): void {
     let length = 0;
     while (length < this.#held.length && this.#held[length]!.due <= now) length++;

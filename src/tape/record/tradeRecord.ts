@@ -1,9 +1,9 @@
-/** Public trades as rows: side of the taker, ticks and lots, where they can be counted. */
+/** Public trades as rows: taker side, ticks and lots. */
 import { amountFloor, priceExact } from '../../core/index.ts';
 import type { Instrument, Millis, PublicTrade, StreamTrade } from '../../core/index.ts';
 import { takerCodeOf } from './orderRecord.ts';
 
-/** `maker`: the oid of the order that rested, where the stream told it. */
+/** `maker`: the oid of the resting order, if the stream has it. */
 export type TradeCall = (
   side: number,
   at: Millis,
@@ -23,7 +23,7 @@ export class TradeRecord {
     this.#call = call;
   }
 
-  /** Trades whose price lay between two ticks: left out. */
+  /** Trades dropped because their price was between two ticks. */
   get offGrid(): number {
     return this.#offGrid;
   }

@@ -11,7 +11,7 @@ import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring
 import type { ConsoleView } from '../../../src/console/index.ts';
 import { randomOf, Secret } from '../../../src/core/index.ts';
 import type { Clock, Engine, Instrument, Millis } from '../../../src/core/index.ts';
-import { openRolling } from '../../../src/live/loop/rolling.ts';
+import { RecordingRotation } from '../../../src/live/loop/recordingRotation.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { heartbeatIn } from '../../../src/live/safety/heartbeat.ts';
 import { latchIn, stubbornLatch } from '../../../src/live/safety/latch.ts';
@@ -128,7 +128,7 @@ export class WatchedBot {
     const heart = heartbeatIn(this.dir, 'bot', clock);
     const client = clientOf(config, venue, clock, seed + life.number, { journal });
     const hedge = hedgeOf(config, client);
-    const opening = openRolling({
+    const opening = RecordingRotation.open({
       ...{ clock, log, timing: config.timing, beside: hedge ? { hedge } : {} },
       bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
       state: { journal, latch: stubbornLatch(latchIn(this.dir), log), flatten: flattenIn(this.dir) },
@@ -149,11 +149,11 @@ export class WatchedBot {
       },
     });
     void opening.then(
-      rolling => {
+      rotation => {
         if (!life.isAlive) return;
-        rolling.start(() => life.kill('it broke'));
+        rotation.start(() => life.kill('it broke'));
         startCanceling({
-          ...{ clock, log, box: new RequestBox(this.dir, 'cancel', 'cancelAnswer'), rolling },
+          ...{ clock, log, box: new RequestBox(this.dir, 'cancel', 'cancelAnswer'), rotation },
           ...{ book: config.book, instance: config.instance },
         });
       },

@@ -291,8 +291,8 @@ const JUDGED = ['bitstamp-btcusd-2015-05-01-book-orders-trades', 'standx-btcusd-
 const missing = !existsSync(SMALL);
 if (missing) console.log(`skipped: no recording at ${SMALL} (set PUNTAS_DATA)`);
 
-describe.skipIf(missing)('the figures of docs/comparison.json are what the code gives', () => {
-  const told = () => (JSON.parse(readFileSync('docs/comparison.json', 'utf8')) as ComparisonFigures).tapes;
+describe.skipIf(missing)('the figures of docs/development/evidence/comparison.json are what the code gives', () => {
+  const told = () => (JSON.parse(readFileSync('docs/development/evidence/comparison.json', 'utf8')) as ComparisonFigures).tapes;
   const options = { ...COMPARED, threads: 1, version: '', progress: NO_PROGRESS };
 
   test('runs and all, on the smallest recordings', async () => {

@@ -3,9 +3,6 @@ import type { Block, Command, Found } from './found.ts';
 
 /** Words that stand for something of the reader's, and what the runner has for them; the first that matches. */
 const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
-  [/ \[-c FILE\](?= --)/, ''],
-  [/ \[-c FILE\]$/, ' -c FILE'],
-  [/flatten --max-cost$/, 'flatten -c config/hedged.yaml --max-cost 300 --reason "the week is over"'],
   [/<command>( --help)?$/, 'check$1'],
   [/replay DIR/, 'replay ./state'],
   [/--out DIR/, '--out made'],
@@ -21,7 +18,6 @@ const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
   [/A\.yaml B\.yaml/, 'config/sandbox.yaml config/grid.yaml'],
   [/(--mapping docs\/mappings\/books\.yaml --from) PATH/, '$1 recording-of-books'],
   [/--from PATH/, '--from recording'],
-  [/--seed N/, '--seed 7'],
   [/new-strategy NAME/, 'new-strategy order-flow'],
   [/"(?:…|\.\.\.)"/, '"looked at it"'],
   // Moments and durations that a run of seconds has.
@@ -197,10 +193,10 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas export -c/, /\d+ rows? of (?:fills|ledger)/],
   [/puntas halt\b(?!.* --cancel)/, /^halted: /m],
   [/puntas halt\b.* --cancel/, /no order of [^\n]*is left|verified/],
-  [/puntas reduce\b/, /closes inventory only/],
+  [/puntas reduce\b(?!.* --preview)/, /closes inventory only/],
   [/puntas reload\b.* --json/, /^\{"end":"nothing to do"/m],
   [/puntas reload\b/, /^ +now +then$|nothing has changed/m],
-  [/puntas resume\b/, /lifted|the pause is over/],
+  [/puntas resume\b(?!.* --preview)/, /lifted|the pause is over/],
   [/puntas pause\b(?!.* --(?:preview|json))/, /^paused: /m],
   [/puntas status\b(?!.* --json)/, /^ +regime +\w/m],
   [/puntas replay\b/, /the same/],

@@ -12,7 +12,8 @@ const SCREENS: readonly { readonly page: string; readonly begins: string; readon
 /** Blocks that no command prints. */
 const OTHERS: readonly { readonly page: RegExp; readonly begins: RegExp; readonly what: string }[] = [
   { page: /^src\/README\.md$/, begins: /──/, what: 'a drawing' },
-  { page: /^strategies\/|fair-value/, begins: / = |1\/gamma/, what: 'formulas' },
+  { page: /^strategies\/|fair-value|evidence\/glft/, begins: / = |1\/gamma/, what: 'formulas' },
+  { page: /^docs\/cli\.md$/, begins: /^puntas /, what: 'usage' },
   { page: /importing/, begins: /^\{"at"/, what: 'JSON that is read' },
   { page: /tape/, begins: /^select/, what: 'SQL' },
   { page: /development\/architecture\.md$/, begins: /^graph /, what: 'a picture in Mermaid' },

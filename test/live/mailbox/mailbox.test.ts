@@ -196,15 +196,15 @@ describe('what holds a bot back', () => {
 });
 
 describe('a request that a kill interrupts', () => {
-  /** The bot that heeds it, at a disk; how often it was executed. */
+  /** Takes cancel requests of a disk; counts how often one was executed. */
   function bot(at: VirtualClock) {
-    const session = { engine: { liveOrders: [], haltedBecause: null, pausedBecause: null } };
+    const run = { engine: { liveOrders: [], haltedBecause: null, pausedBecause: null } };
     let executed = 0;
-    const beginAnew = () => Promise.resolve({ kind: 'kept', why: `look ${++executed}` });
+    const restartRun = () => Promise.resolve({ kind: 'kept', why: `look ${++executed}` });
     const canceling = startCanceling({
       ...{ clock: at, log: memoryLog().log, book: 'btc_mxn', instance: 'demo' },
       box: new RequestBox(dir, 'cancel', 'cancelAnswer'),
-      rolling: { session, beginAnew } as unknown as CancelHost['rolling'],
+      rotation: { run, restartRun } as unknown as CancelHost['rotation'],
     });
     return { executed: () => executed, stop: () => canceling.stop() };
   }

@@ -16,8 +16,8 @@ import { Secret } from '../../../src/core/index.ts';
 import { venueClient } from '../../../src/exchange/index.ts';
 import type { Client } from '../../../src/exchange/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';
-import { openRolling } from '../../../src/live/loop/rolling.ts';
-import type { Reloaded, Rolling, RunSetup } from '../../../src/live/loop/rolling.ts';
+import { RecordingRotation } from '../../../src/live/loop/recordingRotation.ts';
+import type { Reloaded, RunSetup } from '../../../src/live/loop/recordingRotation.ts';
 import { isAllGone, unverified } from '../../../src/live/loop/loopOptions.ts';
 import type { StopReport } from '../../../src/live/loop/loopOptions.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
@@ -52,7 +52,7 @@ export type Seams = {
   /** Where persons act: called once in each life. */
   readonly flatten?: (file: FlattenFile) => FlattenFile;
   readonly cancels?: (box: Requests<'cancel', 'cancelAnswer'>) => Requests<'cancel', 'cancelAnswer'>;
-  readonly stop?: (rolling: Rolling) => Promise<StopReport>;
+  readonly stop?: (rotation: RecordingRotation) => Promise<StopReport>;
   readonly sentinel?: SentinelSeams;
   /** Of the life that runs. */
   readonly inbox?: (engine: () => Engine | null) => InboxSeams;
@@ -89,7 +89,7 @@ const SENTINEL_STILL_MAX_MS = 60_000;
 export class Bot {
   readonly #options: BotOptions;
   #life: Life | null = null;
-  #rolling: Rolling | null = null;
+  #rotation: RecordingRotation | null = null;
   #stop: (() => void) | null = null;
   #wanted = false;
   #lives = 0;
@@ -116,7 +116,7 @@ export class Bot {
   }
 
   get engine(): Engine | null {
-    return this.#rolling?.session.engine ?? null;
+    return this.#rotation?.run.engine ?? null;
   }
 
   /** How long ago the last life began. */
@@ -136,15 +136,15 @@ export class Bot {
 
   /** As SIGHUP, with the file as it is given; null while there is no bot that could take it, and never where it dies over it. */
   async reload(text: string): Promise<Reloaded | null> {
-    const [life, rolling] = [this.#life, this.#rolling];
-    if (life === null || rolling === null || this.#stop === null || this.#setupOf === null) return null;
+    const [life, rotation] = [this.#life, this.#rotation];
+    if (life === null || rotation === null || this.#stop === null || this.#setupOf === null) return null;
     const loaded = loadConfig(text, 'reload');
     if (!loaded.ok) return { kind: 'kept', why: loaded.errors.join('; ') };
     const changes = configChanges(this.#config, loaded.config);
     if (changes.length === 0) return null;
     const refused = refusedChanges(changes, []);
     if (refused.length > 0) return { kind: 'kept', why: refused.join('; ') };
-    const end = await rolling.reload(this.#setupOf(loaded.config));
+    const end = await rotation.reload(this.#setupOf(loaded.config));
     if (!life.isAlive) return new Promise(() => undefined);
     if (end.kind === 'taken') this.#config = loaded.config;
     return end;
@@ -234,7 +234,7 @@ export class Bot {
     const life = this.#life;
     this.#life = null;
     life?.kill('its end');
-    this.#rolling = null;
+    this.#rotation = null;
     this.#setupOf = null;
     this.#stop = null;
     const chance = world.chance('restart');
@@ -297,7 +297,7 @@ export class Bot {
         makeEngine: (rules, onNews, run) => engineOf(seams.engineConfig?.(of) ?? of, rules, run, onNews),
       };
     };
-    const rolling = await openRolling({
+    const rotation = await RecordingRotation.open({
       bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
       clock: life.clock,
       log: this.#log(life),
@@ -314,7 +314,7 @@ export class Bot {
       },
     });
     if (!life.isAlive) return new Promise(() => undefined);
-    this.#rolling = rolling;
+    this.#rotation = rotation;
     this.#setupOf = setupOf;
     const stopped = new Promise<void>(resolve => {
       this.#stop = () => {
@@ -322,13 +322,13 @@ export class Bot {
         resolve();
       };
     });
-    this.#options.inbox?.open(life, () => rolling.session.loop.market.moved());
-    rolling.start(() => this.#stop?.());
-    events.quoting(life, () => rolling.session.engine);
-    const canceling = this.#cancels(life, rolling);
+    this.#options.inbox?.open(life, () => rotation.run.market.moved());
+    rotation.start(() => this.#stop?.());
+    events.quoting(life, () => rotation.run.engine);
+    const canceling = this.#cancels(life, rotation);
     await stopped;
     world.trace.add(`stopping #${life.number}`);
-    const report = await (seams.stop ?? (all => all.stop()))(rolling);
+    const report = await (seams.stop ?? (all => all.stop()))(rotation);
     if (isAllGone(report)) heart.beat('stopped');
     await canceling?.stop();
     await client.close();
@@ -345,12 +345,12 @@ export class Bot {
   }
 
   /** Takes what persons ask of it, as the program does. */
-  #cancels(life: Life, rolling: Rolling): ReturnType<typeof startCanceling> | null {
+  #cancels(life: Life, rotation: RecordingRotation): ReturnType<typeof startCanceling> | null {
     const { store, seams } = this.#options;
     if (store.files === null) return null;
     const { book, instance } = this.#config;
     const box = (seams.cancels ?? same)(store.files.cancels(life));
-    return startCanceling({ clock: life.clock, log: this.#log(life), box, book, instance, rolling });
+    return startCanceling({ clock: life.clock, log: this.#log(life), box, book, instance, rotation });
   }
 
   #sentinelAlive(life: Life): () => boolean {

@@ -1,4 +1,7 @@
-/** Mapping files beside what they describe, `mapping.yaml` or `NAME.mapping.yaml`: with one a folder is a recording like those whose format is known. */
+/**
+ * Mapping files next to the data they describe, `mapping.yaml` or `NAME.mapping.yaml`. With one, a folder opens like a
+ * recording of a known format.
+ */
 import { join } from 'node:path';
 import { findRecording, recordedBooks } from '../find.ts';
 import { filesAt } from '../parts.ts';
@@ -7,7 +10,10 @@ import type { Recording } from '../recording.ts';
 import { mappedRecording, mappingText } from './mapped.ts';
 import { mappingOf } from './mapping.ts';
 
-/** As `findRecording`; a mapping file in the folder goes before the known formats, unless one of them is asked for. */
+/**
+ * Opens a recording like `findRecording`. A mapping file in the folder takes precedence over the known formats, unless
+ * a format is given.
+ */
 export async function openRecording(
   path: string,
   given: Given = {},
@@ -24,7 +30,7 @@ export async function openRecording(
   return mappedRecording(path, chosen.file, given, onBytes);
 }
 
-/** As `recordedBooks`, of what `openRecording` opens. */
+/** Lists the books that `openRecording` opens, like `recordedBooks`. */
 export async function booksAt(path: string): Promise<readonly (string | undefined)[]> {
   const mappings = await mappingsIn(path);
   return mappings.length > 0 ? mappings.map(({ book }) => book) : recordedBooks(path);

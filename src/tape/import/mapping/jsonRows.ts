@@ -1,20 +1,23 @@
-/** Rows of JSON: a line each, or elements of a list in a line; numbers stay the text that they are. */
+/** Rows of JSON: one per line, or elements of a list in a line. Numbers keep their text. */
 import { lineBatches } from '../lines.ts';
 import { unpackedName } from '../read/packed.ts';
 import type { TableRow } from './cells.ts';
 
-/** How a table's lines are JSON. */
+/** Position of rows in the JSON of a line. */
 export type JsonShape = {
-  /** Path of the list whose elements are the rows; without it the line is one. */
+  /** Path of the list whose elements are the rows; if omitted, the line is one row. */
   readonly rows: string | undefined;
-  /** Names of the words that stand before the JSON in a line, with a space behind each. */
+  /** Names of the space-separated words before the JSON in a line. */
   readonly before: readonly string[];
 };
 
-/** Whether a file is JSON by its name, packed or not. */
+/** Whether the name is that of a JSON file, compressed or not. */
 export const isJson = (path: string): boolean => /\.(?:json|jsonl|ndjson)$/.test(unpackedName(path));
 
-/** As `rowBatches`. A column is a path in the row (`data.px`, `levels.0.1`); with a `/` before it, from the top of the line. `null`: no JSON. */
+/**
+ * Yields rows like `rowBatches`. A column is a path in the row (`data.px`, `levels.0.1`), or with a leading `/` from
+ * the top of the line. `null`: not JSON.
+ */
 export async function* jsonRows(
   path: string,
   columns: readonly string[],
@@ -57,10 +60,10 @@ function parted(text: string, count: number): readonly [readonly string[], strin
   return [words, rest];
 }
 
-/** Strings, numbers, and what stands between them, one after the other. */
+/** Strings, numbers, and the text between them. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-\d][\d.eE+-]*|[^"\d-]+/gsy;
 
-/** Numbers become strings of their digits; `undefined`: no JSON. */
+/** Parses JSON with numbers as strings of their digits; `undefined` if it is not JSON. */
 function parsed(text: string): unknown {
   try {
     JSON.parse(text);
@@ -72,7 +75,7 @@ function parsed(text: string): unknown {
 
 const keysOf = (column: string): readonly string[] => column.replace(/^\//, '').split('.');
 
-/** Empty where there is nothing. A key with dots in it is found too. */
+/** Text at a path; empty if there is no value. Also finds a key that contains dots. */
 function textAt(from: unknown, keys: readonly string[]): string {
   const whole = keys.length > 1 ? own(from, keys.join('.')) : undefined;
   const value = whole ?? keys.reduce<unknown>(own, from);
@@ -85,7 +88,7 @@ const own = (from: unknown, key: string): unknown =>
     ? (from as Readonly<Record<string, unknown>>)[key]
     : undefined;
 
-/** No rows where the line has no such thing; what is no list is its only row. */
+/** List at a path. A missing value gives no rows; a value that is not a list is the only row. */
 function listAt(line: unknown, path: string): readonly unknown[] {
   const value = keysOf(path).reduce<unknown>(own, line);
   if (value === undefined || value === null) return [];

@@ -1,4 +1,4 @@
-/** A recording that a mapping file describes: its tables in order of time, and their rows. */
+/** Recording described by a mapping file: its tables in order of time, and their rows. */
 import { readRegularFile, TEXT_FILE } from '../../../guard/index.ts';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -23,16 +23,16 @@ import { StatedWords } from './statedWords.ts';
 import { rowBatches } from './tables.ts';
 import type { TableRow } from './cells.ts';
 
-/** What is said of the recording besides the mapping file, and goes before it. */
+/** Values that override the mapping file. */
 export type GivenMapped = { readonly book?: string; readonly tick?: DecimalText; readonly lot?: DecimalText };
 
-/** Without a book for longer, nothing was recorded; a table may say another time. */
+/** Maximum time without a book before a gap is assumed; a table may set another value. */
 const SILENCE_S = 600;
 
 type FilesOfTable = {
   readonly table: Table;
   readonly files: readonly string[];
-  /** The file whose rows stand beside a file's. */
+  /** Companion file of each file, with more columns of the same rows. */
   readonly beside: ReadonlyMap<string, string>;
 };
 
@@ -65,7 +65,7 @@ export async function mappedRecording(
     const beside = new Map(others.map((other, i) => [files[i]!, other]));
     tables.push({ table, beside, files: await inOrderOfTime({ table, files, beside }) });
   }
-  // At equal times books stand before trades.
+  // At equal times books precede trades.
   tables.sort((a, b) => Number(a.table.kind === 'trades') - Number(b.table.kind === 'trades'));
   const book = given.book ?? mapping.book;
   const lot = given.lot ?? mapping.lot;
@@ -81,7 +81,7 @@ export async function mappedRecording(
   return { ...recording, notes: [...recording.notes, `tick ${found} inferred from the prices (or say --tick)`] };
 }
 
-/** The text of a mapping file. Throws a WrongFile if it cannot be read or is too long to be one. */
+/** Reads a mapping file. Throws a WrongFile if it cannot be read or is too long. */
 export function mappingText(path: string): string {
   try {
     return readRegularFile(path, TEXT_FILE);
@@ -90,11 +90,17 @@ export function mappingText(path: string): string {
   }
 }
 
-/** `*` stands for any letters; a pattern with a folder in it is one of the path from the given folder, another of the file's name. */
+/**
+ * Whether a path matches the pattern. A pattern with a folder applies to the path from the given folder, another to the
+ * file name.
+ */
 const matches = (pattern: string, path: string): boolean =>
   matchesStars(pattern, pattern.includes('/') ? path : basename(path));
 
-/** Whether `text` is `pattern`, in which each `*` stands for any characters or none. The earliest place of each part is enough. */
+/**
+ * Whether `text` matches `pattern`, in which each `*` matches any characters or none. Matching each part at its first
+ * position is sufficient.
+ */
 export function matchesStars(pattern: string, text: string): boolean {
   const [first = '', ...others] = pattern.split('*');
   const last = others.pop();
@@ -135,7 +141,7 @@ function recordingOf(path: string, tables: readonly FilesOfTable[], instrument: 
   };
 }
 
-/** Rows of a file with these columns, and of the one beside it. */
+/** Yields rows of a file with these columns, joined with those of its companion. */
 async function* batchesOf(
   { table, beside }: FilesOfTable,
   file: string,
@@ -236,7 +242,10 @@ function chunksOf(of: FilesOfTable, reading: ImportReading): AsyncGenerator<Chun
   return checked(chunks, stated, reading.findings, files);
 }
 
-/** The chunks, and after the last of them the check of the words. Rows that cannot be read because of a word are refused by the words that are there. */
+/**
+ * Passes on the chunks, and checks the words after the last. If a wrong word makes rows unreadable, the error lists the
+ * words that occur.
+ */
 async function* checked(
   chunks: AsyncGenerator<Chunk>,
   stated: StatedWords,
@@ -257,12 +266,12 @@ async function* checked(
   }
 }
 
-/** A row with its time, or why it has none. */
+/** Row with its time, or the reason why it has none. */
 type Item = { readonly row: readonly string[]; readonly line: number } & (
   { readonly at: Millis } | { readonly why: unknown }
 );
 
-/** In order of time, as long as no row comes more than `window` ms late. Holds what came in that time. */
+/** Sorts rows by time, if no row is more than `window` ms late. Holds the rows of that time. */
 async function* sortedByTime(
   batches: AsyncIterable<readonly Item[]>,
   window: Millis,
@@ -286,7 +295,7 @@ async function* sortedByTime(
   yield held.map(({ item }) => item);
 }
 
-/** By the first row that says when it was; a file without one comes last. */
+/** Sorts files by their first readable time; files without one come last. */
 async function inOrderOfTime(of: FilesOfTable): Promise<readonly string[]> {
   const { table, files } = of;
   const columns = timeColumns(table.time);
@@ -309,7 +318,7 @@ async function inOrderOfTime(of: FilesOfTable): Promise<readonly string[]> {
   return timed.sort((a, b) => a.at - b.at).map(({ file }) => file);
 }
 
-/** Reads the time of a row. */
+/** Returns the time of a row. */
 type RowTime = (cells: (column: string) => string, file: string) => Millis;
 
 function rowTime(time: Time, findings?: Findings, place?: () => string): RowTime {
@@ -332,7 +341,7 @@ function rowTime(time: Time, findings?: Findings, place?: () => string): RowTime
   };
 }
 
-/** A date that a program wrote as its midnight. */
+/** Strips the midnight time that a program added to a date. */
 const dateAlone = (text: string): string => text.replace(/[T ]00:00:00(?:\.0+)?Z?$/, '');
 
 function midnightOf(file: string): Millis {

@@ -1,4 +1,6 @@
-/** The mapping file: which columns of which CSV or Parquet files mean what, in which units and words. */
+/**
+ * Schema of the mapping file: which columns of which CSV, Parquet or JSON files have which meaning, units and words.
+ */
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { sessionOf } from '../../model/session.ts';
@@ -20,7 +22,7 @@ const NO_TIME = {
   ...{ hour: undefined, clock: undefined, clockDigits: undefined, zone: undefined, order: undefined, day: false },
 };
 
-/** Text that `read` takes; what it throws is what is wrong. */
+/** Schema of text that `read` accepts; the message of its error is the issue. */
 const textFor = (read: (text: string) => unknown) =>
   z.string().superRefine((text, context) => {
     try {
@@ -30,7 +32,7 @@ const textFor = (read: (text: string) => unknown) =>
     }
   });
 const takerSide = side.extend({
-  /** Words of trades that have no taker. */
+  /** Words for trades without a taker. */
   none: words.default([]),
 });
 const snapshot = z.strictObject({ column, words });
@@ -38,19 +40,19 @@ const snapshot = z.strictObject({ column, words });
 const time = z.union([
   column.transform(name => ({ ...NO_TIME, column: [name] })),
   z.strictObject({
-    /** Of several the first that is not empty. */
+    /** If several, the first that is not empty. */
     column: z.union([column.transform(name => [name]), z.array(column).min(1)]),
-    /** Of a date alone: the column with its hour. */
+    /** For a date without a time: the column of the hour. */
     hour: column.optional(),
-    /** Of a date alone: the column with its time of day. */
+    /** For a date without a time: the column of the time of day. */
     clock: column.optional(),
-    /** Of a time of day in digits alone, such as 93000: how many it has with the noughts before it. */
+    /** For a time of day in digits only, such as 93000: its length with leading zeros. */
     clockDigits: z.literal([4, 6, 9, 12, 15]).optional(),
     unit: z.enum(['s', 'ms', 'us', 'ns', 'text']).default('text'),
     zone: textFor(timeZoneOf).optional(),
-    /** Of dates such as 11/12/2023: which number is the month. */
+    /** For dates such as 11/12/2023: which number is the month. */
     order: z.enum(['mdy', 'dmy']).optional(),
-    /** True: counted from midnight of the date in the file's name. */
+    /** Whether times count from midnight of the date in the file name. */
     day: z.boolean().default(false),
   }),
 ]);
@@ -58,24 +60,24 @@ const time = z.union([
 const COMMON = {
   files: z.string().min(1),
   delimiter: z.string().length(1).default(','),
-  /** Names of the columns of a file without a header line. */
+  /** Column names of a file without a header line. */
   header: z.array(column).min(1).optional(),
-  /** Of JSON: the list whose elements are the rows, and names of the words before it in a line. */
+  /** For JSON: the list whose elements are the rows, and the names of the words before it in a line. */
   json: z.strictObject({ rows: column.optional(), before: z.array(column).default([]) }).optional(),
-  /** Files whose rows stand beside these, row by row, and their columns. */
+  /** Companion files with further columns of the same rows. */
   beside: z.strictObject({ files: z.string().min(1), header: z.array(column).min(1) }).optional(),
   where: z.record(z.string(), z.union([word.transform(one => [one]), words])).default({}),
   time,
   received: time.optional(),
-  /** Seconds by which rows may stand out of order: they are sorted within that. */
+  /** Seconds by which rows may be out of order; they are sorted within that time. */
   sort: z.number().positive().max(3_600).optional(),
-  /** What one of the file's numbers is worth. */
+  /** Factor of the file's prices and amounts. */
   priceUnit: decimal.default('1'),
   amountUnit: decimal.default('1'),
-  /** What stands between whole numbers and decimals, and between thousands. */
+  /** Decimal separator and thousands separator. */
   decimal: z.literal(['.', ',']).default('.'),
   thousands: z.literal(['.', ',', ' ', "'", '_']).optional(),
-  /** Seconds; a longer silence is a gap. Of trades only where it is given. */
+  /** Longest time without a row, in seconds, before a gap is recorded. For trades, only if given. */
   silence: z.number().positive().optional(),
 };
 
@@ -88,7 +90,7 @@ const table = z.discriminatedUnion('kind', [
       ask: column,
       bidAmount: column.optional(),
       askAmount: column.optional(),
-      /** The price that says that a side is as it was. */
+      /** Price that means an unchanged side. */
       unchanged: word.optional(),
     })
     .refine(({ bidAmount, askAmount }) => (bidAmount === undefined) === (askAmount === undefined), {
@@ -98,15 +100,15 @@ const table = z.discriminatedUnion('kind', [
     ...COMMON,
     kind: z.literal('books'),
     levels: z.number().int().positive().max(5_000),
-    /** Number of the first level, which stands for `{}` in the names of columns. */
+    /** Number of the first level, which replaces `{}` in column names. */
     first: z.number().int().nonnegative().default(0),
     bid: column,
     bidAmount: column.optional(),
     ask: column,
     askAmount: column.optional(),
-    /** What stands between levels and between price and amount, when a side is one cell: "|:". */
+    /** Separators between levels and between price and amount, if a side is one cell: "|:". */
     packed: z.string().length(2).optional(),
-    /** Prices of levels that are not there. */
+    /** Prices that mark missing levels. */
     empty: words.optional(),
   }),
   z.strictObject({
@@ -115,9 +117,9 @@ const table = z.discriminatedUnion('kind', [
     side,
     price: column,
     amount: column,
-    /** Rows of levels that are gone, whatever their amount. */
+    /** Rows of removed levels, whatever their amount. */
     removed: z.strictObject({ column, words }).optional(),
-    /** Rows that are part of a whole book: one, as long as they were received at one time. */
+    /** Rows of a book snapshot; consecutive rows with the same time of receipt are one snapshot. */
     snapshot: snapshot.optional(),
   }),
   z
@@ -128,16 +130,16 @@ const table = z.discriminatedUnion('kind', [
         .strictObject({
           column,
           add: words,
-          /** The amount is what is left of the order. */
+          /** The amount is what remains of the order. */
           change: words.default([]),
-          /** The amount is what went from the order, without an execution. */
+          /** The amount was taken from the order without an execution. */
           reduce: words.default([]),
           remove: words.default([]),
-          /** The amount is what was executed of the order. */
+          /** The amount was executed. */
           execute: words.default([]),
-          /** As `execute`, where another event takes the amount from the order and the trade has a row of its own. */
+          /** Like `execute`, if another event takes the amount from the order and the trade has its own row. */
           fill: words.default([]),
-          /** The order leaves the book, and one with the id of `newId`, and the price and amount of the row, rests instead. */
+          /** The order is replaced by one with the id in `newId` and the price and amount of the row. */
           replace: words.default([]),
           /** The book is empty. */
           clear: words.default([]),
@@ -146,12 +148,12 @@ const table = z.discriminatedUnion('kind', [
           message: 'expected words of remove, reduce or execute: something must take orders out of the book',
         }),
       id: column,
-      /** Column with the id that a `replace` gives the order. */
+      /** Column with the id of the new order of a `replace`. */
       newId: column.optional(),
       side,
       price: column,
       amount: column,
-      /** As of `levels`: orders of a whole book. */
+      /** Like that of `levels`: orders of a book snapshot. */
       snapshot: snapshot.optional(),
     })
     .refine(({ event, newId }) => event.replace.length > 0 === (newId !== undefined), {
@@ -164,7 +166,7 @@ const table = z.discriminatedUnion('kind', [
     price: column,
     amount: column,
     id: column.optional(),
-    /** The taker's. */
+    /** Side of the taker. */
     side: takerSide.optional(),
   }),
 ]);
@@ -173,7 +175,7 @@ const mapping = z.strictObject({
   book: z.string().regex(/^[a-z0-9]+_[a-z0-9]+$/, 'expected a book like btc_usd'),
   tick: decimal.optional(),
   lot: decimal.optional(),
-  /** Hours in which the market is open, such as 09:30-16:00@America/New_York; the others are gaps. */
+  /** Hours in which the market is open, such as 09:30-16:00@America/New_York; other times are gaps. */
   session: textFor(sessionOf).optional(),
   tables: z.array(table).min(1),
 });
@@ -184,7 +186,7 @@ export type TableOf<K extends Table['kind']> = Extract<Table, { kind: K }>;
 export type Time = Table['time'];
 export type SideWords = z.infer<typeof side>;
 
-/** Reads the text of a mapping file. Throws a WrongFile of one line that names the file, its line and what was expected. */
+/** Parses a mapping file. Throws a WrongFile of one line that names the file, its line and what was expected. */
 export function mappingOf(text: string, path: string): Mapping {
   if (text.length > TEXT_MAX)
     throw new WrongFile(`${path}: expected at most ${TEXT_MAX} letters, found ${text.length}`);
@@ -194,17 +196,17 @@ export function mappingOf(text: string, path: string): Mapping {
   if (found.success) return found.data;
   const [issue] = found.error.issues;
   const at = issue!.path.join('.');
-  // A key that is missing stands nowhere: what holds it does.
+  // A missing key has no position, so its parent's is used.
   const places = issue!.path.map((_, i) => document.getIn(issue!.path.slice(0, issue!.path.length - i), true));
   const place = places.find((node): node is { range: [number, number, number] } => isNode(node));
   const line = place === undefined ? '' : `:${lines.linePos(place.range[0]).line}`;
   throw new WrongFile(`${path}${line}: ${at === '' ? 'the file' : at}: ${issue!.message}`);
 }
 
-/** A mapping of a hundred tables is shorter. */
+/** A mapping with a hundred tables is shorter. */
 const TEXT_MAX = 256 * 1024;
 
-/** Anchors that repeat each other a thousandfold, and text that is too deep, are refused as any other that is not YAML. */
+/** Parses YAML. Excessive aliases and nesting are rejected like invalid YAML. */
 function yamlOf(text: string, path: string, lineCounter: LineCounter) {
   try {
     const document = parseDocument(text, { lineCounter });

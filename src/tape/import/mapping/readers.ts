@@ -1,4 +1,4 @@
-/** What each kind of table of a mapping file makes of a row: quotes, books, levels, single orders, trades. */
+/** Readers of the kinds of tables in a mapping file: quotes, books, levels, orders, trades. */
 import { amount } from '../../../core/index.ts';
 import type { Amount, DecimalText, Instrument, Price } from '../../../core/index.ts';
 import { SIDE } from '../../model/tape.ts';
@@ -12,11 +12,11 @@ import { ordersReader } from './singleOrders.ts';
 import { SnapshotRows } from './snapshotRows.ts';
 import type { Table, TableOf, Time } from './mapping.ts';
 
-/** The columns that tell a time. */
+/** Columns with parts of a time. */
 export const timeColumns = ({ column, hour, clock }: Time): readonly string[] =>
   [...column, hour, clock].filter(name => name !== undefined);
 
-/** The columns that a table's reader asks for. */
+/** Columns that a table's reader needs. */
 export function columnsOf(table: Table): readonly string[] {
   const named = [table.time, ...(table.received ? [table.received] : [])].flatMap(timeColumns);
   const given = (columns: readonly (string | undefined)[]) => columns.filter(name => name !== undefined);
@@ -35,7 +35,7 @@ export function columnsOf(table: Table): readonly string[] {
   return [...new Set([...named, ...Object.keys(table.where), ...own()])];
 }
 
-/** A reader with a memory of its own, for all files of the table. */
+/** Returns a stateful reader for all files of the table. */
 export function readerOf(table: Table, instrument: Instrument, findings: Findings): RowReader {
   const plain = (text: string, unit: DecimalText) =>
     timesUnit(
@@ -55,7 +55,10 @@ export function readerOf(table: Table, instrument: Instrument, findings: Finding
 
 type Level = { readonly price: Price; readonly lots: Amount };
 
-/** Without amounts they are one lot each, a stand-in. An empty price is an empty side, unless it is the word for "unchanged". */
+/**
+ * Reads quotes. Missing amounts become placeholders of one lot. An empty price is an empty side, unless it is the word
+ * for "unchanged".
+ */
 function quotes(table: TableOf<'quotes'>, { price, lots }: Numbers): RowReader {
   let [bid, ask]: (Level | null)[] = [null, null];
   const next = (cells: Cells, column: string, size: string | undefined, before: Level | null): Level | null => {
@@ -75,7 +78,7 @@ function quotes(table: TableOf<'quotes'>, { price, lots }: Numbers): RowReader {
   };
 }
 
-/** Of both sides: the names of its columns, prices and amounts in turn, or of its one cell. */
+/** Column names of both sides: alternating prices and amounts, or the one packed cell. */
 function bookColumns(table: TableOf<'books'>): readonly [readonly string[], readonly string[]] {
   const side = (price: string, size: string | undefined) =>
     table.packed !== undefined
@@ -111,7 +114,7 @@ function pairOf(level: string, within: string): readonly string[] {
   return pair;
 }
 
-/** Levels, and whole books of them. */
+/** Reads levels and book snapshots of levels. */
 function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
   const snapshot = new SnapshotRows(table.snapshot);
   return (cells, at, local, rows) => {
@@ -123,7 +126,7 @@ function levels(table: TableOf<'levels'>, { price, lots }: Numbers): RowReader {
   };
 }
 
-/** A trade whose id was there lately is dropped; ids that are no numbers are not kept. */
+/** Reads trades. A trade with a recent id is dropped; ids that are not numbers are not kept. */
 function trades(table: TableOf<'trades'>, { price, lots }: Numbers, findings: Findings): RowReader {
   const known = new Remembered();
   return (cells, at, local, rows) => {

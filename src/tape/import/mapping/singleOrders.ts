@@ -1,4 +1,4 @@
-/** Rows of single orders, as a mapping describes them: what each event does to an order, and a number for each order. */
+/** Per-order rows of a mapping: the effect of each event on an order, and a number for each order. */
 import { createHash } from 'node:crypto';
 import { KIND, SIDE } from '../../model/tape.ts';
 import type { SideCode } from '../../model/tape.ts';
@@ -11,7 +11,7 @@ import { knownSide } from './cells.ts';
 import type { Cells, Numbers, RowReader } from './cells.ts';
 import { SnapshotRows } from './snapshotRows.ts';
 
-/** Events of the mapping, except `clear`, which concerns no order. */
+/** Events of the mapping, except `clear`, which does not concern an order. */
 const ORDER_EVENTS = ['add', 'change', 'reduce', 'remove', 'execute', 'fill', 'replace'] as const;
 type OrderEvent = (typeof ORDER_EVENTS)[number];
 
@@ -20,17 +20,18 @@ type Resting = {
   readonly side: SideCode;
   price: number;
   lots: number;
-  /** Lots that `fill` events have reported and no later event has taken from the order yet. */
+  /** Lots reported by `fill` events that no later event has taken from the order yet. */
   filled: number;
 };
 
-/** The largest books of the world have some ten thousand orders. */
+/** The largest known books have about 10,000 orders. */
 const ORDERS_MAX = 2_000_000;
 
 /**
- * Reads single orders. A `change` has the amount that is left; `reduce` and `execute` have the amount that went; `execute` is also a trade,
- * whose taker is on the other side. A `fill` belongs to the event that then takes its amount from the order. A `replace` removes the order and
- * adds one with the new id. Cells of side and price may be empty where the order is known.
+ * Returns a reader of orders. A `change` has the remaining amount; `reduce` and `execute` have the removed amount.
+ * `execute` is also a trade, whose taker is on the other side. A `fill` belongs to the later event that takes its
+ * amount from the order. A `replace` removes the order and adds one with the new id. Cells of side and price may be
+ * empty if the order is known.
  */
 export function ordersReader(table: TableOf<'orders'>, numbers: Numbers, findings: Findings): RowReader {
   const reader = new OrderReader(table, numbers, findings);
@@ -44,7 +45,7 @@ class OrderReader {
   readonly #events: ReadonlyMap<string, OrderEvent | 'clear'>;
   readonly #snapshot: SnapshotRows;
   readonly #ids = new OrderNumbers();
-  /** Resting orders by their ids. */
+  /** Resting orders by id. */
   readonly #orders = new Map<string, Resting>();
 
   constructor(table: TableOf<'orders'>, numbers: Numbers, findings: Findings) {
@@ -94,7 +95,7 @@ class OrderReader {
     }
   }
 
-  /** A row with the amount that is left. */
+  /** Handles a row with the remaining amount. */
   #told(
     event: 'change' | 'remove',
     {
@@ -126,7 +127,7 @@ class OrderReader {
     this.#rest(id, { number, side, price, lots, filled: 0 });
   }
 
-  /** Removes the order of the row and adds its replacement. An order that never came is only added. */
+  /** Removes the order of the row and adds its replacement. For an unknown order only the replacement is added. */
   #replaced(
     cells: Cells,
     {
@@ -155,7 +156,7 @@ class OrderReader {
     this.#rest(newId, { number, side, price, lots, filled: 0 });
   }
 
-  /** Takes `lots` from an order. `canceled`: how many of them were not executed, if no `fill` says otherwise. */
+  /** Takes `lots` from an order. `canceled`: how many of them were not executed, unless a `fill` says otherwise. */
   #less(id: string, order: Resting, canceled: number, lots: number, at: number, local: number, rows: RowBuffer): void {
     const { number, side, price } = order;
     if (lots > order.lots)
@@ -167,7 +168,7 @@ class OrderReader {
       order.lots = left;
       return;
     }
-    // A removed row with nothing left was executed.
+    // A `remove` row with amount 0 was executed.
     const unfilled = Math.max(0, Math.min(canceled, order.lots) - order.filled);
     rows.push(KIND.remove, side, at, local, price, unfilled, number);
     this.#orders.delete(id);
@@ -201,17 +202,17 @@ class OrderReader {
 const UNKNOWN = 'events of orders that never came';
 const otherSide = (side: SideCode): SideCode => (side === SIDE.buy ? SIDE.sell : SIDE.buy);
 
-/** Ids that are whole numbers below this are kept as they are; each other id gets a number above it. */
+/** Ids that are integers below this are kept; other ids get a number above it. */
 const OWN_NUMBERS = 2 ** 52;
 
 /**
- * Numbers that tell resting orders apart. The number of an id that is text, or too large, follows from the id alone, so that another import of
- * the same market finds the same one.
+ * Unique numbers of resting orders. An id that is text or too large gets a number derived only from the id, so that
+ * another import of the same market gives the same number.
  */
 export class OrderNumbers {
   readonly #taken = new Map<number, string>();
 
-  /** Number of an order that is not known yet. */
+  /** Returns the number of an order that is not known yet. */
   numberOf(id: string): number {
     if (/^[1-9]\d{0,15}$/.test(id) && Number(id) < OWN_NUMBERS) return Number(id);
     const digest = createHash('sha256').update(id).digest().readUIntBE(0, 6);

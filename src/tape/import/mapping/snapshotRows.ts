@@ -1,8 +1,8 @@
-/** Rows that belong to a whole book, and where one whole book ends and the next begins. */
+/** Rows of book snapshots, and the boundaries between snapshots. */
 import type { Millis } from '../../../core/index.ts';
 import type { Cells } from './cells.ts';
 
-/** Rows of one whole book were received at one time; rows of another time are the next one. */
+/** Detection of snapshots: rows with one time of receipt are one snapshot, a new time starts the next. */
 export class SnapshotRows {
   readonly #stated: { readonly column: string; readonly words: readonly string[] } | undefined;
   #of: Millis | null = null;
@@ -11,7 +11,7 @@ export class SnapshotRows {
     this.#stated = stated;
   }
 
-  /** Whether a row is the first of a whole book. To be called for each row, in their order. */
+  /** Whether a row is the first of a snapshot. Must be called for each row, in order. */
   begins(cells: Cells, local: Millis): boolean {
     const isSnapshot = this.#stated?.words.includes(cells(this.#stated.column)) === true;
     const begins = isSnapshot && this.#of !== local;

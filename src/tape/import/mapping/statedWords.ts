@@ -1,26 +1,29 @@
-/** Whether a table holds what its mapping states: words that match no row, and columns that hold nothing, are the mapping's mistake. */
+/**
+ * Check of a mapping against its table: words that match no row, and columns that are always empty, are mistakes in the
+ * mapping.
+ */
 import { WrongFile } from '../read/findings.ts';
 import type { Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import type { Table } from './mapping.ts';
 import type { Cells } from './cells.ts';
 
-/** Words of one meaning, by the key of the mapping that states them. */
+/** Words with one meaning, by their key in the mapping. */
 type Stated = { readonly key: string; readonly columns: readonly string[]; readonly words: readonly string[] };
 
-/** Different words of one column that are counted; a column of words has a few. */
+/** Maximum number of distinct words counted per column; columns of words have only a few. */
 const WORDS_MAX = 200;
 const SHOWN = 8;
 
-/** Counts the words of a table's columns while its rows are read. */
+/** Counter of the words in a table's columns. */
 export class StatedWords {
   readonly #where: readonly Stated[];
   readonly #stated: readonly Stated[];
-  /** Of all rows, by column: how often each word is there. */
+  /** Count of each word in all rows, by column. */
   readonly #all = new Map<string, Map<string, number>>();
-  /** As `#all`, of the rows that are of the table by its `where`. */
+  /** Like `#all`, for the rows that the table's `where` selects. */
   readonly #own = new Map<string, Map<string, number>>();
-  /** Stated columns that were empty in every row of the table so far, by the key that states them. */
+  /** Stated columns that have been empty in every row of the table so far, with the key that states them. */
   readonly #empty: Map<string, string>;
   #rows = 0;
 
@@ -32,12 +35,12 @@ export class StatedWords {
     for (const { columns } of this.#stated) for (const column of columns) this.#own.set(column, new Map());
   }
 
-  /** A row of the files, whether it is of the table or not. */
+  /** Counts a row of the files, whether the table selects it or not. */
   row(cells: Cells): void {
     for (const [column, counts] of this.#all) countWord(counts, cells(column));
   }
 
-  /** A row of the table. */
+  /** Counts a row of the table. */
   ownRow(cells: Cells): void {
     this.#rows++;
     for (const [column, counts] of this.#own) countWord(counts, cells(column));
@@ -45,11 +48,9 @@ export class StatedWords {
   }
 
   /**
-   * To be called after the last row. Single words that no row has, where others of the same meaning are there and the column holds words that the
-   * mapping does not state, are findings.
-   *
-   * @throws WrongFile if a column is empty in every row, or none of the words of one meaning is in any row while the column holds words that the
-   * mapping does not state.
+   * Checks the mapping after the last row. A word that no row has is a finding if other words of the same meaning occur
+   * and the column has words that the mapping does not state. @throws WrongFile if a column is empty in every row, or
+   * if no word of one meaning occurs while the column has words that the mapping does not state.
    */
   check(findings: Findings): void {
     const failure = this.failure(() => true);
@@ -68,7 +69,7 @@ export class StatedWords {
     }
   }
 
-  /** Events of orders that `where` leaves out change the book all the same. */
+  /** Reports order events that `where` excludes, because they change the book nevertheless. */
   #leftOut(findings: Findings): void {
     for (const { columns } of this.#where) {
       const events = this.#stated.filter(({ key, columns: of }) => key.startsWith('event.') && of[0] === columns[0]);
@@ -80,7 +81,7 @@ export class StatedWords {
     }
   }
 
-  /** The first of these failures, as one line; `null` if there is none. `of` chooses the keys that are looked at. */
+  /** Returns the first such failure as one line; `null` if there is none. `of` selects the keys to check. */
   failure(of: (key: string) => boolean): string | null {
     for (const { key, columns, words } of this.#where) {
       const counts = this.#all.get(columns[0]!)!;
@@ -116,7 +117,7 @@ export class StatedWords {
     return sum;
   }
 
-  /** Words of these columns that no key of the mapping states; an empty cell is none. */
+  /** Words of these columns that no key of the mapping states, except empty cells. */
   #unstated(columns: readonly string[]): readonly string[] {
     const known = new Set(
       this.#stated.filter(one => one.columns.some(column => columns.includes(column))).flatMap(({ words }) => words),
@@ -131,7 +132,7 @@ function countWord(counts: Map<string, number>, word: string): void {
   else if (counts.size < WORDS_MAX) counts.set(word, 1);
 }
 
-/** The most frequent words, each with its count. */
+/** Lists the most frequent words, each with its count. */
 function tally(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   const text = sorted.slice(0, SHOWN).map(([word, times]) => `${shown(word)} (${times})`);
@@ -160,7 +161,7 @@ function statedOf(table: Table): readonly Stated[] {
   return [...sides(table.side), ...stated, ...snapshot];
 }
 
-/** Columns of which at least one row must hold something, each with the key that states it. */
+/** Columns that must have a value in at least one row, each with the key that states it. */
 function columnsThatHold(table: Table): readonly (readonly [string, string])[] {
   const times = [
     ...timeColumns('time', table.time),

@@ -1,4 +1,7 @@
-/** Rows of CSV, Parquet and JSON files as text, by the packages that read these formats; memory does not grow with the file, but with a group of a Parquet file's rows. */
+/**
+ * Rows of CSV, Parquet and JSON files as text. Memory does not grow with the file, only with the row groups of a
+ * Parquet file.
+ */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';
@@ -19,7 +22,10 @@ type Asked = {
 
 const BATCH = 1_000;
 
-/** Some rows at a time. `sign(x)` and `abs(x)` are the sign of a column's numbers, `+` or `-`, and what they are without it. Rejects with a WrongFile that begins with the path. */
+/**
+ * Yields rows in batches. The columns `sign(x)` and `abs(x)` are the sign of a column's numbers, `+` or `-`, and their
+ * absolute value. Rejects with a WrongFile that begins with the path.
+ */
 export async function* rowBatches(
   path: string,
   asked: Asked,
@@ -75,7 +81,7 @@ async function* csvRows(
     skip_empty_lines: true,
     max_record_size: LINE_MAX,
   });
-  // What goes wrong in it also ends the parser, whose error is the one that is told.
+  // An error of the input also ends the parser, which reports it.
   const fed = pipeline(Readable.from(unpackedBytes(path, onBytes)), parser).catch(() => undefined);
   let places = header === undefined ? null : placesOf(columns, header);
   let width = header?.length ?? 0;

@@ -1,4 +1,4 @@
-/** Blocks of the LZ4 format, each with the 64 kB before it where they go on with each other. */
+/** LZ4 block decompression, with the preceding 64 kB as history for linked blocks. */
 
 const HISTORY = 65_536;
 const MATCH_MIN = 4;
@@ -6,24 +6,24 @@ const MATCH_MIN = 4;
 export class Lz4Block {
   readonly #goesOn: boolean;
   readonly #max: number;
-  /** What came before, then the block. */
+  /** History, followed by the current block. */
   readonly #out: Buffer;
   #before = 0;
 
-  /** Blocks unpack to at most `max` bytes. */
+  /** A block decompresses to at most `max` bytes. */
   constructor(max: number, goesOn: boolean) {
     this.#max = max;
     this.#goesOn = goesOn;
     this.#out = Buffer.alloc(HISTORY + max);
   }
 
-  /** Returns the bytes of a block that was not packed. */
+  /** Returns the bytes of an uncompressed block. */
   stored(bytes: Buffer): Buffer {
     bytes.copy(this.#out, this.#before);
     return this.#ended(this.#before + bytes.length);
   }
 
-  /** Returns what a block unpacks to; `null` if it cannot be read. */
+  /** Decompresses a block; returns `null` if it is invalid. */
   unpack(packed: Buffer): Buffer | null {
     const out = this.#out;
     const limit = this.#before + this.#max;
@@ -50,7 +50,7 @@ export class Lz4Block {
       from += 2;
       const match = length(token & 15) + MATCH_MIN;
       if (offset === 0 || offset > to || to + match > limit) return null;
-      // It may reach into what it writes.
+      // A match may overlap the bytes that it writes.
       if (offset >= match) out.copy(out, to, to - offset, to - offset + match);
       else for (let i = 0; i < match; i++) out[to + i] = out[to + i - offset]!;
       to += match;

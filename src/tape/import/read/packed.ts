@@ -1,4 +1,7 @@
-/** The bytes of a file, unpacked where its name says so (.gz, .zst, .lz4, .zip), piece by piece: memory does not grow with what it unpacks to. */
+/**
+ * Bytes of a file in pieces, decompressed by file ending (.gz, .zst, .lz4, .zip). Memory does not grow with the
+ * decompressed size.
+ */
 import { createReadStream } from 'node:fs';
 import type { ReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
@@ -10,15 +13,18 @@ import type { Entry, ZipFile } from 'yauzl';
 import { WrongFile } from './findings.ts';
 import { Lz4Block } from './lz4.ts';
 
-/** The name without the end that says how the file is packed. */
+/** Returns the name without the ending for compression. */
 export const unpackedName = (name: string): string => name.replace(/\.(?:gz|zst|lz4|zip)$/, '');
 
 const CHUNK_BYTES = 256 * 1024;
-/** Recordings pack to a twentieth, at most a hundredth. A file that unpacks to more than this many times its size, and is not small, is made to do that. */
+/**
+ * Recordings compress to a twentieth, at most a hundredth. A larger ratio beyond a minimum size indicates a
+ * decompression bomb.
+ */
 const UNPACKS_MAX = 250;
 const SMALL_BYTES = 64 * 1024 * 1024;
 
-/** Throws a WrongFile when so many bytes out of so many packed ones are no recording. */
+/** Throws a WrongFile if the ratio of decompressed to compressed bytes is implausible. */
 function checkUnpacked(unpacked: number, packed: number): void {
   if (unpacked > SMALL_BYTES && !(unpacked <= packed * UNPACKS_MAX))
     throw new WrongFile(
@@ -26,7 +32,10 @@ function checkUnpacked(unpacked: number, packed: number): void {
     );
 }
 
-/** Some bytes at a time. `onBytes` hears how many more of the file itself were read. Rejects with an error whose message does not name the file. */
+/**
+ * Yields the bytes in pieces. `onBytes` receives the number of file bytes read since the last call. Rejects with an
+ * error whose message does not name the file.
+ */
 export async function* unpackedBytes(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   if (path.endsWith('.zip')) {
     yield* zipped(path, onBytes);
@@ -56,7 +65,7 @@ export async function* unpackedBytes(path: string, onBytes: (count: number) => v
 
 const PIECE_MIN = 64 * 1024;
 
-/** Small pieces as larger ones: readers search each piece together with the unfinished line before it. */
+/** Joins small pieces, because readers search each piece together with the unfinished line before it. */
 async function* joinedPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let bytes = 0;
@@ -72,12 +81,15 @@ async function* joinedPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buff
 
 async function* gunzipped(file: ReadStream): AsyncGenerator<Buffer> {
   const unzipped = createGunzip({ chunkSize: CHUNK_BYTES });
-  // pipe() does not pass errors on; without this a missing file would hang the reader.
+  // pipe() does not forward errors; without this a missing file would hang the reader.
   file.on('error', error => unzipped.destroy(error));
   yield* file.pipe(unzipped) as AsyncIterable<Buffer>;
 }
 
-/** The one entry of an archive that `isWanted` names, and the archive, which closes with the entry's stream. Rejects with a WrongFile unless there is one. */
+/**
+ * Opens the only entry of an archive that `isWanted` accepts; the archive closes with the entry's stream. Rejects with
+ * a WrongFile unless there is exactly one.
+ */
 export async function openEntry(
   path: string,
   isWanted: (name: string) => boolean,
@@ -97,7 +109,7 @@ export async function openEntry(
           .join(' and ')}: expected one; unpack them into a folder`,
       );
     if (entry === undefined) throw new WrongFile(`holds no recording; it has ${names.join(', ') || 'nothing'}`);
-    // yauzl ends the stream with an error when there is more than the entry says.
+    // yauzl ends the stream with an error if there is more data than the entry states.
     checkUnpacked(entry.uncompressedSize, entry.compressedSize);
     const stream = await promisify<Entry, Readable>(zip.openReadStream.bind(zip))(entry);
     stream.on('close', () => zip.close());
@@ -111,7 +123,7 @@ export async function openEntry(
 const ENTRIES_MAX = 10_000;
 const NAMES_SHOWN = 3;
 
-/** The first two that are wanted, and the first names. */
+/** Lists the first two wanted entries, and the first names. */
 function entriesOf(
   zip: ZipFile,
   isWanted: (name: string) => boolean,
@@ -133,7 +145,7 @@ function entriesOf(
   });
 }
 
-/** Folders, hidden files and what a desktop adds are no recordings; of others those that are tables. */
+/** Whether an entry is a table; folders, hidden files and desktop metadata are not. */
 const isTable = (name: string): boolean =>
   !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name) && /\.(?:csv|tsv|json|jsonl|ndjson|log|data)$/i.test(name);
 
@@ -146,7 +158,7 @@ async function* zipped(path: string, onBytes: (count: number) => void): AsyncGen
   }
 }
 
-/** Bytes by count, out of pieces of any length. */
+/** Reader of exact byte counts from pieces of any length. */
 class ByteSource {
   readonly #pieces: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -155,7 +167,10 @@ class ByteSource {
     this.#pieces = pieces[Symbol.asyncIterator]();
   }
 
-  /** As many bytes, which are few; `null` at the end of the file. Rejects with a WrongFile if it ends amid them. */
+  /**
+   * Returns `count` bytes (a small number); `null` at the end of the file. Rejects with a WrongFile if the file ends
+   * within them.
+   */
   async take(count: number): Promise<Buffer | null> {
     while (this.#rest.length < count) {
       const next = await this.#pieces.next();
@@ -170,7 +185,7 @@ class ByteSource {
     return taken;
   }
 
-  /** As `take`, where the file must not end. */
+  /** Returns bytes like `take`, but rejects at the end of the file. */
   async need(count: number): Promise<Buffer> {
     const taken = await this.take(count);
     if (taken === null && count > 0) throw new WrongFile('the compressed file ends early: it was cut off');
@@ -186,16 +201,19 @@ const damaged = (how: string, error?: unknown) =>
   new WrongFile(`the compressed file is damaged (${how})`, { cause: error });
 
 const ZSTD_MAGIC = 0xfd2f_b528;
-/** Frames that decompressors pass over, of both formats. */
+/** Whether the frame is to be skipped, in either format. */
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x0184_d2a5;
 const ZSTD_BLOCK_MAX = 128 * 1024;
-/** What the reference implementation takes without being told to take more. */
+/** Default limit of the reference implementation. */
 const ZSTD_WINDOW_MAX = 128 * 1024 * 1024;
-/** The decompressor moves its whole window with each block: so many bytes for each that is unpacked, beyond the first megabytes. */
+/**
+ * The decompressor moves its complete window for each block: maximum bytes moved per decompressed byte, beyond the
+ * first megabytes.
+ */
 const ZSTD_MOVES_MAX = 4_096;
 const ZSTD_MOVES_FREE = 16 * 1024 * 1024;
 
-/** Frame by frame and block by block (RFC 8878), so that no step gives more than 128 kB. */
+/** Decompresses frame by frame and block by block (RFC 8878), so that each step yields at most 128 kB. */
 async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
   let moved = 0;
   let unpacked = 0;
@@ -244,14 +262,14 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Buffer> {
   }
 }
 
-/** A frame's content size; two bytes of it begin at 256. */
+/** Decodes a frame's content size; the two-byte form has an offset of 256. */
 const littleEndian = (bytes: Buffer): number =>
   bytes.reduceRight((sum, byte) => sum * 256 + byte, 0) + (bytes.length === 2 ? 256 : 0);
 const windowOf = (byte: number): number => 2 ** (10 + (byte >>> 3)) * (1 + (byte & 7) / 8);
 
 const LZ4_MAGIC = 0x184d_2204;
 
-/** The frame format of LZ4: blocks of at most 4 MiB, alone or going on with each other. */
+/** Decompresses the LZ4 frame format: independent or linked blocks of at most 4 MiB. */
 async function* unlz4(source: ByteSource): AsyncGenerator<Buffer> {
   for (let magic = await source.take(4); magic !== null; magic = await source.take(4)) {
     if (isSkippable(magic.readUInt32LE())) {

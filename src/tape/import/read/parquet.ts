@@ -1,6 +1,6 @@
 /**
- * Columns of a Parquet file, a group of rows at a time. What the file says of itself is bounded before it is decoded: sizes, counts and repeats are
- * checked against its own bytes, so that a small file cannot ask for much memory.
+ * Columns of a Parquet file, one row group at a time. Sizes, counts and repeats are checked against the file's own
+ * bytes before decoding, so that a small file cannot claim much memory.
  */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from 'hyparquet';
@@ -17,23 +17,26 @@ import { decompress } from 'fzstd';
 import { shown, WrongFile } from './findings.ts';
 import { checkThrift, listOfThrift, numberOfThrift, thriftStruct } from './thrift.ts';
 
-/** Columns by their names, each as long as the others. */
+/** Columns by name, all of the same length. */
 export type ColumnGroup = { readonly rows: number; readonly texts: ReadonlyMap<string, (row: number) => string> };
 
 const FOOTER_MAX = 32 * 1024 * 1024;
-/** Values of the footer: columns times groups of rows. */
+/** Maximum number of values in the footer: columns times row groups. */
 const FOOTER_VALUES_MAX = 2_000_000;
 const COLUMNS_MAX = 10_000;
-/** Cells that are read at once, of the columns asked for: a small file's, what a byte of a larger one may add, and of any. */
+/**
+ * Limits of cells read at a time, in the requested columns: for a small file, per additional byte of a larger one, and
+ * in total.
+ */
 const CELLS_SMALL = 4_000_000;
 const CELLS_PER_BYTE = 4;
 const CELLS_MAX = 64_000_000;
-/** The same of bytes that they unpack to. */
+/** The corresponding limits of decompressed bytes. */
 const BYTES_SMALL = 64 * 1024 * 1024;
 const BYTES_PER_BYTE = 250;
 const BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Each gives at most as many bytes as the page says. */
+/** Each returns at most the number of bytes that the page states. */
 const compressors: Compressors = {
   ...packaged,
   GZIP: (packed, length) => gunzipSync(packed, { maxOutputLength: Math.max(1, length) }),
@@ -41,7 +44,7 @@ const compressors: Compressors = {
   ZSTD: (packed, length) => decompress(packed, new Uint8Array(length)),
 };
 
-/** `columnsOf` chooses among the columns that there are. Throws an error that does not name the file. */
+/** Yields row groups. `columnsOf` selects from the existing columns. Throws an error that does not name the file. */
 export async function* parquetGroups(
   path: string,
   columnsOf: (names: readonly string[]) => readonly string[],
@@ -73,7 +76,7 @@ export async function* parquetGroups(
 
 type Part = { readonly from: number; readonly data: ArrayLike<unknown> };
 
-/** The text of a column's cell, of parts that follow each other. */
+/** Returns the text of a column's cells, from consecutive parts. */
 function cellsOf(
   parts: readonly Part[],
   rows: number,
@@ -99,7 +102,7 @@ function cellsOf(
   };
 }
 
-/** Columns of single values, by name. Nested ones are left out. */
+/** Columns of single values, by name, without nested columns. */
 function leavesOf({ schema }: FileMetaData): ReadonlyMap<string, SchemaElement> {
   const elements = schema.slice(1);
   if (elements.length > COLUMNS_MAX)
@@ -166,10 +169,10 @@ async function checkGroup(
   }
 }
 
-/** Of a page: what it unpacks to, and the entries of a dictionary. */
+/** Decompressed size of a page, and its number of dictionary entries. */
 type Page = { readonly bytes: number; readonly entries: number };
 
-/** Looks at each page of a column before it is decoded. */
+/** Checks each page of a column before it is decoded. */
 async function pagesOf(
   file: AsyncBuffer,
   meta: ColumnMetaData,
@@ -271,12 +274,12 @@ function checkPageV2(
   const isPacked = details[7] !== false;
   const body = unpackedPage(bytes.subarray(definitions), unpacked - definitions, isPacked ? codec : 'UNCOMPRESSED');
   const isDictionary = encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
-  // Places of no bits are told in runs here, and left out of older pages.
+  // The decoder reads zero-bit indices as runs here, but skips them in older pages.
   if (isDictionary && body[0] === 0) checkRuns(body, 1, body.length, 0, count - nulls);
   else checkPage(body, encoding, count - nulls, 0, element);
 }
 
-/** Throws if a page's runs repeat more values than it has, or its encoding is one that copies what came before again and again. */
+/** Throws if the runs of a page repeat more values than it has, or if its encoding copies earlier values repeatedly. */
 function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 | 1, element: SchemaElement): void {
   let [offset, values] = [0, count];
   if (levels === 1) {
@@ -321,7 +324,10 @@ function varint(bytes: Uint8Array, from: number): { readonly value: number; read
   }
 }
 
-/** Walks the runs up to as many values, of which each repeats at most what is left. Returns how many of them are 1, of runs of single bits. */
+/**
+ * Checks the runs of `count` values; no run may exceed the remaining values. Returns the number of ones if `width` is
+ * 1.
+ */
 function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, count: number): number {
   let [at, left, ones] = [from, count, 0];
   while (left > 0) {
@@ -329,7 +335,7 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
     const isPacked = header % 2 === 1;
     const values = Math.floor(header / 2) * (isPacked ? 8 : 1);
     at = end + (isPacked ? (values * width) / 8 : Math.ceil(width / 8));
-    // The last groups of eight may be filled up.
+    // The last groups of eight may be padded.
     if (!(values > 0 && values < left + (isPacked ? 512 : 1)))
       throw new WrongFile(`a run of ${values} values, where ${left} are left`);
     if (at > to && !(isPacked && values >= left)) throw new WrongFile('runs that end behind their page');
@@ -341,7 +347,7 @@ function checkRuns(bytes: Uint8Array, from: number, to: number, width: number, c
   return ones;
 }
 
-/** Times are told as text, to the microsecond. */
+/** Times become text, to the microsecond. */
 const PARSERS = {
   timestampFromMilliseconds: (ms: bigint) => isoOf(ms * 1_000n),
   timestampFromMicroseconds: (us: bigint) => isoOf(us),
@@ -364,7 +370,7 @@ function textOfValue(value: unknown): string {
   return shown(JSON.stringify(value, (_, of: unknown) => (typeof of === 'bigint' ? String(of) : of)));
 }
 
-/** The shortest decimal text that stands for the same float of 32 bits. */
+/** Returns the shortest decimal text of a 32-bit float. */
 export function textOfFloat32(value: unknown): string {
   if (typeof value !== 'number' || !Number.isFinite(value)) return textOfValue(value);
   for (let digits = 1; digits < 9; digits++) {

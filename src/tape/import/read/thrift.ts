@@ -1,4 +1,4 @@
-/** Thrift's compact encoding, as Parquet's footers and page headers have it: walked within bounds before anything is made of it. */
+/** Bounded parser of Thrift's compact encoding, as in Parquet footers and page headers. */
 import { WrongFile } from './findings.ts';
 
 const TYPE = {
@@ -16,26 +16,26 @@ const TYPE = {
   struct: 12,
 };
 const DEPTH_MAX = 16;
-/** Of a page header. */
+/** Maximum number of values in a page header. */
 const HEADER_VALUES_MAX = 1_000;
 
-/** Fields by their numbers: numbers, truth values, structs; others are left out. */
+/** Fields by number: numbers, booleans and structs; other types are skipped. */
 export type ThriftStruct = readonly unknown[];
 
-/** Throws a WrongFile unless a struct begins there that ends within the bytes and has at most so many values. */
+/** Throws a WrongFile unless a struct starts at `offset`, ends within the bytes and has at most `valuesMax` values. */
 export const checkThrift = (view: DataView, offset: number, valuesMax: number): void =>
   void new Walk(view, offset, valuesMax).struct(0);
 
-/** Reads a small struct. Throws as `checkThrift`. */
+/** Reads a small struct. Throws like `checkThrift`. */
 export function thriftStruct(view: DataView, offset: number): { readonly value: ThriftStruct; readonly end: number } {
   const walk = new Walk(view, offset, HEADER_VALUES_MAX);
   const value = walk.struct(0);
   return { value, end: walk.offset };
 }
 
-/** NaN for what is not a number. */
+/** Returns the number, or NaN for other values. */
 export const numberOfThrift = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
-/** A nested struct; empty for what is none. */
+/** Returns the nested struct, or an empty one for other values. */
 export const listOfThrift = (value: unknown): ThriftStruct => (Array.isArray(value) ? value : []);
 
 const FIELD_MAX = 64;
@@ -94,7 +94,7 @@ class Walk {
     if (depth > DEPTH_MAX) throw broken('too deep');
     const head = this.#byte();
     const count = head >>> 4 === 15 ? this.#varint() : head >>> 4;
-    // An element is a byte at the least.
+    // An element has at least one byte, so a longer list is invalid.
     if (!(count <= this.#view.byteLength - this.offset && count <= this.#left)) throw broken(`a list of ${count}`);
     const isTruth = (head & 15) === TYPE.true || (head & 15) === TYPE.false;
     for (let i = 0; i < count; i++) this.#value(isTruth ? TYPE.byte : head & 15, depth);
@@ -110,7 +110,7 @@ class Walk {
     this.offset += count;
   }
 
-  /** Above 2^53 inexact. */
+  /** Reads an integer; inexact above 2^53. */
   #varint(): number {
     let [value, factor] = [0, 1];
     for (let i = 0; i < 10; i++) {

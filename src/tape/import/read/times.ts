@@ -1,4 +1,4 @@
-/** Times as files write them: one table of forms, each with its dates and clocks, read exactly to the microsecond. */
+/** Parser of times in files, exact to the microsecond, from one table of date and clock formats. */
 import type { Millis } from '../../../core/index.ts';
 import { timeZoneOf } from '../../model/timeZone.ts';
 import type { TimeZone } from '../../model/timeZone.ts';
@@ -6,20 +6,20 @@ import type { Findings } from './findings.ts';
 import { shown } from './findings.ts';
 
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'text';
-/** Order of day and month where both are numbers. */
+/** Order of day and month if both are numbers. */
 export type DayOrder = 'mdy' | 'dmy';
 
 type Fields = Readonly<Record<string, string | undefined>>;
 type DateForm = {
   readonly name: string;
-  /** Matches at the beginning of a text. */
+  /** Matches at the start of a text. */
   readonly pattern: RegExp;
   readonly order?: DayOrder;
 };
 type ClockForm = {
   readonly name: string;
   readonly pattern: RegExp;
-  /** Without seconds: after a dash it could be an offset. */
+  /** Whether it has no seconds; after a dash it could then be an offset. */
   readonly isShort?: true;
 };
 
@@ -33,7 +33,7 @@ const MONTH_NAMES = new Map([
   ]),
 ]);
 
-/** What a date may look like; letters in any case. */
+/** Formats of dates; case-insensitive. */
 export const DATE_FORMS: readonly DateForm[] = [
   { name: '2023-11-14', pattern: /^(?<y>\d{4})-(?<m>\d\d?)-(?<d>\d\d?)/ },
   { name: '2023/11/14', pattern: /^(?<y>\d{4})\/(?<m>\d\d?)\/(?<d>\d\d?)/ },
@@ -49,10 +49,10 @@ export const DATE_FORMS: readonly DateForm[] = [
   { name: '2023-Nov-14', pattern: /^(?<y>\d{4})-(?<month>[a-z]{3,9})-(?<d>\d\d?)/i },
   { name: 'Nov 14, 2023', pattern: /^(?:[a-z]{3,9},? )?(?<month>[a-z]{3,9})\.? (?<d>\d\d?),? (?<y>\d{4})/i },
 ];
-/** The date whose clock may follow without anything between. */
+/** Index of the date format that a clock may follow without a separator. */
 const COMPACT = 3;
 
-/** What a time of day may look like. */
+/** Formats of times of day. */
 export const CLOCK_FORMS: readonly ClockForm[] = [
   {
     name: '22:13:20.123456',
@@ -65,23 +65,23 @@ export const CLOCK_FORMS: readonly ClockForm[] = [
   { name: '221320.123', pattern: /^(?<h>\d\d)(?<i>\d\d)(?<s>\d\d)[.,](?<f>\d{1,12})/ },
   { name: '2213', pattern: /^(?<h>\d\d)(?<i>\d\d)/, isShort: true },
 ];
-/** As the C library prints it: the year is last. */
+/** Format of the C library, with the year at the end. */
 const YEAR_LAST =
   /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<d>\d\d?) (?<h>\d\d):(?<i>\d\d):(?<s>\d\d)(?: (?<zone>UTC|GMT))? (?<y>\d{4})$/i;
 
-/** What stands between date and clock. */
+/** Separator of date and clock. */
 const BETWEEN = /^(?:,? +|[T_\-D:;])/i;
-/** What follows them. */
+/** Time zone after the clock. */
 const ZONE = /^(?: ?(?<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d\d(?::?\d\d)?))?(?: ?[[(](?<place>[a-z][a-z_/+-]*)[\])])?$/i;
 
-/** Which forms a text has: of the date, `null` where there is none, and of the clock, `null` for a date alone. */
+/** Formats of a text: of the date (`null` if there is none) and of the clock (`null` for a date only). */
 type Form = { readonly date: number | null; readonly clock: number | null };
 
 const CLOCK_CHOICES: readonly (number | null)[] = [...CLOCK_FORMS.keys(), null];
 const MOMENTS: readonly Form[] = [...DATE_FORMS.keys()].flatMap(date => CLOCK_CHOICES.map(clock => ({ date, clock })));
 const CLOCKS: readonly Form[] = [...CLOCK_FORMS.keys()].map(clock => ({ date: null, clock }));
 
-/** The parts of a text that has this form, else `null`. */
+/** Returns the parts of a text in this format, else `null`. */
 function partsOf(text: string, { date, clock }: Form): Fields | null {
   let rest = text;
   let fields: Fields = {};
@@ -104,25 +104,25 @@ function partsOf(text: string, { date, clock }: Form): Fields | null {
   return taken(ZONE) ? fields : null;
 }
 
-/** Longer text is no time. */
+/** Longer text is not a time. */
 const TEXT_MAX = 64;
-/** 2000 and 2100: a time outside has another unit than was said. */
+/** Years 2000 and 2100: a time outside has another unit than stated. */
 const [FIRST, LAST] = [946_684_800_000, 4_102_444_800_000];
 
 export type TimeTold = {
   readonly unit: TimeUnit;
-  /** Of text without one of its own. */
+  /** Zone for text without one. */
   readonly zone?: string | undefined;
   readonly order?: DayOrder | undefined;
 };
 
-/** Reads the times of one column. `day`: midnight of the day that times of day count from, as local time in ms. */
+/** Reads the times of one column. `day`: midnight from which times of day count, as local time in ms. */
 export type TimeReader = (text: string, day?: Millis) => Millis;
 
 /**
- * Returns a reader of one column's times, in ms since 1970 to the microsecond. It keeps the last form and the last time, which decides between the
- * two moments of a local time while the clocks go back: the first of both until the times go back by more than a minute, then the second.
- * The reader throws a RangeError on text that is no such time.
+ * Returns a reader of one column's times, in epoch ms to the microsecond. It remembers the last format and the last
+ * time. While the clocks go back, a local time occurs twice: the reader chooses the first until times go back by more
+ * than a minute, then the second. The reader throws a RangeError on invalid text.
  */
 export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Findings, place = () => ''): TimeReader {
   const zone = named === undefined ? null : timeZoneOf(named);
@@ -156,7 +156,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     const [groups, found] = matched(text, day === undefined ? MOMENTS : CLOCKS, form);
     form = found;
     const date = DATE_FORMS[found?.date ?? -1];
-    // An offset says which of two moments is meant, which the name of a place beside it does not.
+    // An offset resolves ambiguous local times, while a place name does not, so the offset takes precedence.
     const of = groups.zone?.toUpperCase() ?? groups.place;
     const written = of === undefined ? zone : zoneOf(of);
     if (written === null)
@@ -165,7 +165,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
       );
     const midnight = day ?? dayFrom(groups, date?.order ?? order, text);
     const micros = microsOfDay(groups, text);
-    // The clock is looked up for whole ms, which keeps what is below them exact.
+    // The zone lookup uses whole ms, which keeps the microseconds exact.
     const whole = Math.floor(micros / 1_000);
     return (moment(midnight + whole, written) * 1_000 + (micros - whole * 1_000)) / 1_000;
   };
@@ -177,7 +177,7 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
     if (unit === 'text') at = ofText(trimmed, day);
     else {
       const micros = microsOf(trimmed, unit);
-      // Seconds after midnight are what the clock shows.
+      // Seconds after midnight are local clock time.
       const whole = Math.floor(micros / 1_000);
       at =
         day === undefined || zone === null
@@ -192,10 +192,10 @@ export function timeReader({ unit, zone: named, order }: TimeTold, findings?: Fi
 }
 
 const ZONES_MAX = 100;
-/** Rows may be out of order by so much. */
+/** Maximum time by which rows may be out of order. */
 const BACK_MAX_MS = 60_000;
 
-/** The parts of a text, and its form. That of the text before is tried first. */
+/** Returns the parts of a text and its format; tries the previous format first. */
 function matched(text: string, forms: readonly Form[], before: Form | null): readonly [Fields, Form | null] {
   const again = before === null ? null : partsOf(text, before);
   if (again !== null) return [again, before];
@@ -229,7 +229,7 @@ function dayFrom({ y, m, d, a, b, month }: Fields, order: DayOrder | undefined, 
   return at;
 }
 
-/** A date alone is its midnight. */
+/** Microseconds of the time of day; a date only is midnight. */
 function microsOfDay({ h = '0', i = '0', s = '0', f = '', half }: Fields, text: string): number {
   let hour = Number(h);
   if (half !== undefined) {
@@ -246,10 +246,10 @@ const microsOfFraction = (digits: string): number => Math.round(Number(digits.pa
 
 const NUMBER = /^(\d{1,20})(?:[.,](\d+))?$/;
 const EXPONENT = /^(\d)(?:[.,](\d+))?[eE]\+?(\d\d?)$/;
-/** Digits of a second that one unit has. */
+/** Decimal digits per second of each unit. */
 const UNIT_DIGITS = { s: 0, ms: 3, us: 6, ns: 9 } as const;
 
-/** Whole microseconds of a number in this unit, by its digits; rounds half up. NaN on other text. */
+/** Microseconds of a number in this unit, from its digits; rounds half up. NaN on other text. */
 function microsOf(text: string, unit: keyof typeof UNIT_DIGITS): number {
   let [, whole, fraction = ''] = NUMBER.exec(text) ?? [];
   if (whole === undefined) {
@@ -265,8 +265,8 @@ function microsOf(text: string, unit: keyof typeof UNIT_DIGITS): number {
 }
 
 /**
- * The time of day in a cell of its own. Whole numbers have lost the noughts before them: 93000 is 09:30:00, and 93000123 has milliseconds; `digits`
- * says how many there are. Throws a RangeError on those that may be either.
+ * Restores the leading zeros of a time of day in its own cell: 93000 is 09:30:00, and 93000123 has milliseconds;
+ * `digits` is the full length. Throws a RangeError if the text is ambiguous.
  */
 export function clockText(text: string, digits?: number): string {
   const [, whole, fraction = ''] = /^(\d{1,15})([.,]\d+)?$/.exec(text) ?? [];
@@ -277,10 +277,10 @@ export function clockText(text: string, digits?: number): string {
   return `${whole.padStart(length, '0')}${fraction}`;
 }
 
-/** Digits of a clock by those that are left of it, where only one is possible. */
+/** Full length of a clock by its length without leading zeros, where unambiguous. */
 const CLOCK_DIGITS: readonly (number | undefined)[] = [, , , , , 6, 6, , 9, 9, , 12, 12, , 15, 15];
 
-/** Midnight in a date that stands somewhere in the text, as local time in ms; the last one; `null` if there is none. */
+/** Midnight of the first or last date in the text, as local time in ms; `null` if there is none. */
 export function dateIn(text: string, which: 'first' | 'last'): Millis | null {
   const dates = text.matchAll(/((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])/g);
   const found = [...dates].at(which === 'first' ? 0 : -1);

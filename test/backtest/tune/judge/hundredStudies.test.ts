@@ -15,5 +15,5 @@ test('on noise the interval of PBO holds one half and the deflated Sharpe ratio 
   expect(rates.noise.byBoth).toBeLessThanOrEqual(1);
   expect(rates.edge.byEither).toBeLessThanOrEqual(10);
   expect(rates.edge.other).toBe(0);
-  expect(readFileSync('docs/tune-search.md', 'utf8')).toContain(ratesTable(rates));
+  expect(readFileSync('docs/development/evidence/tune-search.md', 'utf8')).toContain(ratesTable(rates));
 });

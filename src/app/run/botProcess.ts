@@ -1,0 +1,410 @@
+/** The process of `puntas run`: opens the state, trades until it is stopped, cancels all orders and returns the result. */
+import type { Config } from '../../config.ts';
+import { describeTier } from '../../core/index.ts';
+import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
+import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
+import { DamagedState } from '../../live/state/journal.ts';
+import type { Journal, Leftovers } from '../../live/state/journal.ts';
+import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
+import { flattenIn } from '../../live/safety/flatten.ts';
+import { latchIn } from '../../live/safety/latch.ts';
+import type { Latch } from '../../live/safety/latch.ts';
+import { RecordingRotation } from '../../live/loop/recordingRotation.ts';
+import type { Reloaded, RunSetup } from '../../live/loop/recordingRotation.ts';
+import type { Run } from '../../live/loop/run.ts';
+import { cachedPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
+import type { CachedPage, Metrics } from '../../monitor/index.ts';
+import { startAlerts } from '../../alerts/alerts.ts';
+import type { Alerts } from '../../alerts/alerts.ts';
+import { dayTexts, lastWordOf } from '../../alerts/sentences.ts';
+import { realClock } from '../../live/realClock.ts';
+import { isAllGone } from '../../live/loop/loopOptions.ts';
+import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
+import { startInbox } from '../../wiring/inbox.ts';
+import { LastScrape } from '../../wiring/lastScrape.ts';
+import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitored.ts';
+import type { InboxSide } from '../../wiring/inbox.ts';
+import { fillText, logEvent } from '../../messages/eventLog.ts';
+import { ownCommand } from '../../messages/ownCommand.ts';
+import { PAPER_PREFIX } from '../../wiring/paper.ts';
+import { status } from '../../messages/status.ts';
+import { summaryOf } from '../../messages/summary.ts';
+import type { Summary } from '../../messages/summary.ts';
+import { keepBeside } from './besideProcess.ts';
+import { startCanceling } from './canceling.ts';
+import { Reloading } from './reloading.ts';
+import { journalLimits, misplaced, openOwnState, ownerOf } from './ownState.ts';
+import type { RunOptions } from './runOptions.ts';
+import { RunTotals } from './runTotals.ts';
+import { giveUp, giveUpOn } from './startupCleanup.ts';
+
+export type RunResult = {
+  readonly summary: Summary;
+  readonly left: readonly string[];
+  readonly unread?: string;
+  readonly failure: string | null;
+};
+
+/** Calls that release what the process opened; the last is called first. */
+type Ends = (() => unknown)[];
+
+/** A lagging or empty reading differs from the next one seconds later. */
+const OPENING_APART_MS = 2_000;
+/** A short constant text, like the engine's reasons. */
+const DISK_FULL = 'the disk does not take the journal';
+
+export class BotProcess {
+  readonly #options: RunOptions;
+  readonly #ends: Ends;
+  readonly #resumeCommand: string;
+  readonly #latch: Latch;
+  readonly #heartbeat: ReturnType<typeof heartbeatIn>;
+  readonly #client: VenueClient;
+  readonly #runTotals = new RunTotals();
+  /** Journal of the current run; runs follow one another in this process. */
+  #journal: Journal;
+  #runSince: Millis;
+  #requests = 0;
+  #metrics: Metrics | null = null;
+  #page: CachedPage | null = null;
+  #inbox: InboxSide | null = null;
+  #alerts: Alerts | null = null;
+  #isStoppedCleanly = false;
+  /** Current configuration; a reload replaces it. */
+  #config: Config;
+  #reference: ReturnType<typeof referenceOf>;
+
+  /** Runs a bot from start to clean end. Rejects with one line for the operator if it cannot start. */
+  static async run(options: RunOptions): Promise<RunResult> {
+    const ends: Ends = [];
+    /** Orders of an earlier run that may be live, until this run handles them. */
+    let leftovers: Leftovers['orders'] = [];
+    try {
+      const journal = await openOwnState(options);
+      options.onOpened?.();
+      ends.push(startConsole(options));
+      if (journal instanceof DamagedState) return await giveUpOn(journal, options);
+      leftovers = journal.leftovers.orders;
+      const bot = new BotProcess(options, journal, ends);
+      const rotation = await bot.#open();
+      const scrapes = await bot.#serve(rotation);
+      return await bot.#trade(rotation, scrapes, () => (leftovers = []));
+    } catch (error) {
+      if (leftovers.length === 0) throw error;
+      return await giveUp(error, leftovers, options);
+    } finally {
+      for (const end of ends.reverse()) await end();
+    }
+  }
+
+  /** `ends` receives all that must be released, also if the start fails. */
+  private constructor(options: RunOptions, journal: Journal, ends: Ends) {
+    const { config, venue, clock, seed } = options;
+    this.#options = options;
+    this.#config = config;
+    this.#ends = ends;
+    this.#resumeCommand = ownCommand('resume', { configFile: options.configFile, stateDir: config.state.dir });
+    this.#journal = journal;
+    ends.push(() => this.#journal.close());
+    this.#latch = latchIn(config.state.dir);
+    this.#latch.reserve();
+    this.#heartbeat = heartbeatIn(config.state.dir, 'bot', clock, venue.speed);
+    this.#client = clientOf(config, venue, clock, seed, {
+      journal,
+      onRequest: ({ endpoint, outcome, ms }) => {
+        this.#requests++;
+        this.#metrics?.request(endpoint, outcome, ms);
+        this.#alerts?.request(ms, outcome === 'done');
+      },
+    });
+    ends.push(() => this.#client.close());
+    this.#runSince = clock.elapsed();
+  }
+
+  /** Reads the exchange and restores what an earlier run left. Nothing is quoted before `#trade`. */
+  async #open(): Promise<RecordingRotation> {
+    const { config, venue, clock, seed, log } = this.#options;
+    const client = this.#client;
+    this.#startAlerts();
+    const first = this.#setupOf(config);
+    this.#reference = first.beside?.reference;
+    this.#ends.push(() => this.#reference?.close());
+    const rotation = await RecordingRotation.open({
+      bot: { book: config.book, instance: config.instance, resumeCommand: this.#resumeCommand },
+      clock,
+      log,
+      venue: {
+        exchange: client,
+        newStream: () => marketStreamOf(config, venue, clock, seed),
+        moneyLists: client.moneyLists,
+      },
+      ...first,
+      openingApartMs: this.#options.openingApartMs ?? OPENING_APART_MS,
+      ...(this.#options.openingZero === undefined ? {} : { openingZero: this.#options.openingZero }),
+      state: {
+        journal: this.#journal,
+        latch: this.#latch,
+        adjustments: new NumberedMailbox(config.state.dir, 'adjust'),
+        settlements: new NumberedMailbox(config.state.dir, 'settle'),
+        flatten: flattenIn(config.state.dir),
+      },
+      onNews: (news, { instrument }) => {
+        logEvent(log, instrument, news, this.#resumeCommand);
+        if (news.kind === 'count') this.#metrics?.order(news.side, news.event);
+        if (news.kind === 'fill') this.#metrics?.fill(news.fill.side, volumeOf(news.fill, instrument));
+        if (news.kind === 'fill') this.#alerts?.raise('fill', fillText(news, instrument));
+        this.#options.onNews?.(news, instrument);
+      },
+    });
+    if (this.#journal.client === null && ownerOf(config, venue).venue !== null) {
+      const id = await client.account?.id();
+      if (id?.kind === 'done') this.#journal.ownedBy(id.value);
+    }
+    return rotation;
+  }
+
+  /** Returns the parts of a run that depend on its configuration. Throws `UsageError` if one is unavailable. */
+  #setupOf(config: Config) {
+    const { clock } = this.#options;
+    const client = this.#client;
+    const [hedge, rfqReference] = [hedgeOf(config, client), rfqReferenceOf(config, client)];
+    return {
+      setup: JSON.stringify(config),
+      beside: { reference: referenceOf(config), hedge, rfqReference },
+      timing: config.timing,
+      roll: {
+        ...journalLimits(config),
+        onRolled: (ended: Run, next: Journal) => this.#rolled(ended, next),
+      },
+      makeEngine: (rules, onNews, run) => engineOf(config, rules, run, onNews),
+      watchers: {
+        onStep: ms => {
+          this.#metrics?.loop(ms);
+          this.#alerts?.decision(ms);
+        },
+        onReconciled: () => this.#heartbeat.read(),
+        onTurn: isKeptOut => this.#heartbeat.beat(isKeptOut ? 'kept out' : 'alive'),
+        ...(config.sentinel.required ? { sentinelAlive: sentinelIn(config.state.dir, clock) } : {}),
+      },
+    } satisfies RunSetup;
+  }
+
+  /** Starts handling reload requests; `null` if there is no configuration file. */
+  #reloads(rotation: RecordingRotation): Reloading | null {
+    const { clock, log, source, venue } = this.#options;
+    if (source === undefined) return null;
+    const reloading = new Reloading({
+      ...{ clock, log, source },
+      client: this.#client,
+      box: new ReloadBox(this.#config.state.dir),
+      // In paper trading, the followed market keeps the poll interval of the start.
+      onlyAtStart: venue.paper === undefined ? [] : ['timing.bookPollMs'],
+      engine: () => rotation.run.engine,
+      time: () => rotation.run.time(),
+      config: () => this.#config,
+      take: async (config, hasRun) => {
+        const end = hasRun
+          ? await this.#rollTo(rotation, config)
+          : ({ kind: 'taken', run: this.#journal.run, ms: 0, left: [] } as const);
+        if (end.kind === 'taken') {
+          this.#config = config;
+          log.setLevel?.(config.log.level);
+        }
+        return end;
+      },
+    });
+    const looking = reloading.start();
+    this.#ends.push(() => looking.stop());
+    return reloading;
+  }
+
+  /** Starts handling requests to cancel every order and start again. */
+  #cancels(rotation: RecordingRotation): void {
+    const { clock, log } = this.#options;
+    const { book, instance, state } = this.#config;
+    const box = new RequestBox(state.dir, 'cancel', 'cancelAnswer');
+    const canceling = startCanceling({ clock, log, box, book, instance, rotation });
+    this.#ends.push(() => canceling.stop());
+  }
+
+  async #rollTo(rotation: RecordingRotation, config: Config): Promise<Reloaded> {
+    const next = this.#setupOf(config);
+    const end = await rotation.reload(next);
+    const { reference } = next.beside;
+    await (end.kind === 'taken' ? this.#reference : reference)?.close();
+    if (end.kind === 'taken') this.#reference = reference;
+    return end;
+  }
+
+  /** Starts serving metrics and probes. */
+  async #serve(rotation: RecordingRotation): Promise<LastScrape> {
+    const { config, venue, clock, log } = this.#options;
+    const beside = besideOf(() => this.#config, clock);
+    const scrapes = new LastScrape(clock, venue.speed);
+    const wall = () => clock.elapsed() / venue.speed;
+    const eventLoop = watchEventLoop(wall);
+    this.#ends.push(() => eventLoop.close());
+    const shown = metrics(config.book, this.#options.version, () => ({
+      ...monitored(this.#snapshot(rotation.run), rotation.run, beside),
+      budget: this.#client.budget(),
+      isPaper: venue.paper !== undefined,
+      isStoppedCleanly: this.#isStoppedCleanly,
+      disk: { journalWritable: this.#journal.isWritable(), inbox: this.#inbox?.state() ?? null },
+      eventLoop: eventLoop.read(),
+    }));
+    showProcess(shown);
+    this.#metrics = shown;
+    this.#page = cachedPage(shown.text, wall);
+    const monitor = await serveMonitor({
+      page: this.#page,
+      host: config.metrics.host,
+      port: config.metrics.port,
+      allowedHosts: config.metrics.allowedHosts,
+      onScrape: asker => scrapes.happened(asker),
+      notReady: () => notReady(this.#snapshot(rotation.run)).concat(this.#journal.isWritable() ? [] : [DISK_FULL]),
+      warnings: () => [this.#inbox?.state()?.problem ?? []].flat(),
+    }).catch(misplaced);
+    this.#ends.push(() => monitor.close());
+    log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
+    return scrapes;
+  }
+
+  /** Quotes until stopped, then cancels and verifies. `onStarted`: this run now handles an earlier run's orders. */
+  async #trade(rotation: RecordingRotation, scrapes: LastScrape, onStarted: () => void): Promise<RunResult> {
+    const { venue, clock, log } = this.#options;
+    const { instrument, tier } = rotation.run.rules;
+    this.#sayAssumptions();
+    if (tier) log.info({}, describeTier(tier));
+    const started = clock.elapsed();
+    this.#showStatus(rotation);
+    await this.#takeDeliveries(rotation);
+    let stop: (why: string) => void = () => undefined;
+    const stopped = new Promise<string>(resolve => (stop = resolve));
+    rotation.start(() => stop('something broke'));
+    onStarted();
+    this.#watchForAlerts(rotation);
+    const reloading = this.#reloads(rotation);
+    this.#cancels(rotation);
+    const hangup = { id: 'SIGHUP', by: 'SIGHUP', reason: '', digest: null, isPreview: false };
+    this.#options.onStarted(
+      stop,
+      error => rotation.run.reportFailure(error),
+      () => reloading?.ask(hangup),
+    );
+    const why = await stopped;
+    log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
+    const report = await rotation.stop();
+    if (isAllGone(report)) {
+      this.#heartbeat.beat('stopped');
+      // A failed run ends without a stop request.
+      this.#isStoppedCleanly = report.failure === null;
+      this.#page?.forget();
+    }
+    await this.#alerts?.close(lastWordOf(why, report));
+    // Otherwise Prometheus would only see a failed scrape, as after a crash.
+    if (isAllGone(report)) await scrapes.next();
+    const seconds = (clock.elapsed() - started) / 1000 / venue.speed;
+    const summary = summaryOf(instrument, this.#snapshot(rotation.run), report, {
+      seconds,
+      requests: this.#requests,
+      halted: rotation.run.engine.haltedBecause,
+      paper: venue.paper,
+    });
+    const { left, unread, failure } = report;
+    return { summary, left, ...(unread === undefined ? {} : { unread }), failure };
+  }
+
+  #rolled(run: Run, next: Journal): void {
+    const { clock } = this.#options;
+    this.#journal = next;
+    this.#runTotals.add(run.engine.snapshot(run.time()), clock.elapsed() - this.#runSince);
+    this.#runSince = clock.elapsed();
+  }
+
+  #snapshot(run: Run): Snapshot {
+    return this.#runTotals.with(run.engine.snapshot(run.time()), this.#options.clock.elapsed() - this.#runSince);
+  }
+
+  #sayAssumptions(): void {
+    const { config, log } = this.#options;
+    const { requestDelayMaxMs, tradeReportDelayMaxMs } = config.timing;
+    log.info(
+      { requestDelayMaxMs, tradeReportDelayMaxMs },
+      `assuming that no request is held on its way longer than ${requestDelayMaxMs / 1000} s (timing.requestDelayMaxMs) and that no trade is listed later than ${tradeReportDelayMaxMs / 1000} s (timing.tradeReportDelayMaxMs)`,
+    );
+  }
+
+  /** Started first, so that a missing secret is reported immediately. */
+  #startAlerts(): void {
+    const { config, venue, log } = this.#options;
+    const hidden = [venue.secret.reveal(), venue.key];
+    this.#alerts = startAlerts({ config, clock: realClock(), log, hidden, isPaper: venue.paper !== undefined });
+    this.#ends.push(() => this.#alerts?.close('it could not go on: the log says why'));
+  }
+
+  #watchForAlerts(rotation: RecordingRotation): void {
+    const { clock, version } = this.#options;
+    if (this.#alerts === null) return;
+    this.#alerts.raise('started', `Puntas ${version} was started`);
+    const beside = besideOf(() => this.#config, clock);
+    const dayText = dayTexts(this.#snapshot(rotation.run));
+    this.#alerts.watch(
+      () => {
+        const snapshot = this.#snapshot(rotation.run);
+        const { quotesLive, limits } = monitored(snapshot, rotation.run, beside);
+        const journalWritable = this.#journal.isWritable();
+        const resumeCommand = this.#resumeCommand;
+        return { snapshot, quotesLive, ...limits, journalWritable, resumeCommand, budget: this.#client.budget() };
+      },
+      () => dayText(this.#snapshot(rotation.run), rotation.run.rules.instrument),
+    );
+  }
+
+  /** Starts the status line. */
+  #showStatus(rotation: RecordingRotation): void {
+    const { venue, clock, log, rowRoom = () => Infinity } = this.#options;
+    const line = status({
+      log,
+      // A change of the tick starts a run with another grid.
+      instrument: () => rotation.run.rules.instrument,
+      now: () => this.#snapshot(rotation.run),
+      clock,
+      speed: venue.speed,
+      queueAhead: () => rotation.run.market.status.queueAhead,
+      room: () => rowRoom() - (venue.paper === undefined ? 0 : PAPER_PREFIX.length),
+    });
+    this.#ends.push(() => line.stop());
+  }
+
+  /** Starts the webhook inbox, if configured. */
+  async #takeDeliveries(rotation: RecordingRotation): Promise<void> {
+    const { config, log } = this.#options;
+    if (!config.webhooks) return;
+    this.#inbox = await startInbox(config, config.webhooks, this.#client, log, {
+      moved: () => rotation.run.market.moved(),
+      converted: () => rotation.run.checkConversions(),
+    });
+    this.#ends.push(() => this.#inbox?.close());
+  }
+}
+
+/** Returns a check for a sentinel's heartbeat within the last minute; it has a minute to start. */
+function sentinelIn(dir: string, clock: Clock): () => boolean {
+  const watch = new Watch(
+    () => readHeartbeat(dir, 'sentinel'),
+    () => clock.elapsed(),
+  );
+  return () => {
+    const still = watch.stillForMs();
+    return still !== null && still <= SENTINEL_STILL_MAX_MS;
+  };
+}
+
+const SENTINEL_STILL_MAX_MS = 60_000;
+
+/** Starts the console if one is configured. Returns the call that stops it. */
+function startConsole({ config, consoleArgs: args, log }: RunOptions): () => Promise<void> {
+  if (config.console?.besideRun !== true || args === undefined) return async () => undefined;
+  const beside = keepBeside({ name: 'console', args, environment: process.env, clock: realClock(), log });
+  return () => beside.stop();
+}

@@ -1,0 +1,155 @@
+/** Examples of each command, as `--help` and the page of commands print them. */
+
+type Example = readonly [command: string, does: string];
+
+export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  run: [
+    ['puntas run --for 60s', 'quotes on the embedded exchange for a minute'],
+    ['puntas run --paper -c my.yaml', 'trades the real market on paper'],
+  ],
+  check: [
+    ['puntas check -c my.yaml', 'checks a configuration'],
+    ['puntas check --paper', 'checks without a key'],
+  ],
+  exchange: [
+    ['puntas exchange --port 8080', 'serves on port 8080'],
+    ['puntas exchange --port 8080 --seed 7', 'repeats the market of seed 7'],
+  ],
+  sentinel: [
+    ['puntas sentinel -c my.yaml', 'watches the bot of this configuration'],
+    ['puntas sentinel -c my.yaml --state ./state', 'watches through another path of its state'],
+  ],
+  init: [
+    ['puntas init new.yaml --book btc_mxn --yes', 'accepts all proposals'],
+    ['puntas init eth.yaml --book eth_mxn --levels 2 --yes', 'sets two values'],
+  ],
+  doctor: [
+    ['puntas doctor -c my.yaml', 'checks everything without an order'],
+    ['puntas doctor -c my.yaml --order --yes', 'also places and cancels one order'],
+  ],
+  'alert test': [['puntas alert test -c my.yaml', 'sends a test message']],
+  record: [
+    ['puntas record -c my.yaml --out DIR --for 1h', 'records an hour of the configured book'],
+    ['puntas record -c my.yaml --out DIR --book btc_mxn,eth_mxn', 'records two books'],
+  ],
+  import: [
+    ['puntas import --from PATH --out DIR', 'recognizes the format'],
+    ['puntas import --from ./state --out DIR', 'converts what a bot recorded'],
+  ],
+  backtest: [
+    ['puntas backtest -c FILE --tape DIR --out report.html', 'writes a page'],
+    ['puntas backtest --flow-seconds 600 --latency-sweep --out report.html', 'tries several latencies'],
+  ],
+  calibrate: [
+    ['puntas calibrate --tape DIR', 'measures a recording'],
+    ['puntas calibrate --tape DIR --reference btc_mxn=DIR', 'measures a leading book too'],
+  ],
+  tape: [
+    ['puntas tape DIR', 'shows what a tape contains'],
+    ['puntas tape DIR --json --skip-damaged', 'skips damaged blocks'],
+  ],
+  export: [
+    ['puntas export --tape DIR --out FILE.parquet', 'exports a tape'],
+    ['puntas export -c my.yaml --rows fills --out fills.csv', "exports a bot's fills"],
+  ],
+  scout: [
+    ['puntas scout -c my.yaml --for 1h --out scout.html --yaml best.yaml', 'observes for an hour'],
+    ['puntas scout --tape DIR --fees best', 'uses a recording'],
+  ],
+  tune: [
+    ['puntas tune -c config/tune.yaml --out tuned.html --yaml best.yaml', 'searches and writes the best'],
+    ['puntas tune -c config/tune.yaml --open-holdout', 'opens the holdout'],
+  ],
+  promote: [
+    ['puntas promote -c trading.yaml', 'shows the promotion'],
+    ['puntas promote --json -c my.yaml', 'prints it as JSON'],
+  ],
+  'promote start': [
+    [
+      'puntas promote start best.yaml -c trading.yaml --criteria config/promote.yaml --reason "wider looks better"',
+      'starts one',
+    ],
+  ],
+  'promote check': [['puntas promote check -c trading.yaml', 'checks the current stage']],
+  'promote approve': [
+    [
+      'puntas promote approve replay -c trading.yaml --reason "it earns on hours that nobody tuned on"',
+      'goes to paper',
+    ],
+  ],
+  'promote back': [['puntas promote back -c trading.yaml --preview', 'shows what would be restored']],
+  worker: [
+    ['puntas worker --queue redis://10.0.0.5:6379 --tapes /srv/tapes', 'reads recordings from a folder'],
+    ['puntas worker --queue redis://10.0.0.5:6379 --threads 8', 'runs eight trials in parallel'],
+  ],
+  compare: [
+    ['puntas compare --tape DIR --out page.html', 'compares all strategies'],
+    ['puntas compare -c A.yaml B.yaml --tape DIR', 'compares two configurations'],
+  ],
+  status: [
+    ['puntas status -c my.yaml', 'shows the bot'],
+    ['puntas status --json -c my.yaml', 'prints it as JSON'],
+  ],
+  pause: [
+    ['puntas pause -c my.yaml --for 30m --reason "a look at the feed"', 'pauses for half an hour'],
+    ['puntas pause -c my.yaml --preview', 'shows the effect'],
+  ],
+  reduce: [
+    ['puntas reduce -c my.yaml --reason "looked at it"', 'reduces inventory only'],
+    ['puntas reduce -c my.yaml --preview', 'shows the effect'],
+  ],
+  cancel: [
+    ['puntas cancel -c my.yaml --reason "orders look odd"', 'cancels and quotes again'],
+    ['puntas cancel -c my.yaml --preview', 'shows the effect'],
+  ],
+  flatten: [
+    ['puntas flatten -c config/hedged.yaml', 'shows the cost'],
+    ['puntas flatten -c config/hedged.yaml --max-cost 300 --reason "the week is over"', 'hedges for at most 300'],
+  ],
+  halt: [
+    ['puntas halt -c my.yaml --reason "what is wrong"', 'stops quoting'],
+    ['puntas halt -c my.yaml --cancel --reason "left over"', 'also cancels and verifies'],
+  ],
+  resume: [
+    ['puntas resume -c my.yaml --reason "what you found"', 'resumes'],
+    ['puntas resume -c my.yaml --preview', 'shows the effect'],
+  ],
+  reload: [
+    ['puntas reload -c my.yaml --preview', 'shows changes and quotes'],
+    ['puntas reload -c my.yaml --reason "wider for the night"', 'applies the file'],
+  ],
+  replay: [
+    ['puntas replay ./state', 'replays the last run'],
+    ['puntas replay ./state --all', 'replays all runs'],
+  ],
+  explain: [
+    ['puntas explain -c my.yaml', 'explains the quotes now'],
+    ['puntas explain -c my.yaml --at 5m', 'explains those of five minutes ago'],
+  ],
+  hedges: [
+    ['puntas hedges -c my.yaml', 'lists hedges'],
+    ['puntas hedges --json -c my.yaml', 'prints them as JSON'],
+  ],
+  'hedges settle': [['puntas hedges settle ID -c my.yaml', 'shows what is known']],
+  console: [
+    ['puntas console -c my.yaml', 'serves the page'],
+    ['puntas console -c my.yaml --port 0', 'takes a free port'],
+  ],
+  ledger: [
+    ['puntas ledger -c my.yaml', 'shows sums by currency'],
+    ['puntas ledger -c my.yaml --currency mxn --since 24h --entries', 'lists the entries of a day'],
+  ],
+  'ledger adjust': [
+    ['puntas ledger adjust -c my.yaml --currency mxn --amount -12.5 --reason "fee of the bank"', 'books a fee'],
+  ],
+  report: [
+    ['puntas report -c my.yaml', 'shows profit by day'],
+    ['puntas report -c my.yaml --from 2026-11-01 --to 2026-11-30 --out november.html', 'writes a page of a month'],
+  ],
+  'new-strategy': [
+    ['puntas new-strategy order-flow', 'creates strategies/order-flow'],
+    ['puntas new-strategy other-flow --root .', 'names the checkout'],
+  ],
+  'webhooks register': [['puntas webhooks register -c my.yaml', 'registers the callback URL']],
+  'webhooks list': [['puntas webhooks list -c my.yaml', 'lists transactions']],
+};

@@ -1,0 +1,76 @@
+/** Queue of engine events: one step ends, commands included, before the next starts. */
+import type { EngineEvent } from '../../core/index.ts';
+
+export type EventSteps = {
+  /** Called with each event just before its step. Events that it puts precede this one. Not called for an event that waits again. */
+  readonly prepare: (event: EngineEvent) => void;
+  /** One step: applies the event and executes its commands. Events that it puts follow directly, before all others that wait. */
+  readonly step: (event: EngineEvent) => void;
+  /** Called once per drain after `EVENTS_MAX` events. The events that it puts are next, and as many again may follow. */
+  readonly onEndless: () => void;
+};
+
+/** Events of one drain after which it counts as endless. A step puts at most a few for each order of the bot. */
+export const EVENTS_MAX = 10_000;
+
+type Waiting = { readonly event: EngineEvent; readonly isPrepared: boolean };
+
+export class EventQueue {
+  readonly #steps: EventSteps;
+  /** Next event last. */
+  readonly #waiting: Waiting[] = [];
+  /** Events put by the call under way, in order. */
+  #caused: EngineEvent[] = [];
+  #isDraining = false;
+
+  constructor(steps: EventSteps) {
+    this.#steps = steps;
+  }
+
+  /**
+   * Steps through the event and all that it causes. During a step, the event only waits: causes precede effects, and the order is that of nested calls.
+   * @throws Error if events still cause others after `onEndless`, or what `prepare` or `step` throw; what waits is dropped then.
+   */
+  readonly put = (event: EngineEvent): void => {
+    if (this.#isDraining) this.#caused.push(event);
+    else this.#drain(event);
+  };
+
+  #drain(first: EngineEvent): void {
+    this.#isDraining = true;
+    try {
+      this.#waiting.push({ event: first, isPrepared: false });
+      let count = 0;
+      for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+        this.#handle(next);
+        if (++count === EVENTS_MAX) {
+          this.#steps.onEndless();
+          this.#placeCaused();
+        }
+        if (count >= 2 * EVENTS_MAX) throw new Error(`one event caused more than ${2 * EVENTS_MAX} others`);
+      }
+    } finally {
+      this.#waiting.length = 0;
+      this.#caused = [];
+      this.#isDraining = false;
+    }
+  }
+
+  #handle({ event, isPrepared }: Waiting): void {
+    if (!isPrepared) {
+      this.#steps.prepare(event);
+      if (this.#caused.length > 0) {
+        this.#waiting.push({ event, isPrepared: true });
+        this.#placeCaused();
+        return;
+      }
+    }
+    this.#steps.step(event);
+    this.#placeCaused();
+  }
+
+  #placeCaused(): void {
+    for (const event of this.#caused.toReversed()) this.#waiting.push({ event, isPrepared: false });
+    this.#caused = [];
+  }
+}

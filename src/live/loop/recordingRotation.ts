@@ -1,0 +1,316 @@
+/**
+ * Rotation of runs in one process. A run ends as a stop would when its recording is long enough or the configuration changes. The next starts as a
+ * restart would, with its own number, engine and recording, so every recording can be replayed from its start.
+ */
+import { sleep, textOfError } from '../../core/index.ts';
+import type { MarketStream, Millis, Order } from '../../core/index.ts';
+import type { Journal } from '../state/journal.ts';
+import type { ExchangeSide, StopReport } from './loopOptions.ts';
+import { readRules } from './opening.ts';
+import type { Rules } from '../rules.ts';
+import { Run } from './run.ts';
+import type { RunOpening } from './run.ts';
+
+export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
+  readonly venue: Omit<ExchangeSide, 'stream'> & {
+    /** Makes the stream of one run. */
+    readonly newStream?: () => MarketStream | undefined;
+  };
+  readonly roll: {
+    readonly afterMs: Millis;
+    /** Size of a recording after which the run ends. At twice this size, it ends even if orders are unknown. */
+    readonly bytes: number;
+    /** Maximum size of the recordings of earlier runs; default: as the journal was opened. */
+    readonly recordings?: number;
+    /** Called between two runs, with the ended run and the journal of the next. */
+    readonly onRolled?: (ended: Run, journal: Journal) => void;
+  };
+};
+
+/** Parts of a run that depend on its configuration; `setup` is the configuration as text. */
+export type RunSetup = { readonly setup: string } & Pick<
+  RotationOptions,
+  'beside' | 'timing' | 'watchers' | 'makeEngine' | 'roll'
+>;
+
+/** Result of a change of runs. `kept`: the old configuration continues, with the reason. */
+export type Reloaded =
+  | {
+      readonly kind: 'taken';
+      readonly run: number;
+      readonly ms: Millis;
+      /** Origin ids of the previous run that were not verified to be gone; the next run looks them up. */
+      readonly left: readonly string[];
+      /** As in `StopReport`. */
+      readonly unread?: string;
+    }
+  | { readonly kind: 'kept'; readonly why: string };
+
+/** Request for a change of runs. `next` null: same configuration, immediately, even if orders are unknown. */
+type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
+
+const LOOK_EVERY_MS = 5_000;
+/** Check interval while a new configuration waits until no order is unknown. */
+const ASKED_LOOK_EVERY_MS = 250;
+/** Longer than any order stays unknown by default; after that, the operator must look. */
+const ASKED_WAIT_MAX_MS = 120_000;
+const STOPPING = 'the bot is stopping';
+const OTHER = 'another change of runs is under way: ask again when that has ended';
+
+export class RecordingRotation {
+  /** Options of the current run. */
+  #options: RotationOptions;
+  readonly #stopping = new AbortController();
+  #journal: Journal;
+  #run: Run;
+  #startedAt: Millis;
+  #onFailure: () => void = () => undefined;
+  #watching: Promise<void> = Promise.resolve();
+  /** Report of the last run, while there is no next one. */
+  #ended: StopReport | null = null;
+  /** Request that waits for its run. */
+  #asked: Asked | null = null;
+  /** Last logged reason why no next run can start. */
+  #whyNotNext: string | null = null;
+  /** Whether the last read of the rules failed. */
+  #isUnread = false;
+  /** Ends the pause between checks early. */
+  #wake = new AbortController();
+  #isOver = false;
+
+  /** Opens the first run. Rejects with `CannotStart` if the exchange does not allow it. */
+  static async open(options: RotationOptions): Promise<RecordingRotation> {
+    let rotation: RecordingRotation | null = null;
+    const watched: RotationOptions = {
+      ...options,
+      onNews: (news, rules) => {
+        options.onNews?.(news, rules);
+        if (news.kind === 'quoting' && news.reason === 'rules of the book changed') rotation?.stopWaiting();
+      },
+    };
+    return (rotation = new RecordingRotation(watched, await openRun(watched)));
+  }
+
+  /** Use `RecordingRotation.open`. */
+  private constructor(options: RotationOptions, run: Run) {
+    this.#options = options;
+    this.#journal = options.state.journal;
+    this.#run = run;
+    this.#startedAt = options.clock.elapsed();
+  }
+
+  /** Current run. */
+  get run(): Run {
+    return this.#run;
+  }
+
+  /** Starts to quote. `onFailure` is called once after an error that only a stop can answer. */
+  start(onFailure: () => void): void {
+    this.#onFailure = onFailure;
+    this.#run.start(onFailure);
+    this.#watching = this.#watch();
+  }
+
+  /** Ends the current run, or waits for its end. To be called once. */
+  async stop(): Promise<StopReport> {
+    this.#stopping.abort();
+    this.#wake.abort();
+    await this.#watching;
+    return this.#ended ?? this.#run.stop();
+  }
+
+  /**
+   * Starts the next run with another configuration, as soon as no order is unknown. If its engine cannot be made, the current run continues. If its run
+   * cannot start, the old configuration starts again. One request at a time.
+   */
+  reload(next: RunSetup): Promise<Reloaded> {
+    return this.#ask(next);
+  }
+
+  /**
+   * Ends the current run now, which cancels and verifies, and starts another of the same configuration. The next run resolves unknown orders. `kept` if a
+   * next run could not start: then nothing was canceled.
+   */
+  restartRun(): Promise<Reloaded> {
+    return this.#ask(null);
+  }
+
+  /** Starts the check for a next run now, because the current run cannot quote under the changed rules. */
+  stopWaiting(): void {
+    this.#wake.abort();
+  }
+
+  #ask(next: RunSetup | null): Promise<Reloaded> {
+    if (this.#isOver) return Promise.resolve({ kind: 'kept', why: STOPPING });
+    if (this.#asked !== null) return Promise.resolve({ kind: 'kept', why: OTHER });
+    return new Promise(tell => {
+      this.#asked = { next, since: this.#options.clock.elapsed(), tell };
+      this.#wake.abort();
+    });
+  }
+
+  /** Answers the request that waits. */
+  #answer(end: Reloaded): void {
+    const asked = this.#asked;
+    this.#asked = null;
+    asked?.tell(end);
+  }
+
+  async #watch(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    for (;;) {
+      if (this.#asked === null) this.#wake = new AbortController();
+      const isSoon = this.#asked !== null || this.#run.engine.isOutdated;
+      const pause = !isSoon || this.#isUnread ? LOOK_EVERY_MS : ASKED_LOOK_EVERY_MS;
+      await sleep(clock, pause, this.#asked === null ? this.#wake.signal : signal);
+      if (signal.aborted) break;
+      const rules = await this.#rulesToRollWith();
+      if (signal.aborted) break;
+      if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS)
+        this.#answer({
+          kind: 'kept',
+          why: `no good moment came within ${ASKED_WAIT_MAX_MS / 1000} s: something stayed unknown, or the exchange could not be read`,
+        });
+      if (rules === null) continue;
+      const isDue = this.#isDue();
+      const refusal = this.#asked === null ? null : this.#refusalOf(this.#asked.next ?? this.#options, rules);
+      if (refusal !== null) this.#answer({ kind: 'kept', why: refusal });
+      if (this.#asked === null && (!isDue || this.#mustStay(rules))) continue;
+      await this.#roll(rules);
+      if (this.#ended !== null) break;
+    }
+    this.#isOver = true;
+    this.#answer({ kind: 'kept', why: STOPPING });
+  }
+
+  /** Returns the reason why no engine can be made for a next run; `null` if it can. */
+  #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, rules: Rules): string | null {
+    try {
+      makeEngine(rules, () => undefined, this.#journal.run + 1);
+      return null;
+    } catch (error) {
+      return textOfError(error);
+    }
+  }
+
+  /** Whether the current run must continue, because a next one of the same configuration could not start. */
+  #mustStay(rules: Rules): boolean {
+    const { log, roll } = this.#options;
+    const why = this.#refusalOf(this.#options, rules);
+    const isTold = why === this.#whyNotNext;
+    this.#whyNotNext = why;
+    // The run cannot quote any more, or its recording exceeds its limit.
+    if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
+    if (!isTold) log.error({ run: this.#journal.run }, `the next run could not begin, so this one goes on: ${why}`);
+    return true;
+  }
+
+  #isDue(): boolean {
+    const { clock, roll } = this.#options;
+    return (
+      this.#run.engine.isOutdated ||
+      clock.elapsed() - this.#startedAt >= roll.afterMs ||
+      this.#journal.recordedBytes() >= roll.bytes
+    );
+  }
+
+  /** Returns the rules of the book if a next run should start and can; `null` otherwise. Waits until no order is unknown, if there is time. */
+  async #rulesToRollWith(): Promise<Rules | null> {
+    const { bot, roll, state, venue } = this.#options;
+    const { engine } = this.#run;
+    this.#isUnread = false;
+    const bytes = this.#journal.recordedBytes();
+    if (this.#asked === null && !this.#isDue()) return null;
+    // The next run needs a ledger; a halt that is not on disk would be lost.
+    if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
+    const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
+    const isAtOnce = this.#asked?.next === null;
+    if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
+    // These rules, on another grid, were read just now.
+    const nextRules = this.#run.nextRules();
+    if (engine.isOutdated && nextRules !== null) return nextRules;
+    // The next run could not read them either.
+    const rules = await readRules(venue.exchange, bot.book).catch(() => null);
+    this.#isUnread = rules === null;
+    return rules;
+  }
+
+  async #roll(known: Rules): Promise<void> {
+    const { clock, log } = this.#options;
+    const ended = this.#run;
+    const from = clock.elapsed();
+    const last = this.#journal.run;
+    const why = ended.engine.isOutdated
+      ? 'counts in an old tick'
+      : this.#asked === null
+        ? 'is long enough'
+        : this.#asked.next === null
+          ? 'ends because a person has every order canceled'
+          : 'ends for another configuration';
+    log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}: the next one takes over`);
+    // The next run compares the balances itself before it quotes.
+    this.#ended = await ended.stop(ended.engine.isOutdated);
+    const { failure, left, unread } = this.#ended;
+    if (failure !== null) return;
+    const taken = await this.#openNext(known);
+    if (this.#run === ended) return;
+    this.#options.roll.onRolled?.(ended, this.#journal);
+    this.#ended = null;
+    this.#startedAt = clock.elapsed();
+    this.#run.start(this.#onFailure);
+    const ms = clock.elapsed() - from;
+    log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} goes on`);
+    // A request that came while the run was opened waits for the next.
+    if (taken !== null)
+      this.#answer({ kind: 'taken', run: this.#journal.run, ms, left, ...(unread === undefined ? {} : { unread }) });
+  }
+
+  /** Tries until the next run has started or the process stops. A new configuration has one try, then the old one starts again. Returns the request whose run started, or `null`. */
+  async #openNext(known: Rules): Promise<Asked | null> {
+    const before = { options: this.#options, setup: this.#journal.setup };
+    const { bot, clock, log, venue } = before.options;
+    let rules: Rules | null = known;
+    while (!this.#stopping.signal.aborted) {
+      // Another request may come while this try waits for the exchange.
+      const asked = this.#asked;
+      const { setup = before.setup, ...parts } = asked?.next ?? {};
+      const options = { ...before.options, ...parts };
+      try {
+        this.#journal = this.#journal.next(clock.now(), setup, options.roll.recordings);
+        const next = rules ?? (await readRules(venue.exchange, bot.book));
+        this.#run = await openRun({
+          ...options,
+          rules: next,
+          state: { ...options.state, journal: this.#journal },
+        });
+        this.#options = options;
+        return asked;
+      } catch (error) {
+        const why = textOfError(error);
+        // The old rules may be the reason.
+        rules = null;
+        if (asked !== null && asked.next !== null) {
+          log.error(
+            { error: String(error) },
+            `the next run cannot begin with the new configuration, the one before takes over again: ${why}`,
+          );
+          this.#answer({ kind: 'kept', why });
+          continue;
+        }
+        log.error({ error: String(error) }, `the next run cannot begin yet, nothing is quoted until it does: ${why}`);
+        await sleep(clock, LOOK_EVERY_MS, this.#stopping.signal);
+      }
+    }
+    return null;
+  }
+}
+
+/** Whether the next run can find the order, or its end, at the exchange without a new wait. */
+const isFound = ({ state, ending }: Order): boolean =>
+  state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
+
+function openRun(options: RotationOptions & { readonly rules?: Rules }): Promise<Run> {
+  const { newStream, ...venue } = options.venue;
+  return Run.open({ ...options, venue: { ...venue, stream: newStream?.() } });
+}

@@ -1,0 +1,456 @@
+/** One run of the bot, from its first read to its clean end: engine, reads, commands and recording, in real time. */
+import { approveByIds, sleep } from '../../core/index.ts';
+import type { Approved, Command, Engine, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
+import type { Hedger } from '../../hedge/index.ts';
+import { BalanceReads } from '../account/balanceReads.ts';
+import { judgmentBy } from '../unreadableRows.ts';
+import { cancelAll } from '../safety/cancelAllAndVerify.ts';
+import { decisionTimer } from './decisionTimer.ts';
+import { EventQueue } from './eventQueue.ts';
+import { hedgerOf } from './hedgerOf.ts';
+import { LedgerKeeper } from '../account/ledgerKeeper.ts';
+import { MarketData } from '../market/marketData.ts';
+import type { LoopOptions, RunParts, StopReport } from './loopOptions.ts';
+import { journalInUnits, readRules, resolveOpening } from './opening.ts';
+import { stubbornLatch } from '../safety/latch.ts';
+import type { Rules } from '../rules.ts';
+import type { RunContext } from '../runContext.ts';
+import { blockedReason } from '../safety/blockedReason.ts';
+import { LineWriter } from '../recording/recording.ts';
+import { Reads } from '../account/reads.ts';
+import { isFailed, type Failed } from '../failed.ts';
+import { ConnectivityLog } from '../connectivityLog.ts';
+import { Refusals } from '../safety/refusals.ts';
+import { repeat } from './repeat.ts';
+import { RulesReads } from './rulesReads.ts';
+import { takeUpSettlements } from '../state/settlements.ts';
+import { LatchWatch } from '../safety/latchWatch.ts';
+import { SentinelWatch } from '../safety/sentinelWatch.ts';
+import { send } from './sends.ts';
+import { rfqReferenceReadsOf } from '../market/rfqReferenceReads.ts';
+import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
+
+const RULES_LOOK_EVERY_MS = 500;
+const BALANCES_EVERY_MS = 10_000;
+/** Interval until the balances have equalled the ledger once; nothing is quoted before. */
+const FIRST_BALANCES_EVERY_MS = 2_000;
+const FLUSH_EVERY_MS = 1_000;
+const LATCH_EVERY_MS = 2_000;
+const STOPPING_READ_EVERY_MS = 500;
+const EMPTY_READS_TO_STOP = 2;
+
+/** All of a run but its engine, which is made after the rules of the book are read. */
+export type RunOpening = RunParts & {
+  /** Makes the engine. Throws with one line if the run must not start. */
+  readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
+  /** Rules of the book. If absent, `open` reads them. */
+  readonly rules?: Rules;
+  /** Called with the engine's news, within its step. */
+  readonly onNews?: (news: EngineNews, rules: Rules) => void;
+  /** Currencies that the account does not hold, by the operator's statement: the exchange need not list them. */
+  readonly openingZero?: readonly string[];
+  /** Time between the two equal readings of the balances that open a ledger; default 0. */
+  readonly openingApartMs?: Millis;
+};
+
+export class Run {
+  readonly #options: LoopOptions;
+  readonly #run: RunContext;
+  readonly #reads: Reads;
+  readonly market: MarketData;
+  readonly #stopping = new AbortController();
+  readonly #tasks: Promise<void>[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #origin: Millis;
+  readonly #writer = new LineWriter();
+  readonly #balances: BalanceReads;
+  readonly #keeper: LedgerKeeper;
+  readonly #connectivity: ConnectivityLog;
+  readonly #refusals: Refusals;
+  readonly #sleep: SleepWatch;
+  readonly #hedger: Hedger | null;
+  readonly #rules: RulesReads;
+  readonly #latch: LatchWatch;
+  readonly #queue = new EventQueue({
+    prepare: event => this.#prepare(event),
+    step: event => this.#takeStep(event),
+    onEndless: () => this.#fail(new Error('events cause one another without an end')),
+  });
+  #isStepping = false;
+  #failure: string | null = null;
+  readonly #sentinel: SentinelWatch;
+  #onFailure: (() => void) | null = null;
+
+  /** Reads what a start needs. Rejects with `CannotStart` if the exchange does not allow it. */
+  static async open(options: RunOpening): Promise<Run> {
+    const { log, venue } = options;
+    const latch = stubbornLatch(options.state.latch, log);
+    const rules = options.rules ?? (await readRules(venue.exchange, options.bot.book));
+    const journal = journalInUnits(options.state.journal, rules.instrument);
+    const engine = options.makeEngine(rules, onNews, journal.run);
+    const opening = await resolveOpening(journal.leftovers, rules, options);
+    const state = { ...options.state, journal, latch };
+    const run: Run = new Run({ ...options, state, engine, start: { rules, opening } });
+    return run;
+
+    function onNews(news: EngineNews): void {
+      if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
+      if (news.kind === 'halted') latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
+      run.#hedger?.onNews(news);
+      try {
+        options.onNews?.(news, rules);
+      } catch (error) {
+        // News are no part of a step: the engine ends it and its commands are recorded before the run fails.
+        void Promise.resolve().then(() => run.reportFailure(error));
+      }
+    }
+  }
+
+  /** Use `Run.open`. */
+  private constructor(options: LoopOptions) {
+    this.#options = options;
+    this.#origin = options.clock.now() - options.clock.elapsed();
+    const { bot, clock, engine, log, start, state, timing, venue, beside = {} } = options;
+    const [{ opening }, { exchange }] = [start, venue];
+    const run = { clock, log, time: this.time, step: this.#queue.put };
+    this.#run = run;
+    const tids = opening.kind === 'restored' ? opening.tids : [];
+    const uncounted = opening.kind === 'restored' ? state.journal.leftovers.uncounted : [];
+    const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
+    this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted);
+    // A run without a hedger keeps the rows: one may be open, and the costs of a day count together.
+    const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
+    this.#connectivity = new ConnectivityLog(log, clock);
+    this.#refusals = new Refusals(clock, this.#connectivity);
+    this.#latch = new LatchWatch(run, engine, state.latch);
+    this.#sentinel = new SentinelWatch(run, state.latch, bot.resumeCommand, options.watchers?.sentinelAlive);
+    this.#rules = new RulesReads(run, { exchange, book: bot.book, first: start.rules }, this.#connectivity);
+    const note = (what: string, failed: Failed) => this.#note(what, failed);
+    const [readTrades, persist] = [() => this.#readTrades(), () => this.#flush()];
+    this.#balances = new BalanceReads({
+      ...{ run, engine, readTrades, note, persist },
+      connectivity: this.#connectivity,
+      reads: this.#reads,
+      explained: {
+        lists: venue.moneyLists,
+        adjustments: state.adjustments,
+        known: opening.kind === 'restored' ? state.journal.leftovers.transfers : null,
+        listAheadMaxMs: timing.transferListDelayMaxMs,
+      },
+    });
+    const known = () => this.#balances.known;
+    this.#keeper = new LedgerKeeper(engine, state.journal, this.#reads, clock, start.rules.instrument, hedges, known);
+    this.#sleep = new SleepWatch(clock);
+    this.#hedger = hedgerOf(options, run, {
+      balancesAt: () => this.#reads.balancesAt,
+      rules: () => this.rules,
+      persist,
+      mayAct: () => this.#blockedReason() === null,
+    });
+    this.market = new MarketData({
+      ...{ run, bot, venue, engine, note },
+      account: {
+        reads: this.#reads,
+        readTrades,
+        readBalances: () => this.#balances.read(),
+        look: ids => this.#lookUp(ids),
+      },
+      instrument: () => this.rules.instrument,
+      reference: beside.reference,
+      bookPollMs: timing.bookPollMs,
+      host: {
+        onTurn: () => this.#checkSleep(),
+        isWaking: () => this.#sleep.isWaking,
+        onBroken: error => this.#fail(error),
+      },
+    });
+  }
+
+  get engine(): Engine {
+    return this.#options.engine;
+  }
+
+  /** Last known rules and fees of the book, on the grid of this run. */
+  get rules(): Rules {
+    return this.#rules.known;
+  }
+
+  /** Rules on another grid, for the next run; `null` if the grid is unchanged. */
+  readonly nextRules = (): Rules | null => this.#rules.next;
+
+  /** Returns the engine's time: wall time that never steps back. */
+  readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
+
+  /** Starts to read and quote. `onFailure` is called once after an error that only a stop can answer. */
+  start(onFailure: () => void): void {
+    const { state, timing, beside, engine } = this.#options;
+    const { opening } = this.#options.start;
+    this.#onFailure = onFailure;
+    const { orders, ledger: left } = state.journal.leftovers;
+    this.#queue.put({ kind: 'restore', at: this.time(), orders, ledger: opening.kind === 'restored' ? left : null });
+    this.#latch.begin();
+    this.#queue.put({ kind: 'rules', at: this.time(), ...this.rules });
+    if (opening.kind === 'fresh') {
+      const { startedAt, balances } = opening;
+      this.#queue.put({ kind: 'balances', at: this.time(), startedAt, quiet: true, balances });
+    }
+    this.#hedger?.restore();
+    this.#watchLatch();
+    this.#repeat(timing.privatePollMs, () => this.#readPrivate());
+    this.market.start();
+    this.#repeat(timing.bookPollMs, () => this.market.poll());
+    this.#tasks.push(this.#decide(this.#stopping.signal));
+    this.#repeat(LOOK_EVERY_MS, async () => this.#checkSleep(), LOOK_EVERY_MS);
+    this.#repeat(this.#balancesEveryMs, () => this.#balances.read());
+    if (this.#hedger) this.#repeat(this.#hedger.everyMs, async () => this.#hedger?.turn());
+    const rfqReference = rfqReferenceReadsOf(beside?.rfqReference, this.#run, engine, () => this.rules.instrument);
+    if (rfqReference) this.#repeat(rfqReference.everyMs, () => rfqReference.read());
+    this.#repeat(FLUSH_EVERY_MS, async () => this.#flush(), FLUSH_EVERY_MS);
+    this.#repeat(LATCH_EVERY_MS, async () => this.#watchLatch(), LATCH_EVERY_MS);
+    this.#repeat(RULES_LOOK_EVERY_MS, () => this.#rules.readWhenDue());
+  }
+
+  /**
+   * Stops placing orders, cancels the bot's, and verifies with complete reads that none is left. Takes at most `shutdownMs` and the requests then under
+   * way. `isFollowed`: the next run compares the balances. To be called once.
+   */
+  async stop(isFollowed = false): Promise<StopReport> {
+    const { clock, engine, timing, venue } = this.#options;
+    this.#queue.put({ kind: 'stop', at: this.time() });
+    this.#stopping.abort();
+    await Promise.all([...this.#tasks, this.market.stop()]);
+    const verified = new AbortController();
+    // A read may hang; the engine must decide meanwhile.
+    const deciding = this.#decide(verified.signal);
+    const deadline = clock.elapsed() + timing.shutdownMs;
+    let left: readonly string[] = engine.liveOrders.map(order => order.id);
+    let unread: string | null = 'open orders were never read';
+    for (let empty = 0; empty < EMPTY_READS_TO_STOP && clock.elapsed() < deadline;) {
+      this.#showLife();
+      const seen = await this.#readPrivate();
+      this.#queue.put({ kind: 'timer', at: this.time() });
+      left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
+      unread = seen === null ? 'open orders could not be read' : null;
+      empty = left.length === 0 && unread === null ? empty + 1 : 0;
+      // A broken engine may send no cancels, so the orders that were seen are canceled directly.
+      if (this.#failure !== null && seen !== null)
+        await cancelAll({ ...venue, connectivity: this.#connectivity }, seen);
+      if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
+    }
+    verified.abort();
+    await Promise.all([deciding, ...this.#underWay]);
+    await this.#hedger?.settle(deadline, () => Promise.all([this.#readPrivate(), this.#balances.read()]));
+    const ledgerMatches = isFollowed ? null : await this.#balances.match();
+    this.#flush(true);
+    return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
+  }
+
+  /** Returns the interval of the next read. A first difference is compared again soon: the record of a trade may be late. */
+  readonly #balancesEveryMs = (): Millis => {
+    const { account } = this.#options.engine;
+    const differedOnce = account.unexplained === null && account.differences().length > 0;
+    const isCompared = account.isReconciled && account.checked !== null;
+    return isCompared && !differedOnce ? BALANCES_EVERY_MS : FIRST_BALANCES_EVERY_MS;
+  };
+
+  #decide(signal: AbortSignal): Promise<void> {
+    const { engine, timing } = this.#options;
+    return decisionTimer(this.#run, engine, timing.decideEveryMs, signal);
+  }
+
+  #repeat(everyMs: Millis | (() => Millis), task: () => Promise<unknown>, delayMs: Millis = 0): void {
+    const onBroken = (error: unknown) => this.#fail(error);
+    this.#tasks.push(repeat(this.#run.clock, this.#stopping.signal, { everyMs, delayMs, task, onBroken }));
+  }
+
+  /** Reads open orders and trades. Returns the origin ids of the bot's open orders, or `null` if they could not be read completely. */
+  async #readPrivate(): Promise<readonly string[] | null> {
+    const event = await this.#reads.openOrders();
+    const isWhole = await this.#readTrades();
+    if (isFailed(event)) {
+      this.#note('open_orders', event);
+      return null;
+    }
+    this.#refusals.accepted();
+    this.#queue.put(event);
+    if (isWhole && (event.complete || event.current === true)) this.#options.watchers?.onReconciled?.();
+    if (!event.complete) return null;
+    const prefix = `${this.#options.bot.instance}-`;
+    return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
+  }
+
+  /** Reads the account's trades. Returns whether all up to now were read. */
+  async #readTrades(): Promise<boolean> {
+    const event = await this.#reads.trades();
+    if (isFailed(event)) {
+      this.#note('user_trades', event);
+      return false;
+    }
+    this.#refusals.accepted();
+    this.#queue.put(event);
+    return event.complete;
+  }
+
+  /** After the process was suspended, withdraws quotes until book and account have been read again. */
+  #checkSleep(): void {
+    const ms = this.#sleep.look();
+    if (ms === 0) return;
+    this.#options.log.warn({ ms }, `this process stood still for ${Math.round(ms / 1000)} s: everything is read again`);
+    this.market.distrust();
+    this.#queue.put({ kind: 'slept', at: this.time() });
+  }
+
+  /** Lets the market data take what the event says of the bot's orders, so that the engine decides on the newest book. */
+  #prepare(event: EngineEvent): void {
+    try {
+      this.market.learn(event);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** One step: the engine takes the event, the recording has both, and the commands are executed. Only the queue calls it. */
+  #takeStep(given: EngineEvent): void {
+    if (this.#isStepping) throw new Error(`a step began inside another: ${given.kind}`);
+    this.#isStepping = true;
+    try {
+      const { clock, state, watchers } = this.#options;
+      // An event that waited comes late. The engine decides on the present time, or old data would look young.
+      const now = this.time();
+      const event = given.at < now ? { ...given, at: now } : given;
+      const started = clock.elapsed();
+      let commands: readonly Approved<Command>[];
+      try {
+        state.journal.record(this.#writer.input(event));
+        commands = this.#stepEngine(event);
+      } catch (error) {
+        this.#fail(error);
+        return;
+      }
+      // Before anything is written: the trades in the ledger must be before its marker.
+      if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
+      watchers?.onStep?.(clock.elapsed() - started);
+      this.#execute(commands);
+    } finally {
+      this.#isStepping = false;
+    }
+  }
+
+  /** Records what the engine answers. If it throws, the recording says so: a replay must throw there too. */
+  #stepEngine(event: EngineEvent): readonly Approved<Command>[] {
+    const { engine, state } = this.#options;
+    try {
+      const commands = engine.step(event);
+      if (commands.length > 0) state.journal.record(this.#writer.commands(commands));
+      return commands;
+    } catch (error) {
+      state.journal.record(this.#writer.broke(error));
+      throw error;
+    }
+  }
+
+  /** Makes ledger and recording durable together. Returns false if the disk fails; the next intent reports that too. */
+  #flush(isLast = false): boolean {
+    const { journal } = this.#options.state;
+    try {
+      if (this.#failure === null) this.#keeper.keep(isLast);
+      journal.flush();
+      return this.#failure === null;
+    } catch (error) {
+      this.#connectivity.say('journal', { error: String(error) }, 'the journal cannot be written to disk', 'error');
+      return false;
+    }
+  }
+
+  /** Applies what other processes and the operator left in the state directory: halts, pauses, resumes, bookings, settlements. */
+  #watchLatch(): void {
+    const { log, state } = this.#options;
+    this.#showLife();
+    this.#balances.takeUp();
+    takeUpSettlements(state.settlements, this.#hedger, () => this.#flush(), log);
+    this.#sentinel.look();
+    this.#latch.look(this.#failure !== null);
+  }
+
+  #showLife(): void {
+    const { venue, watchers } = this.#options;
+    watchers?.onTurn?.(!(venue.exchange.budget().private > 0));
+  }
+
+  /** Executes the commands of one step. Intents are on disk before the first byte is sent; if they cannot be written, only cancels and look-ups are sent. */
+  #execute(commands: readonly Approved<Command>[]): void {
+    const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
+    const latched = places.length > 0 ? this.#latch.beforePlacing() : null;
+    const blocked = places.length === 0 ? null : (this.#blockedReason(latched) ?? this.#intend(places));
+    for (const command of commands) {
+      if (command.kind === 'place' && blocked !== null) {
+        const outcome = { kind: 'refused', code: 'not-sent', message: blocked } as const;
+        this.#queue.put({ kind: 'placed', at: this.time(), id: command.id, outcome });
+        continue;
+      }
+      const done: Promise<void> = this.#send(command)
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => this.#underWay.delete(done));
+      this.#underWay.add(done);
+    }
+  }
+
+  #blockedReason(latched = this.#options.state.latch.read()): string | null {
+    const { engine, state } = this.#options;
+    const { areInDoubt } = this.#rules;
+    return blockedReason(this.#stopping.signal.aborted, engine, latched, state.latch, areInDoubt, this.time());
+  }
+
+  /** Writes the intents. Returns `null` if they are on disk, otherwise the reason. */
+  #intend(places: readonly Approved<PlaceCommand>[]): string | null {
+    const { journal } = this.#options.state;
+    try {
+      if (this.#failure === null) this.#keeper.keep();
+      journal.intend(places, this.time());
+      return null;
+    } catch (error) {
+      const text = 'intents cannot be written to disk: nothing is placed';
+      this.#connectivity.say('intents', { error: String(error) }, text, 'error');
+      return 'its intent cannot be written to disk';
+    }
+  }
+
+  async #lookUp(ids: readonly string[]): Promise<void> {
+    for (const command of approveByIds('look', ids)) await this.#send(command);
+  }
+
+  async #send(command: Approved<Command>): Promise<void> {
+    const { bot, engine, venue } = this.#options;
+    const mayPlace = () => this.#blockedReason() === null;
+    const at = { ...venue, engine, book: bot.book, instrument: this.rules.instrument, time: this.time, mayPlace };
+    const { event, what, failed } = await send(command, at);
+    if (failed === null) this.#refusals.accepted();
+    else this.#note(what, failed);
+    this.#queue.put(event);
+  }
+
+  /** Logs a failed request. Halts on a refusal that only the operator can resolve. */
+  #note(what: string, failed: Failed): void {
+    if (failed.kind === 'refused' && failed.meaning === 'rules') this.#rules.doubt();
+    const final = this.#refusals.failed(what, failed);
+    if (final !== null) this.#fail(new Error(final));
+  }
+
+  /** Polls open conversions after a webhook reported a change. Only the exchange's answer counts. */
+  checkConversions(): void {
+    void this.#hedger?.pollSoon().catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Halts the run, latched, because of an error that was not caught elsewhere. */
+  readonly reportFailure = (error: unknown): void => this.#fail(error);
+
+  /** Halts and calls `onFailure`, whose owner stops the run. Only the first error counts. */
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure = error instanceof Error ? error.message : String(error);
+    const stack = error instanceof Error ? error.stack : undefined;
+    this.#options.log.error({ stack }, `stopping: something broke: ${this.#failure}`);
+    this.#queue.put({ kind: 'halt', at: this.time(), reason: this.#failure });
+    this.#onFailure?.();
+  }
+}

@@ -1,0 +1,23 @@
+/** Conditions that block an approved order just before it is sent. */
+import type { Engine, Millis } from '../../core/index.ts';
+import type { Halt, Latch } from './latch.ts';
+import { pauseAt } from './pauseWatch.ts';
+
+/**
+ * Returns why an order must not be sent, as text for the log, or `null` if nothing blocks it. A stop, halt or pause,
+ * also one just latched by another process (`latched`), also blocks orders that were queued earlier.
+ */
+export function blockedReason(
+  isStopping: boolean,
+  { haltedBecause, pausedBecause, isOutdated }: Pick<Engine, 'haltedBecause' | 'pausedBecause' | 'isOutdated'>,
+  latched: Halt | null,
+  latch: Pick<Latch, 'readHold' | 'readPause'>,
+  areRulesInDoubt: boolean,
+  at: Millis,
+): string | null {
+  if (isStopping) return 'it is stopping';
+  if (haltedBecause !== null || latched !== null) return 'trading is halted';
+  if (pausedBecause !== null || pauseAt(latch, at) !== null) return 'a person has paused it';
+  if (latch.readHold() !== null) return 'the sentinel holds its quotes back';
+  return areRulesInDoubt || isOutdated ? 'the rules of the book are read anew first' : null;
+}

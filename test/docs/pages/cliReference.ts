@@ -1,0 +1,119 @@
+/** Writes the page of commands from commander: one line, usage, options and examples of each. */
+import { Command } from 'commander';
+import type { Option } from 'commander';
+import { EXAMPLES } from '../../../src/cli/terminal/examples.ts';
+import { COMMAND_FILES } from '../../../src/cli/commands/index.ts';
+
+/** Commands in the order of a user's work. */
+const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
+  ['Set up', ['init', 'check', 'doctor', 'webhooks']],
+  ['Run', ['run', 'sentinel', 'exchange', 'alert']],
+  ['Inspect', ['status', 'console', 'explain', 'report', 'ledger', 'hedges', 'replay']],
+  ['Act', ['pause', 'cancel', 'reduce', 'flatten', 'halt', 'resume', 'reload']],
+  ['Choose and tune', ['scout', 'backtest', 'compare', 'calibrate', 'tune', 'worker', 'promote']],
+  ['Recordings', ['record', 'import', 'tape', 'export']],
+  ['Develop', ['new-strategy']],
+];
+
+/** An option that this many commands have with the same text is described once. */
+const SHARED_MIN = 2;
+
+/** Every command of the program, as commander has it. */
+export async function program(): Promise<Command> {
+  const all = new Command('puntas');
+  for (const { load } of COMMAND_FILES) (await load())(all);
+  return all;
+}
+
+/** docs/cli.md as Markdown, before formatting. */
+export async function cliReference(): Promise<string> {
+  const all = await program();
+  const shared = sharedOptions(all);
+  const grouped = GROUPS.flatMap(([, names]) => names);
+  const left = all.commands.map(command => command.name()).filter(name => !grouped.includes(name));
+  if (left.length > 0) throw new Error(`in no group of test/docs/pages/cliReference.ts: ${left.join(', ')}`);
+  const named = (name: string): Command => all.commands.find(command => command.name() === name)!;
+  return [
+    '<!-- Generated from src/cli/commands by `npm run docs`. A test fails when this page is not what the code says. -->',
+    '# Commands',
+    INTRODUCTION,
+    GROUPS.map(([title, names]) => `- **${title}**: ${names.map(name => `[${name}](#${name})`).join(', ')}`).join('\n'),
+    '## Shared options',
+    'Each command below names those that it also has.',
+    ['| option | meaning |', '|---|---|', ...[...shared.values()].map(option => row(option, false))].join('\n'),
+    ...GROUPS.flatMap(([, names]) => names.flatMap(name => section(named(name), '', shared))),
+  ].join('\n\n');
+}
+
+const INTRODUCTION = `Run a command as \`npx puntas <command>\`, or in the container without \`npx\`. \`npx puntas <command> --help\` prints the same help.
+[Exit codes](environment.md#exit-codes) are the same for all commands, and [JSON output](json.md) describes \`--json\`.
+
+Where an example has \`DIR\`, \`FILE\` or \`PATH\`, put a path of yours.`;
+
+/** The most frequent option of each flag, where at least `SHARED_MIN` commands have it with the same text; by its identity. */
+function sharedOptions(all: Command): ReadonlyMap<string, Option> {
+  const counts = new Map<string, { readonly option: Option; readonly count: number }>();
+  for (const { command } of everyCommand(all, '')) {
+    for (const option of shown(command)) {
+      const before = counts.get(identityOf(option))?.count ?? 0;
+      counts.set(identityOf(option), { option, count: before + 1 });
+    }
+  }
+  const byFlags = new Map<string, { readonly option: Option; readonly count: number }>();
+  for (const found of counts.values()) {
+    const { flags } = found.option;
+    if (found.count >= SHARED_MIN && found.count > (byFlags.get(flags)?.count ?? 0)) byFlags.set(flags, found);
+  }
+  return new Map([...byFlags.values()].map(({ option }) => [identityOf(option), option] as const));
+}
+
+type Named = { readonly name: string; readonly command: Command };
+
+/** All commands below `parent` by full name, without `puntas`. */
+export const everyCommand = (parent: Command, path: string): readonly Named[] =>
+  parent.commands.flatMap(command => {
+    const name = `${path}${command.name()}`;
+    return [{ name, command }, ...everyCommand(command, `${name} `)];
+  });
+
+const shown = (command: Command): readonly Option[] => command.options.filter(({ hidden }) => !hidden);
+
+const identityOf = (option: Option): string => `${option.flags}|${option.description}|${defaultOf(option)}`;
+
+function section(command: Command, path: string, shared: ReadonlyMap<string, Option>): readonly string[] {
+  const name = `${path}${command.name()}`;
+  const options = shown(command);
+  const own = options.filter(option => !shared.has(identityOf(option)));
+  const others = options.filter(option => shared.has(identityOf(option)));
+  const examples = EXAMPLES[name] ?? [];
+  return [
+    `${path === '' ? '##' : '###'} ${name}`,
+    sentenceOf(command.description()),
+    `\`\`\`text\npuntas ${name} ${command.usage()}\n\`\`\``,
+    ...(own.length === 0
+      ? []
+      : [['| option | meaning |', '|---|---|', ...own.map(option => row(option, option.mandatory))].join('\n')]),
+    ...(others.length === 0 ? [] : [`Also ${others.map(nameOf).join(', ')}.`]),
+    ...(examples.length === 0 ? [] : [examples.map(([text, does]) => `- \`${text}\`: ${does}`).join('\n')]),
+    ...command.commands.flatMap(one => section(one, `${name} `, shared)),
+  ];
+}
+
+const sentenceOf = (text: string): string => escaped(`${text[0]!.toUpperCase()}${text.slice(1)}.`);
+
+const nameOf = (option: Option): string =>
+  `\`${option.short ?? option.long ?? option.flags}\`${option.mandatory ? ' (required)' : ''}`;
+
+function row(option: Option, isRequired: boolean): string {
+  const choices = option.argChoices === undefined ? '' : ` (${option.argChoices.join(', ')})`;
+  const meaning = `${option.description}${choices}${isRequired ? '; **required**' : ''}${defaultOf(option)}`;
+  return `| \`${option.flags.replaceAll('|', '\\|')}\` | ${escaped(meaning)} |`;
+}
+
+function defaultOf({ defaultValue, defaultValueDescription }: Option): string {
+  if (defaultValueDescription === 'none' || defaultValue === undefined || defaultValue === false) return '';
+  return `; default ${defaultValueDescription ?? String(defaultValue)}`;
+}
+
+/** Angle brackets would be taken for HTML, a bar for the end of a cell. */
+const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '\\<');

@@ -1,0 +1,82 @@
+/** Writes the page of the embedded exchange out of its table of operator calls and its table of switches. */
+import { OPERATOR_ROUTES, SWITCHES } from '../../../src/sandbox/index.ts';
+
+/** docs/embedded-exchange.md as Markdown, before formatting. */
+export function embeddedReference(): string {
+  return [
+    '<!-- Generated from src/sandbox/operator and src/sandbox/switches by `npm run docs`. A test fails when this page is not what the code says. -->',
+    '# The embedded exchange',
+    INTRODUCTION,
+    '## Operator calls',
+    OPERATOR,
+    ['| call | takes | does |', '|---|---|---|', ...calls()].join('\n'),
+    TRANSACTIONS,
+    '## Switches',
+    SWITCHES_INTRODUCTION,
+    ['| switch | values | meaning |', '|---|---|---|', ...switches()].join('\n'),
+  ].join('\n\n');
+}
+
+const calls = (): readonly string[] =>
+  OPERATOR_ROUTES.map(({ method, pattern, takes, does }) => `| \`${method} ${pattern}\` | ${takes} | ${does} |`);
+
+const switches = (): readonly string[] =>
+  Object.entries(SWITCHES).map(([name, row]) => {
+    const values =
+      row.kind === 'choice'
+        ? row.variants.map(variant => `\`${variant}\``).join(', ')
+        : `\`${row.fallback}\` (${row.min} to ${row.max})`;
+    return `| \`${name}\` | ${values} | ${row.decides} |`;
+  });
+
+/** docs/development/evidence/switches.md as Markdown: where each switch comes from. */
+export const switchSources = (): string =>
+  [
+    '<!-- Generated from src/sandbox/switches by `npm run docs`. -->',
+    '# Sources of the switches',
+    'Each open point of the interface documents is a switch of the [embedded exchange](../../embedded-exchange.md). "rest-api" and "rfq" are sections of the two documents, "facts" those of the sheet of public facts.',
+    [
+      '| switch | source |',
+      '|---|---|',
+      ...Object.entries(SWITCHES).map(([name, { source }]) => `| \`${name}\` | ${source} |`),
+    ].join('\n'),
+  ].join('\n\n');
+
+const INTRODUCTION = `A real HTTP server with matching, accounts, RFQ, conversions, webhooks and a moving market. \`puntas run\` with
+\`exchange.kind: embedded\` starts one for the bot. To run it for any client:
+
+\`\`\`sh
+npx puntas exchange --port 8080
+\`\`\`
+
+It listens only on 127.0.0.1 and prints [its addresses, keys and operator token](json.md#puntas-exchange) as one line of JSON. The same \`--seed\` gives the same market.
+
+| path | content |
+|---|---|
+| \`/api/v3\`, \`/api/v4\` (also without \`/api\`) | books, orders, trades, balances, fees, conversions |
+| \`/rfq/v1\` | pairs, quotes, conversions; errors are \`{"errors": [{code, message}]}\` |
+| \`POST /v4/webhooks\` | registers a callback URL; other hosts need \`webhookHosts: any\` |
+| \`GET /v4/webhooks/public-key\` | keys of signed deliveries (\`webhookSignature: rsa\`) |
+| \`/operator\` | the calls below |
+
+RFQ lists a pair if at most three books join its currencies. The rate is the mid price less \`rfqSpreadPips\`; amounts are rounded in favor of the desk.`;
+
+const OPERATOR = `These calls work only from this machine, with the header \`Authorization: Bearer <operatorToken>\`; other machines get 404.
+Bodies and answers are JSON, and amounts are text. Errors are 400, 401, 404 or 405 with \`{"error": "..."}\`. The default \`account\` is the oldest.
+
+\`\`\`sh
+curl -s -H "Authorization: Bearer $TOKEN" -d '{"asset":"btc","amount":"0.5"}' http://127.0.0.1:8080/operator/deposits
+\`\`\``;
+
+const TRANSACTIONS = `A transaction is PENDING, then IN_PROGRESS, then COMPLETE or FAILED, \`transactionStepMs\` apart.
+
+- Deposits and issuances credit at COMPLETE.
+- A withdrawal locks its amount immediately, and debits it at COMPLETE.
+- A redemption debits immediately, and returns the amount if it fails or is refunded.
+- A refund of a completed issuance removes the credit; it fails if the money is gone.
+- Without \`steps\`, a refund takes all steps of its method; with outcome FAILED the last one fails.
+- In lists, a returned redemption is a positive withdrawal, and a returned issuance a negative funding.
+
+Deliveries of a final status or a refund always arrive; others can be lost (\`webhookSkipPips\`). At most 10,000 wait; optional ones are dropped first.`;
+
+const SWITCHES_INTRODUCTION = `Switches decide what the interface documents leave open. A client should work with every value. The first value is the default. Names that end in Ms are milliseconds. The [sources](development/evidence/switches.md) are listed apart.`;

@@ -1,0 +1,157 @@
+/** Writes the page of states and reasons: what a bot can be, and every reason that it gives, each with its meaning. */
+import type { HedgeState } from '../../../src/core/hedging/hedgeRow.ts';
+import { KINDS } from '../../causes/kinds.ts';
+import type { Kind } from '../../causes/kinds.ts';
+
+type State = Exclude<Kind, `alert: ${string}` | `level: ${string}` | `regime: ${string}`>;
+type Level = Extract<Kind, `level: ${string}`>;
+type RegimeKind = Extract<Kind, `regime: ${string}`>;
+
+/** A reason without a meaning does not compile. */
+const REGIMES: Readonly<Record<RegimeKind, string>> = {
+  'regime: normal': 'quotes as the strategy decides',
+  'regime: wide': 'quotes a spread that is `wide.factor` times as wide',
+  'regime: reduce only': 'quotes only to bring inventory back to its target',
+  'regime: paused': 'places nothing and cancels its orders, except for `too many unknown orders`',
+  'regime: halted': 'places nothing and cancels its orders until `puntas resume`',
+};
+
+const REASONS: Readonly<Record<State, string>> = {
+  'wide: the price moves fast': 'volatility is above `wide.volatilityBps`',
+  'wide: the market is wide': 'the market spread is above `wide.marketSpreadBps`',
+  'wide: the book is thin': 'the depth is below `wide.depthMin`',
+  'reduce only: a person': '`puntas reduce`',
+  'reduce only: inventory is near its limit': 'inventory is above `reduceOnly.positionShare` of its limit',
+  'reduce only: drawdown': 'the drawdown is above `reduceOnly.drawdownShare` of its limit',
+  'reduce only: resumed beyond the limit': 'a resume while inventory is beyond its limit',
+  'halt: drawdown': 'the drawdown is above `limits.drawdownMax`',
+  'halt: loss': 'the loss of the UTC day is above `limits.dayLossMax`',
+  'halt: position': 'inventory is beyond `limits.positionMax`',
+  'halt: fills': 'more fills than `halts.fillsPer10Min`',
+  'halt: refusals': 'more rejected orders than `halts.refusalsPerMinute`',
+  'halt: unknown outcomes': 'more placements without a usable answer than `halts.unknownsPerMinute`',
+  'halt: messages': 'more placements and cancels than `halts.messagesPerMinute`',
+  'halt: ledger': 'the balances differ from the ledger without an explanation',
+  'halt: later run': 'an order of a later run: another process uses the name',
+  'halt: rival': 'orders of the name that this process did not place keep coming',
+  'halt: a person': '`puntas halt`',
+  'halt: sentinel: no life': 'the bot sent no heartbeat',
+  'halt: sentinel: too many orders': 'more live orders than `limits.ordersMax`',
+  'halt: sentinel: started anew': 'the bot was restarted while the sentinel held it',
+  'halt: something broke': 'an internal error, or a rejection that needs you',
+  'halt: the latch cannot be read': 'the file `HALTED` cannot be read',
+  'pause: stopping': 'a stop, or a change of runs',
+  'pause: halted': 'a halt',
+  'pause: paused by a person': '`puntas pause`',
+  'pause: not ready': 'the first reads are not complete',
+  'pause: no limits': 'no limits are configured',
+  'pause: rules of the book changed': 'the exchange changed the tick; the rules are read again',
+  'pause: book is not traded any more': 'the exchange no longer lists the book',
+  'pause: book stale': 'no current order book',
+  'pause: book one-sided': 'the market has no bid or no ask',
+  'pause: book crossed': 'the best bid is at or above the best ask',
+  'pause: private data stale': 'orders and trades could not be read',
+  'pause: ledger differs from the balances': 'the balances differ from the ledger',
+  'pause: sentinel is missing': '`sentinel.required`, and no heartbeat of a sentinel',
+  'pause: held by the sentinel': 'the bot cannot read its orders while the sentinel can',
+  'pause: too many unknown orders': 'too many orders have an unknown outcome',
+  'pause: the disk does not take the journal': 'the state disk is full or read-only',
+};
+
+const LEVELS: Readonly<Record<Level, string>> = {
+  'level: its order is on its way': 'the placement has no answer yet',
+  'level: its order is being canceled': 'the cancel has no answer yet',
+  'level: its order is unknown': 'the outcome of its order is unknown',
+  'level: paused after refusals': 'the side waits after a rejected order',
+  'level: refused by the exchange': 'the exchange rejected the order',
+  'level: refused as post-only': 'the order would have traded on arrival',
+  'level: post-only refused, waits for the book': 'waits until the book explains a post-only cancel',
+  'level: not sent': 'the request was not sent',
+  'level: makes way for a hedge': 'not placed in favor of a hedge',
+  'level: price is not a number': 'the strategy computed no price',
+  'level: amount is not a number': 'the strategy computed no amount',
+  'level: price below the minimum': 'below the minimum price of the book',
+  'level: price above the maximum': 'above the maximum price of the book',
+  'level: below the minimum amount': 'below the minimum amount of the book',
+  'level: below the minimum value': 'below the minimum value of the book',
+  'level: merged into the next level': 'rounds to the price of the next level',
+  'level: cut to the maximum amount': 'reduced to the maximum amount of the book',
+  'level: cut to the maximum value': 'reduced to the maximum value of the book',
+  'level: not towards the target': 'a hedge order would not reduce inventory',
+  'level: price outside the collar': 'further from the market than `limits.collarBps`',
+  'level: price or amount outside the book rules': 'violates a rule of the book',
+  'level: order value limit': 'above `limits.orderValueMax`',
+  'level: order count limit': 'above `limits.ordersMax`',
+  'level: position limit': 'its fill could exceed `limits.positionMax`',
+  'level: reduce only': 'would increase inventory in reduce-only',
+  'level: would cross the book': 'would trade against the market',
+  'level: would cross our own order': "would trade against the bot's order",
+  'level: insufficient funds': 'the available balance is too small',
+  'level: at the cap': 'inventory is at the cap of the strategy',
+  'level: no fair value': 'the fair value is unknown',
+  'level: cannot earn its fees': 'the spread does not cover the fees',
+  'level: outside its price range': 'outside the range of the grid',
+  'level: pulled: the leader moved': 'the leading price moved past the quote',
+  'level: pulled: a large trade': 'a large trade came from this side',
+  'level: held back by the strategy': 'the strategy shows nothing here',
+};
+
+const HEDGES: Readonly<Record<HedgeState, string>> = {
+  requested: 'a quote is requested',
+  quoted: 'a quote is available',
+  accepted: 'the quote is accepted',
+  executing: 'the exchange executes it',
+  unknown: 'the outcome is unknown; both outcomes count',
+  between: 'between the two legs of a route',
+  completed: 'executed and booked',
+  failed: 'not executed',
+  stranded: 'the first leg was executed, the second was not',
+};
+
+/** docs/states.md as Markdown, before formatting. */
+export function statesReference(): string {
+  const table = (head: string, rows: readonly string[]): string =>
+    [`| ${head} | meaning |`, '|---|---|', ...rows].join('\n');
+  const of = (kind: string, means: Readonly<Record<string, string>>): readonly string[] =>
+    KINDS.filter(one => one.startsWith(`${kind}: `)).map(
+      one => `| ${linked(one, one.slice(kind.length + 2))} | ${means[one] ?? ''} |`,
+    );
+  return [
+    '<!-- Generated by `npm run docs`; the compiler holds its tables against the code. -->',
+    '# States and reasons',
+    'These words appear in logs, `puntas status`, `puntas explain`, `/readyz`, metrics and recordings. They do not change within a version. If several causes apply, the strictest regime counts. A link leads to what to do.',
+    '## Regimes',
+    table('regime', of('regime', REGIMES)),
+    '### Wide',
+    table('reason', of('wide', REASONS)),
+    '### Reduce-only',
+    table('reason', of('reduce only', REASONS)),
+    '## Halts',
+    'A halt stays, over restarts, until `puntas resume`. The file `HALTED` in the state directory has the reason.',
+    table('reason', of('halt', REASONS)),
+    '## Pauses',
+    'A pause ends when its cause ends.',
+    table('reason', of('pause', REASONS)),
+    '## Levels',
+    'Why a level or a side is not quoted as the strategy wants it. A level is `placed`, `kept`, `waits`, `canceled` or `not placed`. Reasons that are not listed hold for all levels.',
+    table('reason', of('level', LEVELS)),
+    '## Hedges',
+    table(
+      'state',
+      Object.entries(HEDGES).map(([state, means]) => `| ${state} | ${means} |`),
+    ),
+  ].join('\n\n');
+}
+
+/** Entries of halts and pauses in the runbook; those with an alert have theirs under its name. */
+const ALERTED: Readonly<Record<string, string>> = {
+  'pause: book stale': 'puntasbookstale',
+  'pause: ledger differs from the balances': 'puntasledgerdiffers',
+  'pause: sentinel is missing': 'puntassentinelgone',
+};
+
+function linked(kind: Kind, text: string): string {
+  if (!/^(?:halt|pause): /.test(kind)) return text;
+  const anchor = ALERTED[kind] ?? kind.replace(/[^\w -]/g, '').replaceAll(' ', '-');
+  return `[${text}](runbook.md#${anchor})`;
+}
