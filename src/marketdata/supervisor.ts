@@ -65,7 +65,7 @@ export class MarketDataSupervisor {
 
   /** Starts the stream. The caller polls, with `poll` or `keepPolling`. */
   start(): void {
-    this.#options.stream?.start(news => this.#guard(() => this.#hear(news)));
+    this.#options.stream?.start(news => this.#guard(() => this.#onNews(news)));
   }
 
   /** Stops all reports. Resolves when a pending read has ended. */
@@ -142,7 +142,7 @@ export class MarketDataSupervisor {
     }
   }
 
-  #hear(news: StreamNews): void {
+  #onNews(news: StreamNews): void {
     const { trades, user } = this.#options;
     user.onNews?.(news);
     if (this.#stopped) return;
@@ -167,13 +167,13 @@ export class MarketDataSupervisor {
         trades?.addStreamTrades(news.trades);
         return user.onTrades?.(news.trades);
       case 'diff':
-        return this.#hearStep(news.diff);
+        return this.#onStep(news.diff);
       case 'book':
-        return this.#hearBook(news.snapshot);
+        return this.#onBook(news.snapshot);
     }
   }
 
-  #hearStep(diff: BookDiff): void {
+  #onStep(diff: BookDiff): void {
     switch (this.#stepped.take(diff)) {
       case 'applied':
         this.#options.user.onStep?.(diff);
@@ -190,7 +190,7 @@ export class MarketDataSupervisor {
   }
 
   /** Handles a complete book from a stream without steps. */
-  #hearBook(book: BookSnapshot): void {
+  #onBook(book: BookSnapshot): void {
     const { time, user } = this.#options;
     this.#sendsBooks = true;
     const isPrompt = this.#isPrompt(book.updatedAt);
