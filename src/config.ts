@@ -87,10 +87,10 @@ const SECRET_ADVICE =
   'secrets do not belong in this file: set PUNTAS_API_KEY and PUNTAS_API_SECRET in the environment, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE';
 const SECRET = /secret|pass(word|phrase)|api[-_]?key|private[-_]?key|credential|token/i;
 
-/** What looks like a secret by its name, and is a path: the schema takes nothing else there. */
+/** Keys whose names look like secrets and whose values are paths: the schema accepts nothing else. */
 const NAMES_A_FILE = ['console.operatorTokenFile', 'console.viewerTokenFile'];
 
-/** Paths of keys that look as if a secret stood behind them. */
+/** Paths of keys whose values may be secrets. */
 function pathsOfSecrets(root: Node): readonly (readonly string[])[] {
   const paths: string[][] = [];
   visit(root, {

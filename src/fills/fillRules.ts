@@ -1,7 +1,7 @@
 /** Fill rules: the share of an execution or crossing level that the bot's resting orders receive. */
 import type { Queued, QueueModel } from './queue.ts';
 
-/** Called for each simulated fill of the bot; the order's `left` is already reduced. */
+/** Called for each simulated fill of the bot, after the order's `left` is reduced. */
 export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
@@ -14,9 +14,9 @@ export const SWEEP_MS = 200;
  * One taker order, possibly reported as several executions: one side, close in time, at prices that never improve
  * again.
  *
- * The bot's simulated fills leave orders of others unfilled, although the tape reports them as filled. The sweep tracks
- * these remaining lots. The taker trades against them before it reaches worse prices, and has that much less for those.
- * Orders that came to rest after its first execution do not take part.
+ * The bot's simulated fills replace fills of other orders that the tape reports. The sweep tracks these other orders'
+ * remaining lots. The taker trades against them before worse prices, so less of its amount reaches those prices. Orders
+ * that came to rest after its first execution do not take part.
  */
 export class Sweep {
   readonly #window: number;
@@ -24,7 +24,7 @@ export class Sweep {
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
-  /** Prices of remaining lots, and their amounts. */
+  /** Prices of remaining lots; `#lots` has the amounts. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
   /** Arrival of those orders, if known. */
@@ -38,7 +38,7 @@ export class Sweep {
     this.#window = window;
   }
 
-  /** Whether executions that do not reach the bot's orders must also be reported. */
+  /** Whether lots remain, so that executions that do not reach the bot's orders must also be reported. */
   get isOpen(): boolean {
     return this.#sum > 0;
   }
@@ -143,7 +143,7 @@ export class Sweep {
 }
 
 /**
- * Rule for simulated fills. `orders` are those of the hit side, best first; they may leave the list only after the
+ * Rule for simulated fills. `orders` are the bot's on the hit side, best first; they may leave the list only after the
  * call. `sign` is +1 for asks.
  *
  * `traded`: a taker traded `lots` at `place`, reported by row `row`. `crossed`: `lots` appeared on the other side at
@@ -249,7 +249,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
   };
 }
 
-/** Fills an order completely if any execution reaches its price: an upper bound for every honest model, under its own name. */
+/** Fills an order completely if any execution reaches its price: an upper bound for all other models. */
 export function optimistic(): FillRule {
   return {
     name: 'optimistic',
@@ -276,7 +276,7 @@ function fillPassed<O extends Queued>(
   }
 }
 
-/** Records lots traded ahead of an order at its price. The level's own change reports all lots of the execution, whoever received them. */
+/** Records lots traded ahead of an order at its price. The level's own change reports all lots of the execution, also those that did not trade ahead. */
 function recordTradedAhead(queue: QueueModel, order: Queued, met: number, lots: number): void {
   queue.traded(order, met);
   if (met < lots) order.traded += lots - met;

@@ -1,23 +1,23 @@
-/** Numbers with the digits that mean something: for JSON, and for people. */
+/** Numbers rounded to their significant digits, for JSON and for readers. */
 
-/** Nine digits are more than any plot shows. Zero has no sign. */
+/** Rounds to nine digits, which is more than any plot shows. Never returns −0. */
 export const short = (x: number): number => Number(x.toPrecision(9)) + 0;
-/** The same; what is no number is null. */
+/** Rounds as `short`; returns `null` for `null`, NaN and infinity. */
 export const shortOrNull = (x: number | null): number | null => (x !== null && Number.isFinite(x) ? short(x) : null);
 
-/** About six digits, never in powers of ten. */
+/** Formats a number with about six digits, never in exponential notation. */
 export function numberText(x: number): string {
   const whole = Math.abs(x) >= 1 ? Math.floor(Math.log10(Math.abs(x))) + 1 : 1;
   return x.toLocaleString('en-US', { maximumFractionDigits: Math.max(0, Math.min(8, 6 - whole)) });
 }
 
-/** Decimals of a coin that has no others here. */
+/** Default decimals of a coin. */
 const COIN_DIGITS = 8;
-/** Coins that are worth a unit of money. */
+/** Stable coins, each worth one unit of a national currency. */
 const STABLE = new Set(['usdt', 'usdc', 'usdd', 'tusd', 'busd', 'fdusd', 'pyusd', 'dai', 'rlusd', 'mxnb', 'brl1']);
 const MONIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
-/** Decimals in which a currency is shown: those of ISO 4217, two of a stable coin, eight of another coin. */
+/** Returns the decimals of a currency: those of ISO 4217, two for a stable coin, eight for another coin. */
 export function moneyDigits(currency: string): number {
   const code = currency.toUpperCase();
   if (STABLE.has(currency.toLowerCase())) return 2;
@@ -27,7 +27,10 @@ export function moneyDigits(currency: string): number {
   );
 }
 
-/** A sum (decimal text, or approximate) in the digits of its currency, without its name; of less than its last digit two digits that are not zero. A true minus. */
+/**
+ * Formats a sum with the decimals of its currency, without the currency's name. A sum below the last decimal has two
+ * significant digits. The minus sign is U+2212.
+ */
 export function sumText(sum: string | number, currency: string): string {
   const x = Number(sum);
   const digits = moneyDigits(currency);
@@ -39,16 +42,16 @@ export function sumText(sum: string | number, currency: string): string {
   return x < 0 && /[1-9]/.test(text) ? `−${text}` : text;
 }
 
-/** The same with a plus before a gain. */
+/** Formats as `sumText`, with a plus sign before a gain. */
 export const gainText = (sum: string | number, currency: string): string => {
   const text = sumText(sum, currency);
   return Number(sum) > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 };
 
-/** Of a share; one decimal. */
+/** Formats a share, such as 0.5, as a percentage with one decimal. */
 export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-/** From seconds: `90 s` below two minutes, then `5 min`, `1 h 30 min`, from two days on `2 d 3 h`. Rounded; hours beside days downwards. */
+/** Formats seconds: `90 s` below two minutes, then `5 min`, `1 h 30 min`, and `2 d 3 h` from two days on. Rounds to the nearest unit, but hours after days down. */
 export function durationText(seconds: number): string {
   if (seconds < 120) return `${numberText(Number(seconds.toPrecision(3)))} s`;
   const minutes = Math.round(seconds / 60);
@@ -58,14 +61,14 @@ export function durationText(seconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** A dash for what is not known. */
+/** Formats a number; a dash for `null`. */
 export const numberOr = (x: number | null, decimals = 2): string =>
   x === null ? '–' : x.toLocaleString('en-US', { maximumFractionDigits: decimals });
-/** A dash for what is not known, else as `durationText`. */
+/** Formats as `durationText`; a dash for `null`. */
 export const secondsOr = (x: number | null): string => (x === null ? '–' : durationText(x));
 
-/** `2026-01-31 12:00` of ISO 8601. */
+/** Shortens an ISO 8601 time to minutes, such as `2026-01-31 12:00`. */
 export const minuteText = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
 
-/** Returns a number of things in words, such as `1 bot` or `3 bots`. */
+/** Formats a count with its noun, such as `1 bot` or `3 bots`. */
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -1,21 +1,21 @@
-/** HTML that is safe by construction: what is put into a template is text and is escaped, unless it was made by a template itself. */
+/** HTML that is safe by construction: a template escapes all values except the markup of other templates. */
 
 const MADE = Symbol('made by a template');
 
-/** Markup. Only `html` makes it. */
+/** Markup, which only `html` makes. */
 export type Html = { readonly [MADE]: string };
 
 type Part = string | number | Html | readonly Html[];
 
-/** A template of markup: each value becomes text, in an element or between the quotes of an attribute; markup, alone or in a list, stays what it is. */
+/** Makes markup from a template. Values become escaped text, in elements or quoted attributes; `Html` values and lists of them remain markup. */
 export function html(markup: TemplateStringsArray, ...values: readonly Part[]): Html {
   return { [MADE]: markup.map((piece, i) => (i === 0 ? piece : `${partText(values[i - 1]!)}${piece}`)).join('') };
 }
 
-/** For the page as a whole. */
+/** Returns the markup as text, for the complete page. */
 export const textOfHtml = (of: Html): string => of[MADE];
 
-/** Nothing. */
+/** Empty markup. */
 export const NO_HTML: Html = html``;
 
 function partText(part: Part): string {
@@ -25,7 +25,7 @@ function partText(part: Part): string {
 
 const isList = (part: Part): part is readonly Html[] => Array.isArray(part);
 
-/** In an element or an attribute in quotes; also from who says that a number comes and brings text. */
+/** Escapes text for an element or a quoted attribute. Numbers pass through it too, since a value typed as a number may be text. */
 const escaped = (text: string): string =>
   text
     .replaceAll('&', '&amp;')

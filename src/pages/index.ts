@@ -1,4 +1,4 @@
-/** Everything that other rooms may import of the pages that open from disk. */
+/** Public interface of this layer: building blocks of pages that open from disk. */
 export {
   durationText,
   gainText,

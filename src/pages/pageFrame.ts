@@ -1,24 +1,24 @@
-/** A page that opens from disk, around any content with plots: nothing in it is fetched, and nothing that was put into it can run. */
+/** Frame of a page with plots that opens from disk. The page fetches nothing, and no script in its content can run. */
 import { createHash } from 'node:crypto';
 import { html, NO_HTML, textOfHtml } from './html.ts';
 import type { Html } from './html.ts';
 import type { Plot } from './script/plot.ts';
 
-/** What the page carries along: the chart library with its style, and the page's own script. */
+/** Code embedded in the page: the chart library with its style, and the page's own script. */
 export type PageParts = { readonly library: string; readonly libraryStyle: string; readonly script: string };
 
 export type PageContent = {
   readonly title: string;
-  /** With a place for every plot. */
+  /** Content of the page, with a place for every plot. */
   readonly body: Html;
   readonly plots: readonly Plot[];
   readonly parts: PageParts;
 };
 
-/** The text of the whole HTML file. Its policy lets the two scripts of `parts` run, by their SHA-256, and nothing be fetched. */
+/** Returns the text of the complete HTML file. Its content security policy allows only the two scripts of `parts`, by their SHA-256, and no fetch. */
 export function pageWith({ title, body, plots, parts }: PageContent): string {
   const scripts = [parts.library, parts.script].map(text => text.replaceAll('</script', '<\\/script'));
-  // Only these two scripts may run, whatever else comes to stand in the page; nothing may be fetched, sent, or made to point elsewhere.
+  // Only these two scripts can run, whatever else the page contains. The page cannot fetch, submit forms or change its base address.
   const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; script-src ${scripts.map(text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`).join(' ')}`;
   return `<!doctype html>
 <html lang="en">
@@ -46,18 +46,18 @@ export const THEME_BUTTON = html`<button id="theme" type="button">light / dark</
 export const PLOT_ADVICE =
   'Drag across a plot to zoom, double-click to zoom out; a click on a name in a legend hides its line.';
 
-/** A heading of the second rank, escaped, and what stands under it. */
+/** Returns a section with a second-level heading, which is escaped. */
 export const section = (heading: string, inside: Html | readonly Html[]): Html =>
   html`<section>
     <h2>${heading}</h2>
     ${inside}
   </section>`;
 
-/** Where plots are drawn: one as wide as the page, several beside each other, `many` of them closer. */
+/** Returns places for plots: a single one as wide as the page, several next to each other, in narrower columns with `row many`. */
 export const placesOf = (plots: readonly Plot[], size: 'row' | 'row many' = 'row'): Html =>
   plots.length === 1 ? html`${plots.map(place(''))}` : html`<div class="${size}">${plots.map(place('small'))}</div>`;
 
-/** Of all that is known, a little wider; the same for plots that stand beside each other. Null of nothing. */
+/** Returns the range of all known values plus a margin, as a shared scale of plots; `null` if none is known. */
 export function rangeOf(values: readonly (number | null)[]): readonly [number, number] | null {
   let low = Infinity;
   let high = -Infinity;
@@ -71,11 +71,11 @@ export function rangeOf(values: readonly (number | null)[]): readonly [number, n
   return [low - margin, high + margin];
 }
 
-/** Below each other, as wide as the page: the first tall, the others low. */
+/** Returns places for plots below each other, as wide as the page: the first tall, the others low. */
 export const stacked = (plots: readonly Plot[]): Html =>
   html`${plots.map((plot, i) => place(i === 0 ? '' : 'low')(plot))}`;
 
-/** Closed until somebody opens it; its plots are drawn then. */
+/** Returns a collapsed section, whose plots are drawn when it is opened. */
 export const folded = (name: string, inside: Html): Html =>
   html`<details class="part">
     <summary>${name}</summary>
@@ -90,10 +90,10 @@ const place =
       <div class="plot ${size}" id="${id}" role="img" aria-label="${title}"></div>
     </figure>`;
 
-/** JSON inside a script element: nothing in it can end the element. */
+/** Encodes JSON for a script element, so that no data can end the element. */
 const dataText = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
 
-/** `head` and `rows` are table rows; `NO_HTML` for no head. */
+/** Returns a table. `head` and `rows` are table rows; `head` is `NO_HTML` for a table without one. */
 export const table = (head: Html, rows: readonly Html[]): Html =>
   html`<div class="wide">
     <table>
@@ -110,7 +110,7 @@ export const table = (head: Html, rows: readonly Html[]): Html =>
     </table>
   </div>`;
 
-/** Model colours after Okabe and Ito: told apart by people who see few colours. */
+/** Style of the page. Model colors follow Okabe and Ito, so that color-blind readers can distinguish them. */
 const STYLE = `
 :root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#6a737d;--grid:#e3e6ea;--gap:#8884;--panel:#f6f7f9;
 --model-0:#d55e00;--model-1:#0072b2;--model-2:#009e73;--model-3:#cc79a7;--model-4:#b8860b;--model-5:#56a0d3;--model-6:#7b5ea7;--model-7:#555;

@@ -73,12 +73,12 @@ import { z } from 'zod';
 import type { LimitProblem, LimitsAsked } from '../parameters.ts';
 import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spread.ts';
 
-/** Every key of your own with .describe(): what it means, its unit, what happens when it is left out. */
+/** Every key of your own with .describe(): what it means, its unit, and what happens if it is omitted. */
 export const ${word}Parameters = z.strictObject({ ...spreadParameters });
 
 export type ${type} = z.infer<typeof ${word}Parameters>;
 
-/** The last number: how far, in bps, your fair value can lie from the configured one, which is the middle of the book by default. */
+/** The last number is the maximum distance of your fair value from the configured one (default: the mid price), in bps. */
 export const ${word}LimitProblems = (p: ${type}, limits: LimitsAsked): readonly LimitProblem[] =>
   spreadLimitProblems(p, limits, 0);
 
@@ -105,7 +105,7 @@ export const ${word} = defineStrategy({
   parameters: ${word}Parameters,
   // Every step that its prices may have: what it means.
   steps: { ...SPREAD_STEPS },
-  // What tuning may vary, and how far: linear, log or among of ../tuning.ts.
+  // Keys that tuning varies, with their ranges: linear, log or among of ../tuning.ts.
   tuning: { ...spreadTuning },
   // Parameters for a market, for puntas compare; or a text that says why none follow from it.
   fromMarket: (terms, feeBps) => ({ ...spreadFromMarket(terms, feeBps) }),
@@ -122,7 +122,7 @@ function quoting(p: ${type}, instrument: Instrument): Strategy {
     quote(view) {
       const unknown = unknownIn(view);
       if (unknown !== null) return silent(unknown);
-      // Your fair value, as steps in ticks: each is shown to whoever asks for the reason of a price.
+      // Your fair value as steps in ticks; puntas explain shows each of them.
       return quoteAround(p, lots, view, [...fairSteps(view)]);
     },
   };
@@ -189,8 +189,8 @@ inventory:
 const testFile = ({ name }: Names): string => `import { expect, test } from 'vitest';
 import { strategyOf, viewOf } from './examples.ts';
 
-// The laws for all strategies hold it already (all.test.ts, shipped.test.ts): what is true of this one alone goes here.
-test('quotes on both sides of the middle', () => {
+// all.test.ts and shipped.test.ts test every strategy; test here what only this one does.
+test('quotes on both sides of the mid price', () => {
   const { bids, asks } = strategyOf('${name}').quote(viewOf());
   expect(bids[0]!.price).toBeLessThan(viewOf().mid);
   expect(asks[0]!.price).toBeGreaterThan(viewOf().mid);

@@ -1,4 +1,4 @@
-/** The candidate of a promotion, and what it comes to at each stage: on paper in a state of its own, in the live file's place with the smallest sizes, and whole. */
+/** The candidate of a promotion and its text at each stage: on paper with its own state, with the smallest sizes in the live file, and in full. */
 import { dirname, join, resolve } from 'node:path';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
@@ -19,14 +19,14 @@ import { scaledSizes, smallestAmount } from './smallestSizes.ts';
 import type { SmallestAmount } from './smallestSizes.ts';
 
 export type Candidate = {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
   readonly config: Config;
   readonly text: string;
   readonly tuned: TunedEvidence | null;
 };
 
-/** Throws `UsageError` on a file with errors, and on one of `puntas tune` whose evidence is not its own. */
+/** Reads a candidate. @throws UsageError if the file has errors, or was written by `puntas tune` and its evidence belongs to other content. */
 export function readCandidate(path: string): Candidate {
   const { config, text } = readConfigText(path);
   const tuned = tunedEvidenceIn(text);
@@ -37,7 +37,11 @@ export function readCandidate(path: string): Candidate {
   return { file: resolve(path), config, text, tuned };
 }
 
-/** What must be the live file's: a promotion changes what is traded, and never where. `text` is what would be put there, `before` what is there. Throws `UsageError` with a line for each key, and on a text that is no configuration. */
+/**
+ * Asserts that `text`, the proposed live file, trades at the same place as `before`, the current one. The keys are those
+ * of `placeOf`.
+ * @throws UsageError with one line for each key that differs, or if a text is not a configuration.
+ */
 export function samePlace(file: string, text: string, liveFile: string, before: string): void {
   const placeOf = ({ book, instance, exchange, state }: Config): Readonly<Record<string, string>> => ({
     ...{ book, instance, 'exchange.kind': exchange.kind },
@@ -58,7 +62,7 @@ export function samePlace(file: string, text: string, liveFile: string, before: 
 type ReadLive =
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] };
 
-/** A text as the configuration of the live file, with its state where it would be, or everything that is wrong in what is `called` so. */
+/** Parses a text as the live file; `state.dir` is resolved from the folder of that file. Returns all errors if it is invalid. `called` names the text in errors. */
 export function readLive(text: string, liveFile: string, called = `what would be ${liveFile}`): ReadLive {
   const loaded = loadConfig(
     text,
@@ -73,21 +77,21 @@ export function readLive(text: string, liveFile: string, called = `what would be
   };
 }
 
-/** The same; throws `UsageError` with everything that is wrong. */
+/** Returns the configuration that `readLive` parses. @throws UsageError with all errors. */
 export function liveConfig(text: string, liveFile: string, called?: string): Config {
   const read = readLive(text, liveFile, called);
   if (!read.ok) throw new UsageError(read.errors);
   return read.config;
 }
 
-/** The candidate as a file in the folder `to`, with a sentence above it. */
+/** Returns the candidate's text for a file in the folder `to`, with `head` as its first comment. */
 export function wholeText({ file, text }: Candidate, to: string, head: string): string {
   const document = parseDocument(text, { uniqueKeys: false });
   movePaths(document, dirname(file), to);
   return withHead(head, document);
 }
 
-/** The same to be run on paper from the folder `to`: a state of its own in it, a free port, and never with money. */
+/** Returns the candidate's text for a paper run from the folder `to`: its own state there, a free port, and never real orders. */
 export function paperText({ file, text, config }: Candidate, to: string, head: string): string {
   const document = parseDocument(text, { uniqueKeys: false });
   movePaths(document, dirname(file), to);
@@ -95,17 +99,17 @@ export function paperText({ file, text, config }: Candidate, to: string, head: s
     document.setIn(['paper', 'only'], true);
     document.setIn(['paper', 'stateDir'], PAPER_STATE);
   } else document.setIn(['state', 'dir'], PAPER_STATE);
-  // The bot that trades has the port of the file.
+  // The live bot uses the port of the file.
   document.setIn(['metrics', 'port'], 0);
   return withHead(head, document);
 }
 
 export const PAPER_STATE = './paper-state';
 
-/** The candidate as it is run on paper, with a state of its own. */
+/** Returns the path of the candidate's file for paper runs. */
 export const paperFile = (dir: string, promotion: number): string => join(dir, String(promotion), 'paper.yaml');
 
-/** The candidate as it runs on paper. Throws `UsageError` where that file does not trade as the candidate any more. */
+/** Returns the configuration of the paper runs. @throws UsageError if its file no longer trades as the candidate does. */
 export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   const file = paperFile(dir, started.promotion);
   const { config } = readConfigText(file);
@@ -116,7 +120,7 @@ export function paperConfig(dir: string, { started }: OpenPromotion): Config {
   return config;
 }
 
-/** The same in the folder `to` with every size in one proportion, so that its orders are the smallest that the book takes. Throws `UsageError` where that is no configuration. */
+/** Returns the candidate's text for a file in the folder `to`, with all sizes scaled in proportion, so that its orders are the smallest that the book accepts. */
 export function smallestText(
   { file, text, config }: Candidate,
   to: string,

@@ -1,4 +1,4 @@
-/** What a promotion is judged by, as its journal keeps it: the criteria, and the evidence of a replay and of runs. Research gathers the evidence. */
+/** Criteria of a promotion, and the evidence of replays and runs, as its journal stores them. Research gathers the evidence. */
 import type { Millis } from '../../core/index.ts';
 import type { LevelModelName } from '../../fills/index.ts';
 
@@ -46,7 +46,7 @@ export type ReplayEvidence = {
   readonly latenciesMs: readonly string[];
   readonly minor: string;
   readonly major: string;
-  /** Each the worst of the fill models; see `puntas tune` for their definitions. */
+  /** The worst value of all fill models, for each measure. See `puntas tune` for the definitions. */
   readonly measures: {
     readonly net60s: number;
     readonly net: number;
@@ -59,33 +59,33 @@ export type ReplayEvidence = {
     readonly orderToTrade: number;
     readonly halts: number;
   };
-  /** 95 % of `net60s`, minor currency; null with fewer than twenty blocks of time. */
+  /** 95% interval of `net60s`, in the minor currency; `null` with fewer than 20 time blocks. */
   readonly interval: { readonly low: number; readonly high: number } | null;
 };
 
 /** The result of every run of a stage, each replayed from its recording. */
 export type RunEvidence = {
   readonly state: string;
-  /** Whether it is one of `puntas run --paper`. */
+  /** Whether the state belongs to `puntas run --paper`. */
   readonly isPaper: boolean;
   readonly runs: readonly ReplayedRun[];
-  /** Runs since the stage began that had another configuration. */
+  /** Number of runs since the stage began that had another configuration. */
   readonly others: number;
   readonly hours: number;
-  /** Of the bot's orders, and of them those whose 60 s are over. */
+  /** Fills of the bot's orders; `judged` counts those that are at least 60 s old. */
   readonly fills: number;
   readonly judged: number;
   readonly volume: number;
   /** Share of the recorded time with a bid and an ask in the book. */
   readonly uptime: number;
-  /** In bps of the volume: markout after 60 s less fees. Null with nothing judged. */
+  /** Markout after 60 s less fees, in bps of the volume; `null` if `judged` is 0. */
   readonly net60sBps: number | null;
   readonly interval: { readonly low: number; readonly high: number } | null;
   readonly halts: readonly { readonly at: Millis; readonly reason: string }[];
   readonly minor: string | null;
-  /** The fill model of paper; null with real orders. */
+  /** Fill model of the paper runs; `null` with real orders. */
   readonly model: string | null;
-  /** Differences between ledger and exchange at the last comparison, by currency; null where nothing was compared since the stage began. */
+  /** Differences between ledger and exchange at the last comparison, by currency; `null` without a comparison since the stage began. */
   readonly ledger: { readonly at: Millis; readonly differences: Readonly<Record<string, string>> } | null;
 };
 
@@ -93,8 +93,8 @@ export type ReplayedRun = {
   readonly run: number;
   readonly from: Millis;
   readonly to: Millis;
-  /** Of its recording as it was read. */
+  /** SHA-256 of the recording as it was read. */
   readonly sha256: string;
-  /** Null when every command came out as it did; else what was different, up to which it counts. */
+  /** First difference between the recorded commands and the replayed ones, up to which the run counts; `null` if all are equal. */
   readonly difference: string | null;
 };

@@ -1,4 +1,4 @@
-/** The live file of a promotion: what it says, copies of all that it ever said, and how another takes its place at once and whole. */
+/** The live file of a promotion: its text, copies of all its earlier texts, and its atomic replacement. */
 import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { syncFolder, writeDurably } from '../../live/files/durableFiles.ts';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
-/** Null where it is not there. Throws `UsageError` where it cannot be read. */
+/** Returns the text of the live file, or `null` if the file does not exist. @throws UsageError if it cannot be read. */
 export function liveTextOf(file: string): string | null {
   try {
     return readRegularFile(file, TEXT_FILE);
@@ -29,7 +29,7 @@ export function liveTextOf(file: string): string | null {
   }
 }
 
-/** Of what the live file says; null where it is not there. */
+/** Returns the digest of the live file's text, or `null` if the file does not exist. */
 export function liveDigestOf(file: string): string | null {
   const text = liveTextOf(file);
   return text === null ? null : digestOf(text);
@@ -37,7 +37,7 @@ export function liveDigestOf(file: string): string | null {
 
 const copyOf = (dir: string, digest: string): string => join(dir, 'files', `${digest}.yaml`);
 
-/** Kept under its digest, which is the answer; durable when it returns. */
+/** Stores a copy under the digest of the text and returns the digest. The copy is durable on return. */
 export function keptCopy(dir: string, text: string): string {
   const digest = digestOf(text);
   const file = copyOf(dir, digest);
@@ -46,7 +46,7 @@ export function keptCopy(dir: string, text: string): string {
   return digest;
 }
 
-/** Throws `UsageError` where the copy is gone, or is not what was kept. */
+/** Returns the text of a stored copy. @throws UsageError if the copy is missing or was changed. */
 export function textOfCopy(dir: string, digest: string): string {
   const file = copyOf(dir, digest);
   const text = existsSync(file) ? readRegularFile(file, TEXT_FILE) : null;
@@ -55,7 +55,10 @@ export function textOfCopy(dir: string, digest: string): string {
   return text;
 }
 
-/** Where a file is, or would be, with every link followed; a link that leads nowhere leads to the file that will be there. Throws `UsageError` on one that leads to itself. */
+/**
+ * Returns the path of a file with every link followed. The file, and the target of its link, need not exist yet.
+ * @throws UsageError if a link leads to itself.
+ */
 export function realPlace(file: string): string {
   const path = resolve(file);
   try {
@@ -70,10 +73,12 @@ export function realPlace(file: string): string {
 }
 
 /**
- * Whole or not at all, with the rights and the owner that the file had; null takes it away. A link stays one. Lines where the owner could not be kept.
+ * Replaces the live file atomically; a `text` of `null` deletes it. The file keeps its permissions and owner, and a link
+ * remains a link. Returns messages for the operator if the owner could not be kept.
  *
- * The text is first written in `dir`, so that a kill leaves nothing next to the live file; next to it only without `dir`, or where that is on another disk.
- * @throws UsageError if the disk does not take it.
+ * The text is first written in `dir`, so that a killed process leaves nothing next to the live file. Without `dir`, or if
+ * `dir` is on another disk, the text is written next to the live file.
+ * @throws UsageError if the write fails.
  */
 export function putInPlace(file: string, text: string | null, dir: string | null = null): readonly string[] {
   const place = realPlace(file);
@@ -103,7 +108,7 @@ const isOneDisk = (one: string, other: string): boolean => {
   return statSync(one).dev === statSync(other).dev;
 };
 
-/** The owner first: who takes a file over loses some of its rights. */
+/** Copies owner and permissions; returns a message if the owner could not be kept. Sets the owner first, because a change of owner clears some permissions. */
 function keptRights(file: string, beside: string, { uid, gid, mode }: Stats): readonly string[] {
   const own = statSync(beside);
   const isSame = own.uid === uid && own.gid === gid;

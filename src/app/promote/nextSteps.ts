@@ -1,4 +1,4 @@
-/** What a person can type next in a promotion. Nothing of it is done by the program itself. */
+/** Commands that the operator can type next in a promotion. The program runs none of them. */
 import type { Millis } from '../../core/index.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../../messages/ownCommand.ts';
@@ -12,11 +12,11 @@ export type Steps = {
   readonly dir: string;
   readonly standing: Standing;
   readonly now: Millis;
-  /** A bot runs there that has another configuration than the file. */
+  /** Whether the running bot has another configuration than the file. */
   readonly isBehind?: boolean;
 };
 
-/** Commands, the next first. */
+/** Returns the next commands, in order. */
 export function nextSteps(steps: Steps): readonly string[] {
   const { liveFile, dir, standing, isBehind = false } = steps;
   const { open } = standing;
@@ -39,7 +39,7 @@ export function nextSteps(steps: Steps): readonly string[] {
   ];
 }
 
-/** Once another configuration is in the live file's place: a bot that runs takes it up by a reload, another at its start. */
+/** Returns the commands after the live file has changed: a running bot applies it by a reload, otherwise the next start reads it. */
 export function placedSteps({ liveFile, standing, now }: Steps): readonly string[] {
   const config = readableConfig(liveFile);
   if (config === null) return [];

@@ -1,4 +1,4 @@
-/** What going back would do, before it is done: the keys that change, and the quotes of a bot that runs, now and then. */
+/** Preview of a rollback: the keys that change, and the quotes of a running bot before and after. */
 import { configChanges } from '../../config.ts';
 import { replayedMoment } from '../inspect/explain.ts';
 import { lifeOf } from '../inspect/botLife.ts';
@@ -9,11 +9,11 @@ import { liveTextOf, textOfCopy } from './liveFile.ts';
 import type { Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf, nothingToGoBack } from './promotionJournal.ts';
 
-/** Reads alone. Throws `UsageError` where there is nothing to go back from. */
+/** Previews a rollback; changes nothing. @throws UsageError if there is nothing to roll back. */
 export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted {
   const { standing } = journalOf({ liveFile, dir });
   const { open, placed, pending } = standing;
-  // One that was decided and did not come to its end comes first.
+  // A rollback that was decided and not completed comes first.
   const last = pending?.isBack === true ? { promotion: pending.promotion, before: pending.to } : placed.at(-1);
   const shown = (lines: readonly string[]): Promoted => ({ end: 'shown', standing, check: null, lines, next: [] });
   if (open !== null && open.stage !== 'smallest')
@@ -30,7 +30,7 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
   const then = readLive(text, liveFile, `what ${liveFile} said before`);
   if (!then.ok) return shown([would, 'no bot takes that up:', ...then.errors]);
   const current = readLive(now, liveFile, liveFile);
-  // Its paths are of the same folder.
+  // Both state paths are relative to the same folder.
   const changes = current.ok
     ? configChanges(current.config, { ...then.config, state: current.config.state }).map(changeText)
     : ['it is no configuration as it is:', ...current.errors];

@@ -1,4 +1,4 @@
-/** `puntas promote`: the verbs that take a configuration through replay, paper and the smallest size into the live file's place, and out of it again. */
+/** `puntas promote`: commands that take a configuration through replay, paper and the smallest size into the live file, and roll it back. */
 import { basename, dirname, resolve } from 'node:path';
 import { writeDurably } from '../../live/files/durableFiles.ts';
 import { checkedAsk } from '../actions/actions.ts';
@@ -35,7 +35,7 @@ import { takenUp } from './runningBot.ts';
 import type { OpenPromotion, Standing } from './standing.ts';
 import { inPlace } from './standing.ts';
 
-/** The options of a verb on that live file, with reason and name as they are kept. Throws `UsageError` where one is missing. */
+/** Returns the options of a command, with reason and operator name as the journal stores them. @throws UsageError if one is missing. */
 export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly needsReason: boolean }): PromoteOptions {
   const { needsReason, ...options } = asked;
   const { reason, by } = checkedAsk(
@@ -47,7 +47,7 @@ export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly n
   return { ...options, by, reason, dir: promotionsDir(options.liveFile) };
 }
 
-/** Begins a promotion: candidate and criteria are copied, and cannot be changed from then on. Rejects with `UsageError`. */
+/** Starts a promotion. Candidate and criteria are copied and cannot change afterwards. Rejects with `UsageError`. */
 export async function startPromotion(
   options: PromoteOptions,
   {
@@ -99,7 +99,7 @@ export async function startPromotion(
   });
 }
 
-/** One look at the stage that is under way, written down. Rejects with `UsageError` where there is none. */
+/** Checks the current stage and records the result. Rejects with `UsageError` if no promotion is under way. */
 export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
   afterLook(
     options,
@@ -111,10 +111,11 @@ export const checkPromotion = (options: PromoteOptions): Promise<Promoted> =>
   );
 
 /**
- * Looks once more and goes on to the next stage, where all criteria are passed or `anyway`; from paper on with what is put in the live file's place.
+ * Checks the stage again and continues with the next one if all criteria pass, or with `anyway`. From paper on, an
+ * approval also replaces the live file.
  *
- * `stage` names what is approved, and one that was approved is not approved again. Without it the stage that is under way is meant, unless
- * this finishes what an earlier command had decided: then it approves nothing.
+ * `stage` names the stage to approve; an approved stage is not approved again. If `null`, the current stage is approved,
+ * unless this command completes the decision of an earlier one: then it approves nothing.
  */
 export const approvePromotion = (
   options: PromoteOptions,
@@ -130,7 +131,7 @@ export const approvePromotion = (
     (begun, looked) => approved(options, anyway, begun, looked),
   );
 
-/** Null where there is something to approve. Throws `UsageError` where the stage that is named is not reached yet. */
+/** Returns the result if nothing is left to approve, otherwise `null`. @throws UsageError if the promotion is not at the named stage. */
 function approvedBefore(
   options: PromoteOptions,
   stage: Stage | null,
@@ -156,7 +157,7 @@ function approvedBefore(
   return told(options, standing, 'done', of ?? null, [...lines, said], of?.to !== null);
 }
 
-/** The approval of the stage that is named, in the newest promotion. */
+/** Returns the approval of the named stage in the newest promotion. */
 const namedRecord = ({ dir }: PromoteOptions, { count }: Standing, stage: Stage | null): PromotionRecord | undefined =>
   promotionJournal(dir).records.findLast(
     record => record.kind === 'approved' && record.promotion === count && record.stage === stage,
@@ -197,7 +198,7 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   return told(options, placed.standing, 'done', look, [...said, ...placed.lines], true);
 }
 
-/** Ends what is under way; what was put in the live file's place gives way to what was there before, and a bot that runs takes that up. */
+/** Rolls back: ends the promotion under way. From the stage `smallest` on, also restores the previous live file, which a running bot reloads. */
 export async function promotionBack(options: PromoteOptions): Promise<Promoted> {
   if (journalOf(options).standing.count === 0) throw nothingToGoBack(options);
   return asCommand(options, ['back'], async earlier => {
@@ -223,7 +224,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
       ]);
     }
     const { pending } = standing;
-    // One that was decided and did not come to its end: that comes first, whatever the file says meanwhile.
+    // A rollback that was decided and not completed comes first, whatever the file contains now.
     if (pending?.isBack === true) {
       const said = 'an earlier way back ended too early; it is done now';
       return goneBack(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
@@ -231,20 +232,20 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     const last = standing.placed.at(-1);
     if (last === undefined) throw nothingToGoBack(options);
     const kept = pending === null ? keptLines(options, from, standing) : [];
-    // What is gone would leave the decision without its effect.
+    // If the copy were missing, the decision would have no effect.
     if (last.before !== null) textOfCopy(dir, last.before);
     const back = { kind: 'back', ...signature(options, last.promotion), to: last.before, from } as const;
     return goneBack(options, noteInJournal(dir, back), last.before, kept);
   });
 }
 
-/** What a person had written there is kept, and where. */
+/** Reports where the operator's manual changes to the live file are kept. */
 const keptLines = ({ dir, liveFile }: PromoteOptions, found: string | null, { live, pending }: Standing) =>
   found === null || found === live || found === pending?.from
     ? []
     : [`${liveFile} had been changed by hand; that is kept as ${dir}/files/${found}.yaml`];
 
-/** The way back is in the journal: the file follows, and a bot that runs. */
+/** Executes a rollback that is in the journal: restores the file, and reloads a running bot. */
 async function goneBack(
   options: PromoteOptions,
   decided: Standing,
@@ -253,11 +254,11 @@ async function goneBack(
 ): Promise<Promoted> {
   const placed = place(options, decided);
   const { end, lines: reloaded } = await takenUp(options, to);
-  // A bot that did not take it up trades on with what was there: the reload comes next.
+  // A bot that did not apply the file keeps its old configuration, so the reload is the next step.
   return told(options, placed.standing, end, null, [...placed.lines, ...lines, ...reloaded], end === 'refused');
 }
 
-/** What comes into the live file's place when this stage is approved. */
+/** Returns the text of the live file after this stage is approved. */
 function placedText(options: PromoteOptions, open: OpenPromotion, { traded }: StageCheck): string {
   const { dir, liveFile } = options;
   const { started, stage } = open;
@@ -281,6 +282,6 @@ const candidateOf = ({ dir }: PromoteOptions, open: OpenPromotion): Candidate =>
   return { file, tuned, text: textOfCopy(dir, candidate), config: paperConfig(dir, open) };
 };
 
-/** The same tapes under the same version come to the same: what was looked at is not replayed again. Null where it was not. */
+/** Returns the earlier check of a replay stage, which the same version need not repeat: its result would be equal. `null` if there is none. */
 const replayedBefore = ({ stage, checked }: OpenPromotion, { version }: PromoteOptions): StageCheck | null =>
   stage === 'replay' && checked?.version === version ? { check: checked, traded: null } : null;

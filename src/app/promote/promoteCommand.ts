@@ -1,4 +1,4 @@
-/** One command of `puntas promote` from its start to its end: alone in its folder, finishing what a killed one decided, and telling what came of it. */
+/** One command of `puntas promote`, from start to result. It has its folder to itself, and completes the decisions of a killed command. */
 import type { Looking, PromotionJudge, StageCheck } from './promotionJudge.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { liveDigestOf, putInPlace, textOfCopy } from './liveFile.ts';
@@ -10,14 +10,14 @@ import { endCommand, removeHalfWritten, startCommand } from './unfinishedCommand
 
 export type PromoteOptions = Looking & {
   readonly judge: PromotionJudge;
-  /** Receives the result before the command counts as ended: one that is killed before this returns is done once more by repeating it. */
+  /** Called with the result before the command counts as ended. If the process is killed before the return, repeating the command calls it again. */
   readonly onEnd?: (promoted: Promoted) => void;
   readonly by: string;
   readonly reason: string;
   readonly version: string;
 };
 
-/** What became of it: the journal as it stands, the look at the stage where there was one, what to say of it, and what can be typed next. */
+/** Result of a command: state of the journal, check of the stage (`null` if there was none), messages, and next commands. */
 export type Promoted = {
   readonly end: 'shown' | 'done' | 'refused';
   readonly standing: Standing;
@@ -28,10 +28,10 @@ export type Promoted = {
 
 export type Begun = ReturnType<typeof finishPending> & { readonly open: OpenPromotion; readonly records: number };
 
-/** What comes before the look: the end of a command that has nothing to look at; null where there is something. */
+/** Runs before the check. Returns the result of a command that needs no check, otherwise `null`. */
 type Before = (settled: ReturnType<typeof finishPending>, earlier: readonly PromotionRecord[]) => Promoted | null;
 
-/** A look may take long, and goes on without the lock: nobody who goes back waits for it. What was decided meanwhile makes it worth nothing. Rejects with `UsageError` then. */
+/** Checks a stage, then decides. The check may take long and holds no lock, so a rollback need not wait. Rejects with `UsageError` if the journal changed meanwhile. */
 export async function afterLook(
   options: PromoteOptions,
   asked: readonly unknown[],
@@ -40,7 +40,7 @@ export async function afterLook(
   decide: (begun: Begun, looked: StageCheck) => Promoted,
 ): Promise<Promoted> {
   const { dir, liveFile } = options;
-  // Where nothing was begun nothing is made.
+  // Without a promotion, no files are created.
   const { standing } = journalOf(options);
   if (standing.count === 0) underWay(standing, liveFile, []);
   return asCommand(
@@ -68,9 +68,10 @@ export async function afterLook(
 }
 
 /**
- * Runs one command from its start to its end, and `later` without the lock where `first` does not end it.
+ * Runs one command: `first` under the lock, and `later` without it if `first` has no result yet.
  *
- * `asked` and the options' reason and name are what makes two commands the same. `earlier` is what the same command wrote before it was killed.
+ * Two commands are the same if `asked` and the options' reason and name are equal. `earlier` has the records that the same
+ * command wrote before it was killed.
  */
 export async function asCommand<T extends object = never>(
   options: PromoteOptions,
@@ -91,16 +92,16 @@ export async function asCommand<T extends object = never>(
     onEnd?.(promoted);
     return promoted;
   } finally {
-    // A process that is killed does not come here.
+    // A killed process does not reach this line.
     if (command !== null) endCommand(dir, command);
   }
 }
 
-/** What a command says that finds its own work done. */
+/** Returns the message of a command that finds its own work done. */
 export const doneEarlier = (what: string): string =>
   `${what}; the same command had done that before it was ended early`;
 
-/** The decision is in the journal: the file follows it, and then the journal says that it did. */
+/** Puts the decision of the journal into the live file, then records that in the journal. */
 export function place(
   options: PromoteOptions,
   decided: Standing,
@@ -114,7 +115,7 @@ export function place(
   return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`, ...lost] };
 }
 
-/** What a process that ended too early had decided is put in place, unless a person has changed the file since. */
+/** Completes the decision of a process that was ended early. @throws UsageError if the operator has changed the live file since. */
 export function finishPending(options: PromoteOptions): {
   readonly standing: Standing;
   readonly lines: readonly string[];
@@ -135,7 +136,7 @@ export function finishPending(options: PromoteOptions): {
   return { standing: placed, lines: said, finished: true };
 }
 
-/** `lines`: what was done before, and is told in any case. */
+/** Returns the promotion that is under way. @throws UsageError if there is none; its text begins with `lines`. */
 export function underWay({ open }: Standing, liveFile: string, lines: readonly string[]): OpenPromotion {
   if (open === null)
     throw new UsageError(
@@ -144,7 +145,7 @@ export function underWay({ open }: Standing, liveFile: string, lines: readonly s
   return open;
 }
 
-/** Writes a look at a stage down. */
+/** Records the check of a stage. */
 export const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromotion, check: Check): Standing =>
   noteInJournal(options.dir, {
     kind: 'checked',
@@ -153,7 +154,7 @@ export const noteCheck = (options: PromoteOptions, { started, stage }: OpenPromo
     ...check,
   });
 
-/** What every record of the journal begins with. */
+/** Returns the fields that begin every record of the journal. */
 export const signature = (
   { clock, by, reason, version }: Pick<PromoteOptions, 'clock' | 'by' | 'reason' | 'version'>,
   promotion: number,
@@ -161,7 +162,7 @@ export const signature = (
   ...{ promotion, at: clock.now(), by, reason, version },
 });
 
-/** The result of a command; `isPlaced`: the live file says something else now, which a bot is to take up next. */
+/** Returns the result of a command. `isPlaced`: the live file has changed, so a reload or start of the bot comes next. */
 export function told(
   { liveFile, dir, clock }: PromoteOptions,
   standing: Standing,

@@ -1,4 +1,4 @@
-/** The journal of a live file's promotions: only ever appended to, each line synced, bound to the one before it, and with a digest of itself at its end. */
+/** Append-only journal of a live file's promotions. Each line is synced, and ends with a digest of itself; it also has the digest of the line before. */
 import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -12,10 +12,14 @@ import type { PromotionRecord } from './records.ts';
 import { after, NOTHING } from './standing.ts';
 import type { Standing } from './standing.ts';
 
-/** Beside a file, with its name: `my.yaml` has `my.promotions`, and `my.yml`, which may lie beside it, `my.yml.promotions`. */
+/** Returns the folder next to a file: `my.promotions` for `my.yaml`, and `my.yml.promotions` for `my.yml`. */
 const dirBeside = (file: string): string => join(dirname(file), `${basename(file, '.yaml')}.promotions`);
 
-/** Beside the live file itself, whatever links lead there: one file has one journal. What an earlier version left beside a link stays in use. Throws `UsageError` where there is one at either place. */
+/**
+ * Returns the journal folder, next to the live file itself, so that all links to a file share one journal. A journal
+ * that an earlier version put next to a link stays in use.
+ * @throws UsageError if both places have a journal.
+ */
 export function promotionsDir(liveFile: string): string {
   const [named, real] = [dirBeside(resolve(liveFile)), dirBeside(realPlace(liveFile))];
   if (realPlace(named) === realPlace(real)) return named;
@@ -27,7 +31,7 @@ export function promotionsDir(liveFile: string): string {
   return named;
 }
 
-/** Whoever names the file itself finds what lies beside a link to it. */
+/** Links the folder next to the live file to one next to a link, so that both names find the journal. */
 function linkToReal(liveFile: string, dir: string): void {
   const real = dirBeside(realPlace(liveFile));
   if (realPlace(dir) !== realPlace(real) && !existsSync(real)) symlinkSync(realPlace(dir), real);
@@ -44,10 +48,10 @@ export type PromotionJournal = {
 
 const FILE = 'journal.jsonl';
 
-/** `after`: digest of the line before; of the first line there is none. `digest`: of this line up to there; lines that were written before there was one have none. */
+/** `after`: digest of the line before, `null` in the first line. `digest`: of this line up to there, absent in lines of earlier versions. */
 type Line = PromotionRecord & { readonly after: string | null; readonly digest?: string };
 
-/** Throws `UsageError` where another user could have written what lies in the folder: the journal decides what the live file says. */
+/** Asserts that no other user could have written in the folder: the journal decides the live file's text. @throws UsageError otherwise. */
 function heedPromotions(dir: string): void {
   if (!existsSync(dir)) return;
   try {
@@ -58,7 +62,7 @@ function heedPromotions(dir: string): void {
   }
 }
 
-/** Empty where nothing was ever begun. Throws `UsageError` where it is not what was written. */
+/** Reads the journal; without a promotion it is empty. @throws UsageError if it was changed or the folder is not trusted. */
 export function promotionJournal(dir: string): PromotionJournal {
   heedPromotions(dir);
   const file = join(dir, FILE);
@@ -68,7 +72,7 @@ export function promotionJournal(dir: string): PromotionJournal {
   const records: PromotionRecord[] = [];
   for (const [i, text] of linesIn(file).entries()) {
     const line = lineOf(text);
-    // A line that a kill cut off: nobody was told that it was written.
+    // A killed process wrote only part of this line, and never reported it as written.
     if (line === null && !SEAL.test(text)) continue;
     try {
       if (line === null || !isWhole(text, line, areSealed))
@@ -90,7 +94,7 @@ export function promotionJournal(dir: string): PromotionJournal {
   return { file, standing, records };
 }
 
-/** A name that nothing lies under, and of which nothing was ever begun, is a slip: throws `UsageError` then. `instead`: what else can be done. */
+/** Returns the journal. @throws UsageError if neither the live file nor a promotion exists: the name is probably mistyped. `instead` adds a remedy to the message. */
 export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJournal {
   const journal = promotionJournal(dir);
   if (journal.records.length === 0 && liveTextOf(liveFile) === null)
@@ -98,11 +102,11 @@ export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJour
   return journal;
 }
 
-/** To be thrown by `back` and its preview. */
+/** Returns the error of `back` and its preview if there is nothing to roll back. */
 export const nothingToGoBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
   new UsageError(`${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`);
 
-/** Durable when it returns. Throws an Error on a record that cannot follow, `UsageError` when the disk does not take it. */
+/** Appends a record; it is durable on return. @throws Error if the record cannot follow, UsageError if the write fails. */
 export function noteInJournal(dir: string, record: PromotionRecord): Standing {
   const { file, standing } = promotionJournal(dir);
   const next = after(standing, record);
@@ -118,20 +122,20 @@ export function noteInJournal(dir: string, record: PromotionRecord): Standing {
 
 const SEAL = /,"digest":"([0-9a-f]{64})"\}$/;
 
-/** With the digest of all that stands before it. */
+/** Appends the digest of the line to the line. */
 function sealed(line: string): string {
   const text = line.slice(0, -1);
   return `${text},"digest":"${digestOf(text)}"}`;
 }
 
-/** Once a line has its digest, every later one has. */
+/** Whether the line equals its digest. Once one line has a digest, all later lines must have one. */
 function isWhole(text: string, { digest }: Line, areSealed: boolean): boolean {
   if (digest === undefined) return !areSealed;
   const seal = SEAL.exec(text);
   return seal !== null && seal[1] === digestOf(text.slice(0, seal.index));
 }
 
-/** Nobody else decides on that live file meanwhile. Rejects with `UsageError` (code 1) where another process is at it. */
+/** Runs `work` under the lock of the folder. Rejects with `UsageError` (code 1) if another process holds it. */
 export async function alone<T>({ liveFile, dir }: Place, work: () => Promise<T>): Promise<T> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(dir);

@@ -1,4 +1,4 @@
-/** The judge of a promotion: gathers the evidence of a stage and compares it with the criteria. Research implements it, and the command hands it in. */
+/** The judge of a promotion: gathers the evidence of a stage and compares it with the criteria. Research implements it. */
 import type { Clock, Instrument, Millis } from '../../core/index.ts';
 import type { Progress } from '../../messages/progress.ts';
 import type { Criteria } from './evidence.ts';
@@ -7,7 +7,7 @@ import type { OpenPromotion, Standing } from './standing.ts';
 
 export type Looking = {
   readonly liveFile: string;
-  /** Folder of the promotions of that file. */
+  /** Journal folder of the live file. */
   readonly dir: string;
   readonly clock: Clock;
   readonly progress: Progress;
@@ -15,16 +15,16 @@ export type Looking = {
   readonly threads: number;
 };
 
-/** The rules of the book and its middle, as the last run saw them. */
+/** Rules and mid price of the book in the last run. */
 export type LastTraded = { readonly instrument: Instrument; readonly midTicks: number };
 
 /** Result of one check. `traded` is null in the replay stage, and if no run of the stage saw a mid price. */
 export type StageCheck = { readonly check: Check; readonly traded: LastTraded | null };
 
 export interface PromotionJudge {
-  /** Every criterion by its default: the evidence is that of the tuning. */
+  /** Default criteria. They name no recordings, so the replay evidence is that of the tuning. */
   readonly defaultCriteria: Criteria;
-  /** @throws UsageError with a line for each mistake. */
+  /** Reads criteria from a file. @throws UsageError with one line for each mistake. */
   readCriteria(path: string): Criteria;
   /** Rejects with `UsageError` if something must be fixed before the stage can be judged. */
   checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck>;

@@ -1,16 +1,16 @@
-/** What a promotion's journal is made of: a line for each stage that began, each look at the evidence, and each decision. */
+/** Records of a promotion's journal: one line for each start, check and decision. */
 import type { Millis } from '../../core/index.ts';
 import type { Criteria, ReplayEvidence, RunEvidence } from './evidence.ts';
 import type { TunedEvidence } from './tunedEvidence.ts';
 
-/** In their order; after the last one a configuration is promoted. */
+/** Stages in order; after the last one the configuration is promoted. */
 export const STAGES = ['replay', 'paper', 'smallest'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** `not yet`: more hours or fills may tell. */
+/** `not yet`: more hours or fills are needed. */
 export type CriterionResult = 'passed' | 'failed' | 'not yet';
 
-/** One criterion: what was expected, what was found. */
+/** Result of one criterion, with the expected and the found value. */
 export type CriterionFinding = {
   readonly criterion: string;
   readonly expected: string;
@@ -18,7 +18,7 @@ export type CriterionFinding = {
   readonly result: CriterionResult;
 };
 
-/** One look at a stage. `replay` is null where the tuning's own evidence is all that is asked for. */
+/** Check of a stage. `replay` is `null` if only the evidence of the tuning is required. */
 export type Check = {
   readonly findings: readonly CriterionFinding[];
   readonly result: CriterionResult;
@@ -26,27 +26,27 @@ export type Check = {
   readonly run?: RunEvidence;
 };
 
-/** With the stage that was looked at. */
+/** Check with its stage. */
 export type StageLook = Check & { readonly stage: Stage };
 
 type Signed = {
-  /** From 1. */
+  /** Number of the promotion, from 1. */
   readonly promotion: number;
   readonly at: Millis;
   readonly by: string;
-  /** Empty of a check. */
+  /** Empty for a check. */
   readonly reason: string;
   readonly version: string;
 };
 
 export type StartedRecord = Signed & {
   readonly kind: 'started';
-  /** As it was given, absolute; the copy has these contents. */
+  /** Absolute path of the candidate; a copy keeps its contents. */
   readonly file: string;
-  /** SHA-256 of what it says, and of what it comes to in the live file's place. */
+  /** SHA-256 of the candidate's text; `live` is that of its text as the live file. */
   readonly candidate: string;
   readonly live: string;
-  /** Of what decides how it trades. */
+  /** Digest of the keys that decide how it trades. */
   readonly trading: string;
   readonly criteria: Criteria;
   readonly tuned: TunedEvidence | null;
@@ -59,25 +59,25 @@ export type ApprovedRecord = Signed & {
   readonly stage: Stage;
   readonly result: CriterionResult;
   readonly findings: readonly CriterionFinding[];
-  /** Although not all of them were passed. */
+  /** Whether it was approved although not all criteria passed. */
   readonly anyway: boolean;
-  /** SHA-256 of what the live file says from now on, and said before; null where it stays, and where there was none. */
+  /** SHA-256 of the new live file, `null` if it is unchanged; `before` is that of the old one, `null` if there was none. */
   readonly to: string | null;
   readonly before: string | null;
 };
 
 export type BackRecord = Signed & {
   readonly kind: 'back';
-  /** What the live file says from now on: null when it is taken away; absent when it stays. */
+  /** SHA-256 of the new live file; `null` if it is deleted, absent if it is unchanged. */
   readonly to?: string | null;
-  /** What it said. */
+  /** SHA-256 of the live file before; `null` if there was none. */
   readonly from: string | null;
 };
 
-/** The live file says now what was decided. A line that is missing: the process ended between the decision and the file. */
+/** The live file has the decided text. If this line is missing, the process ended between the decision and the write. */
 export type PlacedRecord = Signed & { readonly kind: 'placed' };
 
-/** Asked for and not done. */
+/** Request that was not executed. */
 export type RefusedRecord = Signed & {
   readonly kind: 'refused';
   readonly asked: 'approve';

@@ -1,4 +1,4 @@
-/** The bot that runs with a live file: how it takes up what the file says now, and whether it has. */
+/** The running bot of a live file: reloads the file, and reports whether the bot has its configuration. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { configChanges, recordedConfig } from '../../config.ts';
@@ -18,7 +18,7 @@ type Asked = {
   readonly clock: Clock;
 };
 
-/** A bot that runs there takes the file up by a reload; without a file there is nothing to take up. */
+/** Reloads the live file in a running bot. `digest` is that of the file; `null` if there is no file to reload. */
 export async function takenUp(
   { liveFile, by, reason, clock }: Asked,
   digest: string | null,
@@ -38,7 +38,7 @@ export async function takenUp(
   }
 }
 
-/** Whether a bot runs there that trades by another configuration than the file's, as its newest recording tells: it took up no reload since. */
+/** Whether the running bot trades by another configuration than the file's, by its newest recording. */
 export function hasOther(liveFile: string, now: Millis): boolean {
   const config = readableConfig(liveFile);
   if (config === null || config === 'broken') return false;
@@ -52,7 +52,7 @@ export function hasOther(liveFile: string, now: Millis): boolean {
   );
 }
 
-/** Null where it is not there. One that is broken keeps nobody from being told where the promotion stands. */
+/** Returns the configuration, or `null` if the file does not exist. An invalid file is no error, so that the promotion can still be shown. */
 export function readableConfig(file: string): Config | 'broken' | null {
   if (!existsSync(file)) return null;
   try {

@@ -1,4 +1,4 @@
-/** `puntas promote` alone: where the promotion of a live file stands, what is not as it should be, and what can be typed next. */
+/** `puntas promote` without a subcommand: stage of the promotion, problems, and next commands. */
 import { shellWord } from '../../messages/ownCommand.ts';
 import { readLive } from './candidate.ts';
 import { liveDigestOf, liveTextOf } from './liveFile.ts';
@@ -9,7 +9,7 @@ import type { PromotionRecord } from './records.ts';
 import { hasOther } from './runningBot.ts';
 import type { Standing } from './standing.ts';
 
-/** Where it stands. Reads alone. Throws `UsageError` where there is nothing of that name. */
+/** Returns the stage of the promotion; changes nothing. @throws UsageError if neither the live file nor a promotion exists. */
 export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'liveFile' | 'dir' | 'clock'>): Promoted {
   const { standing, records } = journalOf({ liveFile, dir });
   const { open, live } = standing;
@@ -31,7 +31,7 @@ export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'li
   };
 }
 
-/** After a reload that was refused, or that nobody asked for. */
+/** Returns the message for a running bot that has not reloaded the live file. */
 function behindText(liveFile: string, records: readonly PromotionRecord[]): string {
   const isBack =
     records.findLast(
@@ -48,7 +48,7 @@ const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[
         `${liveFile} does not yet say what promotion ${pending.promotion} decided: the command that did was ended; the next check, approve or back does it`,
       ];
 
-/** A live file that no bot starts with. */
+/** Returns the errors of a live file that is not a valid configuration. */
 function brokenLines(liveFile: string): readonly string[] {
   const text = liveTextOf(liveFile);
   const read = text === null ? null : readLive(text, liveFile, liveFile);

@@ -1,26 +1,31 @@
-/** The smallest sizes that a book takes, and a configuration with every size in that proportion. */
+/** Smallest order sizes that a book accepts, and the sizes of a configuration in that proportion. */
 import type { Config } from '../../config.ts';
 import { money, moneyOf, textOfMoney } from '../../core/index.ts';
 import type { Money } from '../../core/index.ts';
 import type { LastTraded } from './promotionJudge.ts';
 
 export type SmallestAmount = {
-  /** Of one order, in the major currency. */
+  /** Amount of one order, in the major currency. */
   readonly lots: Money;
-  /** What of the candidate's that is: both as money, 1 at most. */
+  /** Amount of one order in the candidate; `lots` is at most this. */
   readonly of: Money;
-  /** In words, such as `1/80`. */
+  /** `lots` as a share of `of`, such as `1/80`, or `all`. */
   readonly share: string;
   readonly why: string;
 };
 
 const UNIT = 10n ** 18n;
 
-/** The smallest amount and the smallest value of the book, with a quarter more so that a price that falls by a fifth leaves it possible; twice that where sizes lean, or leaned ones were never placed. At most what the candidate has. */
+/**
+ * Returns an order amount that meets the book's minimum amount and minimum value, at most the candidate's.
+ *
+ * The minimum is raised by a quarter, so that the order stays valid if the price falls by a fifth. It is doubled if sizes
+ * are skewed, because the reduced side would otherwise never be placed.
+ */
 export function smallestAmount({ strategy }: Config, { instrument, midTicks }: LastTraded): SmallestAmount {
   const price = BigInt(Math.floor(midTicks));
   const { amountMin, valueMin, lotMoney, major } = instrument;
-  // Rounded up: less would be refused.
+  // Rounded up, because the exchange rejects a lower value.
   const byValue = price > 0n ? (valueMin + price - 1n) / price : 0n;
   const least = byValue > BigInt(amountMin) ? byValue : BigInt(amountMin);
   const leans = 'skew' in strategy && typeof strategy.skew === 'object' && 'sizeRange' in strategy.skew;
@@ -39,7 +44,7 @@ export function smallestAmount({ strategy }: Config, { instrument, midTicks }: L
   };
 }
 
-/** Amounts and sums that grow with the size of an order; what is about the market (a wall, a depth) or the account (a target) is not. */
+/** Keys that grow with the order size. Sizes of the market (a wall, a depth) or of the account (a target) do not. */
 const SIZES: readonly { readonly path: readonly string[]; readonly round: 'up' | 'down' }[] = [
   { path: ['strategy', 'amount'], round: 'down' },
   { path: ['strategy', 'levelAmountStep'], round: 'down' },
@@ -55,7 +60,7 @@ const SIZES: readonly { readonly path: readonly string[]; readonly round: 'up' |
   { path: ['hedge', 'costDayMax'], round: 'up' },
 ];
 
-/** With what each was. Those that are not there stay so. */
+/** Returns the scaled sizes with their old values; absent keys stay absent. */
 export function scaledSizes(
   config: Config,
   { lots, of }: SmallestAmount,
@@ -64,14 +69,14 @@ export function scaledSizes(
   return SIZES.flatMap(({ path, round }) => {
     const was = path.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>> | undefined)?.[key], config);
     if (typeof was !== 'string') return [];
-    // A sum of money has its currency behind it.
+    // The currency follows a sum of money.
     const [digits = '', ...unit] = was.split(' ');
     const value = [textOfMoney(scaled(moneyOf(digits), lots, of, round)), ...unit].join(' ');
     return [{ path, value, was }];
   });
 }
 
-/** To eight decimals, as amounts and sums of the exchange have them. */
+/** Eight decimals, as in the exchange's amounts and sums. */
 const STEP = UNIT / 10n ** 8n;
 
 function scaled(sum: Money, lots: Money, of: Money, round: 'up' | 'down'): Money {

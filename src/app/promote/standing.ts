@@ -1,4 +1,4 @@
-/** Where the promotions of one live file stand, by their journal: a state machine in which no stage can be skipped. */
+/** State of the promotions of one live file, from their journal: a state machine in which no stage can be skipped. */
 import type { Millis } from '../../core/index.ts';
 import { STAGES } from './records.ts';
 import type { ApprovedRecord, CheckedRecord, PromotionRecord, Stage, StartedRecord } from './records.ts';
@@ -6,43 +6,43 @@ import type { ApprovedRecord, CheckedRecord, PromotionRecord, Stage, StartedReco
 export type OpenPromotion = {
   readonly started: StartedRecord;
   readonly stage: Stage;
-  /** When it began. */
+  /** Start of this stage. */
   readonly since: Millis;
-  /** The last look at this stage. */
+  /** Last check of this stage; `null` without one. */
   readonly checked: CheckedRecord | null;
-  /** Those that were approved, oldest first. */
+  /** Approvals of earlier stages, oldest first. */
   readonly approved: readonly ApprovedRecord[];
-  /** The last look at each stage before this one. */
+  /** Last check of each earlier stage. */
   readonly evidence: readonly CheckedRecord[];
 };
 
-/** A promotion that put something into the live file's place. */
+/** A promotion that has replaced the live file; `before` is the digest of the replaced text. */
 type Placed = { readonly promotion: number; readonly before: string | null };
 
 export type Standing = {
   readonly open: OpenPromotion | null;
-  /** What the live file should say: its digest, null when it should not be there; absent while no promotion ever touched it. */
+  /** Digest that the live file should have; `null` if the file should not exist, absent if no promotion has changed it. */
   readonly live?: string | null;
-  /** Newest last: what going back goes back over. */
+  /** Promotions in place, newest last; a rollback removes the last. */
   readonly placed: readonly Placed[];
-  /** Decided, and not known to be in the live file; null where nothing is. */
+  /** Decision that is not known to be in the live file; `null` if there is none. */
   readonly pending: Pending | null;
-  /** How many were begun. */
+  /** Number of promotions started. */
   readonly count: number;
 };
 
-/** What the live file is to say, and said; null where it is not to be there, or was not. */
+/** New and old digest of the live file; `null` if the file should not exist, or did not. */
 export type Pending = {
   readonly promotion: number;
   readonly to: string | null;
   readonly from: string | null;
-  /** By a way back. */
+  /** Whether the decision is a rollback. */
   readonly isBack: boolean;
 };
 
 export const NOTHING: Standing = { open: null, placed: [], pending: null, count: 0 };
 
-/** Throws an Error with the reason for a record that cannot follow. */
+/** Returns the state after a record. @throws Error with the reason if the record cannot follow. */
 export function after(standing: Standing, record: PromotionRecord): Standing {
   const { open, placed, count, pending } = standing;
   const cannot = (why: string): never => {
@@ -87,7 +87,7 @@ export function after(standing: Standing, record: PromotionRecord): Standing {
   };
 }
 
-/** From a stage with nothing in place the promotion ends, and the live file stays; else what was there before the newest one is put back. */
+/** Returns the state after a rollback. Before the stage `smallest`, the promotion ends and the live file is unchanged; otherwise the text before the newest promotion is restored. */
 function wentBack(
   standing: Standing,
   { promotion, to, from }: Extract<PromotionRecord, { kind: 'back' }>,
@@ -106,5 +106,5 @@ function wentBack(
   return { ...standing, open: null, live: last.before, placed: placed.slice(0, -1), pending };
 }
 
-/** The promotion that is in place: under way with its smallest size, or whole; null where none is. */
+/** Returns the number of the promotion in the live file, with its smallest size or in full; `null` if there is none. */
 export const inPlace = ({ placed }: Standing): number | null => placed.at(-1)?.promotion ?? null;

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 
-/** What is about the exchange, the folder and the watching of a bot. */
+/** Sections about the exchange, the state folder and the monitoring of a bot. */
 const NOT_TRADED = new Set('exchange state webhooks log metrics alerts console journal paper'.split(' '));
 
 /** Whether a key, such as `strategy.halfSpreadBps`, decides how a bot trades. */
 export const isTraded = (key: string): boolean => !NOT_TRADED.has(key.split('.', 1)[0]!);
 
-/** What of a configuration decides how it trades: the same for the same bot at another exchange, in another folder. */
+/** Returns the digest of the keys that decide how a bot trades. It does not depend on the exchange and the state folder. */
 export const tradingDigest = (config: Config): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.fromEntries(Object.entries(config).filter(([key]) => isTraded(key)))))

@@ -1,4 +1,4 @@
-/** What a tuned configuration carries for programs: one comment line with the study's evidence, which holds for that very content and no other. */
+/** Machine-readable evidence of a tuning study: one comment line in the tuned configuration, valid only for that content. */
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -12,11 +12,11 @@ const schema = z.object({
   puntas: z.string(),
   study: z.string(),
   trial: z.number(),
-  /** Configurations ever tried on these hours. */
+  /** Number of configurations ever tried on these hours. */
   trials: z.number(),
   tapes: z.array(z.object({ market: z.string(), digest: z.string(), tuned: span, heldOut: span })),
   better: z.boolean(),
-  /** Minor currency, after 60 s and fees, under the lower of the fill models. */
+  /** Markout after 60 s less fees, in the minor currency, by the fill model with the lower result. */
   net60s: z.number(),
   interval,
   deflated: z.number(),
@@ -26,10 +26,10 @@ const schema = z.object({
 
 export type TunedEvidence = z.infer<typeof schema>;
 
-/** Start of that line. */
+/** Start of the evidence line. */
 export const EVIDENCE_MARK = '# evidence: ';
 
-/** Null where the file has none; in words where it has one that does not hold. */
+/** Returns the evidence of a configuration; `null` if it has none, a reason as text if the evidence is invalid. */
 export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
   const line = text.split('\n').find(row => row.startsWith(EVIDENCE_MARK));
   if (line === undefined) return null;
@@ -46,14 +46,14 @@ export function tunedEvidenceIn(text: string): TunedEvidence | string | null {
   return read.data;
 }
 
-/** The same without that line: for a text that does not say the same any more. */
+/** Removes the evidence line, for a text whose content has changed. */
 export const withoutEvidence = (text: string): string =>
   text
     .split('\n')
     .filter(row => !row.startsWith(EVIDENCE_MARK))
     .join('\n');
 
-/** Of the data of a YAML text: remarks and order of lines aside, what it says. */
+/** Returns the digest of the data in a YAML text, without comments and the order of keys. */
 export const digestOfYaml = (text: string): string =>
   createHash('sha256')
     .update(JSON.stringify(sorted(parse(text, { uniqueKeys: false }))))

@@ -1,4 +1,4 @@
-/** The promote command that has started and not ended. A kill leaves it behind, and the same command repeated does the rest of it and nothing more. */
+/** A promote command that has started and not ended. After a kill, repeating the same command completes it and does nothing more. */
 import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { realPlace } from './liveFile.ts';
 
 export type UnfinishedCommand = {
   readonly id: string;
-  /** Digest of everything that was asked for. */
+  /** Digest of the whole request. */
   readonly ask: string;
   /** Records in the journal when the command started. */
   readonly records: number;
@@ -18,10 +18,10 @@ export type UnfinishedCommand = {
 const fileOf = (dir: string): string => join(dir, 'command.json');
 
 /**
- * Writes down that a command starts; durable when it returns. `asked`: everything that was asked for.
+ * Records that a command starts; durable on return. `asked` is the whole request.
  *
- * Returns what was written down, and `isRepeated` if the same command had started before and was killed: what the journal has beyond
- * `records` is its work then.
+ * Returns the record. `isRepeated` is true if the same command started before and was killed: it then wrote the records of
+ * the journal beyond `records`.
  */
 export function startCommand(
   dir: string,
@@ -30,19 +30,19 @@ export function startCommand(
 ): UnfinishedCommand & { readonly isRepeated: boolean } {
   const ask = digestOf(JSON.stringify(asked));
   const left = unfinishedIn(dir);
-  // Its journal may have been put back from a copy since.
+  // The journal may have been restored from an older copy since.
   if (left !== null && left.ask === ask && left.records <= records) return { ...left, isRepeated: true };
   const command = { id: randomUUID(), ask, records };
   writeDurably(fileOf(dir), JSON.stringify(command));
   return { ...command, isRepeated: false };
 }
 
-/** Forgets a command that has ended; another one that has started since stays. */
+/** Removes the record of a command that has ended, unless another command has started since. */
 export function endCommand(dir: string, { id }: UnfinishedCommand): void {
   if (unfinishedIn(dir)?.id === id) rmSync(fileOf(dir), { force: true });
 }
 
-/** What is no such file is of nobody: it was never whole. */
+/** Returns the unfinished command; `null` if there is none, or if its file is incomplete. */
 function unfinishedIn(dir: string): UnfinishedCommand | null {
   const file = fileOf(dir);
   if (!existsSync(file)) return null;
@@ -56,7 +56,7 @@ function unfinishedIn(dir: string): UnfinishedCommand | null {
   }
 }
 
-/** Removes files that a kill left half written, in the folder of the promotions and next to the live file. For the one process that works there. */
+/** Removes partial files of a killed process, in the journal folder and next to the live file. The caller must hold the lock. */
 export function removeHalfWritten(dir: string, liveFile: string): void {
   const folders = readdirSync(dir, { withFileTypes: true }).filter(entry => entry.isDirectory());
   for (const folder of [dir, ...folders.map(({ name }) => join(dir, name))])
@@ -64,7 +64,7 @@ export function removeHalfWritten(dir: string, liveFile: string): void {
   const place = realPlace(liveFile);
   const folder = dirname(place);
   if (!existsSync(folder)) return;
-  // The names that an earlier version gave them.
+  // Also the names of earlier versions.
   for (const name of readdirSync(folder))
     if (name.startsWith(`${basename(place)}.`) && HALF_PLACED.test(name)) rmSync(join(folder, name), { force: true });
 }

@@ -73,7 +73,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'promote check': [['puntas promote check -c trading.yaml', 'checks the current stage']],
   'promote approve': [
     [
-      'puntas promote approve replay -c trading.yaml --reason "it earns on hours that nobody tuned on"',
+      'puntas promote approve replay -c trading.yaml --reason "it earns on hours that no trial has seen"',
       'goes to paper',
     ],
   ],

@@ -1,9 +1,9 @@
-/** A timer for the engine whenever it waits for nothing but time: when it decides then does not depend on what else happens. */
+/** Timer of the engine's decisions that wait only for time, so that other events do not shift them. */
 import { sleep } from '../../core/index.ts';
 import type { Engine, Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 
-/** Until the signal. `everyMs`: no longer than that between two looks at the engine. */
+/** Steps the engine when it is due, until the signal. `everyMs` is the maximum time between two checks of the engine. */
 export async function decisionTimer(
   { clock, time, step }: Omit<RunContext, 'log'>,
   engine: Pick<Engine, 'decidesAt'>,
@@ -12,7 +12,7 @@ export async function decisionTimer(
 ): Promise<void> {
   while (!signal.aborted) {
     if (engine.decidesAt <= time()) step({ kind: 'timer', at: time() });
-    // Of an engine that cannot come to rest a moment later, so that it does not stop everything else; else to the very moment, as a replay does.
+    // Wakes exactly when the engine is due, as a replay does. An engine that is always due waits 1 ms, so that other tasks can run.
     const left = engine.decidesAt - time();
     await sleep(clock, left > 0 ? Math.min(left, everyMs) : 1, signal);
   }

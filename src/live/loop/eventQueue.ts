@@ -4,9 +4,9 @@ import type { EngineEvent } from '../../core/index.ts';
 export type EventSteps = {
   /** Called with each event just before its step. Events that it puts precede this one. Not called for an event that waits again. */
   readonly prepare: (event: EngineEvent) => void;
-  /** One step: applies the event and executes its commands. Events that it puts follow directly, before all others that wait. */
+  /** Applies the event and executes its commands. Events that it puts follow directly, before all waiting ones. */
   readonly step: (event: EngineEvent) => void;
-  /** Called once per drain after `EVENTS_MAX` events. The events that it puts are next, and as many again may follow. */
+  /** Called once per drain after `EVENTS_MAX` events. The events that it puts are next; up to `EVENTS_MAX` more may follow. */
   readonly onEndless: () => void;
 };
 
@@ -28,8 +28,8 @@ export class EventQueue {
   }
 
   /**
-   * Steps through the event and all that it causes. During a step, the event only waits: causes precede effects, and the order is that of nested calls.
-   * @throws Error if events still cause others after `onEndless`, or what `prepare` or `step` throw; what waits is dropped then.
+   * Processes the event and all events that it causes. During a step, a put event waits, so causes precede effects, in the order of nested calls.
+   * @throws Error if events still cause others after `onEndless`, or what `prepare` or `step` throws. Waiting events are dropped then.
    */
   readonly put = (event: EngineEvent): void => {
     if (this.#isDraining) this.#caused.push(event);

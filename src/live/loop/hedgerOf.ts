@@ -1,4 +1,4 @@
-/** The hedger of a run, put together from what the loop has. */
+/** Construction of a run's hedger from the options of the loop. */
 import { Hedger, hedgeViewOf } from '../../hedge/index.ts';
 import type { FlattenRequest, HedgerOptions } from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
@@ -9,17 +9,17 @@ import type { Rules } from '../rules.ts';
 
 type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
   readonly rules: () => Rules;
-  /** When the last read of the balances began. */
+  /** Start time of the last read of the balances. */
   readonly balancesAt: () => Millis;
 };
 
-/** Only once quotes only close: the hedger must not close what they open meanwhile. */
+/** Reports a flatten request only while the bot is reduce-only: the hedger must not close inventory that quotes still open. */
 const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenRequest => ({
   asked: () => (engine.reducingBecause === null ? null : file.read()),
   done: why => file.end(why, clock.now()),
 });
 
-/** The hedger of one run; null when inventory leaves by quotes alone. */
+/** Returns the hedger of one run; `null` if only quotes reduce inventory. */
 export function hedgerOf(
   { beside, bot: { instance }, engine, start, state: { journal, flatten } }: LoopOptions,
   run: RunContext,

@@ -1,4 +1,4 @@
-/** What a run is made of, in parts by what they are about, and what it says at its end. */
+/** Options of a run, grouped by subject, and its final report. */
 import type { Clock, Engine, Exchange, MarketStream, Millis, TransferLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
@@ -11,44 +11,44 @@ import type { RfqReferenceSetup } from '../market/rfqReferenceReads.ts';
 import type { Opening } from './opening.ts';
 import type { Rules } from '../rules.ts';
 
-/** Which bot it is. */
+/** Identity of the bot. */
 export type BotName = {
   /** Symbol of the book that it quotes on. */
   readonly book: string;
-  /** Begins every origin id of its orders. */
+  /** Prefix of the origin id of all its orders. */
   readonly instance: string;
-  /** What a person types to lift a halt of this very bot. */
+  /** Command with which the operator lifts a halt of this bot. */
   readonly resumeCommand: string;
 };
 
-/** The exchange: what is asked of it, and what it tells by itself. */
+/** The exchange: its requests and its stream. */
 export type ExchangeSide = {
   readonly exchange: Exchange;
-  /** Without it books are polled only. */
+  /** If absent, books are only polled. */
   readonly stream?: MarketStream | undefined;
-  /** Its lists of deposits and withdrawals; absent: only a person explains what came or went. */
+  /** Lists of deposits and withdrawals. If absent, only the operator can explain transfers. */
   readonly moneyLists?: TransferLists | undefined;
 };
 
-/** What it may do beside quoting on its book. */
+/** Optional activities in addition to quoting on the book. */
 export type BesideQuoting = {
-  /** What our price is elsewhere, and how often it is read; absent: never. */
+  /** Reference price from other markets, and its interval; if absent, none is read. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Asks RFQ for its prices; absent: never. */
+  /** Reads reference prices from RFQ; if absent, none are requested. */
   readonly rfqReference?: RfqReferenceSetup | undefined;
-  /** Lets inventory leave by conversions; absent: it leaves by quotes alone. */
+  /** Hedges inventory by conversion. If absent, only quotes reduce inventory. */
   readonly hedge?: HedgeSetup | undefined;
 };
 
-/** What outlives the run. */
+/** State that outlives the run. */
 export type StateSide = {
   readonly journal: Journal;
   readonly latch: Latch;
-  /** Where a person leaves bookings. */
+  /** Bookings from the operator. */
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
-  /** Where a person leaves word of hedges that nobody can look up. */
+  /** Settlements from the operator, for hedges whose outcome cannot be looked up. */
   readonly settlements?: NumberedMailbox<'settle'> | undefined;
-  /** Where a person leaves that the hedger is to close everything. */
+  /** Request of the operator that the hedger close all inventory. */
   readonly flatten?: FlattenFile | undefined;
 };
 
@@ -57,25 +57,25 @@ export type LoopTiming = {
   readonly bookPollMs: Millis;
   readonly privatePollMs: Millis;
   readonly shutdownMs: Millis;
-  /** How late the record of a trade may be. */
+  /** Maximum delay of a trade's record, in ms. */
   readonly tradeReportDelayMaxMs: Millis;
-  /** How late the exchange may list a transfer that is in the balances already, and how early one that is not yet. */
+  /** Maximum time between a transfer's appearance in the balances and in the lists, in either order, in ms. */
   readonly transferListDelayMaxMs: Millis;
 };
 
-/** Who watches over the run from outside. */
+/** External monitors of the run. */
 export type Watchers = {
-  /** Told after each whole and successful private read: what a watcher goes by. */
+  /** Called after each complete and successful private read. */
   readonly onReconciled?: () => void;
-  /** Told every two seconds that the loop turns, and whether no private request may be sent, because of a lock-out or a budget that is used up. */
+  /** Called every two seconds as a heartbeat. `isKeptOut`: no private request can be sent, because of a lockout or an exhausted budget. */
   readonly onTurn?: (isKeptOut: boolean) => void;
-  /** Told after every step of the engine how many milliseconds it took. */
+  /** Called after every step of the engine, with its duration. */
   readonly onStep?: (ms: Millis) => void;
-  /** Whether the sentinel shows life; absent: none is asked for. */
+  /** Whether the sentinel sends heartbeats; if absent, none is required. */
   readonly sentinelAlive?: () => boolean;
 };
 
-/** All of a run but its engine, which is made once the rules are known. */
+/** Options of a run without its engine, which needs the rules of the book. */
 export type RunParts = {
   readonly bot: BotName;
   readonly clock: Clock;
@@ -89,18 +89,18 @@ export type RunParts = {
 
 export type LoopOptions = RunParts & {
   readonly engine: Engine;
-  /** What was read before the first quote. */
+  /** Rules and balances from before the first quote. */
   readonly start: { readonly rules: Rules; readonly opening: Opening };
 };
 
 export type StopReport = {
   /** Origin ids of the bot's orders that could not be verified to be gone. */
   readonly left: readonly string[];
-  /** Why the open orders are not known; absent if they were read. Then more orders than those in `left` may be open. */
+  /** Reason why the open orders could not be read, so that more than those in `left` may be open; absent if they were read. */
   readonly unread?: string;
   /** Whether the ledger equals the exchange's balances to the last digit; `null` if the balances could not be read. */
   readonly ledgerMatches: boolean | null;
-  /** What broke, when something did. */
+  /** Error that ended the run; `null` if there was none. */
   readonly failure: string | null;
 };
 

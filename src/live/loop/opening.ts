@@ -1,4 +1,4 @@
-/** What is read before the first quote: the book's rules, our rates, and balances on a quiet cut of the trade history. */
+/** Reads before the first quote: the rules of the book, the account's fees, and balances while no trade happens. */
 import { accountTierOf, describeRow, instrumentOf, moneyOf, rateCeil, sleep, textOfMoney } from '../../core/index.ts';
 import type {
   AvailableBook,
@@ -16,16 +16,16 @@ import type { Rules } from '../rules.ts';
 import type { Journal, Leftovers } from '../state/journal.ts';
 import { inUnitsOf } from '../state/units.ts';
 
-/** Of a book that the exchange does not list. */
+/** Code for a book that the exchange does not list. */
 export const NO_SUCH_BOOK = 'no-such-book';
 
-/** A start that cannot go on, in one line for a person. */
+/** Reason why a start cannot continue, in one line for the operator. */
 export class CannotStart extends Error {
-  /** The exchange's code, or one of ours, when a request ended it; null when there was no answer, or none was needed. */
+  /** Code of the exchange or of the bot if a request failed; `null` without an answer or a request. */
   readonly code: string | null;
-  /** The same start may go on later, without a person doing anything. */
+  /** Whether the same start may succeed later without the operator. */
   readonly mayPass: boolean;
-  /** What a person can do, in a clause; null when nothing can be said. */
+  /** Remedy for the operator, as a clause; `null` if none is known. */
   readonly remedy: string | null;
   constructor(message: string, code: string | null = null, mayPass = false, remedy: string | null = null) {
     super(message);
@@ -36,7 +36,7 @@ export class CannotStart extends Error {
   }
 }
 
-/** The rules of one book and our rates on it. */
+/** Reads the rules of one book and the account's fees on it. Rejects with `CannotStart`. */
 export async function readRules(exchange: Exchange, book: string): Promise<Rules> {
   const row = await readBookRow(exchange, book);
   const fee = await ratesOf(exchange, row);
@@ -45,7 +45,7 @@ export async function readRules(exchange: Exchange, book: string): Promise<Rules
   return { instrument, makerRate: rateCeil(fee.maker), takerRate: rateCeil(fee.taker), tier };
 }
 
-/** What is public of one book. */
+/** Reads the public row of one book. Rejects with `CannotStart`. */
 export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, book: string): Promise<AvailableBook> {
   const { value: books, unreadable } = await need('read available_books', exchange.availableBooks());
   const row = books.find(candidate => candidate.book === book);
@@ -56,7 +56,7 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
   throw new CannotStart(`book ${book} is not traded there; expected one of ${names.join(', ')}`, NO_SUCH_BOOK);
 }
 
-/** The account's own rates; the schedule's entry tier when the exchange does not list the book's. */
+/** Reads the account's fees on the book; if the exchange lists none, returns the first tier of the schedule, or its flat rate. */
 async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee> {
   const { value: fees, unreadable } = await need('read fees', exchange.fees());
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
@@ -67,12 +67,12 @@ async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee>
   return { ...rates, book: row.book };
 }
 
-/** What a run starts from: fresh balances, or the ledger that the last run of the account left. */
+/** Starting point of a run: fresh balances, or the ledger of the account's last run. */
 export type Opening =
   | ({ readonly kind: 'fresh' } & OpeningBalances)
   | {
       readonly kind: 'restored';
-      /** Every trade up to here is in the ledger, and of what came after, exactly `tids`. */
+      /** All trades up to this one are in the ledger; of the later ones, only `tids`. */
       readonly lastTid: string | undefined;
       readonly tids: readonly string[];
     };
@@ -100,7 +100,7 @@ export async function resolveOpening(
   return { kind: 'fresh', ...(await readFirstBalances(venue.exchange, options)) };
 }
 
-/** Returns the journal with what earlier runs left in the present units of the book. Throws `CannotStart` if these units cannot count it. */
+/** Converts the leftovers of earlier runs to the present tick and lot of the book. @throws CannotStart if these units cannot express them. */
 export function journalInUnits(journal: Journal, instrument: Instrument): Journal {
   const { leftovers } = journal;
   try {
@@ -114,9 +114,9 @@ export function journalInUnits(journal: Journal, instrument: Instrument): Journa
 export type OpeningBalances = {
   readonly startedAt: Millis;
   readonly balances: readonly Balance[];
-  /** Rows of the balances that are not among them. */
+  /** Rows that could not be read and are not in `balances`. */
   readonly unreadable: readonly UnreadableRow[];
-  /** The newest trade at that moment; later ones are not in the balances. Undefined when there is none. */
+  /** Newest trade that the balances include; later ones are not in them. `undefined` if there is none. */
   readonly lastTid: string | undefined;
 };
 
@@ -128,15 +128,15 @@ export type OpeningOptions = {
   readonly clock: Clock;
   /** Time between two readings that must be equal. */
   readonly apartMs: Millis;
-  /** Currencies that the ledger must have: those of the book. */
+  /** Currencies of the book, which the ledger must have. */
   readonly currencies: readonly string[];
-  /** Currencies of which the operator says that the account has none. */
+  /** Currencies that the account does not hold, by the operator's statement. */
   readonly zero: readonly string[];
 };
 
 /**
- * Balances that open a ledger: two equal readings, seconds apart, each with every currency of the book. Rejects with `CannotStart`
- * if a currency is missing and not in `zero`, or if the balances keep changing.
+ * Reads the balances that open a ledger: two equal readings, `apartMs` apart, with all currencies of the book. Rejects with
+ * `CannotStart` if a currency is missing and not in `zero`, or if the balances keep changing.
  */
 export async function readFirstBalances(exchange: Exchange, options: OpeningOptions): Promise<OpeningBalances> {
   const { clock } = options;
@@ -159,7 +159,7 @@ export async function readFirstBalances(exchange: Exchange, options: OpeningOpti
   );
 }
 
-/** The reading with what the operator says of missing currencies; why it opens no ledger, if one is missing all the same. */
+/** Adds the currencies in `zero` to the reading. Returns an error if another currency is missing. */
 function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOptions): OpeningBalances | CannotStart {
   const failed = missingBalance(
     opening.balances,
@@ -177,7 +177,7 @@ function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOption
   return { ...opening, balances: [...opening.balances, ...none] };
 }
 
-/** Balances between two equal readings of the newest trade: what came before is in them, what comes after is not. */
+/** Reads balances between two equal readings of the newest trade. They include that trade and none after it. */
 export async function readOpening(exchange: Exchange, now: () => Millis): Promise<OpeningBalances> {
   for (let tries = 0; tries < QUIET_TRIES; tries++) {
     const before = await newestTid(exchange);
@@ -199,7 +199,7 @@ async function newestTid(exchange: Exchange): Promise<string | undefined> {
   return row?.id;
 }
 
-/** A read that the start cannot do without. */
+/** Awaits a read that the start needs. Rejects with `CannotStart` if it failed. */
 async function need<T>(
   what: string,
   first: Promise<Outcome<T>>,
@@ -208,7 +208,7 @@ async function need<T>(
   if (outcome.kind === 'done') return { value: outcome.value, unreadable: outcome.unreadable ?? [] };
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, status, remedy = null } = outcome;
-  // Without a status nobody answered: the refusal is our own client's.
+  // Without a status, the bot's client rejected the request before sending it.
   const who = status === undefined ? 'nobody was asked' : 'the exchange refused';
   throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined, remedy);
 }

@@ -1,6 +1,6 @@
 /**
- * Rotation of runs in one process. A run ends as a stop would when its recording is long enough or the configuration changes. The next starts as a
- * restart would, with its own number, engine and recording, so every recording can be replayed from its start.
+ * Rotation of runs in one process. A run stops when its recording is long enough or the configuration changes. The next run starts as after a restart,
+ * with its own number, engine and recording, so every recording can be replayed from its start.
  */
 import { sleep, textOfError } from '../../core/index.ts';
 import type { MarketStream, Millis, Order } from '../../core/index.ts';
@@ -20,14 +20,14 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
     readonly afterMs: Millis;
     /** Size of a recording after which the run ends. At twice this size, it ends even if orders are unknown. */
     readonly bytes: number;
-    /** Maximum size of the recordings of earlier runs; default: as the journal was opened. */
+    /** Maximum size of the recordings of earlier runs. Default: that of the open journal. */
     readonly recordings?: number;
     /** Called between two runs, with the ended run and the journal of the next. */
     readonly onRolled?: (ended: Run, journal: Journal) => void;
   };
 };
 
-/** Parts of a run that depend on its configuration; `setup` is the configuration as text. */
+/** Options of a run that depend on its configuration; `setup` is the configuration as text. */
 export type RunSetup = { readonly setup: string } & Pick<
   RotationOptions,
   'beside' | 'timing' | 'watchers' | 'makeEngine' | 'roll'
@@ -46,13 +46,13 @@ export type Reloaded =
     }
   | { readonly kind: 'kept'; readonly why: string };
 
-/** Request for a change of runs. `next` null: same configuration, immediately, even if orders are unknown. */
+/** Request for a change of runs. `next` is `null` for the same configuration: then the change is immediate, even if orders are unknown. */
 type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
 
 const LOOK_EVERY_MS = 5_000;
 /** Check interval while a new configuration waits until no order is unknown. */
 const ASKED_LOOK_EVERY_MS = 250;
-/** Longer than any order stays unknown by default; after that, the operator must look. */
+/** Maximum wait of a request; longer than any order stays unknown by default. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
 const OTHER = 'another change of runs is under way: ask again when that has ended';
@@ -66,9 +66,9 @@ export class RecordingRotation {
   #startedAt: Millis;
   #onFailure: () => void = () => undefined;
   #watching: Promise<void> = Promise.resolve();
-  /** Report of the last run, while there is no next one. */
+  /** Report of the last run, until the next one starts. */
   #ended: StopReport | null = null;
-  /** Request that waits for its run. */
+  /** Pending request. */
   #asked: Asked | null = null;
   /** Last logged reason why no next run can start. */
   #whyNotNext: string | null = null;
@@ -111,7 +111,7 @@ export class RecordingRotation {
     this.#watching = this.#watch();
   }
 
-  /** Ends the current run, or waits for its end. To be called once. */
+  /** Ends the current run, or waits for its end. Call it once. */
   async stop(): Promise<StopReport> {
     this.#stopping.abort();
     this.#wake.abort();
@@ -120,22 +120,22 @@ export class RecordingRotation {
   }
 
   /**
-   * Starts the next run with another configuration, as soon as no order is unknown. If its engine cannot be made, the current run continues. If its run
-   * cannot start, the old configuration starts again. One request at a time.
+   * Starts the next run with another configuration as soon as no order is unknown. If its engine cannot be made, the current run continues. If the next
+   * run cannot start, the old configuration starts again. Only one request at a time.
    */
   reload(next: RunSetup): Promise<Reloaded> {
     return this.#ask(next);
   }
 
   /**
-   * Ends the current run now, which cancels and verifies, and starts another of the same configuration. The next run resolves unknown orders. `kept` if a
-   * next run could not start: then nothing was canceled.
+   * Ends the current run now, which cancels and verifies, and starts another of the same configuration, which resolves unknown orders. Returns `kept` if no
+   * run could start; then nothing was canceled.
    */
   restartRun(): Promise<Reloaded> {
     return this.#ask(null);
   }
 
-  /** Starts the check for a next run now, because the current run cannot quote under the changed rules. */
+  /** Checks for a next run now, because the current run cannot quote under the changed rules. */
   stopWaiting(): void {
     this.#wake.abort();
   }
@@ -149,7 +149,7 @@ export class RecordingRotation {
     });
   }
 
-  /** Answers the request that waits. */
+  /** Answers the pending request. */
   #answer(end: Reloaded): void {
     const asked = this.#asked;
     this.#asked = null;
@@ -194,7 +194,7 @@ export class RecordingRotation {
     }
   }
 
-  /** Whether the current run must continue, because a next one of the same configuration could not start. */
+  /** Whether the current run must continue because a next one of the same configuration could not start. */
   #mustStay(rules: Rules): boolean {
     const { log, roll } = this.#options;
     const why = this.#refusalOf(this.#options, rules);
@@ -215,7 +215,7 @@ export class RecordingRotation {
     );
   }
 
-  /** Returns the rules of the book if a next run should start and can; `null` otherwise. Waits until no order is unknown, if there is time. */
+  /** Returns the rules of the book if a next run is due and can start, otherwise `null`. Unknown orders delay it unless the change is urgent. */
   async #rulesToRollWith(): Promise<Rules | null> {
     const { bot, roll, state, venue } = this.#options;
     const { engine } = this.#run;
@@ -227,10 +227,10 @@ export class RecordingRotation {
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
-    // These rules, on another grid, were read just now.
+    // The rules on the new grid were read just now.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
-    // The next run could not read them either.
+    // If the rules cannot be read now, the next run could not read them either.
     const rules = await readRules(venue.exchange, bot.book).catch(() => null);
     this.#isUnread = rules === null;
     return rules;
@@ -261,18 +261,18 @@ export class RecordingRotation {
     this.#run.start(this.#onFailure);
     const ms = clock.elapsed() - from;
     log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} goes on`);
-    // A request that came while the run was opened waits for the next.
+    // A request that arrived while the run was opened waits for the next one.
     if (taken !== null)
       this.#answer({ kind: 'taken', run: this.#journal.run, ms, left, ...(unread === undefined ? {} : { unread }) });
   }
 
-  /** Tries until the next run has started or the process stops. A new configuration has one try, then the old one starts again. Returns the request whose run started, or `null`. */
+  /** Tries until the next run is open or the process stops. A new configuration has one try; then the old one is used again. Returns the request whose run was opened, or `null`. */
   async #openNext(known: Rules): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
     const { bot, clock, log, venue } = before.options;
     let rules: Rules | null = known;
     while (!this.#stopping.signal.aborted) {
-      // Another request may come while this try waits for the exchange.
+      // Another request may arrive while this try waits for the exchange.
       const asked = this.#asked;
       const { setup = before.setup, ...parts } = asked?.next ?? {};
       const options = { ...before.options, ...parts };
@@ -306,7 +306,7 @@ export class RecordingRotation {
   }
 }
 
-/** Whether the next run can find the order, or its end, at the exchange without a new wait. */
+/** Whether the next run can find the order or its end at the exchange without waiting. */
 const isFound = ({ state, ending }: Order): boolean =>
   state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
 

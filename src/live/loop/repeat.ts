@@ -1,18 +1,18 @@
-/** A task that is done again and again, with a pause that its own time is taken off. */
+/** Periodic task: the pause between runs is the interval less the task's own duration. */
 import { sleep } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 
 export type Repeated = {
-  /** From one beginning to the next, 1 ms at least after its end; a function is asked each time. */
+  /** Interval between starts; the pause is at least 1 ms. A function is called each time. */
   readonly everyMs: Millis | (() => Millis);
-  /** Before the first. */
+  /** Delay before the first run. */
   readonly delayMs: Millis;
   readonly task: () => Promise<unknown>;
-  /** What it threw; it goes on all the same. */
+  /** Called with an error of the task, which then continues. */
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Until the signal, or the end of the task that is under way then. */
+/** Repeats the task until the signal; a running task is completed. */
 export async function repeat(
   clock: Clock,
   signal: AbortSignal,

@@ -1,9 +1,9 @@
-/** What differs between the rules and fees of a book as they were read twice, in one line for a person. */
+/** Differences between two readings of a book's rules and fees, in one line for the operator. */
 import { money, textOfMoney } from '../../core/index.ts';
 import type { Instrument, Price } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
 
-/** Null when nothing does. Rates are parts of 10^-8. */
+/** Returns the differences as text; `null` if there are none. Rates are in 10^-8. */
 export function rulesChange(from: Rules, to: Rules): string | null {
   const changes: string[] = [];
   const tell = (name: string, before: string, now: string): void => {
@@ -17,7 +17,7 @@ export function rulesChange(from: Rules, to: Rules): string | null {
   return changes.length === 0 ? null : `${to.instrument.symbol}: ${changes.join(', ')}`;
 }
 
-/** True when ticks or lots of the one are not those of the other: every price and amount counted in them means something else now. */
+/** Whether the tick or the lot differs, so that prices and amounts counted in them are invalid. */
 export const isOtherGrid = (from: Instrument, to: Instrument): boolean => from.tick !== to.tick || from.lot !== to.lot;
 
 const lots = (i: Instrument, amount: number): string => decimal(BigInt(amount) * i.lotMoney);
@@ -31,7 +31,7 @@ const BOUNDS: readonly (readonly [string, (of: Instrument) => string])[] = [
   ['smallest value', i => value(i, i.valueMin)],
   ['largest value', i => value(i, i.valueMax)],
 ];
-/** Without the tick's decimals, which may be what changed. */
+/** Formats a price without the tick's decimals, because the tick may differ. */
 const priceText = (i: Instrument, price: Price): string => decimal(BigInt(price) * i.tickMoney);
-/** A rate, in parts of 10^-8, for people. */
+/** Returns a rate, in 10^-8, as a percentage. */
 export const feePercent = (rate: number): string => `${(rate / 1e6).toFixed(4)} %`;

@@ -1,4 +1,4 @@
-/** Rules and fees of the book while the bot runs: read every few minutes, and at once after an order was refused as if they were others. */
+/** Reads of the book's rules and fees during a run: every 5 minutes, and soon after an order or a fee shows that they have changed. */
 import { differentChargedRate } from '../../core/index.ts';
 import type { Exchange, Millis, OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
@@ -9,12 +9,12 @@ import { isOtherGrid, feePercent, rulesChange } from './rulesChange.ts';
 
 const EVERY_MS = 300_000;
 const AGAIN_MS = 15_000;
-/** After a refusal that speaks of them; not more often. */
+/** Minimum interval, after a rejection or a fee that suggests changed rules. */
 const SOON_MS = 2_000;
 
-/** Fees that were charged otherwise and read as before: after each such read the next waits twice as long, up to the ordinary time. */
+/** First wait after a read that did not explain another fee. It doubles after each such read, up to `EVERY_MS`. */
 const IN_VAIN_MIN_MS = SOON_MS;
-/** Trades remembered as looked at: pages repeat the last ones. */
+/** Maximum number of checked trades to remember; pages repeat the last ones. */
 const CHARGED_MAX = 1_000;
 
 export class RulesReads {
@@ -26,13 +26,13 @@ export class RulesReads {
   #areInDoubt = false;
   #readAt: Millis = -Infinity;
   #dueAt: Millis;
-  /** A fill was charged at another rate than is known, and the fees have not been read since. */
+  /** Whether a fill was charged at another rate than the known one, and the fees have not been read since. */
   #isOtherRate = false;
   #inVainMs: Millis = IN_VAIN_MIN_MS;
   #askAgainAt: Millis = -Infinity;
   readonly #charged = new Set<string>();
 
-  /** `first`: as they were read before the run began. */
+  /** `first` has the rules from before the run. */
   constructor(
     run: RunContext,
     { first, ...of }: { readonly exchange: Exchange; readonly book: string; readonly first: Rules },
@@ -45,17 +45,17 @@ export class RulesReads {
     this.#dueAt = run.clock.elapsed() + EVERY_MS;
   }
 
-  /** As they were read last, on the grid of this run. */
+  /** Last rules on the grid of this run. */
   get known(): Rules {
     return this.#known;
   }
 
-  /** Read last, and on another grid than this run's; null where they are its own. */
+  /** Last rules if they are on another grid than this run's, otherwise `null`. */
   get next(): Rules | null {
     return this.#next;
   }
 
-  /** An order was refused as if the rules were others, and they have not been read since: nothing is placed. */
+  /** Whether the exchange rejected an order as if the rules had changed, and they have not been read since. No order is placed then. */
   get areInDoubt(): boolean {
     return this.#areInDoubt;
   }
@@ -69,7 +69,7 @@ export class RulesReads {
     this.#dueAt = Math.min(this.#dueAt, this.#readAt + SOON_MS);
   }
 
-  /** Own trades, as they are taken: one that was charged at another rate has the fees read at once, as a refusal has. */
+  /** Checks the fees of the bot's trades; another rate than the known one makes the next read of the fees due soon. */
   take({ trades }: { readonly trades: readonly OwnTrade[] }): void {
     const { book } = this.#of;
     const { instrument } = this.#known;
@@ -84,7 +84,7 @@ export class RulesReads {
       const text = `trade ${trade.tid} was charged ${feePercent(rate)} instead of ${feePercent(known)}: the fees are read again`;
       this.#connectivity.also('charged', { tid: trade.tid }, text);
       this.#isOtherRate = true;
-      // Orders are not held back meanwhile: another fee makes none of them wrong.
+      // Orders continue meanwhile, because another fee makes none of them invalid.
       this.#readSoon();
     }
   }
@@ -116,11 +116,11 @@ export class RulesReads {
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
     this.#next = isOther ? read : null;
     step({ kind: 'rules', ...read, at: time() });
-    // What is on its way is still counted on the old grid.
+    // Requests under way are still counted on the old grid.
     if (!isOther) this.#known = read;
   }
 
-  /** Fees that were read as before explain no other rate: rounding, or a rate that is not listed. */
+  /** Delays the next read if unchanged fees do not explain another rate: it comes from rounding or is not listed. */
   #settleCharged(hasChanged: boolean): void {
     if (hasChanged) this.#inVainMs = IN_VAIN_MIN_MS;
     else if (this.#isOtherRate) {

@@ -1,4 +1,4 @@
-/** One run of the bot, from its first read to its clean end: engine, reads, commands and recording, in real time. */
+/** One run of the bot from its first read to its verified end: engine, reads, commands and recording, in real time. */
 import { approveByIds, sleep } from '../../core/index.ts';
 import type { Approved, Command, Engine, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
@@ -32,20 +32,20 @@ import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
 
 const RULES_LOOK_EVERY_MS = 500;
 const BALANCES_EVERY_MS = 10_000;
-/** Interval until the balances have equalled the ledger once; nothing is quoted before. */
+/** Interval until the balances first equal the ledger; the bot does not quote before. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
 const LATCH_EVERY_MS = 2_000;
 const STOPPING_READ_EVERY_MS = 500;
 const EMPTY_READS_TO_STOP = 2;
 
-/** All of a run but its engine, which is made after the rules of the book are read. */
+/** Options of a run without its engine, which needs the rules of the book. */
 export type RunOpening = RunParts & {
-  /** Makes the engine. Throws with one line if the run must not start. */
+  /** Makes the engine. @throws Error with one line if the run must not start. */
   readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
   /** Rules of the book. If absent, `open` reads them. */
   readonly rules?: Rules;
-  /** Called with the engine's news, within its step. */
+  /** Called with the engine's news during its step. */
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
   /** Currencies that the account does not hold, by the operator's statement: the exchange need not list them. */
   readonly openingZero?: readonly string[];
@@ -100,7 +100,7 @@ export class Run {
       try {
         options.onNews?.(news, rules);
       } catch (error) {
-        // News are no part of a step: the engine ends it and its commands are recorded before the run fails.
+        // A failing listener must not break the step: the engine ends it, and its commands are recorded, before the run fails.
         void Promise.resolve().then(() => run.reportFailure(error));
       }
     }
@@ -118,7 +118,7 @@ export class Run {
     const uncounted = opening.kind === 'restored' ? state.journal.leftovers.uncounted : [];
     const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
     this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted);
-    // A run without a hedger keeps the rows: one may be open, and the costs of a day count together.
+    // A run without a hedger keeps the rows: a hedge may be open, and daily costs include all of them.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);
     this.#refusals = new Refusals(clock, this.#connectivity);
@@ -211,8 +211,8 @@ export class Run {
   }
 
   /**
-   * Stops placing orders, cancels the bot's, and verifies with complete reads that none is left. Takes at most `shutdownMs` and the requests then under
-   * way. `isFollowed`: the next run compares the balances. To be called once.
+   * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is left. Takes at most `shutdownMs` plus the requests then
+   * under way. `isFollowed`: the next run compares the balances. Call it once.
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
@@ -220,7 +220,7 @@ export class Run {
     this.#stopping.abort();
     await Promise.all([...this.#tasks, this.market.stop()]);
     const verified = new AbortController();
-    // A read may hang; the engine must decide meanwhile.
+    // The engine must decide even while a read hangs.
     const deciding = this.#decide(verified.signal);
     const deadline = clock.elapsed() + timing.shutdownMs;
     let left: readonly string[] = engine.liveOrders.map(order => order.id);
@@ -245,7 +245,7 @@ export class Run {
     return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
   }
 
-  /** Returns the interval of the next read. A first difference is compared again soon: the record of a trade may be late. */
+  /** Returns the interval until the next read. It is short after a first difference, because the record of a trade may be late. */
   readonly #balancesEveryMs = (): Millis => {
     const { account } = this.#options.engine;
     const differedOnce = account.unexplained === null && account.differences().length > 0;
@@ -291,7 +291,7 @@ export class Run {
     return event.complete;
   }
 
-  /** After the process was suspended, withdraws quotes until book and account have been read again. */
+  /** After a suspension of the process, cancels quotes until book and account have been read again. */
   #checkSleep(): void {
     const ms = this.#sleep.look();
     if (ms === 0) return;
@@ -300,7 +300,7 @@ export class Run {
     this.#queue.put({ kind: 'slept', at: this.time() });
   }
 
-  /** Lets the market data take what the event says of the bot's orders, so that the engine decides on the newest book. */
+  /** Updates the market data from an event about the bot's orders, so that the engine decides on the newest book. */
   #prepare(event: EngineEvent): void {
     try {
       this.market.learn(event);
@@ -309,13 +309,13 @@ export class Run {
     }
   }
 
-  /** One step: the engine takes the event, the recording has both, and the commands are executed. Only the queue calls it. */
+  /** Runs one step: records the event, applies it to the engine, and records and executes the commands. Only the queue calls it. */
   #takeStep(given: EngineEvent): void {
     if (this.#isStepping) throw new Error(`a step began inside another: ${given.kind}`);
     this.#isStepping = true;
     try {
       const { clock, state, watchers } = this.#options;
-      // An event that waited comes late. The engine decides on the present time, or old data would look young.
+      // An event that waited is late. The engine needs the present time, or old data would seem recent.
       const now = this.time();
       const event = given.at < now ? { ...given, at: now } : given;
       const started = clock.elapsed();
@@ -327,7 +327,7 @@ export class Run {
         this.#fail(error);
         return;
       }
-      // Before anything is written: the trades in the ledger must be before its marker.
+      // Before any write, because the ledger's marker must include the trades in it.
       if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);
@@ -336,7 +336,7 @@ export class Run {
     }
   }
 
-  /** Records what the engine answers. If it throws, the recording says so: a replay must throw there too. */
+  /** Steps the engine and records its commands. An error is also recorded, because a replay must throw there too. */
   #stepEngine(event: EngineEvent): readonly Approved<Command>[] {
     const { engine, state } = this.#options;
     try {
@@ -349,7 +349,7 @@ export class Run {
     }
   }
 
-  /** Makes ledger and recording durable together. Returns false if the disk fails; the next intent reports that too. */
+  /** Makes ledger and recording durable together. Returns false after a disk error or a failure of the run. */
   #flush(isLast = false): boolean {
     const { journal } = this.#options.state;
     try {
@@ -362,7 +362,7 @@ export class Run {
     }
   }
 
-  /** Applies what other processes and the operator left in the state directory: halts, pauses, resumes, bookings, settlements. */
+  /** Applies requests of other processes and the operator from the state directory: halts, pauses, resumes, bookings, settlements. */
   #watchLatch(): void {
     const { log, state } = this.#options;
     this.#showLife();
@@ -377,7 +377,7 @@ export class Run {
     watchers?.onTurn?.(!(venue.exchange.budget().private > 0));
   }
 
-  /** Executes the commands of one step. Intents are on disk before the first byte is sent; if they cannot be written, only cancels and look-ups are sent. */
+  /** Executes the commands of one step. Intents are on disk before any order is sent; if they cannot be written, only cancels and look-ups are sent. */
   #execute(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
     const latched = places.length > 0 ? this.#latch.beforePlacing() : null;
@@ -429,7 +429,7 @@ export class Run {
     this.#queue.put(event);
   }
 
-  /** Logs a failed request. Halts on a refusal that only the operator can resolve. */
+  /** Logs a failed request. Halts on a rejection that only the operator can resolve. */
   #note(what: string, failed: Failed): void {
     if (failed.kind === 'refused' && failed.meaning === 'rules') this.#rules.doubt();
     const final = this.#refusals.failed(what, failed);
@@ -441,10 +441,10 @@ export class Run {
     void this.#hedger?.pollSoon().catch((error: unknown) => this.#fail(error));
   }
 
-  /** Halts the run, latched, because of an error that was not caught elsewhere. */
+  /** Halts the run with a latch, because of an error that was not caught elsewhere. */
   readonly reportFailure = (error: unknown): void => this.#fail(error);
 
-  /** Halts and calls `onFailure`, whose owner stops the run. Only the first error counts. */
+  /** Halts and calls `onFailure`, so that the caller stops the run. Later errors are ignored. */
   #fail(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-/** Carries out one approved command and tells how it ended, as an event for the engine. */
+/** Execution of one approved command, with its outcome as an event for the engine. */
 import { textOfAmount, textOfPrice } from '../../core/index.ts';
 import type {
   Approved,
@@ -16,13 +16,13 @@ import type { Failed } from '../failed.ts';
 
 export type Sent = {
   readonly event: EngineEvent;
-  /** Names the request in logs. */
+  /** Name of the request in logs. */
   readonly what: string;
-  /** How it ended, unless it was done. */
+  /** Failure of the request; `null` if it was done. */
   readonly failed: Failed | null;
 };
 
-/** The exchange takes nothing that the risk gate has not approved. Never rejects for what the world does. */
+/** Sends one command. The risk gate must have approved it. Never rejects because of the exchange or the network. */
 export async function send(
   command: Approved<Command>,
   at: {
@@ -30,9 +30,9 @@ export async function send(
     readonly book: string;
     readonly instrument: Instrument;
     readonly time: () => Millis;
-    /** Whether orders may still be placed, asked when one's turn has come. */
+    /** Whether an order may still be placed; called just before it is sent. */
     readonly mayPlace: () => boolean;
-    /** Knows the orders that are looked up. */
+    /** Source of the looked-up orders' exchange ids. */
     readonly engine?: Pick<Engine, 'order'>;
   },
 ): Promise<Sent> {
@@ -79,7 +79,7 @@ export async function send(
 
 const failureOf = (outcome: Outcome<unknown>): Failed | null => (outcome.kind === 'done' ? null : outcome);
 
-/** The ids about which the answer says something: an unreadable row proves nothing about its order, nor about any if it has no id. */
+/** Returns the ids that the answer covers. An unreadable row excludes its order; without an id, it excludes all unlisted orders. */
 function answeredIds(ids: readonly string[], outcome: Outcome<readonly OrderReport[]>): readonly string[] {
   const unreadable = unreadableOf(outcome);
   if (outcome.kind !== 'done' || unreadable.length === 0) return ids;
@@ -89,6 +89,6 @@ function answeredIds(ids: readonly string[], outcome: Outcome<readonly OrderRepo
   return ids.filter(id => !isUnreadable.has(id));
 }
 
-/** The form that the engine and recordings know. */
+/** Removes the unreadable rows, which the engine and recordings do not have. */
 const withoutUnreadable = <T>(outcome: Outcome<T>): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: outcome.value } : outcome;

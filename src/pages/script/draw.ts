@@ -1,20 +1,20 @@
-/** The script of the report's page: draws its plots, again whenever colours or widths change. Runs in a browser, from disk, alone. */
+/** Script of the page: draws the plots, and redraws them when colors or widths change. Runs in a browser, from disk, without other files. */
 import type UPlot from 'uplot';
 import type { Line, Plot } from './plot.ts';
 
-/** Put into the page before this script. */
+/** Chart library, which the page embeds before this script. */
 declare const uPlot: typeof UPlot;
 
 const HEIGHT = { wide: 250, small: 220, low: 120 };
 const NARROW = 620;
 const AXIS_FONT = '12px system-ui, sans-serif';
-/** Height of names at an angle. */
+/** Height of rotated names, in pixels. */
 const TURNED = 76;
-/** Pixels of a letter in a name, with the space between names. */
+/** Width per letter of a name, in pixels, including the space between names. */
 const NAME_LETTER = 9;
-/** Pixels between the error bars of two lines at one x. */
+/** Distance between the error bars of two lines at one x, in pixels. */
 const ERROR_STEP = 3;
-/** Half the width of a fill's mark. */
+/** Half the width of a fill's mark, in pixels. */
 const MARK = { least: 2, most: 4.5 };
 
 const plots = JSON.parse(document.getElementById('plots')?.textContent ?? '[]') as readonly Plot[];
@@ -47,7 +47,7 @@ function drawAll(): void {
   drawVisible();
 }
 
-/** What is folded away has no width: it is drawn when it is opened. */
+/** Draws the visible plots. Plots in a collapsed section have no width, so they are drawn when it is opened. */
 function drawVisible(): void {
   for (const plot of plots) {
     const place = document.getElementById(plot.id);
@@ -90,9 +90,9 @@ function draw(plot: Plot, place: HTMLElement): UPlot {
   );
 }
 
-/** Names and bars stand in the middle of their places, away from the edges. */
+/** Returns an x range with margins, so that names and bars are centered in their places. */
 function xRange({ x, lines }: Plot): { range?: [number, number] } {
-  // The chart counts seconds.
+  // The chart uses seconds.
   const scale = x.kind === 'time' ? 1000 : 1;
   const [first, last] = [x.values[0], x.values.at(-1)].map(at => (at === undefined ? at : at / scale));
   if (first === undefined || last === undefined) return {};
@@ -143,13 +143,13 @@ function axesOf({ x, y }: Plot, width: number): UPlot.Axis[] {
   ];
 }
 
-/** Names that do not fit beside each other stand at an angle. */
+/** Rotates names that do not fit next to each other. */
 function turned(names: readonly string[], width: number): { rotate?: number; size?: number } {
   const longest = Math.max(0, ...names.map(name => name.length));
   return longest * names.length * NAME_LETTER < width ? {} : { rotate: 35, size: TURNED };
 }
 
-/** Hours and minutes, seconds where marks are closer; the day below the first mark and wherever it changes. */
+/** Formats time marks: hours and minutes, with seconds if marks are closer than a minute. The first mark and each new day also show the date. */
 function timeTexts(_chart: UPlot, marks: number[], _axis: number, _space: number, step: number): string[] {
   let day = '';
   return marks.map(seconds => {
@@ -198,14 +198,14 @@ function seriesOf(line: Line): UPlot.Series {
   }
 }
 
-/** A mark at every value: pointing up for what was bought, down for what was sold. */
+/** Draws a triangle at every value: up for a buy, down for a sell. */
 function triangles(way: 'up' | 'down'): UPlot.Series.Points.PathBuilder {
   return (chart, index, from, to) => {
     const path = new Path2D();
     const values = chart.data[index] ?? [];
     let count = 0;
     for (let i = from; i <= to; i++) if (typeof values[i] === 'number') count++;
-    // Smaller where there are many, so that the line behind them is seen.
+    // Many marks are smaller, so that the line behind them remains visible.
     const room = chart.bbox.width / devicePixelRatio / Math.max(1, count);
     const size = Math.min(MARK.most, Math.max(MARK.least, room / 2)) * devicePixelRatio;
     for (let i = from; i <= to; i++) {
@@ -223,7 +223,7 @@ function triangles(way: 'up' | 'down'): UPlot.Series.Points.PathBuilder {
   };
 }
 
-/** What the recording does not know, and the line at zero. */
+/** Draws the gaps of the recording and the line at zero. */
 function shade(chart: UPlot, { shades }: Plot): void {
   const { ctx, bbox } = chart;
   ctx.save();
@@ -325,7 +325,7 @@ function clockTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Six digits at most, and k or M for long ones. */
+/** Formats a number for an axis, with M for millions from 10 million on. */
 function axisNumber(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e7) return `${Number((value / 1e6).toPrecision(5))}M`;

@@ -1,28 +1,28 @@
-/** A plot as data: made where the report is made, drawn by the page's own script. */
+/** A plot as data: the program writes it into the page, and the page's script draws it. */
 
 export type Line = {
   readonly label: string;
-  /** Name of a colour of the page, without the dashes. */
+  /** Name of the page's CSS variable for the color, without the leading dashes. */
   readonly colour: string;
   readonly style: 'line' | 'dashed' | 'bars' | 'up' | 'down' | 'dots';
-  /** In pixels; 1.75 when left out. A line that may hide another is the thinner one, and comes after it. */
+  /** Width in pixels; default 1.75, or 1.25 if dashed. A line that may hide another is thinner, and comes after it. */
   readonly width?: number;
-  /** One for each x; null where nothing is known. */
+  /** One value for each x; `null` if unknown. */
   readonly values: readonly (number | null)[];
   /** Half lengths of error bars. */
   readonly errors?: readonly (number | null)[];
-  /** From where to where a value could lie: a bar behind it. */
+  /** Range of possible values at each x, drawn as a bar behind the value; `null` for no bar. */
   readonly spans?: readonly (readonly [number, number] | null)[];
-  /** Also a dot at every value. */
+  /** Whether each value also has a dot. */
   readonly dots?: boolean;
 };
 
 export type Plot = {
-  /** Id of the element that it is drawn into. */
+  /** Id of the element for the plot. */
   readonly id: string;
-  /** For a reader who cannot see it, and above small ones. */
+  /** Title for screen readers, also shown above small plots. */
   readonly title: string;
-  /** Times are in ms since 1970; names stand at 0, 1, 2 and so on, values at those places or near them. */
+  /** Times are in epoch ms. Names are at 0, 1, 2 and so on, with values at or near these places. */
   readonly x: {
     readonly kind: 'time' | 'names' | 'number' | 'log';
     readonly values: readonly number[];
@@ -31,7 +31,7 @@ export type Plot = {
   };
   readonly y: { readonly label: string; readonly range: readonly [number, number] | null };
   readonly lines: readonly Line[];
-  /** Stretches of x of which the recording knows nothing. */
+  /** Ranges of x for which the recording has no data. */
   readonly shades: readonly (readonly [number, number])[];
   /** Plots of one group share pointer and zoom. */
   readonly group: string | null;
