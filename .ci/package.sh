@@ -99,4 +99,4 @@ ends() {
 }
 ends "$console" console
 ends "$bot" bot
-grep -q 'no order of ours is left' bot.log
+grep -q 'verified: no open orders left' bot.log

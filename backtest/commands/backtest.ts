@@ -181,4 +181,4 @@ async function chosenTape({ config, tape, book, session }: BacktestFlags) {
   );
 }
 
-const SESSION_ALONE = '--session is for a recording: name it with --tape; the built-in market never closes';
+const SESSION_ALONE = '--session needs a recording; pass it with --tape (the built-in market never closes)';

@@ -129,7 +129,7 @@ function tiersOf(text: string, hasConfigs: boolean): readonly TierName[] {
     const found = TIERS.find(known => known === name);
     if (!found) throw new UsageError(`--fees: no tier ${JSON.stringify(name)}; there are ${TIERS.join(', ')}`);
     if (found === 'config' && !hasConfigs)
-      throw new UsageError('--fees config is for configurations: name them with -c');
+      throw new UsageError('--fees config needs configurations; pass them with -c');
     return found;
   });
 }

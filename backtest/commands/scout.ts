@@ -56,7 +56,7 @@ export function addScoutCommand(program: Command): void {
     .option('--fees <tier>', 'fee tier: config, best, entry, or a maker fee in bps', feesFlag, 'config')
     .option('--latency-ms <n>', 'request latency each way (ms)', latencyFlag, 25)
     .option('--out <file>', 'write NAME.html, and NAME.json next to it')
-    .option('--yaml <file>', 'write a configuration for the best book, if one pays')
+    .option('--yaml <file>', 'configuration to write for the best book, if quoting there pays')
     .option('--json', 'print one JSON object', false)
     .option('--speed <n>', 'speed of the embedded exchange and its clients, times real time', speed, 1)
     .option('--seed <n>', 'random seed', seedNumber)
@@ -65,7 +65,7 @@ export function addScoutCommand(program: Command): void {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const config = flags.config === undefined ? readShipped('sandbox') : readConfig(flags.config);
-      const signals = signalsToStop('leaving at once; nothing is told of what was seen', EXIT.broken);
+      const signals = signalsToStop('exiting immediately; the observed data is discarded', EXIT.broken);
       const scouted = await look(flags, config, signals);
       const { scouting } = scouted;
       if (out !== undefined) {
@@ -97,7 +97,7 @@ async function look(
 ): Promise<Scouted> {
   const { books = null, fees, latencyMs, tape, session } = flags;
   if (session !== undefined && tape === undefined)
-    throw new UsageError('--session is for recordings: name them with --tape');
+    throw new UsageError('--session needs recordings; pass them with --tape');
   let isStopped = false;
   const command = (seed: number): ScoutCommand => ({
     ...{ config, books, fees, latencyMs, seed, version: version(), progress: progressBar() },

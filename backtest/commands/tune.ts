@@ -55,7 +55,7 @@ export function addTuneCommand(program: Command): void {
       const { out, yaml: file, anyway } = flags;
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
-      if (anyway && file === undefined) throw new UsageError('--anyway is for --yaml FILE: name it');
+      if (anyway && file === undefined) throw new UsageError('--anyway needs --yaml FILE');
       const { tuning, yaml } = await tuned(flags);
       if (out !== undefined) {
         const json = out.replace(/\.html?$/i, '.json');
@@ -91,7 +91,7 @@ async function tuned({
   tapes,
   venueFees: fees,
 }: TuneFlags): Promise<Tuned> {
-  if (tapes !== undefined && address === undefined) throw new UsageError('--tapes is for --queue URL: name it');
+  if (tapes !== undefined && address === undefined) throw new UsageError('--tapes needs --queue URL');
   const clock = realClock();
   const shared = { version: version(), by: whoami(), now: () => clock.now(), progress: progressBar() };
   const options = { file: config, registry, openHoldout, threads, ...(fees && { venueFees: fees }), ...shared };
@@ -101,7 +101,7 @@ async function tuned({
     queueFlags(address, tapes),
   ]);
   const stop = new AbortController();
-  signalsToStop('leaving; what waits in the queue is thrown away after a day', EXIT.broken).tell(() => stop.abort());
+  signalsToStop('exiting; pending trials in the queue expire after a day', EXIT.broken).tell(() => stop.abort());
   const tell = (line: string): void => printError(line);
   const queue = await openTrialQueue({ ...shared, place, store, tell, stop: stop.signal });
   try {

@@ -44,13 +44,13 @@ export function addWorkerCommand(program: Command): void {
       const keys = Object.keys(process.env).filter(name => name.startsWith('PUNTAS_API_'));
       if (keys.length > 0)
         throw new UsageError(
-          `a worker holds no key, and ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment: start it with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
+          `a worker must not hold a key, but ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} in its environment; start it with env ${keys.map(name => `-u ${name}`).join(' ')} puntas worker ...`,
         );
       const { place, store } = await queueFlags(queue, tapes);
       const { password } = new URL(place.url);
       const log = logger('info', password === '' ? [] : [password, decodeURIComponent(password)]);
       const stop = new AbortController();
-      signalsToStop('leaving; others take its trials over in a moment', EXIT.broken).tell(() => stop.abort());
+      signalsToStop('exiting; other workers take over its trials', EXIT.broken).tell(() => stop.abort());
       const { runWorker } = await import('../app/queue/trialWorker.ts');
       const clock = realClock();
       // In containers, several workers may be process 1 of equally named hosts.

@@ -99,7 +99,7 @@ export class Alerts {
         }
       } catch (error) {
         // A failing alert check must not affect the bot.
-        log.error({ error: textOfError(error) }, 'alerts: a look broke; the next is in half a second');
+        log.error({ error: textOfError(error) }, 'alerts: check failed; retrying in 500 ms');
       }
       this.#timer = clock.after(LOOK_EVERY_MS, turn);
     };
@@ -138,11 +138,12 @@ export async function testAlerts(
   clock: Clock,
 ): Promise<readonly { readonly name: string; readonly arrived: boolean; readonly says: string }[]> {
   const { alerts } = config;
-  if (!alerts) throw new UsageError('alerts: nobody is told; write the section into the YAML (docs/alerts.md)');
+  if (!alerts)
+    throw new UsageError('alerts: no channel is configured; add the section alerts to the YAML (docs/alerts.md)');
   const entry = {
     event: 'test',
     state: 'once',
-    text: 'this is a test: alerts arrive here',
+    text: 'test message: alerts arrive here',
     at: clock.now(),
     times: 1,
   } as const;
@@ -155,7 +156,7 @@ export async function testAlerts(
       await channel.close();
       const ms = Math.round(clock.elapsed() - began);
       const arrived = delivery.kind === 'delivered';
-      return { name: channel.name, arrived, says: arrived ? `arrived after ${ms} ms` : delivery.why };
+      return { name: channel.name, arrived, says: arrived ? `delivered after ${ms} ms` : delivery.why };
     }),
   );
 }
@@ -170,7 +171,7 @@ function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
     const { happened, dropped } = counts.get(event)!;
     return `${event} ${happened}${dropped > 0 ? ` (${dropped} not delivered)` : ''}`;
   });
-  return words.length === 0 ? 'no alert' : words.join(', ');
+  return words.length === 0 ? 'no alerts' : words.join(', ');
 }
 
 /** Returns the next occurrence of that time of day (UTC) after `now`; both in ms since 1970. */

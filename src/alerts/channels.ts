@@ -82,7 +82,7 @@ function webhookChannel(url: string, secret: Secret | null, way: Way): AlertChan
         ...(secret && { 'webhook-signature': `v1,${signatureOf(secret, `${id}.${time}.${body}`)}` }),
       };
       const answer = await way.post(url, headers, body);
-      return 'why' in answer ? { kind: 'later', why: answer.why } : judged(answer, `answers ${answer.status}`);
+      return 'why' in answer ? { kind: 'later', why: answer.why } : judged(answer, `answered ${answer.status}`);
     },
   };
 }
@@ -120,7 +120,7 @@ function telegramChannel(
       if ('why' in answer) return { kind: 'later', why: answer.why };
       const { description, parameters } = replyJson(answer.text);
       const said = typeof description === 'string' ? `: ${description}` : '';
-      const why = cut(way.mask(shownText(`answers ${answer.status}${said}`)), 300);
+      const why = cut(way.mask(shownText(`answered ${answer.status}${said}`)), 300);
       return judged({ status: answer.status, retryAfter: parameters?.retry_after ?? answer.retryAfter }, why);
     },
   };
@@ -178,10 +178,10 @@ class Way {
       const text = Buffer.concat(chunks).toString('utf8');
       return { status: answer.statusCode, text, retryAfter: answer.headers['retry-after'] };
     } catch (error) {
-      if (this.#closed.signal.aborted) return { why: 'no answer before the end' };
+      if (this.#closed.signal.aborted) return { why: 'no answer before the shutdown' };
       const isLate = error instanceof Error && error.name === 'TimeoutError';
       return {
-        why: isLate ? `no whole answer within ${this.#deadlineMs} ms` : this.mask(shownText(textOfError(error))),
+        why: isLate ? `no complete answer within ${this.#deadlineMs} ms` : this.mask(shownText(textOfError(error))),
       };
     }
   }

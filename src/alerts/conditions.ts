@@ -51,7 +51,7 @@ const CONDITIONS: readonly Condition[] = [
   {
     ...{ event: 'halted', holdMs: 0, loudMs: 0 },
     cause: ({ snapshot: { regime }, resumeCommand }) =>
-      regime.halt === null ? null : causeOfText(`${regime.halt}; look, then lift it with: ${resumeCommand}`),
+      regime.halt === null ? null : causeOfText(`${regime.halt}; investigate, then resume with: ${resumeCommand}`),
   },
   { event: 'ledgerDiffers', holdMs: BLINK, loudMs: 15_000, cause: pause('ledger differs from the balances') },
   {
@@ -60,7 +60,7 @@ const CONDITIONS: readonly Condition[] = [
       if (look.snapshot.quoting === 'sentinel is missing') return causeOfText('not quoting: sentinel is missing');
       const age = look.sentinelAgeMs;
       return age !== null && age > MINUTE
-        ? causeOfText('the sentinel shows no life: nobody cancels when the bot dies')
+        ? causeOfText('no sentinel heartbeat; if the bot goes down, its orders stay live')
         : null;
     },
   },
@@ -76,7 +76,7 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'ordersUnknown', holdMs: 0, loudMs: 0 },
     cause: (_, past) => {
       const unknown = past.rise(5 * MINUTE, 'unknown');
-      const text = `${unknown} orders with an unknown outcome in five minutes`;
+      const text = `${unknown} orders with an unknown outcome in 5 minutes`;
       return unknown > 3 ? { key: 'unknown', text } : null;
     },
   },
@@ -95,7 +95,7 @@ const CONDITIONS: readonly Condition[] = [
     cause: (_, past) => {
       const refused = past.rise(5 * MINUTE, 'refused');
       const placed = past.rise(5 * MINUTE, 'placed');
-      const text = `the exchange refused ${refused} orders in five minutes, and took ${placed}`;
+      const text = `the exchange rejected ${refused} orders in 5 minutes, and accepted ${placed}`;
       return refused > 10 && refused > 0.2 * placed ? { key: 'refused', text } : null;
     },
   },
@@ -104,7 +104,9 @@ const CONDITIONS: readonly Condition[] = [
     cause: ({ quotesLive: { buy, sell } }) =>
       buy > 0 === sell > 0
         ? null
-        : causeOfText(`one side only for ten minutes, now ${buy > 0 ? 'bids' : 'asks'}; why: puntas explain`),
+        : causeOfText(
+            `only one side quoted for 10 minutes, now ${buy > 0 ? 'bids' : 'asks'}; for the reason, run puntas explain`,
+          ),
   },
   {
     ...{ event: 'requestsSlow', holdMs: 5 * MINUTE, loudMs: 5 * MINUTE },
@@ -118,7 +120,9 @@ const CONDITIONS: readonly Condition[] = [
     ...{ event: 'budgetSpent', holdMs: MINUTE, loudMs: MINUTE },
     cause: ({ budget }) => {
       const spent = (['public', 'private'] as const).filter(scope => !(budget[scope] > 0));
-      return spent.length === 0 ? null : causeOfText(`no ${spent.join(' and no ')} request may be sent`);
+      return spent.length === 0
+        ? null
+        : causeOfText(`request budget used up: no ${spent.join(' and no ')} request can be sent`);
     },
   },
   {
@@ -128,7 +132,9 @@ const CONDITIONS: readonly Condition[] = [
   {
     ...{ event: 'noFills', holdMs: 60 * MINUTE, loudMs: 60 * MINUTE },
     cause: ({ quotesLive: { buy, sell } }, past) =>
-      buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0 ? causeOfText('quoting for hours without a fill') : null,
+      buy + sell > 0 && past.rise(360 * MINUTE, 'fills') === 0
+        ? causeOfText('no fill for 6 hours while quoting')
+        : null,
   },
 ];
 
@@ -150,23 +156,24 @@ function nothingShown({ snapshot: { quoting, unshown, whyNot } }: Look): Cause |
  * shorter than the hold.
  */
 function notBegun({ snapshot: { quoting, waitsFor } }: Look): Cause | null {
-  if (quoting === 'stopping') return causeOfText('not quoting: stopping, and no next run has begun; the log says why');
+  if (quoting === 'stopping')
+    return causeOfText('not quoting: stopping, and the next run has not started; see the log');
   return quoting === 'not ready'
-    ? { key: 'not ready', text: `not quoting: not ready (${waitsFor ?? 'for now'})` }
+    ? { key: 'not ready', text: `not quoting: not ready${waitsFor === null ? '' : ` (${waitsFor})`}` }
     : null;
 }
 
 /** Also applies while paused or halted, because reduce-only continues afterwards. */
 function reducing({ snapshot: { regime } }: Look): Cause | null {
   const why = regime.reduce ?? regime.near?.why ?? null;
-  return why === null ? null : causeOfText(`only inventory is closed: ${why}`);
+  return why === null ? null : causeOfText(`reduce-only: the bot quotes only to reduce inventory: ${why}`);
 }
 
 function near(limit: LimitUse['limit'], words: string): Condition['cause'] {
   return ({ uses }) => {
     const use = uses.find(each => each.limit === limit);
     if (use === undefined || use.currency === null || !(use.used * 5n > use.max * 4n)) return null;
-    const text = `${textOfMoney(use.used)} ${use.currency} ${words}; at ${textOfMoney(use.max)} (limits.${limit}) it halts`;
+    const text = `${textOfMoney(use.used)} ${use.currency} ${words}; trading halts at ${textOfMoney(use.max)} (limits.${limit})`;
     return { key: limit, text };
   };
 }

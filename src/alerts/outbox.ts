@@ -256,12 +256,13 @@ export class Outbox {
       const delivery = await channel.send(message);
       const ms = Math.round(clock.elapsed() - began);
       if (delivery.kind === 'delivered') {
-        if (tries > 1) log.warn({ id: message.id, ms }, `alerts: ${channel.name} takes messages again`);
+        if (tries > 1) log.warn({ id: message.id, ms }, `alerts: ${channel.name} accepts messages again`);
         return;
       }
       const { why } = delivery;
       if (delivery.kind === 'refused' || ms >= GIVE_UP_MS || this.#closing) return this.#drop(message, why);
-      if (tries === 1) log.warn({ id: message.id, why }, `alerts: ${channel.name}: ${why}; it is tried again`);
+      if (tries === 1)
+        log.warn({ id: message.id, why }, `alerts: delivery to ${channel.name} failed: ${why}; retrying`);
       await this.#wait(Math.max(waitMs, delivery.afterMs ?? 0));
       waitMs = Math.min(2 * waitMs, BACKOFF_MS.most);
     }

@@ -33,9 +33,9 @@ export function lastWordOf(why: string, report: StopReport): string {
   return [
     `stopped (${why})`,
     ...(failure === null ? [] : [`something broke: ${failure}`]),
-    isAllGone(report) ? 'no order of ours is left' : `not verified to be gone: ${unverified(report).join(', ')}`,
+    isAllGone(report) ? 'verified: no open orders left' : `not verified to be gone: ${unverified(report).join(', ')}`,
     ...(ledgerMatches === false ? ['the ledger differs from the balances'] : []),
-    ...(ledgerMatches === null ? ['the ledger was not compared with the balances, which could not be read'] : []),
+    ...(ledgerMatches === null ? ['the balances could not be read, so they were not compared with the ledger'] : []),
   ].join('; ');
 }
 

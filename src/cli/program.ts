@@ -52,7 +52,7 @@ try {
   const { count, code } = outputLost();
   // The exit code of a command that places or cancels depends on orders, not on its output.
   if (count > 0 && code !== 'EPIPE' && !guardsMoney(args[0])) {
-    printError(`the output could not be written (${code})`);
+    printError(`could not write the output (${code})`);
     process.exitCode ||= 1;
   }
 } catch (error) {

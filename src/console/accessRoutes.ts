@@ -65,8 +65,8 @@ export function addAccess(
         429,
         `too many wrong tokens: try again in ${end.seconds} s`,
       );
-    if (end.kind === 'wrong') return replyProblem(reply, 401, 'this is not the token');
-    if (end.kind === 'nameless') return replyProblem(reply, 422, 'say who you are: it is written beside what you do');
+    if (end.kind === 'wrong') return replyProblem(reply, 401, 'wrong token');
+    if (end.kind === 'nameless') return replyProblem(reply, 422, 'enter your name; it is recorded with your actions');
     reply.header('set-cookie', cookie(end.cookie, SESSION_MS / 1000));
     return { role: end.session.role, key: end.session.key };
   });
@@ -79,7 +79,7 @@ export function addAccess(
     const session = sessionOf(request);
     if (session === null) return refuse(401, 'log in first');
     if (!isSame(String(request.headers[KEY_HEADER] ?? ''), session.key))
-      return refuse(403, 'log in once more: this page has not the key of the login');
+      return refuse(403, 'log in again; this page has no valid session key');
     if (role !== null && session.role !== role) return refuse(403, `only an ${role} may do this`);
     return session;
   };
@@ -124,7 +124,7 @@ function addActions(
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
     if (!actions.names.includes('flatten'))
-      return replyProblem(reply, 422, 'this bot has no hedger that could close anything');
+      return replyProblem(reply, 422, 'this bot has no hedger to close inventory');
     return toldOnItsWay(reply, async onShare => ({ lines: await actions.cost(session.name, onShare) }));
   });
 
@@ -136,14 +136,14 @@ function addActions(
     return replyProblem(
       reply,
       409,
-      'nothing was done: this preview is over, or was confirmed already; ask for a new one',
+      'nothing was done: this preview has expired or was already confirmed; request a new one',
     );
   });
 
   server.get<{ Querystring: { id?: string } }>('/actions/outcome', async (request, reply) => {
     const session = allowed(request, reply, 'operator');
     if (session === null) return reply;
-    return approvals.outcome(session, String(request.query.id)) ?? replyProblem(reply, 404, 'nothing is known of that');
+    return approvals.outcome(session, String(request.query.id)) ?? replyProblem(reply, 404, 'unknown request');
   });
 }
 
@@ -183,15 +183,15 @@ function requestOf(fields: Fields, names: readonly string[], by: string): Action
   const { action, reason, minutes = null, costMax = null } = fields;
   if (typeof action !== 'string' || !names.includes(action)) return `expected one of ${names.join(', ')}`;
   const why = typeof reason === 'string' ? cleaned(reason, REASON.max) : '';
-  if ([...why.replace(/\s/g, '')].length < REASON.min) return 'say in a few words why, for those who read it later';
+  if ([...why.replace(/\s/g, '')].length < REASON.min) return 'enter the reason in a few words, for the record';
   const isSpan = typeof minutes === 'number' && Number.isInteger(minutes) && minutes >= 1 && minutes <= MINUTES_MAX;
   if (minutes !== null && (action !== 'pause' || !isSpan))
-    return `expected whole minutes from 1 to ${MINUTES_MAX}, and with a pause alone`;
+    return `expected whole minutes from 1 to ${MINUTES_MAX}, and only for a pause`;
   const isSum = typeof costMax === 'string' && /^\d{1,15}(?:\.\d{1,8})?$/.test(costMax) && /[1-9]/.test(costMax);
   if ((action === 'flatten') !== isSum || (costMax !== null && !isSum))
     return action === 'flatten'
-      ? 'say the most that it may cost in all, fees included, like 250.50'
-      : 'expected the most that it may cost with a flatten alone';
+      ? 'enter the maximum total cost, fees included, like 250.50'
+      : 'the maximum cost is only for a flatten';
   return { action, reason: why, by, minutes: isSpan ? minutes : null, costMax: isSum ? costMax : null };
 }
 
@@ -224,7 +224,7 @@ function whyNotHere({ headers, socket }: FastifyRequest, { behindTls }: ConsoleA
   );
   if (!isPassedOn && isLoopback(socket.remoteAddress) && isLoopback(headers.host?.replace(/:\d{1,5}$/, '')))
     return null;
-  return 'here one only reads: log in from this machine (ssh -L), or put TLS in front and say console.behindTls';
+  return 'read-only from this address: log in from this machine (ssh -L), or use a TLS proxy and set console.behindTls';
 }
 
 /** Returns the caller's address: that of the connection, or the last one that the TLS proxy added. */

@@ -62,9 +62,9 @@ export async function serveConsole(source: ConsoleSource, options: ConsoleOption
     host: options.host,
     port: options.port,
     remedies: {
-      taken: 'name another one with --port, or 0 for any',
-      forbidden: 'name a port of 1024 or above with --port',
-      elsewhere: 'name one that is with --host',
+      taken: 'choose another one with --port, or 0 for any free port',
+      forbidden: 'choose a port of 1024 or above with --port',
+      elsewhere: 'choose an available one with --host',
     },
     allowedHosts: options.allowedHosts ?? [],
     headers: HEADERS,

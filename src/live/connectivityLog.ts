@@ -30,7 +30,7 @@ export class ConnectivityLog {
     if (since === null || this.#saidAt === null) return;
     this.#saidAt = null;
     const seconds = Math.round((this.#clock.elapsed() - since.elapsed) / 1000);
-    this.#log.warn({ seconds }, `the exchange is back after ${seconds} s`);
+    this.#log.warn({ seconds }, `the exchange answers again after ${seconds} s`);
   }
 
   failed(what: string, failed: Failed): void {
@@ -55,7 +55,7 @@ export class ConnectivityLog {
     const isFirst = this.#saidAt === null;
     this.#saidAt = now;
     const at = new Date(this.#since.wall).toISOString().slice(11, 19);
-    const text = `the exchange is ${isFirst ? '' : 'still '}unreachable since ${at} UTC (${what}: ${reason})`;
+    const text = `the exchange ${isFirst ? 'has been' : 'is still'} unreachable since ${at} UTC (${what}: ${reason})`;
     this.#log.warn({ what, reason, since: at }, text);
   }
 
@@ -72,7 +72,7 @@ export class ConnectivityLog {
       before.untold++;
       return;
     }
-    const times = before && before.untold > 0 ? ` (and ${before.untold} times more before)` : '';
+    const times = before && before.untold > 0 ? ` (${before.untold} more times before this)` : '';
     this.#log[level](known, `${text}${times}`);
     if (this.#kinds.size >= KINDS_MAX) this.#kinds.clear();
     this.#kinds.set(kind, { at: now, untold: 0 });

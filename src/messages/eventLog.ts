@@ -41,10 +41,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
     case 'taking': {
       const { id, side, price, amount } = news.command;
       const limit = `at ${textOfPrice(instrument, price)} or better`;
-      log.info(
-        { id },
-        `taking: ${side} ${amountText(instrument, amount)} ${limit}, what cannot be had at once is gone`,
-      );
+      log.info({ id }, `taking: ${side} ${amountText(instrument, amount)} ${limit}, the unfilled rest is canceled`);
       return;
     }
     case 'canceling':
@@ -54,7 +51,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
       );
       return;
     case 'refused':
-      log.warn({ id: news.order.id, code: news.code }, `${news.order.id} was refused (${news.code}): ${news.message}`);
+      log.warn({ id: news.order.id, code: news.code }, `${news.order.id} was rejected (${news.code}): ${news.message}`);
       return;
     case 'order':
       if (news.news.kind === 'ended')
@@ -78,7 +75,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
       return;
     }
     case 'halted':
-      log.error({ reason: news.reason }, `halted: ${news.reason}; look, then lift it with: ${resumeCommand}`);
+      log.error({ reason: news.reason }, `halted: ${news.reason}; investigate, then resume with: ${resumeCommand}`);
       return;
     // A hedge reports its own end.
     case 'not taken':
@@ -103,12 +100,13 @@ export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fil
 
 /** Texts for news about an order, without internal terms. */
 const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>> = {
-  unknown: 'nothing tells yet whether it is in the book: it counts as live until the exchange does',
-  resolved: 'the exchange has told of it, it is in doubt no more',
-  reopened: 'it was taken for ended and the exchange shows it open: it counts as live again',
-  'late fill': 'an execution of it was listed after its end; it is booked',
-  adopted: 'it lives and this run did not place it: it counts, and is canceled',
-  'trades missing': 'the exchange says that more of it was filled than it lists: that stays reserved until it does',
+  unknown: 'outcome unknown; it counts as live until the exchange reports it',
+  resolved: 'the exchange has reported it; its outcome is known',
+  reopened: 'it was considered ended, but the exchange shows it open; it counts as live again',
+  'late fill': 'the exchange listed a fill of it after its end; the fill is booked',
+  adopted: 'it is open, and this run did not place it; it counts as live, and is canceled',
+  'trades missing':
+    'the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',
 };
 
 /** Returns an amount without trailing zeros, in the same form for orders and fills. */

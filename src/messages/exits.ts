@@ -32,8 +32,8 @@ function diskRemedy(error: unknown): string | null {
 }
 
 const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
-  'not-sent': 'check exchange.restUrl, and that the exchange runs and can be reached from here',
-  budget: 'the request budget was used up: wait a minute, or raise exchange.budgets up to what the exchange allows',
+  'not-sent': 'check exchange.restUrl, and that the exchange is running and reachable from this machine',
+  budget: 'the request budget is used up; wait a minute, or raise exchange.budgets within the limits of the exchange',
 };
 
 /** Returns the remedy for a local code; `null` for any other code, or if there is none. */

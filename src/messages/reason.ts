@@ -16,7 +16,7 @@ const BY_MAX = 60;
 export function checkedReason(reason: string, { canBeEmpty = false, what = 'why' } = {}): string {
   const kept = cleaned(reason, REASON_MAX);
   if (visible(kept) < REASON_MIN && !(canBeEmpty && kept === ''))
-    throw new UsageError(`--reason: say in a few words ${what}, for those who read it later`);
+    throw new UsageError(`--reason: expected a few words that say ${what}, for the record`);
   return kept;
 }
 
@@ -26,7 +26,7 @@ export function checkedReason(reason: string, { canBeEmpty = false, what = 'why'
  */
 export function checkedBy(by: string): string {
   const kept = cleaned(by, BY_MAX);
-  if (kept === '') throw new UsageError('--by: expected a name, found nothing that can be read; say who asks');
+  if (kept === '') throw new UsageError('--by: expected the name of the operator, found no readable text');
   return kept;
 }
 

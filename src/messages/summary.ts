@@ -83,24 +83,26 @@ export function describe(summary: Summary, resumeCommand: string): string {
   return [
     ...(summary.paper === undefined
       ? []
-      : [`PAPER, no money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
-    `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders placed ${orders.placed}, canceled ${orders.canceled}, refused ${orders.refused}, in doubt ${orders.unknown}`,
+      : [`PAPER TRADING, no real money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
+    `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${orders.unknown} unknown`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
     `profit ${profitSentenceOf(summary.profit)}`,
     `since the start: ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
-    ...(summary.halted === undefined ? [] : [`HALTED: ${summary.halted} (look, then lift it with: ${resumeCommand})`]),
+    ...(summary.halted === undefined
+      ? []
+      : [`HALTED: ${summary.halted} (investigate, then resume with: ${resumeCommand})`]),
     leftText(summary.openOrdersLeft),
     ledgerText(summary.ledgerMatches),
   ].join('\n');
 }
 
 function leftText(count: number | null): string {
-  if (count === null) return 'open orders could not be read: orders may be left';
-  return count === 0 ? 'no order of ours is left' : `${count} orders could not be verified to be gone`;
+  if (count === null) return 'open orders could not be read; orders may still be open';
+  return count === 0 ? 'verified: no open orders left' : `${count} orders could not be verified to be gone`;
 }
 
 function ledgerText(matches: boolean | null): string {
-  if (matches === null) return 'the ledger was not compared with the balances, which could not be read';
+  if (matches === null) return 'the balances could not be read, so they were not compared with the ledger';
   return matches ? 'the ledger equals the balances to the last digit' : 'THE LEDGER DIFFERS FROM THE BALANCES';
 }
 

@@ -172,7 +172,7 @@ export function engineOf(
     if (!(error instanceof TooLarge) || path === null) throw error;
     const { text, largest, unit } = error;
     throw new UsageError(
-      `${placeOf(config, path)}: expected at most ${largest}, the largest number that ${config.book} is counted to in units of ${unit}, found ${text}`,
+      `${placeOf(config, path)}: expected at most ${largest}, the largest amount of ${config.book} in units of ${unit}, found ${text}`,
     );
   }
 }
@@ -197,7 +197,7 @@ function belowOneLot(config: Config, instrument: Instrument): string | null {
     if (!isDecimalText(text)) continue;
     const amount = moneyOf(text);
     if (amount > 0n && amount < instrument.lotMoney)
-      return `${placeOf(config, path)}: expected at least ${instrument.lot}, one lot of ${instrument.symbol}, found ${text}: it would count as none`;
+      return `${placeOf(config, path)}: expected at least ${instrument.lot}, one lot of ${instrument.symbol}, found ${text}, which rounds to zero`;
   }
   return null;
 }
@@ -268,7 +268,7 @@ export function rfqReferenceOf({ rfqReference }: Config, client: VenueClient): R
  */
 function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
   if (desk) return desk;
-  throw new UsageError(`${key}: nothing can be converted at this exchange; leave the key out`);
+  throw new UsageError(`${key}: this exchange has no conversions; remove the key`);
 }
 
 /** Maximum band, in orders; larger bands have the same effect. */

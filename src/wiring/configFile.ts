@@ -22,7 +22,7 @@ export function shippedConfig(name: string): string {
     }
   }
   throw new UsageError(
-    `no configuration for ${name} comes with Puntas: write one (docs/configuration.md) and name it with -c FILE`,
+    `Puntas has no default configuration for ${name}; write one (docs/configuration.md) and pass it with -c FILE`,
   );
 }
 
@@ -48,7 +48,7 @@ function checked(path: string): { readonly config: Config; readonly text: string
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     throw new UsageError(
-      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; name a YAML file with -c FILE`,
+      `${path}: ${code === 'ENOENT' ? 'no such file' : `cannot be read (${code})`}; pass a YAML file with -c FILE`,
     );
   }
   const venues = VENUES.map(({ name }) => name);

@@ -122,7 +122,7 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
   } catch (error) {
     box.stop();
     const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${why}; choose another port with ${options.portFrom}, 0 takes a free one`);
+    throw new UsageError(`${why}; choose another port with ${options.portFrom}, or 0 for any free port`);
   }
 }
 
@@ -177,7 +177,7 @@ function flowOf(book: string, seed: number): Market {
   const profile = FLOW_PROFILES[book];
   if (!profile) {
     throw new UsageError(
-      `the embedded exchange has no market for ${book}; it has one for ${Object.keys(FLOW_PROFILES).join(', ')}, and --tape DIR brings others`,
+      `the embedded exchange has no market for ${book}; expected one of ${Object.keys(FLOW_PROFILES).join(', ')}, or a recording with --tape DIR`,
     );
   }
   return seededFlow({ seed, profile });

@@ -76,7 +76,7 @@ function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
           statusCode !== 200
             ? `expected status 200, found ${statusCode}`
             : coding !== 'identity'
-              ? `its body is in ${String(coding)}, which was not asked for`
+              ? `its body has the encoding ${String(coding)}, which was not requested`
               : null;
         if (refusal !== null) {
           // An error of the discarded body must not end the bot.
@@ -86,7 +86,7 @@ function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
         return readingOf(await readBody(body, BYTES_MAX), config, now(), asked);
       } catch (error) {
         const isLate = error instanceof Error && error.name === 'TimeoutError';
-        return failed(isLate ? `no whole answer within ${config.timeoutMs} ms` : failureText(error));
+        return failed(isLate ? `no complete answer within ${config.timeoutMs} ms` : failureText(error));
       }
     },
   };

@@ -57,7 +57,7 @@ export async function startInbox(
   const closed = new Promise<void>(resolve => thread.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     thread.on('error', error => {
-      const problem = `the webhook inbox broke (${textOfError(error)}): deliveries are not received until a restart, balances are polled as ever`;
+      const problem = `the webhook inbox failed (${textOfError(error)}); no deliveries are received until a restart; balances are still polled`;
       log.error({ error: error instanceof Error ? (error.stack ?? error.message) : textOfError(error) }, problem);
       state = { ...(state ?? NOTHING), problem };
       reject(error);
@@ -105,7 +105,8 @@ export function inboxHearing(
   const mayDescribe = () => {
     const now = Math.floor(elapsed() / 1_000);
     if (now !== second) {
-      if (unsaid > 0) log.warn({ unsaid }, `${unsaid} more deliveries came within seconds; each is in the inbox`);
+      if (unsaid > 0)
+        log.warn({ unsaid }, `${unsaid} more deliveries arrived within seconds; all are stored in the inbox`);
       [second, lines, unsaid] = [now, 0, 0];
     }
     const may = ++lines <= LINES_PER_SECOND;
@@ -115,7 +116,7 @@ export function inboxHearing(
   return news => {
     if (news.kind === 'problem') log.error({}, news.sentence);
     if (news.kind === 'unreadable' && mayDescribe())
-      log.warn({}, `a delivery cannot be read and was kept as it is: ${news.why}`);
+      log.warn({}, `a delivery cannot be read and was stored unchanged: ${news.why}`);
     if (news.kind !== 'transaction') return;
     if (mayDescribe()) logTransaction(news, log);
     contradicted(news, log);
@@ -129,15 +130,12 @@ type Told = Extract<FromThread, { kind: 'transaction' }>;
 const logTransaction = ({ id, type, status, refund }: Told, log: Log): void =>
   log.info(
     { id, type, status, refund },
-    `told of ${type.toLowerCase().replace('_', ' ')} ${id}: ${status}${refund === null ? '' : `, refund ${refund}`}; looking at the account`,
+    `delivery: ${type.toLowerCase().replace('_', ' ')} ${id}: ${status}${refund === null ? '' : `, refund ${refund}`}; checking the account`,
   );
 
 function contradicted({ id, contradictions }: Told, log: Log): void {
   if (contradictions.length > 0)
-    log.error(
-      { id },
-      `the deliveries of ${id} contradict each other: ${contradictions.join('; ')}: look at the account`,
-    );
+    log.error({ id }, `the deliveries of ${id} contradict each other: ${contradictions.join('; ')}; check the account`);
 }
 
 async function fetchKeys(
@@ -151,6 +149,6 @@ async function fetchKeys(
   else
     log.warn(
       {},
-      `the keys of webhook signatures cannot be read (${outcome.kind === 'refused' ? outcome.message : outcome.reason}): deliveries are asked to come again`,
+      `the keys of webhook signatures could not be read (${outcome.kind === 'refused' ? outcome.message : outcome.reason}); senders are asked to retry`,
     );
 }

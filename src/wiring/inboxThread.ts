@@ -51,7 +51,7 @@ async function listen({ venue, dir, settings, tokens }: ThreadData, tell: (news:
   const now = () => Date.now();
   const store = openInboxStore(dir, { rows: settings.keep, bytes: settings.keepMb * 1_000_000 });
   const { webhooks } = venueNamed(venue);
-  if (!webhooks) throw new Error('webhooks: this exchange delivers nothing; leave the section out');
+  if (!webhooks) throw new Error('webhooks: this exchange has no webhooks; remove the section');
   const read = inboxReader(body => webhooks.read(body));
   for (const { body } of store.newest(REMEMBERED)) read(body);
   const signatures = webhooks.signatures({ now, elapsed }, () => tell({ kind: 'keys wanted' }));
@@ -83,7 +83,7 @@ async function listen({ venue, dir, settings, tokens }: ThreadData, tell: (news:
         .then(() => store.close())
         // The disk is full; answered deliveries are nevertheless durable in SQLite's log.
         .catch((error: unknown) =>
-          tell({ kind: 'problem', sentence: `the inbox was not closed: ${textOfError(error)}` }),
+          tell({ kind: 'problem', sentence: `the inbox could not be closed: ${textOfError(error)}` }),
         )
         .finally(() => {
           tell({ kind: 'closed' });

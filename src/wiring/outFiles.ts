@@ -10,7 +10,7 @@ export function written<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new UsageError(`--out: ${path} cannot be written (${code})`);
+    throw new UsageError(`--out: cannot write ${path} (${code})`);
   }
 }
 

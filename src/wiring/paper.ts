@@ -147,7 +147,7 @@ export function banner(config: Config): string {
   const { fills, latencyMs } = config.paper;
   const { restUrl } = followedBy(config);
   balancesOf(config);
-  return `PAPER: no order leaves this machine and no key is read; follows ${config.book} at ${restUrl}, fills are ${fills}, ${latencyMs} ms to the exchange and as long back`;
+  return `PAPER TRADING: no order is sent to the exchange, and no key is read; follows ${config.book} at ${restUrl}; fill model ${fills}; latency ${latencyMs} ms each way`;
 }
 
 /** Prefix of each line in paper trading. */
@@ -165,19 +165,19 @@ export const onPaper = (log: Log): Log => ({
 /** Returns a summary of the followed market, and of what was filled here. */
 function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Instrument): string {
   const text = (n: number) => textOfAmount(instrument, n as Amount);
-  return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; ${text(filledLots)} was filled here`;
+  return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; paper orders filled ${text(filledLots)}`;
 }
 
 function followedBy({ exchange }: Config): RemoteSettings {
   if (exchange.kind === 'remote') return exchange;
-  throw new UsageError('--paper follows another exchange: set exchange.kind: remote and its restUrl');
+  throw new UsageError('--paper needs a remote exchange to follow; set exchange.kind: remote and exchange.restUrl');
 }
 
 function balancesOf({ book, paper }: Config): Readonly<Record<string, string>> {
   const missing = pairOf(book).filter(currency => paper.balances?.[currency] === undefined);
   if (paper.balances === undefined || missing.length > 0) {
     throw new UsageError(
-      `paper.balances: expected what to begin with of ${missing.join(' and ')}, like  paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
+      `paper.balances: expected opening balances of ${missing.join(' and ')}, like  paper: { balances: { ${pairOf(book).join(": '1', ")}: '1000' } }`,
     );
   }
   return paper.balances;
@@ -189,8 +189,7 @@ function tiersOf(
 ): { volume: string; maker: string; taker: string }[] {
   if (tiers.length > 0) return [...tiers];
   const rates = flatRate ?? fallback;
-  if (!rates)
-    throw new UsageError(`paper.fees: the followed exchange lists no fees for ${book}; say maker and taker here`);
+  if (!rates) throw new UsageError(`paper.fees: the followed exchange lists no fees for ${book}; set maker and taker`);
   return [{ volume: NO_BOUND, ...rates }];
 }
 

@@ -35,9 +35,9 @@ export function smallLimitOf(
   { openFiles, heapMb }: ProcessLimits = ownLimits(),
 ): string | null {
   if (!(openFiles >= OPEN_FILES_MIN))
-    return `this process may have ${openFiles} files open, and Puntas needs ${OPEN_FILES_MIN}: ${MORE_FILES}`;
+    return `the limit of open files is ${openFiles}, and Puntas needs ${OPEN_FILES_MIN}; ${MORE_FILES}`;
   if ((command !== undefined && SMALL.includes(command)) || heapMb >= HEAP_MIN_MB) return null;
-  return `Node may use ${Math.floor(heapMb)} MB of memory here, and Puntas needs ${HEAP_MIN_MB}: take --max-old-space-size away from NODE_OPTIONS and the command line, or make it 256 or more; give a container 512 MB`;
+  return `the memory limit of Node is ${Math.floor(heapMb)} MB, and Puntas needs ${HEAP_MIN_MB} MB; remove --max-old-space-size from NODE_OPTIONS and the command line, or set it to 256 or more; give a container 512 MB`;
 }
 
 const MORE_FILES =

@@ -10,7 +10,7 @@ import { UsageError } from './usageError.ts';
 export function refuseUncheckedCertificates(environment: Readonly<Record<string, string | undefined>>): void {
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
   throw new UsageError(
-    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment: any server could pass for the exchange, and read the key; take it away (unset NODE_TLS_REJECT_UNAUTHORIZED), and name the certificate of a proxy of your own in NODE_EXTRA_CA_CERTS',
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set in the environment: any server could impersonate the exchange and read the key; unset NODE_TLS_REJECT_UNAUTHORIZED, and set NODE_EXTRA_CA_CERTS to the certificate of your own proxy',
   );
 }
 
@@ -28,6 +28,6 @@ export function refuseOpenInspector(): void {
   const url = inspectorUrl();
   if (url === undefined) return;
   throw new UsageError(
-    `Node's inspector is open at ${new URL(url).host}: any program of this machine could read the key there, and trade; start without --inspect (see NODE_OPTIONS). On the embedded exchange it may be open`,
+    `Node's inspector is open at ${new URL(url).host}: any program on this machine could read the key and trade; start without --inspect (see NODE_OPTIONS). With the embedded exchange the inspector is allowed`,
   );
 }

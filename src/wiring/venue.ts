@@ -79,8 +79,8 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
     if (!(error instanceof FeesTooHigh)) throw error;
     throw new UsageError([
       error.message,
-      `these are the fees of an account that has traded ${config.paper.volume30d} in 30 days (paper.volume30d), as a new one with money would pay them${error.tier === null ? '' : `: ${error.tier}`}`,
-      'to go on, widen the spread as said; or see how it does in another tier, with a higher paper.volume30d in the YAML (docs/paper.md)',
+      `these are the fees of an account with a 30-day volume of ${config.paper.volume30d} (paper.volume30d), as a new account would pay them${error.tier === null ? '' : `: ${error.tier}`}`,
+      'to continue, widen the spread as described; or try another fee tier with a higher paper.volume30d in the YAML (docs/paper.md)',
     ]);
   } finally {
     await paper.stop();

@@ -145,8 +145,8 @@ describe('within five seconds both receivers have', () => {
     const ms = nextAt('06:00', clock.now()) - clock.now();
     await clock.advance(ms + 5_000);
     await comes('digest: since 2026-01-01 00:00 UTC: profit 12.5 mxn; 3 fills; noFills 1, fill 3');
-    const closed = alerts.close('stopped (SIGTERM); no order of ours is left');
-    await comes('stopped: stopped (SIGTERM); no order of ours is left; since 2026-01-01 06:00 UTC: no alert');
+    const closed = alerts.close('stopped (SIGTERM); verified: no open orders left');
+    await comes('stopped: stopped (SIGTERM); verified: no open orders left; since 2026-01-01 06:00 UTC: no alerts');
     await closed;
     expect(received.filter(({ text }) => text.includes('digest')).map(({ isSilent }) => isSilent)).toEqual([
       true,
@@ -199,9 +199,9 @@ describe('a receiver', () => {
     await comes('halted: drawdown');
     await clock.advance(5_000);
     const told = lines.map(({ text }) => text).join('\n');
-    expect(told).toContain('answers 503; it is tried again');
-    expect(told).toContain('answers 429: Too Many Requests: retry after 40; it is tried again');
-    expect(told.match(/takes messages again/g)).toHaveLength(2);
+    expect(told).toContain('answered 503; retrying');
+    expect(told).toContain('answered 429: Too Many Requests: retry after 40; retrying');
+    expect(told.match(/accepts messages again/g)).toHaveLength(2);
   });
 
   test('sees no secret, in whatever is told, and the log sees neither token nor path', async () => {
@@ -220,7 +220,7 @@ describe('a receiver', () => {
     expect(received[0]!.text).toContain('something broke: [redacted] [redacted] [redacted] \ufffd[31m');
     for (const secret of [TOKEN, SECRET, 'the-key-of-the-exchange', '/hook', '/bot'])
       expect(JSON.stringify({ lines, received })).not.toContain(secret);
-    expect(lines.map(({ text }) => text).join('\n')).toContain('not delivered to telegram chat -100123: answers 401');
+    expect(lines.map(({ text }) => text).join('\n')).toContain('not delivered to telegram chat -100123: answered 401');
   });
 
   test('of Telegram gets a flood of long texts in one message that it takes', async () => {

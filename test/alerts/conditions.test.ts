@@ -25,7 +25,7 @@ const hidden = (reason: 'at the cap' | 'no fair value') => {
 const oneSide = (buy: number, sell: number): Bot => ({ ...CALM, quotesLive: { buy, sell } });
 const budget = (left: { public: number; private: number }): Bot => ({ ...CALM, budget: left });
 const old = (bot: Bot): Bot => ({ ...bot, sentinelAgeMs: 61_000 });
-const noLife: Holding = ['sentinelGone', 1_000, 1_000, 'shows no life'];
+const noLife: Holding = ['sentinelGone', 1_000, 1_000, 'no sentinel heartbeat'];
 const BOTS: readonly (readonly [Bot, readonly Holding[]])[] = [
   [CALM, []],
   pausedFor('private data stale', ['notQuoting', 1_000, 120_000, 'private data stale']),

@@ -178,8 +178,8 @@ describe('what does not arrive', () => {
     tries.push(...delivered.map(({ message }) => message.id));
     expect(tries).toEqual(['x-1', 'x-2']);
     expect(lines.map(({ text }) => text)).toEqual([
-      'alerts: a test: ECONNREFUSED; it is tried again',
-      'alerts: a test takes messages again',
+      'alerts: delivery to a test failed: ECONNREFUSED; retrying',
+      'alerts: a test accepts messages again',
     ]);
   });
 

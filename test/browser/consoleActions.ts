@@ -221,7 +221,7 @@ describe('each action', () => {
     await page.locator('#close').click();
     writeFileSync(config, changed);
     const { end } = await act(page, 'reload', 'a wider spread');
-    expect(end).toMatch(/: done\n[^]*taken: run \d+ goes on with it/);
+    expect(end).toMatch(/: done\n[^]*applied: run \d+ resumed with it/);
   });
 
   test('flatten says first what it costs, takes a bound, and is begun with that bound', async () => {
@@ -236,7 +236,7 @@ describe('each action', () => {
     expect(held()).toEqual([]);
     await page.locator('#close').click();
     const { preview, end } = await act(page, 'flatten', 'the week is over', undefined, '900.50');
-    expect(preview).toContain('at most 900.50 in all, fees included');
+    expect(preview).toContain('at most 900.50 in total, fees included');
     expect(end).toMatch(/: done\n[^]*for at most 900\.5/);
     expect(actionsIn(state).at(-1)).toMatchObject({ action: 'flatten', costMax: '900.50', by: 'Ana', via: 'console' });
     await page.locator('#events li', { hasText: 'Ana: flatten for at most 900.50' }).first().waitFor(SLOW);
@@ -253,7 +253,7 @@ describe('each action', () => {
     await page.locator('[data-action=halt]').click();
     await page.locator('#reason').fill('   a ');
     await page.locator('#next').click();
-    await page.locator('#dialog [role=alert]', { hasText: 'say in a few words why' }).waitFor(SLOW);
+    await page.locator('#dialog [role=alert]', { hasText: 'enter the reason in a few words' }).waitFor(SLOW);
     await page.locator('#reason').fill('a good reason');
     // A minute that is short: that the console itself takes no late one is in test/console/access.test.ts.
     await page.route('**/actions/preview', async route => {
@@ -289,7 +289,7 @@ describe('who is not an operator', () => {
     await page.locator('#login').click();
     await page.locator('#token').fill('not the token');
     await page.locator('#next').click();
-    await page.locator('#dialog [role=alert]', { hasText: 'this is not the token' }).waitFor(SLOW);
+    await page.locator('#dialog [role=alert]', { hasText: 'wrong token' }).waitFor(SLOW);
     await page.keyboard.press('Escape');
     await logIn(page, VIEWER, '');
     expect(await page.locator('[data-action]').count()).toBe(0);

@@ -39,7 +39,7 @@ export const LIVES: readonly Life[] = [
         cause: 'none is started',
         ready: 'sentinel is missing',
         explain: 'nothing is quoted: sentinel is missing',
-        alerts: { PuntasSentinelGone: 'btc_mxn: the sentinel shows no life' },
+        alerts: { PuntasSentinelGone: 'btc_mxn: no sentinel heartbeat' },
       },
       {
         of: [],
@@ -55,7 +55,7 @@ export const LIVES: readonly Life[] = [
           wire.rules = [{ of: /./, does: 'lost' }];
         },
         log: [
-          'sentinel: cut off: the bot lives and has read nothing for … s, the exchange answers the sentinel: quotes are held back; the sentinel lifts that when this bot reads the exchange again',
+          'sentinel: cut off: the bot lives and has read nothing for … s, the exchange answers the sentinel; quotes are blocked until the sentinel sees that this bot reads the exchange again',
           'not quoting: held by the sentinel',
         ],
         ready: 'held by the sentinel',
@@ -71,7 +71,7 @@ export const LIVES: readonly Life[] = [
           scene.bot.run.signal('SIGCONT');
         },
         log: [
-          'halted: sentinel: the bot has shown no life for … s; frozen: its process … is there; look, then lift it with: puntas resume',
+          'halted: sentinel: the bot has shown no life for … s; frozen: its process … is there; investigate, then resume with: puntas resume',
         ],
         halted: 'sentinel: the bot has shown no life for … s; frozen: its process … is there',
         ready: 'halted: …',
@@ -100,14 +100,14 @@ export const LIVES: readonly Life[] = [
         does: async scene => {
           scene.startSentinel();
           scene.wire.rules = [{ of: /./, does: 'lost' }];
-          await scene.bot.hears(/quotes are held back/, scene.bot.heard);
+          await scene.bot.hears(/quotes are blocked/, scene.bot.heard);
           scene.bot.run.signal('SIGKILL');
           await scene.bot.run.ended;
           scene.wire.rules = [];
           await scene.start(/halted: |not quoting: held/);
         },
         log: [
-          'halted: sentinel: the bot was started anew while it was held back (cut off: …); look, then lift it with: puntas resume',
+          'halted: sentinel: the bot was started anew while it was held back (cut off: …); investigate, then resume with: puntas resume',
         ],
         halted: 'sentinel: the bot was started anew while it was held back (cut off: …)',
         ready: 'halted: …',
@@ -159,7 +159,7 @@ export const LIVES: readonly Life[] = [
           await scene.latched();
           scene.bot.run.signal('SIGCONT');
         },
-        log: ['halted: sentinel: … live orders, the limit is 12; look, then lift it with: puntas resume'],
+        log: ['halted: sentinel: … live orders, the limit is 12; investigate, then resume with: puntas resume'],
         halted: 'sentinel: … live orders, the limit is 12',
         ready: 'halted: …',
         explain: 'regime: halted since …: sentinel: … live orders, the limit is 12',
@@ -300,11 +300,11 @@ export const LIVES: readonly Life[] = [
         of: ['regime: halted', 'pause: halted', 'halt: a person'],
         cause: '`puntas halt`',
         does: scene => scene.types('halt', '--reason', 'looks wrong to me'),
-        log: ['halted: …looks wrong to me; look, then lift it with: puntas resume', 'not quoting: halted'],
+        log: ['halted: …looks wrong to me; investigate, then resume with: puntas resume', 'not quoting: halted'],
         halted: 'looks wrong to me',
         ready: 'halted: …',
         explain: 'regime: halted since …: …looks wrong to me',
-        alerts: { PuntasHalted: 'btc_mxn: halted, nothing is quoted until a person resumes it' },
+        alerts: { PuntasHalted: 'btc_mxn: halted; nothing is quoted until the operator resumes it' },
       },
       {
         of: [],
@@ -317,7 +317,7 @@ export const LIVES: readonly Life[] = [
         of: ['halt: the latch cannot be read'],
         cause: 'the file HALTED holds something else',
         does: ({ state }) => writeFileSync(join(state, 'HALTED'), 'what is this'),
-        log: ['halted: the latch …HALTED is there but not readable; look, then lift it with: puntas resume'],
+        log: ['halted: the latch …HALTED is there but not readable; investigate, then resume with: puntas resume'],
         ready: 'halted: …',
         explain: 'regime: halted since …: the latch …HALTED is there but not readable',
       },
@@ -328,7 +328,7 @@ export const LIVES: readonly Life[] = [
           bot.run.signal('SIGTERM');
           await bot.run.ended;
         },
-        log: ['stopping (SIGTERM): canceling our orders and verifying that none is left'],
+        log: ['stopping (SIGTERM): canceling all orders and verifying that none is left'],
         explain: 'nothing is quoted: stopping',
       },
     ],
@@ -344,7 +344,7 @@ export const LIVES: readonly Life[] = [
         of: [],
         cause: 'as it ships, far from the touch',
         ready: true,
-        alerts: { PuntasNoFills: 'btc_mxn: quoting for hours without a fill' },
+        alerts: { PuntasNoFills: 'btc_mxn: no fill for 6 hours while quoting' },
       },
     ],
   },
@@ -448,7 +448,7 @@ export const LIVES: readonly Life[] = [
           await scene.book({ listed: false });
         },
         log: [
-          'the exchange does not list btc_mxn any more: nothing is quoted until it does',
+          'the exchange no longer lists btc_mxn; nothing is quoted until it does',
           'not quoting: book is not traded any more',
         ],
         ready: 'book is not traded any more',
@@ -475,7 +475,7 @@ export const LIVES: readonly Life[] = [
         },
         log: ['not quoting: too many unknown orders'],
         explain: ': waits: its order is unknown',
-        alerts: { PuntasOrdersUnknown: 'btc_mxn: … orders with an unknown outcome in five minutes' },
+        alerts: { PuntasOrdersUnknown: 'btc_mxn: … orders with an unknown outcome in 5 minutes' },
       },
       mended('orders arrive again, and the fence is over'),
     ],
@@ -498,7 +498,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['halt: unknown outcomes'],
         cause: 'no order is answered, with `halts.unknownsPerMinute: 3`',
-        log: ['halted: unknown outcomes: more than 3 in 1 min; look, then lift it with: puntas resume'],
+        log: ['halted: unknown outcomes: more than 3 in 1 min; investigate, then resume with: puntas resume'],
         halted: 'unknown outcomes: more than 3 in 1 min',
         ready: 'halted: …',
         explain: 'regime: halted since …: unknown outcomes: more than 3 in 1 min',
@@ -544,8 +544,8 @@ export const LIVES: readonly Life[] = [
           await canceledByOthers(scene);
         },
         log: [
-          '… was refused (1001): ',
-          'halted: refusals: more than 20 in 1 min; look, then lift it with: puntas resume',
+          '… was rejected (1001): ',
+          'halted: refusals: more than 20 in 1 min; investigate, then resume with: puntas resume',
         ],
         halted: 'refusals: more than 20 in 1 min',
         ready: 'halted: …',
@@ -554,7 +554,7 @@ export const LIVES: readonly Life[] = [
           'decision="not placed",reason="refused by the exchange"} ',
           'decision="not placed",reason="paused after refusals"} ',
         ],
-        alerts: { PuntasOrdersRefused: 'btc_mxn: the exchange refuses many orders' },
+        alerts: { PuntasOrdersRefused: 'btc_mxn: the exchange rejects many orders' },
       },
     ],
   },
@@ -569,7 +569,7 @@ export const LIVES: readonly Life[] = [
       {
         of: ['halt: messages'],
         cause: 'the first six orders, with `halts.messagesPerMinute: 5`',
-        log: ['halted: messages: more than 5 in 1 min; look, then lift it with: puntas resume'],
+        log: ['halted: messages: more than 5 in 1 min; investigate, then resume with: puntas resume'],
         halted: 'messages: more than 5 in 1 min',
         ready: 'halted: …',
         explain: 'regime: halted since …: messages: more than 5 in 1 min',
@@ -591,13 +591,13 @@ export const LIVES: readonly Life[] = [
         log: ['bought 0.001 btc at … as maker'],
         explain: 'bid: not placed: held back by the strategy (waiting filledOrderDelayMs after a fill)',
         ready: true,
-        alerts: { PuntasOneSided: 'btc_mxn: one side only for ten minutes' },
+        alerts: { PuntasOneSided: 'btc_mxn: only one side quoted for 10 minutes' },
       },
       {
         of: ['halt: fills'],
         cause: 'somebody buys from its best ask, with `halts.fillsPer10Min: 1`',
         does: scene => scene.takenFrom('buy', '0.001'),
-        log: ['halted: fills: more than 1 in 10 min; look, then lift it with: puntas resume'],
+        log: ['halted: fills: more than 1 in 10 min; investigate, then resume with: puntas resume'],
         halted: 'fills: more than 1 in 10 min',
         ready: 'halted: …',
         explain: 'regime: halted since …: fills: more than 1 in 10 min',
@@ -649,7 +649,7 @@ export const LIVES: readonly Life[] = [
         cause: 'the price falls further',
         does: ({ market }) => market.show({ mid: 1_496_000 }),
         log: [
-          'halted: drawdown: profit fell … from its highest, the limit is 100; look, then lift it with: puntas resume',
+          'halted: drawdown: profit fell … from its highest, the limit is 100; investigate, then resume with: puntas resume',
         ],
         halted: 'drawdown: profit fell … from its highest, the limit is 100',
         ready: 'halted: …',
@@ -683,7 +683,7 @@ export const LIVES: readonly Life[] = [
         cause: 'the price falls further',
         does: ({ market }) => market.show({ mid: 1_496_000 }),
         log: [
-          'halted: loss: … lost since the start of the UTC day, the limit is 100; look, then lift it with: puntas resume',
+          'halted: loss: … lost since the start of the UTC day, the limit is 100; investigate, then resume with: puntas resume',
         ],
         halted: 'loss: … lost since the start of the UTC day, the limit is 100',
         ready: 'halted: …',
@@ -703,7 +703,7 @@ export const LIVES: readonly Life[] = [
         cause: 'a deposit of 0.06 btc, with `positionShare: 0.5`',
         does: scene => scene.deposit('btc', '0.06'),
         log: [
-          'booked under deposits: 0.06 btc (…); it is no profit',
+          'booked under deposits: 0.06 btc (…); not counted as profit',
           'regime: reduce only (inventory is near its limit), was normal',
         ],
         explain: 'regime: reduce only since …: inventory is near its limit',
@@ -718,7 +718,9 @@ export const LIVES: readonly Life[] = [
         of: ['halt: position'],
         cause: 'a deposit of 0.2 btc more',
         does: scene => scene.deposit('btc', '0.2'),
-        log: ['halted: position: … btc from the target is beyond its limit; look, then lift it with: puntas resume'],
+        log: [
+          'halted: position: … btc from the target is beyond its limit; investigate, then resume with: puntas resume',
+        ],
         halted: 'position: … btc from the target is beyond its limit',
         ready: 'halted: …',
         explain: 'regime: halted since …: position: … btc from the target is beyond its limit',
@@ -765,7 +767,7 @@ export const LIVES: readonly Life[] = [
         cause: 'a deposit of 100 mxn that no list shows',
         does: scene => scene.deposit('mxn', '100'),
         log: [
-          "the exchange's balances differ from our ledger by 100 mxn (reported minus ours): nothing is quoted while its lists of deposits and withdrawals are asked for the reason",
+          "the exchange's balances differ from our ledger by 100 mxn (reported minus ours); quoting is paused. The bot searches the lists of deposits and withdrawals for the cause",
           'not quoting: ledger differs from the balances',
         ],
         ready: 'ledger differs from the balances',
@@ -775,7 +777,7 @@ export const LIVES: readonly Life[] = [
         of: ['halt: ledger'],
         cause: 'it stays so, with `transferListDelayMaxMs: 40000`',
         log: [
-          "halted: the exchange's balances differ from our ledger by 100 mxn (reported minus ours); look, then lift it with: puntas resume",
+          "halted: the exchange's balances differ from our ledger by 100 mxn (reported minus ours); investigate, then resume with: puntas resume",
         ],
         halted: "the exchange's balances differ from our ledger by 100 mxn",
         ready: 'halted: …',
@@ -802,7 +804,7 @@ export const LIVES: readonly Life[] = [
         cause: 'an order under its name of a run that is yet to come',
         does: async scene => scene.placeAs(await scene.same(), `${scene.name}-999999999-1`),
         log: [
-          'halted: order … is of a later run of …: another process trades under this name; look, then lift it with: puntas resume',
+          'halted: order … is of a later run of …: another process trades under this name; investigate, then resume with: puntas resume',
         ],
         halted: 'order … is of a later run of …: another process trades under this name',
         ready: 'halted: …',
@@ -834,7 +836,7 @@ export const LIVES: readonly Life[] = [
           for (let i = 3; !scene.isLatched; i++) await scene.placeAs(rival, `${scene.name}-0-${i}`, true);
         },
         log: [
-          'halted: orders of … keep coming that this process did not place: another one trades under this name; look, then lift it with: puntas resume',
+          'halted: orders of … keep coming that this process did not place: another one trades under this name; investigate, then resume with: puntas resume',
         ],
         halted: 'orders of … keep coming that this process did not place: another one trades under this name',
         ready: 'halted: …',
@@ -861,7 +863,7 @@ export const LIVES: readonly Life[] = [
           scene.fill();
           await canceledByOthers(scene);
         },
-        log: ['intents cannot be written to disk: nothing is placed'],
+        log: ['intents cannot be written to disk; no order is placed'],
         ready: 'the disk does not take the journal',
         metrics: ['decision="not placed",reason="not sent"} '],
       },
@@ -890,7 +892,7 @@ export const LIVES: readonly Life[] = [
         },
         log: [
           'stopping: something broke: … was refused with 1008: …',
-          'halted: … was refused with 1008: …; look, then lift it with: puntas resume',
+          'halted: … was refused with 1008: …; investigate, then resume with: puntas resume',
         ],
         halted: 'was refused with 1008',
         explain: 'regime: halted since …: … was refused with 1008',
@@ -973,7 +975,7 @@ export const LIVES: readonly Life[] = [
         of: [`level: ${reason}`],
         cause: `the exchange changes ${Object.entries(rule).flat().join(' to ')}`,
         does: scene => otherRules(scene, rule),
-        log: ['the exchange changed btc_mxn: …; taken up at once'],
+        log: ['the exchange changed btc_mxn: …; applied immediately'],
         explain: `${level}: not placed: ${reason}`,
       })),
       ...(
@@ -985,7 +987,7 @@ export const LIVES: readonly Life[] = [
         of: [`level: ${reason}`],
         cause: `the exchange changes ${Object.entries(rule).flat().join(' to ')}`,
         does: scene => otherRules(scene, rule),
-        log: ['the exchange changed btc_mxn: …; taken up at once'],
+        log: ['the exchange changed btc_mxn: …; applied immediately'],
         metrics: [`puntas_not_quoting{book="btc_mxn",reason="bid level 1: ${reason}"} 1`],
       })),
       {
@@ -993,9 +995,9 @@ export const LIVES: readonly Life[] = [
         cause: 'the exchange changes the tick',
         does: scene => otherRules(scene, { tick_size: '100' }),
         log: [
-          'the exchange changed btc_mxn: tick 10 -> 100…; quotes are withdrawn, the next run takes it up',
+          'the exchange changed btc_mxn: tick 10 -> 100…; quotes are canceled, and the next run applies it',
           'not quoting: rules of the book changed',
-          'counts in an old tick: the next one takes over',
+          'counts in an old tick; the next run takes over',
           // The line on where it stands, in the new tick.
           'market 1499000 / 1501000',
           '"msg":"quoting"',
@@ -1034,7 +1036,7 @@ export const LIVES: readonly Life[] = [
         of: ['level: cannot earn its fees'],
         cause: 'a worse fee tier, seen with the next reading of the rules',
         does: scene => otherRules(scene, { maker: '0.006', taker: '0.008', minimum_amount: '0.0061' }),
-        log: ['the exchange changed btc_mxn: …; taken up at once'],
+        log: ['the exchange changed btc_mxn: …; applied immediately'],
         explain: 'bid: not placed: cannot earn its fees (the spacing does not earn its fees)',
       },
     ],
@@ -1050,7 +1052,7 @@ export const LIVES: readonly Life[] = [
         of: [],
         cause: 'thirty private requests a minute are too few',
         log: ['… was not sent: no place for …'],
-        alerts: { PuntasBudgetSpent: '… no private request may be sent' },
+        alerts: { PuntasBudgetSpent: '… no private request can be sent' },
       },
     ],
   },
@@ -1069,7 +1071,7 @@ export const LIVES: readonly Life[] = [
         of: ['level: makes way for a hedge'],
         cause: 'a deposit beyond `hedge.band`, with `venues: [book]`',
         does: scene => scene.deposit('btc', '0.1'),
-        log: ['taking: sell … at … or better, what cannot be had at once is gone'],
+        log: ['taking: sell … at … or better, the unfilled rest is canceled'],
         metrics: ['decision="not placed",reason="makes way for a hedge"} '],
       },
     ],

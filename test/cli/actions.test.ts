@@ -34,7 +34,7 @@ test('a person looks at a bot, pauses it over a restart, resumes it, has its ord
   expect(shown.stdout).toMatch(
     /^6 of 6 live orders would be canceled .*\n +now +then\n[\s\S]*then: none, paused by a person\n$/,
   );
-  expect((await act('pause', '--reason', 'no')).stderr).toMatch(/--reason: say in a few words why/);
+  expect((await act('pause', '--reason', 'no')).stderr).toMatch(/--reason: expected a few words that say why/);
   const paused = await act('pause', '--for', '2h', '--reason', 'a look at the feed', '--json');
   expect([paused.code, Object.keys(printed(paused) as object)]).toEqual([0, keysOf('pause --json')]);
   await first.sees(/"bids":0,"asks":0/);
@@ -52,7 +52,7 @@ test('a person looks at a bot, pauses it over a restart, resumes it, has its ord
   expect([canceled.code, canceled.stdout]).toEqual([
     0,
     expect.stringMatching(
-      /^\d orders? \S+ live; verified: no order of demo is left on btc_mxn\nrun \d+ goes on after /,
+      /^\d orders? \S+ live; verified: no open orders of demo left on btc_mxn\nrun \d+ resumed after /,
     ),
   ]);
   const both = await Promise.all(['one', 'two'].map(name => act('pause', '--reason', `both at once, ${name}`)));
@@ -60,7 +60,7 @@ test('a person looks at a bot, pauses it over a restart, resumes it, has its ord
   second.signal('SIGTERM');
   expect((await second.ended).code).toBe(0);
   const nobody = await act('cancel', '--reason', 'they look odd');
-  expect([nobody.code, nobody.stderr]).toEqual([3, expect.stringMatching(/the bot has stopped, and nothing answers/)]);
+  expect([nobody.code, nobody.stderr]).toEqual([3, expect.stringMatching(/the bot has stopped, so nothing answers/)]);
 
   const journal = readFileSync(join(state, 'actions.jsonl'), 'utf8').trimEnd().split('\n');
   const entries = journal.map(line => JSON.parse(line) as { action: string; by: string; end: string });

@@ -78,13 +78,13 @@ const CASES: Readonly<Record<string, Case>> = {
   'a book that the embedded exchange has no market for': {
     args: () => run(sandbox(/book: btc_mxn([^]*balances:\n)/, 'book: doge_mxn$1    doge: "1"\n')),
     code: 2,
-    says: /no market for doge_mxn; it has one for btc_mxn, .*--tape DIR/,
+    says: /no market for doge_mxn; expected one of btc_mxn, .*--tape DIR/,
   },
   'a book that the exchange does not trade': {
     args: () => run(live(replaced('book: btc_mxn', 'book: doge_mxn'))),
     env: keys,
     code: 2,
-    says: /book doge_mxn is not traded there; expected one of .*btc_mxn/,
+    says: /book doge_mxn is not traded at this exchange; expected one of .*btc_mxn/,
   },
   'a missing limit': {
     args: () => run(sandbox(/ *orderValueMax:.*\n/, '')),
@@ -115,7 +115,7 @@ const CASES: Readonly<Record<string, Case>> = {
     args: () => [...run(live()), '--seed', '7'],
     env: keys,
     code: 2,
-    says: /^--seed is for the embedded exchange; a remote one rolls its own dice/,
+    says: /^--seed needs the embedded exchange; a remote exchange has no seed/,
   },
   'a busy port for the embedded exchange': {
     args: () => run(sandbox('  seed: 3', `  seed: 3\n  port: ${port}`)),
@@ -155,7 +155,7 @@ const CASES: Readonly<Record<string, Case>> = {
     args: () => run(live(replaced(/restUrl: .*/, 'restUrl: http://127.0.0.1:9'))),
     env: keys,
     code: 1,
-    says: /cannot read available_books: nobody was asked \(not-sent: .*ECONNREFUSED.*\); check exchange\.restUrl/,
+    says: /cannot read available_books: request not sent \(not-sent: .*ECONNREFUSED.*\); check exchange\.restUrl/,
   },
   'a tape folder that is missing': {
     args: () => ['run', '--tape', bench.path('nowhere')],
@@ -170,7 +170,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a configuration that is missing': {
     args: () => ['run', '-c', bench.path('nowhere.yaml')],
     code: 2,
-    says: /nowhere\.yaml: no such file; name a YAML file with -c FILE/,
+    says: /nowhere\.yaml: no such file; pass a YAML file with -c FILE/,
   },
   'a duration without a unit': {
     args: () => ['run', '--for', '5'],
@@ -200,8 +200,8 @@ describe('wrong input ends in one clear line and a code', () => {
     expect(ended.code).toBe(2);
     const said = complaints(ended).join('\n');
     expect(said).toMatch(/the spread of 40 bps .* is below both maker fees .*: widen it to at least \d/);
-    expect(said).toMatch(/the fees of an account that has traded 0 in 30 days \(paper\.volume30d\)/);
-    expect(said).toMatch(/to go on, widen the spread as said; or .* a higher paper\.volume30d/);
+    expect(said).toMatch(/the fees of an account with a 30-day volume of 0 \(paper\.volume30d\)/);
+    expect(said).toMatch(/to continue, widen the spread as described; or .* a higher paper\.volume30d/);
   });
 
   test('a second instance on the state of the first', async () => {

@@ -155,7 +155,7 @@ test('orders of its own that live take nothing away: of a bot that runs, and of 
   await bot.ended;
   expect((await looks())('left orders')).toHaveLength(1);
   const { stdout } = await ran(['check', '-c', config], keys(small));
-  expect(stdout).toMatch(/^\d live orders of first are counted as taken out/m);
+  expect(stdout).toMatch(/^\d live orders of first are treated as canceled/m);
   expect(stdout).not.toMatch(/halt at once|not placed/);
 });
 
@@ -182,7 +182,7 @@ describe('the order', () => {
     expect(of('order')[0]).toMatchObject({
       result: 'pass',
       says: expect.stringMatching(
-        /^buy 0\.0000\d+ btc at 1[234]\d{5} \(first-\d+-1\): accepted, canceled, and two reads/,
+        /^buy 0\.0000\d+ btc at 1[234]\d{5} \(first-\d+-1\): accepted, canceled, and verified by two reads/,
       ) as string,
     });
     expect([code, told.left]).toEqual([0, []]);
@@ -190,7 +190,7 @@ describe('the order', () => {
     expect((await ran(['replay', dir])).stdout).toMatch(/every command the same/);
     withOpenHedge(dir);
     const again = await asked(config, ['--order', '--yes']);
-    expect(again.of('order')).toMatchObject([{ result: 'warn', says: 'none was sent: hedge h-1 is not over' }]);
+    expect(again.of('order')).toMatchObject([{ result: 'warn', says: 'not sent: hedge h-1 is still open' }]);
     expect(again.told.left).toEqual([]);
   });
 
@@ -199,7 +199,7 @@ describe('the order', () => {
     await operator('PATCH', `accounts/${closed.id}`, { trading: false });
     const { code, of } = await asked(live(), ['--order', '--yes'], closed);
     expect(of('order')[0]?.says).toMatch(
-      /-1\): trading is halted: place was refused with .*; two reads show none left/,
+      /-1\): trading is halted: place was refused with .*; verified by two reads: none left/,
     );
     expect(code).toBe(1);
   });
@@ -229,7 +229,7 @@ describe('the order', () => {
     proxy.close();
     const failed = told.findings.filter(({ result }) => result === 'fail');
     expect({ failed, placements }).toEqual({ failed: [], placements: 1 });
-    expect(of('order')[0]?.says).toMatch(/no answer came; not sent again; two reads show none left/);
+    expect(of('order')[0]?.says).toMatch(/no answer; not retried; verified by two reads: none left/);
     expect(code).toBe(0);
   });
 });

@@ -36,7 +36,9 @@ describe('a start after a kill that fails before its state is opened', () => {
     writeFileSync(file, change(readFileSync(file, 'utf8')));
     const { code, stderr } = await ran(['run', '-c', file], keys);
     expect(stderr).toMatch(says);
-    expect(stderr).toContain(`by the state in ${dir} 2 orders of an earlier run may live on the exchange:`);
+    expect(stderr).toContain(
+      `according to the state in ${dir}, 2 orders of an earlier run may still be open at the exchange:`,
+    );
     expect(stderr).toMatch(/^ {2}live-1-1 buy.*\n {2}live-1-2 sell/m);
     expect(stderr).toContain(`puntas halt --cancel -c ${file} --reason "..."`);
     expect(code).toBe(3);
@@ -85,7 +87,9 @@ describe('a key file', () => {
     'of mode %o is refused, with the command that mends it',
     mode => {
       const path = written(mode);
-      expect(() => readSecretFile(path)).toThrow(`it is open to others (mode 0${mode.toString(8)}): chmod 600 ${path}`);
+      expect(() => readSecretFile(path)).toThrow(
+        `other users can read it (mode 0${mode.toString(8)}); chmod 600 ${path}`,
+      );
     },
   );
 
@@ -95,7 +99,7 @@ describe('a key file', () => {
     chmodSync(secret, 0o644);
     const ended = await ran(['run', '-c', file], { PUNTAS_API_KEY_FILE: key, PUNTAS_API_SECRET_FILE: secret });
     expect(ended.stderr).toMatch(
-      /PUNTAS_API_SECRET_FILE: cannot read .*: it is open to others \(mode 0644\): chmod 600/,
+      /PUNTAS_API_SECRET_FILE: cannot read .*: other users can read it \(mode 0644\); chmod 600/,
     );
     expect(ended.stderr).not.toContain('the-secret-text');
   });

@@ -70,9 +70,9 @@ test('how to reach the exchange is a row each on a terminal of 80 columns, and a
 });
 
 test.each([
-  ['INF', 'time left not known yet'],
-  ['NULL', 'time left not known yet'],
-  [Number.NaN, 'time left not known yet'],
+  ['INF', 'time left unknown'],
+  ['NULL', 'time left unknown'],
+  [Number.NaN, 'time left unknown'],
   [0.4, '1 s left'],
   [59, '59 s left'],
   [61, '1 min 1 s left'],

@@ -92,7 +92,7 @@ test('answers by flags stand in it as they were said, the fees are those of the 
 test('without a key the fee of the entry tier is taken, and said to be that', async () => {
   const file = bench.path('keyless.yaml');
   const made = await ran(['init', file, '--exchange', face.url, '--book', 'btc_mxn', '--yes']);
-  expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(/the tier that everybody begins in; name a key/)]);
+  expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(/the entry tier; set a key/)]);
   expect(written(file).strategy['halfSpreadBps']).toBeGreaterThan(30);
 });
 
@@ -151,27 +151,31 @@ test('a bot whose state is there already is not proposed again, and named where 
   const { stderr } = await ran(['init', file, ...flags]);
   expect([stderr.includes('--instance mm2 (proposed'), stderr.includes('there already')]).toEqual([true, false]);
   const taken = await ran(['init', bench.path('third.yaml'), '--instance', 'mm1', ...flags]);
-  expect(taken.stderr).toMatch(/state-mm1 is there already: this bot goes on with what is in it/);
+  expect(taken.stderr).toMatch(/state-mm1 already exists; this bot continues with its contents/);
 });
 
 test('with nobody to be asked, what is missing is named', async () => {
   const file = bench.path('nobody.yaml');
   const { code, stderr, stdout } = await ran(['init', file, '--levels', '2']);
   expect([code, stdout, existsSync(file)]).toEqual([2, '', false]);
-  expect(stderr).toMatch(/nobody is there to be asked: give --exchange, --book, .* or --yes/);
+  expect(stderr).toMatch(/no terminal to ask questions; give --exchange, --book, .* or --yes/);
 });
 
 describe('what cannot be is refused with what could, and nothing is written', () => {
   const [book, nowhere] = ['btc_mxn', 'http://127.0.0.1:1'];
   test.each<[string, Partial<Record<QuestionName | 'stream' | 'file', string>>, RegExp]>([
     ['no book', {}, /--book is needed: which book/],
-    ['a book that is not there', { book: 'btc_eur' }, /btc_eur is not traded there; expected one of .*btc_mxn/],
+    [
+      'a book that is not there',
+      { book: 'btc_eur' },
+      /btc_eur is not traded at this exchange; expected one of .*btc_mxn/,
+    ],
     ['no exchange', { book, exchange: 'mars' }, /--exchange mars: expected embedded, live or an address/],
     ['plain text to another machine', { exchange: 'http://example.com' }, /expected an encrypted address/],
     ['a stream in plain text', { exchange: nowhere, stream: 'ws://example.com' }, /--stream ws:.*encrypted/],
     ['a port nobody listens on', { exchange: nowhere, book }, /ECONNREFUSED/],
     ['a spread below the fee', { book, 'half-spread': '9' }, /at least 10\.5, half a bps/],
-    ['too small an order', { book, amount: '0.0000001' }, /takes no order below 0\.0000/],
+    ['too small an order', { book, amount: '0.0000001' }, /accepts no order below 0\.0000/],
     ['a limit below one side', { book, 'position-max': '0.00001' }, /orders of one side together/],
     ['a folder that is not there', { book, file: 'nowhere/new.yaml' }, /nowhere\/new\.yaml cannot be written: ENOENT/],
   ])('%s', async (_, { file: name = 'none.yaml', stream, ...given }, says) => {

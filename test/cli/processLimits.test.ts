@@ -21,7 +21,7 @@ describe('a process', () => {
       const { status, stderr } = ended(`ulimit -n ${files} && exec node ${MAIN} ${command}`);
       expect([status, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
       expect(stderr).toMatch(
-        new RegExp(`^this process may have ${files} files open, and Puntas needs 256: raise it with ulimit -n 1024`),
+        new RegExp(`^the limit of open files is ${files}, and Puntas needs 256; raise it with ulimit -n 1024`),
       );
     }
   });
@@ -36,7 +36,7 @@ describe('a process', () => {
     const { status, stderr } = ended(`exec node --max-old-space-size=64 ${MAIN} run --for 2s`);
     expect([status, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
     expect(stderr).toMatch(
-      /^Node may use \d+ MB of memory here, and Puntas needs 120: take --max-old-space-size away from NODE_OPTIONS/,
+      /^the memory limit of Node is \d+ MB, and Puntas needs 120 MB; remove --max-old-space-size from NODE_OPTIONS/,
     );
     expect(ended(`exec node --max-old-space-size=64 ${MAIN} status --state nowhere`).stderr).toContain(
       'no such folder',

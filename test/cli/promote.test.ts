@@ -85,7 +85,7 @@ describe('puntas promote', () => {
     const reloaded = await ran(['reload', '-c', live, '--reason', 'smallest']);
     expect([reloaded.code, reloaded.stdout, reloaded.stderr]).toMatchObject([
       0,
-      expect.stringMatching(/taken: run/),
+      expect.stringMatching(/applied: run/),
       '',
     ]);
     for (;;) {
@@ -101,15 +101,15 @@ describe('puntas promote', () => {
     expect(preview.stdout).toMatch(/strategy\.halfSpreadBps: 13 -> 90\n +now +then\n/);
     // An editor's slip, when it matters most.
     writeFileSync(live, 'book: [btc_mxn');
-    expect((await ran(['promote', '-c', live])).stdout).toMatch(/is no configuration as it is:/);
+    expect((await ran(['promote', '-c', live])).stdout).toMatch(/is not a valid configuration:/);
     const slip = await ran(['promote', 'back', '-c', live, '--preview']);
     expect([slip.code, slip.stdout]).toEqual([
       0,
-      expect.stringMatching(/ +now +then\n[^]*would take it up by a\s+reload/),
+      expect.stringMatching(/ +now +then\n[^]*would\s+apply\s+it\s+by\s+a\s+reload/),
     ]);
     const gone = await promote(live, 'back', '--reason', 'it lost');
     expect([gone.end, gone.stage, readFileSync(live, 'utf8')]).toEqual(['done', null, before]);
-    expect(gone.lines.at(-1)).toMatch(/^reload: taken: run \d+ goes on with it/);
+    expect(gone.lines.at(-1)).toMatch(/^reload: applied: run \d+ resumed with it/);
     expect((await promote(live)).lines).toEqual([]);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);
@@ -200,16 +200,16 @@ describe('puntas promote', () => {
     expect([gone.end, readFileSync(live, 'utf8'), gone.lines.at(-1)]).toEqual([
       'refused',
       before,
-      expect.stringMatching(/^reload: .*no bot took this up/),
+      expect.stringMatching(/^reload: .*no bot accepted the request/),
     ]);
     bot.signal('SIGCONT');
-    const behind = `the file is back, the running bot still has the other; reload again by: puntas reload -c ${live} --reason "..."`;
+    const behind = `the file is back, but the running bot still has the other; reload again by: puntas reload -c ${live} --reason "..."`;
     // It shows life again within seconds.
     let told = await promote(live);
     for (let i = 0; i < 30 && told.lines.length === 0; i++) told = await promote(live);
     expect([told.lines, told.next[1]]).toEqual([[behind], `puntas reload -c ${live} --reason "..."`]);
     const reloaded = await ran(['reload', '-c', live, '--reason', 'once more']);
-    expect(reloaded.stdout).toMatch(/taken: run/);
+    expect(reloaded.stdout).toMatch(/applied: run/);
     expect((await promote(live)).lines).toEqual([]);
     bot.signal('SIGTERM');
     expect((await bot.ended).code).toBe(0);
@@ -222,7 +222,7 @@ describe('puntas promote', () => {
       /none\.yaml: no such file: name the live file with -c FILE$/,
     ],
     [['promote', 'start', '/nowhere.yaml', '-c', 'my.yaml', '--reason', 'a test'], 2, /^\/nowhere\.yaml: no such file/],
-    [['promote', 'back', '-c', 'my.yaml'], 2, /^--reason: say in a few words why/],
+    [['promote', 'back', '-c', 'my.yaml'], 2, /^--reason: expected a few words that say why/],
   ])('%j is clear at once', async (args, code, line) => {
     const ended = await ran(args);
     expect([ended.code, complaints(ended)[0] ?? '']).toEqual([code, expect.stringMatching(line)]);

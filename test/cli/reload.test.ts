@@ -27,7 +27,7 @@ test('puntas reload and SIGHUP give a bot that runs its changed file, or say wha
   const refused = await ran(['reload', '-c', config]);
   expect([refused.code, refused.stdout]).toEqual([
     2,
-    'instance: "demo" -> "other": only a restart takes this up\nnothing was taken: the configuration that was goes on\n',
+    'instance: "demo" -> "other": takes effect only after a restart\nnothing was applied; the previous configuration stays in force\n',
   ]);
   change('instance: other', 'instances: demo');
   const wrong = await ran(['reload', '-c', config]);
@@ -45,5 +45,5 @@ test('puntas reload and SIGHUP give a bot that runs its changed file, or say wha
   expect(replayed.code).toBe(0);
   expect(replayed.stdout.match(/every command the same/g)).toHaveLength(3);
   const nobody = await ran(['reload', '-c', config]);
-  expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/no bot took this up within 10 s/)]);
+  expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/no bot accepted the request within 10 s/)]);
 });

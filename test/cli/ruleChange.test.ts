@@ -56,14 +56,14 @@ test('a bot quotes on the new tick, with the new fees, and withdraws from a book
     await expect.poll(() => pricesIn(operate), { timeout: 60_000, interval: 500 }).toSatisfy(isOnTick);
     expect(latchIn(state).read()).toBeNull();
     await operate('PATCH', 'books/btc_mxn', { listed: false });
-    await bot.sees(/does not list btc_mxn any more: nothing is quoted until it does/);
+    await bot.sees(/no longer lists btc_mxn; nothing is quoted until it does/);
   }));
 
 test('a bot whose amounts become too small says what is too small and why it quotes nothing, in the log and to a probe', () =>
   trading(async (bot, operate) => {
     const [, url] = await bot.sees(/metrics at (http:\/\/[\d.:]+)\/metrics/);
     await operate('PATCH', 'books/btc_mxn', { minimum_amount: '1' });
-    await bot.sees(/the exchange changed btc_mxn: smallest amount 0\.0000006 -> 1; taken up at once/);
+    await bot.sees(/the exchange changed btc_mxn: smallest amount 0\.0000006 -> 1; applied immediately/);
     const why =
       /no bid and no ask: below the minimum amount \(.* btc is below the least amount of an order in btc_mxn, 1 btc, a rule of the exchange/;
     await bot.sees(new RegExp(`"nothing is quoted: ${why.source}`));

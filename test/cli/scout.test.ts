@@ -68,7 +68,7 @@ describe('puntas scout', () => {
   });
 
   test.each([
-    [['--books', 'nope_mxn'], /^nope_mxn: the exchange lists no such book; it has btc_mxn, .*$/],
+    [['--books', 'nope_mxn'], /^nope_mxn: not listed by the exchange; expected one of btc_mxn, .*$/],
     [['--fees', 'cheap'], /expected config, best, entry, or a maker fee in bps like 4\./],
     [['--out', 'page.txt'], /^--out: expected a name that ends in \.html, found "page\.txt"$/],
     [['--tape', '/nowhere'], /^\/nowhere: no such file or folder/],

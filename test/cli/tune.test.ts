@@ -105,9 +105,9 @@ describe('puntas tune', () => {
       ['-c', 'config/tune.yaml', '--out', 'page.txt'],
       /^--out: expected a name that ends in \.html, found "page\.txt"$/,
     ],
-    [['-c', 'config/tune.yaml', '--tapes', 'tapes'], /^--tapes is for --queue URL: name it$/],
+    [['-c', 'config/tune.yaml', '--tapes', 'tapes'], /^--tapes needs --queue URL$/],
     [['-c', 'config/tune.yaml', '--queue', 'http://x'], /^--queue: expected redis:.*; found http:\/\/$/],
-    [['-c', 'config/tune.yaml', '--anyway'], /^--anyway is for --yaml FILE: name it$/],
+    [['-c', 'config/tune.yaml', '--anyway'], /^--anyway needs --yaml FILE$/],
     [['-c', 'config/sandbox.yaml'], /^config\/sandbox\.yaml:\d+:\d+ /],
   ])('with %s is clear at once', async (flags, line) => {
     const ended = await ran(['tune', '--registry', bench.path('unused'), ...flags]);
@@ -120,9 +120,9 @@ describe('puntas tune', () => {
 test.each([
   [
     { PUNTAS_API_KEY_FILE: '/run/secrets/key' },
-    /^a worker holds no key, and PUNTAS_API_KEY_FILE is in its environment/,
+    /^a worker must not hold a key, but PUNTAS_API_KEY_FILE is in its environment/,
   ],
-  [{}, /^redis:\/\/127\.0\.0\.1:1: nothing listens there: is Redis running/],
+  [{}, /^redis:\/\/127\.0\.0\.1:1: nothing listens there; check that Redis is running/],
 ])('puntas worker with %o says in one line why it does not begin', async (environment, line) => {
   const ended = await ran(['worker', '--queue', 'redis://127.0.0.1:1'], environment);
   expect([ended.code, complaints(ended)]).toEqual([2, [expect.stringMatching(line)]]);

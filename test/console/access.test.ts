@@ -37,7 +37,7 @@ async function consoleWith(change: Partial<ConsoleAccess> = {}, host = '127.0.0.
     names,
     cost: async (by, onShare) => {
       if (by === 'Luz') onShare(0.5);
-      return ['through the book all of it would cost about 12.30 mxn now'];
+      return ['through the book, all of it would now cost about 12.30 mxn now'];
     },
     prepare: async (request, onShare) => {
       if (request.reason.includes('long')) onShare(0.25);
@@ -112,14 +112,14 @@ describe('an action', () => {
     names.push('flatten');
     expect(json(await ask('/session', 'GET', as))['actions']).toContain('flatten');
     expect(json(await ask('/actions/cost', 'GET', as))).toEqual({
-      lines: ['through the book all of it would cost about 12.30 mxn now'],
+      lines: ['through the book, all of it would now cost about 12.30 mxn now'],
     });
     for (const costMax of [undefined, null, '', '0', '0.00', '-5', '1e3', '12.3 ', 12.3, ['12'], '1'.repeat(16)]) {
       const answer = await post('/actions/preview', { action: 'flatten', reason: REASON, costMax }, as);
-      expect(json(answer)['problem'], String(costMax)).toMatch(/^say the most that it may cost in all/);
+      expect(json(answer)['problem'], String(costMax)).toMatch(/^enter the maximum total cost/);
     }
     const other = await post('/actions/preview', { action: 'halt', reason: REASON, costMax: '12.30' }, as);
-    expect(json(other)['problem']).toBe('expected the most that it may cost with a flatten alone');
+    expect(json(other)['problem']).toBe('the maximum cost is only for a flatten');
     expect(prepared).toEqual([]);
     const preview = await post('/actions/preview', { action: 'flatten', reason: REASON, costMax: '12.30' }, as);
     expect(json(preview)).toMatchObject({ action: 'flatten', costMax: '12.30' });
@@ -196,10 +196,10 @@ describe('an action', () => {
   test.each([
     [{ action: 'flatten', reason: REASON }, /expected one of pause, halt, resume/],
     [{ action: 'constructor', reason: REASON }, /expected one of/],
-    [{ action: 'halt' }, /say in a few words why/],
-    [{ action: 'halt', reason: ' a\u200b\u202e \n b ' }, /say in a few words why/],
-    [{ action: 'halt', reason: ['four', 'words'] }, /say in a few words why/],
-    [{ action: 'halt', reason: REASON, minutes: 5 }, /with a pause alone/],
+    [{ action: 'halt' }, /enter the reason in a few words/],
+    [{ action: 'halt', reason: ' a\u200b\u202e \n b ' }, /enter the reason in a few words/],
+    [{ action: 'halt', reason: ['four', 'words'] }, /enter the reason in a few words/],
+    [{ action: 'halt', reason: REASON, minutes: 5 }, /only for a pause/],
     ...[0, -1, 1.5, 10_081, '5', 1e99].map(
       minutes => [{ action: 'pause', reason: REASON, minutes }, /expected whole minutes from 1 to 10080/] as const,
     ),
@@ -365,7 +365,7 @@ describe('wrong tokens', () => {
     '%j is none',
     async token => {
       const { logIn } = await consoleWith();
-      expect((await logIn(token)).answer).toMatchObject({ status: 401, body: '{"problem":"this is not the token"}' });
+      expect((await logIn(token)).answer).toMatchObject({ status: 401, body: '{"problem":"wrong token"}' });
     },
   );
 

@@ -33,10 +33,10 @@ describe('what is said of failed requests', () => {
     r.answered();
     expect(texts()).toEqual([
       'open_orders: no usable answer',
-      'the exchange is unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
+      'the exchange has been unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
       'the exchange is still unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
       'the exchange is still unreachable since 12:00:00 UTC (open_orders: no whole answer within 5000 ms)',
-      'the exchange is back after 150 s',
+      'the exchange answers again after 150 s',
     ]);
   });
 
@@ -49,7 +49,7 @@ describe('what is said of failed requests', () => {
     }
     expect(texts()).toEqual([
       'balance was refused: too many',
-      'balance was refused: too many (and 59 times more before)',
+      'balance was refused: too many (59 more times before this)',
     ]);
   });
 
@@ -66,7 +66,7 @@ describe('what is said of failed requests', () => {
     const lines = bot.log.slice(before).filter(({ level }) => level === 'warn' || level === 'error');
     const texts = lines.map(({ text }) => text);
     expect(texts.filter(text => / unreachable since \d\d:\d\d:\d\d UTC/.test(text)).length).toBeLessThanOrEqual(11);
-    expect(texts.filter(text => /^the exchange is back after (59|60|61)\d s$/.test(text))).toHaveLength(1);
+    expect(texts.filter(text => /^the exchange answers again after (59|60|61)\d s$/.test(text))).toHaveLength(1);
     expect(lines.length).toBeLessThan(30);
     await bot.stop();
     world.end();

@@ -91,10 +91,10 @@ describe('trading on paper', () => {
     expect(world.said().filter(text => text.startsWith('the followed market'))).toEqual([
       'the followed market is polled',
       'the followed market comes from the stream',
-      'the followed market is there',
+      'the followed market is available',
       'the followed market is polled: closed by us',
-      'the followed market is silent, behind or gone: it is not shown until it is back',
-      'the followed market is there',
+      'the followed market sends no data, lags behind or is unreachable; it is not shown until it is current again',
+      'the followed market is available',
       'the followed market comes from the stream',
     ]);
     expect((await world.end()).summary.ledgerMatches).toBe(true);

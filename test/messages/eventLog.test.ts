@@ -51,14 +51,14 @@ type Cases<Union extends { readonly kind: string }> = {
 };
 
 const ORDER_NEWS: Readonly<Record<OrderNews['kind'], Told>> = {
-  unknown: ['warn', 'demo-7-1: nothing tells yet whether it is in the book: it counts as live until the exchange does'],
-  resolved: ['warn', 'demo-7-1: the exchange has told of it, it is in doubt no more'],
-  reopened: ['warn', 'demo-7-1: it was taken for ended and the exchange shows it open: it counts as live again'],
-  'late fill': ['warn', 'demo-7-1: an execution of it was listed after its end; it is booked'],
-  adopted: ['warn', 'demo-7-1: it lives and this run did not place it: it counts, and is canceled'],
+  unknown: ['warn', 'demo-7-1: outcome unknown; it counts as live until the exchange reports it'],
+  resolved: ['warn', 'demo-7-1: the exchange has reported it; its outcome is known'],
+  reopened: ['warn', 'demo-7-1: it was considered ended, but the exchange shows it open; it counts as live again'],
+  'late fill': ['warn', 'demo-7-1: the exchange listed a fill of it after its end; the fill is booked'],
+  adopted: ['warn', 'demo-7-1: it is open, and this run did not place it; it counts as live, and is canceled'],
   'trades missing': [
     'warn',
-    'demo-7-1: the exchange says that more of it was filled than it lists: that stays reserved until it does',
+    'demo-7-1: the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',
   ],
   ended: ['debug', 'demo-7-1 ended: canceled'],
 };
@@ -136,7 +136,7 @@ const NEWS: Cases<EngineNews> = {
   taking: [
     [
       { kind: 'taking', command: { ...command, takes: true } },
-      ['info', 'taking: sell 0.05 at 1499000.00 or better, what cannot be had at once is gone'],
+      ['info', 'taking: sell 0.05 at 1499000.00 or better, the unfilled rest is canceled'],
     ],
   ],
   'not taken': [[{ kind: 'not taken', id: command.id, why: 'too late' }, null]],
@@ -144,7 +144,7 @@ const NEWS: Cases<EngineNews> = {
   refused: [
     [
       { kind: 'refused', order, code: '0379', message: 'too little' },
-      ['warn', 'demo-7-1 was refused (0379): too little'],
+      ['warn', 'demo-7-1 was rejected (0379): too little'],
     ],
   ],
   order: (Object.keys(ORDER_NEWS) as OrderNews['kind'][]).map(kind => [
@@ -162,7 +162,7 @@ const NEWS: Cases<EngineNews> = {
   halted: [
     [
       { kind: 'halted', reason: 'drawdown: 5001' },
-      ['error', 'halted: drawdown: 5001; look, then lift it with: puntas resume -c my.yaml --reason "..."'],
+      ['error', 'halted: drawdown: 5001; investigate, then resume with: puntas resume -c my.yaml --reason "..."'],
     ],
   ],
   count: [[{ kind: 'count', side: 'buy', event: 'placed' }, null]],

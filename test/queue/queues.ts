@@ -92,7 +92,7 @@ async function answersWith(url: string, answer: () => unknown, whileThere: () =>
 
 /** Which configurations a worker began, in order. */
 const begunBy = (stderr: string): readonly string[] =>
-  [...stderr.matchAll(/trial \d+ \((\w+)\) of study \w+ begins/g)].map(([, config]) => config!);
+  [...stderr.matchAll(/trial \d+ \((\w+)\) of study \w+ starts/g)].map(([, config]) => config!);
 
 /** A tape of the built-in market. */
 function tapeOf(book: string): string {
@@ -176,14 +176,14 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const dies = worker(redis.url, flags('cache-a'), s3.env);
     const onRedis = tuned('redis', ['--queue', redis.url, '--tapes', 's3://tapes/study'], s3.env);
     // Its second trial: one is in the registry, the next it has taken and will not end.
-    await dies.sees(/begins[^]*: done after[^]*begins/);
+    await dies.sees(/starts[^]*: done after[^]*starts/);
     dies.signal('SIGKILL');
     const lives = worker(redis.url, flags('cache-b'), s3.env);
     const killed = await onRedis;
     lives.signal('SIGTERM');
     const livesEnded = await lives.ended;
     expect(livesEnded.code).toBe(0);
-    expect(livesEnded.stderr).toMatch(/begins, once more: its worker died/);
+    expect(livesEnded.stderr).toMatch(/starts again: its worker went down/);
     expect(await jobsLeft(redis.url)).toBe(0);
 
     const secret = { PUNTAS_QUEUE_PASSWORD: PASSWORD };
@@ -438,11 +438,11 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     const stops = worker(queue.url, ['--threads', '1', '--grace', '0.001s']);
     await stops.sees(/takes trials from/);
     const tunes = begun(['tune', '-c', file, '--registry', bench.path('stopped'), '--queue', queue.url]);
-    await stops.sees(/begins/);
+    await stops.sees(/starts/);
     stops.signal('SIGTERM');
     const ended = await stops.ended;
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toMatch(/is given back/);
+    expect(ended.stderr).toMatch(/is returned to the queue/);
     expect(ended.stderr).toMatch(/ends; 0 trials done, 1 given back/);
     worker(queue.url, ['--threads', '1']);
     expect((await tunes.ended).code).toBe(0);
@@ -457,7 +457,7 @@ describe.skipIf(missing.length > 0)('a worker', () => {
     expect(complaints(lacks)).toEqual([
       expect.stringMatching(/^the study is of recordings: say where they are with --tapes/),
     ]);
-    expect(lacks.stderr).toMatch(/is given back/);
+    expect(lacks.stderr).toMatch(/is returned to the queue/);
     expect(readdirSync(bench.path('lacking')).length).toBeGreaterThan(1);
   });
 });
@@ -533,13 +533,13 @@ describe.skipIf(missing.length > 0)('a queue', () => {
       ),
     };
     const told: Readonly<Record<string, RegExp>> = {
-      nobody: /^redis:\/\/127\.0\.0\.1:1: nothing listens there: is Redis running/,
-      nobodySql: /^postgres:\S+: nothing listens there: is PostgreSQL running/,
-      none: /^redis:\S+: Redis wants a password: set PUNTAS_QUEUE_PASSWORD/,
-      wrong: /^redis:\S+: Redis does not take this user and password/,
+      nobody: /^redis:\/\/127\.0\.0\.1:1: nothing listens there; check that Redis is running/,
+      nobodySql: /^postgres:\S+: nothing listens there; check that PostgreSQL is running/,
+      none: /^redis:\S+: Redis requires a password: set PUNTAS_QUEUE_PASSWORD/,
+      wrong: /^redis:\S+: Redis rejects this user and password/,
       evicts: /^redis:\S+: Redis has maxmemory-policy allkeys-lru.*set it to noeviction/,
-      wrongSql: /^postgres:\S+: PostgreSQL does not take this user and password/,
-      noDatabase: /^postgres:\S+: there is no database of this name/,
+      wrongSql: /^postgres:\S+: PostgreSQL rejects this user and password/,
+      noDatabase: /^postgres:\S+: no database of this name/,
     };
     for (const [name, line] of Object.entries(told)) expect(lines[name]).toMatch(line);
     for (const line of Object.values(lines)) expect(line).not.toMatch(/\n|wrong@|not(:|%3A)guessed/);

@@ -65,7 +65,7 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     const account = await stage.account();
     const bot = await stage.quoting(account);
     await stage.operator('POST', 'deposits', { account: account.id, asset: 'mxn', amount: '50000' });
-    await bot.hears(/booked under deposits: 50000 mxn .* it is no profit/);
+    await bot.hears(/booked under deposits: 50000 mxn .* not counted as profit/);
     const isBooked = async () => {
       const { text } = await stage.types(['ledger', '-c', bot.file, '--currency', 'mxn']);
       // A trade that is just recorded differs for a moment.
@@ -101,7 +101,9 @@ describe.concurrent('on one exchange, each with an account of its own', () => {
     await again.hears(SHOWN);
     expect((await stage.liveOrdersOf(account)).filter(id => left.includes(id))).toEqual([]);
     expect((await stage.stops(again)).code).toBe(0);
-    expect(again.run.stdout()).toMatch(/no order of ours is left\nthe ledger equals the balances to the last digit/);
+    expect(again.run.stdout()).toMatch(
+      /verified: no open orders left\nthe ledger equals the balances to the last digit/,
+    );
   });
 
   test('expired key', async () => {

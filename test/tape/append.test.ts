@@ -45,7 +45,7 @@ async function goneOnWith({ first, whole }: Parts, options: Partial<ImportOption
         // Once more: there is nothing newer.
         const again = await appended(all, twice, options);
         expect([again.rows, again.skipped, again.from, again.hash]).toEqual([0, rows, null, hash]);
-        expect(describeImport(again)).toContain(`${rows} rows left out: not newer than the last of the tape`);
+        expect(describeImport(again)).toContain(`${rows} rows skipped: not newer than the last row of the tape`);
         expect(describeImport(again)).not.toMatch(/NaN|Infinity|Invalid|undefined/);
         expect(readdirSync(out)).toEqual(['once', 'twice']);
         expect(readdirSync(twice)).toEqual([expect.stringMatching(/^book=/)]);
@@ -267,7 +267,7 @@ describe('going on with a tape is refused in one line', () => {
         'a.csv':
           'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount\nx,BTC-USD,1757000000000000,1757000000000000,true,bid,5,1\n',
       },
-      /holds 20 levels a side of btc_usd, .* whole books: they are no one tape; choose another --out/,
+      /holds 20 levels a side of btc_usd, .* whole books: they cannot share a tape; choose another --out/,
     ],
     [
       'for prices that its tick does not have',

@@ -512,7 +512,7 @@ describe('an import', () => {
         expect([stored.depth, stored.rules]).toEqual([tape.depth, tape.rules]);
         expect(report).toMatchObject({ rows: tape.columns.length, days: 1, format: 'bitstamp' });
         expect(report.notes.at(-1)).toBe(
-          `${left}: of an import that was killed, or is under way; remove it if none is`,
+          `${left}: left by an interrupted import, or in use by a running one; remove it if no import is running`,
         );
       });
     },

@@ -100,7 +100,7 @@ test('an answer that is lost and a placement that comes twice are each known for
   const { server, until, texts, end } = await running(['lost', 'twice']);
   await until(() => sides(server) === 'BS');
   const [lost, twice] = server.rows.filter(({ owner }) => owner === KEY).map(({ tag }) => tag);
-  const isKnown = (tag = '') => texts().includes(`${tag}: the exchange has told of it, it is in doubt no more`);
+  const isKnown = (tag = '') => texts().includes(`${tag}: the exchange has reported it; its outcome is known`);
   await until(() => isKnown(lost) && isKnown(twice) && sides(server) === 'BS');
   expect(texts()).toEqual(
     expect.arrayContaining(['place: no usable answer', 'place was refused: refused: E_TAG_TAKEN']),

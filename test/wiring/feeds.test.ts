@@ -70,7 +70,7 @@ describe('a feed on the web', () => {
     [
       'a packed body',
       (_, r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
-      'its body is in gzip, which was not asked for',
+      'its body has the encoding gzip, which was not requested',
     ],
     ['a lost connection', (_, r) => void r.socket?.destroy(), /UND_ERR_SOCKET|ECONNRESET/],
     [
@@ -94,7 +94,7 @@ describe('a feed on the web', () => {
     answer = silent;
     expect(await feed({ url, timeoutMs: 120 }).read()).toEqual({
       kind: 'failed',
-      why: 'no whole answer within 120 ms',
+      why: 'no complete answer within 120 ms',
     });
   });
 
@@ -155,7 +155,7 @@ describe('a feed in a file', () => {
 
   test('from the future tells no price, and a folder is no file', async () => {
     write('18.5', -60);
-    expect(await feed({ file }).read()).toEqual({ kind: 'failed', why: 'its time lies 60 s in the future' });
+    expect(await feed({ file }).read()).toEqual({ kind: 'failed', why: 'its time is 60 s in the future' });
     mkdirSync(join(dir, 'folder'));
     expect(await feed({ file: join(dir, 'folder') }).read()).toEqual({ kind: 'failed', why: 'not a regular file' });
   });

@@ -105,20 +105,20 @@ async function lookAtPostgres({ url, shown }: QueuePlace): Promise<void> {
 }
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, 'nothing listens there: is SERVER running, and is this its port?'],
-  [/ENOTFOUND|EAI_AGAIN/, 'this name of a host is not known here'],
-  [/ETIMEDOUT|timeout/i, 'no answer in 10 s: is there a firewall between, or another program on this port?'],
+  [/ECONNREFUSED/, 'nothing listens there; check that SERVER is running on this port'],
+  [/ENOTFOUND|EAI_AGAIN/, 'unknown host name'],
+  [/ETIMEDOUT|timeout/i, 'no answer within 10 s; check for a firewall, or another program on this port'],
   [
     /NOAUTH|password must be a string/,
-    'SERVER wants a password: set PUNTAS_QUEUE_PASSWORD or PUNTAS_QUEUE_PASSWORD_FILE',
+    'SERVER requires a password; set PUNTAS_QUEUE_PASSWORD or PUNTAS_QUEUE_PASSWORD_FILE',
   ],
-  [/WRONGPASS|28P01|28000|invalid username-password/, 'SERVER does not take this user and password'],
+  [/WRONGPASS|28P01|28000|invalid username-password/, 'SERVER rejects this user and password'],
   [/NOPERM|42501/, 'the user lacks rights there'],
-  [/3D000/, 'there is no database of this name: create it (createdb)'],
+  [/3D000/, 'no database of this name; create it (createdb)'],
   [/LOADING|57P03/, 'SERVER is still starting: try again in a moment'],
   [
     /ECONNRESET|EPROTO|Connection is closed|Connection terminated|wrong version number|Protocol error/,
-    'whoever listens there hung up: is it SERVER, and with TLS if the address says so?',
+    'the connection was closed; check that SERVER runs there, and with TLS if the address requires it',
   ],
 ];
 

@@ -215,7 +215,7 @@ class Trials {
     const name = `trial ${job.number} (${job.config.slice(0, 8)}) of study ${job.study.slice(0, 12)}`;
     const begun = now();
     this.#isBusy++;
-    log.info({}, `${name} begins${queued.stalledCounter > 0 ? ', once more: its worker died' : ''}`);
+    log.info({}, `${name} starts${queued.stalledCounter > 0 ? ' again: its worker went down' : ''}`);
     const share = new Float64Array(new SharedArrayBuffer(8));
     const watch = setInterval(() => void queued.updateProgress(share[0]!).catch(() => undefined), SHARE_EVERY_MS);
     try {
@@ -230,7 +230,7 @@ class Trials {
       if (this.#isGivingBack || (problem !== null && error === problem)) {
         await queued.moveToWait(token);
         this.#counts.givenBack++;
-        log.info({}, `${name} is given back`);
+        log.info({}, `${name} is returned to the queue`);
         throw this.#queues.givenBack();
       }
       const sentence = error instanceof Error ? error.message : String(error);
@@ -251,7 +251,7 @@ class Trials {
     if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
     if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
     if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
-      throw this.#queues.hopeless('waited for more than a day without its study: nobody wants it any more');
+      throw this.#queues.hopeless('expired: waited for more than a day without its study');
     return job;
   }
 

@@ -60,10 +60,10 @@ export function checkedAsk<Ask extends ActionAsk>(ask: Ask, now: Millis): Ask {
   const reason = checkedReason(ask.reason, { canBeEmpty: ask.action === 'reload' });
   const by = checkedBy(ask.by);
   if (ask.action === 'pause' && ask.untilMs !== undefined && !(ask.untilMs > now))
-    throw new UsageError('--for: expected a time to come, like 30m; this pause would be over already');
+    throw new UsageError('--for: expected a time in the future, like 30m; this pause would already be over');
   if (ask.action === 'flatten' && !isSum(ask.costMax))
     throw new UsageError(
-      `--max-cost: expected the most that closing everything may cost, in the minor currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
+      `--max-cost: expected the maximum total cost in the minor currency, like 250.50; found ${JSON.stringify(ask.costMax)}`,
     );
   return { ...ask, reason, by };
 }

@@ -143,7 +143,7 @@ function openOrdersOf(
 /** Without a heartbeat, the current quotes are unknown unless another process has checked. */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
-  const why = `the bot shows no life; ${run.recorded.regime} when it last recorded`;
+  const why = `no heartbeat; ${run.recorded.regime} when it last recorded`;
   return { ...run, regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes };
 }
 

@@ -22,7 +22,7 @@ export function botStatusText(of: BotStatus, where: string): string {
     ...(run === null ? [] : runRows(run)),
     ...(disk === null
       ? []
-      : statusRow('disk', `the disk of the state takes nothing (${disk}): figures and signs of life may be old`)),
+      : statusRow('disk', `the disk of the state cannot be written (${disk}); figures and heartbeats may be old`)),
     ...(profit === null ? [] : statusRow('profit', profitText(profit))),
     ...statusRow('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
     ...(note === null ? [] : statusRow('note', note)),
@@ -59,9 +59,9 @@ function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): st
     case 'runs':
       return `runs${since}${number}${recorded}`;
     case 'stopped':
-      return `does not run, it was stopped cleanly ${ago(bot.beatAgo ?? 0)} ago${number}`;
+      return `not running; stopped cleanly ${ago(bot.beatAgo ?? 0)} ago${number}`;
     case 'silent':
-      return `SHOWS NO LIFE for ${ago(bot.beatAgo ?? 0)}, and was not stopped${disk === null ? '' : `; the disk of its state takes nothing (${disk}), so it may run all the same`}: ${leftText(at, openOrders)}`;
+      return `NO HEARTBEAT for ${ago(bot.beatAgo ?? 0)}, and was not stopped${disk === null ? '' : `; the disk of its state cannot be written (${disk}), so it may still be running`}: ${leftText(at, openOrders)}`;
     case 'never ran':
       return 'never ran with this state directory';
   }
@@ -69,10 +69,10 @@ function lifeText({ at, bot, run, recordedTo, openOrders, disk }: BotStatus): st
 
 function leftText(now: Millis, { count, at, by }: BotStatus['openOrders']): string {
   if (count === 0)
-    return `none of its orders is left, as ${by === 'sentinel' ? 'the sentinel' : by} verified ${ago(now - (at ?? now))} ago`;
+    return `no open orders, verified by ${by === 'sentinel' ? 'the sentinel' : by} ${ago(now - (at ?? now))} ago`;
   const known =
-    count === null ? 'orders may be left' : `${count} of its orders were open ${ago(now - (at ?? now))} ago`;
-  return `${known}; puntas halt --cancel takes them out`;
+    count === null ? 'orders may still be open' : `${count} of its orders were open ${ago(now - (at ?? now))} ago`;
+  return `${known}; cancel them with puntas halt --cancel`;
 }
 
 /** Reasons of an operator or a limit are shown below, with their source. */
@@ -87,7 +87,7 @@ const heldText = (held: BotStatus['heldBy'][number]): string =>
 function bothText({ bids, asks, recorded }: RunStatus): string {
   const text = (of: { readonly bids: readonly StatusQuote[]; readonly asks: readonly StatusQuote[] }) =>
     `${quotesText('bid', of.bids)}, ${quotesText('ask', of.asks)}`;
-  return bids === null || asks === null ? `unknown; when it last recorded: ${text(recorded)}` : text({ bids, asks });
+  return bids === null || asks === null ? `unknown; last recorded: ${text(recorded)}` : text({ bids, asks });
 }
 
 const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
@@ -100,9 +100,9 @@ const quotesText = (word: string, quotes: readonly StatusQuote[]): string => {
 /** Lists the limits, most used first. */
 function limitsText(limits: readonly StatusLimit[]): string {
   const used = limits.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share);
-  if (used.length === 0) return limits.length === 0 ? 'none are set' : `nothing is used of the ${limits.length}`;
+  if (used.length === 0) return limits.length === 0 ? 'none are set' : `none of the ${limits.length} is used`;
   const rest = limits.length - used.length;
-  return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `, of the other ${rest} nothing`}`;
+  return `used: ${used.map(limitText).join(', ')}${rest === 0 ? '' : `; ${rest} others unused`}`;
 }
 
 /** Rounds up, but not to 100%: any use shows, and 100% means reached. */

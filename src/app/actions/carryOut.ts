@@ -70,7 +70,7 @@ export function noted({ stateDir }: WhichBot, ask: ActionAsk, at: Millis, end: A
     return end;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { ...end, lines: [...end.lines, `actions.jsonl does not have this: ${why}`] };
+    return { ...end, lines: [...end.lines, `this action could not be recorded in actions.jsonl: ${why}`] };
   }
 }
 
@@ -104,13 +104,13 @@ function pause(bot: WhichBot, { reason, by, untilMs }: PauseAsk, at: Millis): re
   const held =
     lifeOf(bot.stateDir, at).state === 'runs'
       ? 'paused: within seconds the bot cancels its orders and quotes nothing'
-      : 'paused: no bot runs there; from its start it quotes nothing';
+      : 'paused: no bot is running; it will quote nothing after its start';
   const [halt, reducing] = [latch.read(), latch.readReduce()];
   return [
-    `${held}, ${until}until you end that with: ${ownCommand('resume', bot)}`,
-    ...(before === null ? [] : [`the pause before is replaced: ${before.reason}`]),
-    ...(halt === null ? [] : [`trading is halted there, which outlasts a pause: ${halt.reason}`]),
-    ...(reducing === null ? [] : [`inventory is only closed there, which outlasts a pause: ${reducing.reason}`]),
+    `${held}, ${until}until you resume with: ${ownCommand('resume', bot)}`,
+    ...(before === null ? [] : [`replaces the earlier pause: ${before.reason}`]),
+    ...(halt === null ? [] : [`trading is also halted, and stays halted after the pause: ${halt.reason}`]),
+    ...(reducing === null ? [] : [`the bot is also reduce-only, and stays so after the pause: ${reducing.reason}`]),
   ];
 }
 
@@ -128,7 +128,7 @@ function endOfPause(
   if (clock.speed === 1) return { at: untilMs, text: wall };
   if (lifeOf(stateDir, now).state !== 'runs')
     throw new UsageError(
-      `--for: no bot runs there, and the last one ran at ${clock.speed} times real time (--speed): nobody knows the time of its next run; pause it without --for, and end that with puntas resume`,
+      `--for: no bot is running, and the last one ran at ${clock.speed} times real time (--speed), so the time of its next run is unknown; pause it without --for, and end the pause with puntas resume`,
     );
   const at = clock.at(untilMs);
   return {
@@ -140,8 +140,8 @@ function endOfPause(
 async function cancel(bot: WhichBot, { id, by, reason }: ActionAsk, clock: Clock): Promise<ActionEnd> {
   const dir = bot.stateDir;
   const request = { id, at: clock.now(), by, reason };
-  const unheard = `What an ended bot left is taken out by: ${ownCommand('halt --cancel', bot)}`;
+  const unheard = `To cancel orders that a stopped bot left, run: ${ownCommand('halt --cancel', bot)}`;
   const { end, lines } = await askBot(dir, new RequestBox(dir, 'cancel', 'cancelAnswer'), request, clock, unheard);
-  const more = `${ownCommand('halt --cancel', bot)} takes them out with the bot's own key, and halts`;
+  const more = `${ownCommand('halt --cancel', bot)} cancels them with the bot's key, and halts trading`;
   return end === 'gone' ? { end: 'done', lines } : { end: 'refused', lines: [...lines, more] };
 }

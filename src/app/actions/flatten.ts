@@ -23,30 +23,27 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const { major, minor } = rules.instrument;
   const view = hedgeViewOf(engine, { ...rules, balancesAt: at }, at);
   const { inventory, mid, refusal } = view;
-  if (inventory === 0n) return ['inventory is at its target: nothing would leave'];
+  if (inventory === 0n) return ['inventory is at its target; nothing would be hedged'];
   const what = `${inventory > 0n ? textOfMoney(inventory) : textOfMoney(money(-inventory))} ${major}`;
   const venues = plan.venues.join(', ');
-  const limits = `it leaves by ${venues}, whichever costs least then, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and all of it for at most what you allow (--max-cost)`;
+  const limits = `hedged by ${venues}, whichever is cheapest, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and at most --max-cost in total`;
   const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
-  if (refusal !== null) return [`${beyond}; what it would cost is not known: ${refusal}`, limits];
+  if (refusal !== null) return [`${beyond}; cost unknown: ${refusal}`, limits];
   const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
   const { out } = bookRoute(plan, true, view, amount);
-  const [book] = compareRoutes(rules.instrument, amount, inventory, mid, [out], {
-    ...plan.rules,
-    costMaxBps: 10_000,
-  }).compared;
+  const [book] = compareRoutes(rules.instrument, amount, inventory, mid, [out], { ...plan.rules, costMaxBps: 10_000 }).compared;
   const cost =
     book === undefined || book.cost === null
-      ? `through the book: ${book?.rejectedReason ?? 'no price'}`
-      : `through the book all of it would cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} now (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
-  return [beyond, cost, limits, 'until puntas resume, quotes only close inventory'];
+      ? `through the book: ${book?.not ?? 'no price'}`
+      : `through the book, all of it would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
+  return [beyond, cost, limits, 'until puntas resume, the bot quotes only to reduce inventory'];
 }
 
 const CENT = 10n ** 16n;
 const centsCeil = (sum: bigint) => money(-(-sum / CENT) * CENT + (sum > 0n && sum % CENT !== 0n ? CENT : 0n));
 
 const NO_HEDGER =
-  'this bot has no hedge section: its inventory leaves by quotes alone. puntas reduce has it only close inventory';
+  'this bot has no hedge section, so only quotes reduce its inventory; use puntas reduce to quote only to reduce inventory';
 
 /**
  * Requests that the hedger close all inventory while quotes only reduce it. Returns what is in effect.
@@ -64,15 +61,15 @@ export function flatten(bot: WhichBot, { id, by, reason, costMax }: FlattenAsk, 
   if (!isSame) file.set({ id, at, by, reason, costMax: moneyOf(costMax) });
   const life = lifeOf(dir, at).state;
   return [
-    `${life === 'runs' ? 'the hedger closes everything from now on' : 'no bot runs there; from its start the hedger closes everything'}, for at most ${textOfMoney(moneyOf(costMax))} in all; quotes only close inventory until: ${ownCommand('resume', bot)}`,
-    'puntas hedges and puntas status say how far it is',
+    `${life === 'runs' ? 'the hedger closes all inventory from now on' : 'no bot is running; after its start the hedger closes all inventory'}, for at most ${textOfMoney(moneyOf(costMax))} in total; the bot quotes only to reduce inventory until: ${ownCommand('resume', bot)}`,
+    'see the progress with puntas hedges and puntas status',
     ...(before === null
       ? []
       : isSame
-        ? ['that was asked already, and is one request: what it has cost so far counts']
-        : [`the request before is replaced, and its costs do not count for this one: ${before.reason}`]),
+        ? ['this was already requested; its costs so far count towards the maximum']
+        : [`replaces the earlier request, whose costs do not count for this one: ${before.reason}`]),
     ...(halt === null
       ? []
-      : [`trading is halted there: nothing is closed until that is lifted, which takes this back too`]),
+      : [`trading is halted: nothing is hedged until you resume, and a resume also cancels this request`]),
   ];
 }

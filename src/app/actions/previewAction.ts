@@ -45,18 +45,18 @@ export async function previewAction(
  */
 export function fileOf({ configFile, stateDir }: WhichBot): string {
   if (configFile === undefined)
-    throw new UsageError(`${stateDir}: a reload reads the bot's own YAML file: name it with -c FILE`);
+    throw new UsageError(`${stateDir}: a reload reads the YAML file of the bot; pass it with -c FILE`);
   return configFile;
 }
 
 /** Lists the stops in effect and which of them the action would lift. */
 function standing(dir: string, { action }: ActionAsk, now: Millis): readonly string[] {
   const holders = holdersOf(dir, now);
-  if (action !== 'resume') return holders.map(held => `holds already: ${holderText(held)}: ${held.reason}`);
+  if (action !== 'resume') return holders.map(held => `already in force: ${holderText(held)}: ${held.reason}`);
   const isPaused = holders.some(({ what }) => what === 'pause');
   return holders.map(held => {
     const isLifted = !isPaused || held.what === 'pause';
-    return `${isLifted ? 'would be lifted' : 'would stay, until another resume'}: ${holderText(held)}: ${held.reason}`;
+    return `${isLifted ? 'would be lifted' : 'would stay until another resume'}: ${holderText(held)}: ${held.reason}`;
   });
 }
 
@@ -68,7 +68,7 @@ function quotesThen(
   now: Millis,
   onInput?: (at: Millis) => void,
 ): readonly string[] {
-  if (life.state !== 'runs') return [`no bot runs there (${life.state}): ${AT_START[ask.action]}`];
+  if (life.state !== 'runs') return [`no bot is running (${life.state}): ${AT_START[ask.action]}`];
   if (recordingsIn(dir).length === 0) return ['the bot has recorded nothing yet'];
   const moment = replayedMoment({ dir, at: null, ...(onInput === undefined ? {} : { onInput }) });
   const { engine, seen, rules } = moment;
@@ -94,13 +94,13 @@ const previewAfter = ({ action }: ActionAsk, { engine, setup, rules, seen }: Rep
   action === 'resume' ? nextPreview(setup, rules, engine, at, seen.reference) : engine.preview(at);
 
 const AT_START: Readonly<Record<ActionName, string>> = {
-  pause: 'it holds from the first look of the next start',
-  reduce: 'it holds from the first look of the next start',
-  halt: 'it holds from the first look of the next start',
-  resume: 'the next start goes by it',
-  cancel: 'there is nobody who would cancel; puntas halt --cancel takes out what is left',
-  reload: 'a start reads the file anyway',
-  flatten: 'the hedger heeds it from the next start',
+  pause: 'takes effect at the next start',
+  reduce: 'takes effect at the next start',
+  halt: 'takes effect at the next start',
+  resume: 'takes effect at the next start',
+  cancel: 'no process would cancel; cancel open orders with puntas halt --cancel',
+  reload: 'the next start reads the file',
+  flatten: 'the hedger applies it from the next start',
 };
 
 /** Returns the engine event of the action; `null` if there is none. */

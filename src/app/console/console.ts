@@ -119,7 +119,7 @@ function refuseKeys(environment: ConsoleAsk['environment']): void {
   const found = Object.keys(environment).filter(name => SECRETS.test(name) && environment[name] !== undefined);
   if (found.length === 0) return;
   throw new UsageError(
-    `the console holds no key, and ${found.join(', ')} ${found.length === 1 ? 'is' : 'are'} in its environment: start it with env ${found.map(name => `-u ${name}`).join(' ')} puntas console ...`,
+    `the console must not hold a key, but ${found.join(', ')} ${found.length === 1 ? 'is' : 'are'} in its environment; start it with env ${found.map(name => `-u ${name}`).join(' ')} puntas console ...`,
   );
 }
 

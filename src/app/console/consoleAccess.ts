@@ -21,7 +21,7 @@ export function consoleAccess(
   if (operatorToken === null && viewerToken === null) return null;
   if (operatorToken === viewerToken)
     throw new UsageError(
-      'console: operatorTokenFile and viewerTokenFile hold the same token: who may only read could act; make another one with openssl rand -hex 32',
+      'console: operatorTokenFile and viewerTokenFile contain the same token, so a viewer could act; create another one with openssl rand -hex 32',
     );
   return {
     ...{ operatorToken, viewerToken, behindTls: settings?.behindTls === true, onEvent },
@@ -39,12 +39,12 @@ function tokenIn(settings: ConsoleSettings | undefined, name: 'operatorTokenFile
     text = readSecretFile(file).trim();
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const make = `make one with: (umask 077; openssl rand -hex 32 > ${file})`;
+    const make = `create one with: (umask 077; openssl rand -hex 32 > ${file})`;
     throw new UsageError(`${key}: ${isMissing ? `no such file; ${make}` : textOfError(error)}`);
   }
   if (!/^[\x21-\x7e]{32,512}$/.test(text))
     throw new UsageError(
-      `${key}: expected 32 to 512 characters without blanks that nobody can guess, found ${text.length}${text.length < 32 ? '' : ' with blanks or other signs among them'}: openssl rand -hex 32`,
+      `${key}: expected a random token of 32 to 512 characters without blanks, found ${text.length}${text.length < 32 ? '' : ' with blanks or other characters'}; create one with openssl rand -hex 32`,
     );
   return text;
 }
@@ -82,7 +82,7 @@ export class DoorEvents {
     const isOne = event.kind === 'wrong token';
     const wrong = { since: before?.since ?? at, last: at, count: (before?.count ?? 0) + (isOne ? 1 : 0) };
     this.#wrong = wrong;
-    const held = isOne ? '' : '; logins are refused for up to a minute';
+    const held = isOne ? '' : '; logins are blocked for up to a minute';
     const text = `${wrong.count} wrong ${wrong.count === 1 ? 'token' : 'tokens'} at the console, the last from ${event.from}${held}`;
     if (before !== null) this.#all = this.#all.filter(({ at: of, who }) => !(of === before.last && who === WHO));
     this.#tell({ at, who: WHO, level: 'warn', text });

@@ -37,12 +37,12 @@ export function consoleActions(
       // The digest ensures that the confirmed file is the one shown; a changed file is rejected.
       const ask = asked.action === 'reload' && seen !== null ? { ...asked, digest: seen } : asked;
       const lines = await previewed(ask, onShare);
-      const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in all, fees included`] : [];
+      const bound = ask.action === 'flatten' ? [`at most ${ask.costMax} in total, fees included`] : [];
       return {
         lines: [...bound, ...lines],
         carryOut: async () => {
           if (fileSeen(bot, ask) === seen) return carryOut(bot, ask, clock);
-          return { end: 'refused', lines: ['the file has changed since the preview: look at what it says now'] };
+          return { end: 'refused', lines: ['the file has changed since the preview; preview it again'] };
         },
       };
     },

@@ -91,8 +91,8 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
 }
 
 function noteOf({ ended }: RunReplay, { note }: OutsideRun): string | null {
-  if (ended?.gap) return 'the disk took no more of the recording: this is how it was up to there';
-  if (ended?.broke) return `the engine broke in this run: ${ended.broke}`;
+  if (ended?.gap) return 'the recording ends early because the disk was full; this is the last recorded state';
+  if (ended?.broke) return `the engine failed in this run: ${ended.broke}`;
   return note;
 }
 

@@ -84,7 +84,7 @@ class ReplayThread {
     thread.on('error', error => void (why = textOfError(error)));
     thread.on('exit', () => {
       this.#thread = null;
-      for (const { reject } of this.#askers.values()) reject(new Error(`the replay broke (${why}): ask once more`));
+      for (const { reject } of this.#askers.values()) reject(new Error(`the replay failed (${why}); try again`));
       this.#askers.clear();
     });
     return thread;

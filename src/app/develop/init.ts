@@ -68,7 +68,7 @@ type Answers = Map<QuestionName, { readonly value: string; readonly from: string
  */
 export async function init(options: InitOptions): Promise<string | null> {
   const { file, given } = options;
-  if (existsSync(file)) throw new UsageError(`${file} is there already, and is not overwritten: name another file`);
+  if (existsSync(file)) throw new UsageError(`${file} already exists and is not overwritten; choose another file`);
   try {
     accessSync(dirname(resolve(file)), constants.W_OK);
   } catch (error) {
@@ -172,7 +172,7 @@ async function asked(
     options,
     answers,
   );
-  if (existsSync(stateOf(instance))) say(`${stateOf(instance)} is there already: this bot goes on with what is in it`);
+  if (existsSync(stateOf(instance))) say(`${stateOf(instance)} already exists; this bot continues with its contents`);
   const market = await readMarket(base, venue, clock, seed);
   const facts = factsOf(market);
   for (const line of facts) say(line);
@@ -222,14 +222,15 @@ async function readMarket(
 /** Returns the rules with the fees of the first tier. */
 function entryRules(row: AvailableBook): Rules {
   const rates = row.tiers[0] ?? row.flatRate;
-  if (!rates) throw new UsageError(`the exchange lists no fees for ${row.book}: name a key in the environment`);
+  if (!rates) throw new UsageError(`the exchange lists no fees for ${row.book}; set a key in the environment`);
   return { instrument: instrumentOf(row), makerRate: rateCeil(rates.maker), takerRate: rateCeil(rates.taker) };
 }
 
 async function readMid(exchange: Exchange, { instrument }: Rules): Promise<Price> {
   const book = await exchange.orderBook(instrument.symbol);
   const [bid, ask] = book.kind === 'done' ? [book.value.bids[0], book.value.asks[0]] : [];
-  if (!bid || !ask) throw new UsageError(`${instrument.symbol} shows no two sides now: ask again later`, 1);
+  if (!bid || !ask)
+    throw new UsageError(`${instrument.symbol} does not have both a bid and an ask now; try again later`, 1);
   return Math.floor((priceFloor(instrument, bid.price) + priceFloor(instrument, ask.price)) / 2) as Price;
 }
 
@@ -239,7 +240,7 @@ function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
   const rate = `maker fee ${makerRate / 1e6} %`;
   return [
     balances === null
-      ? `${rate}: the tier that everybody begins in; name a key in the environment to read your own`
+      ? `${rate}: the entry tier; set a key in the environment to read your own`
       : tier
         ? describeTier(tier)
         : rate,

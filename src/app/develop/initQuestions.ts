@@ -92,7 +92,7 @@ export const placeQuestions = {
     name: 'instance',
     text: 'name of this bot in its order ids, never that of another bot of the account',
     proposal: NAMES.find(isFree) ?? null,
-    why: 'no other has its state here under that name',
+    why: 'no other bot here uses this name',
     problem: answer => (/^[A-Za-z0-9]{1,12}$/.test(answer) ? null : 'expected 1 to 12 letters and digits, like mm1'),
   }),
 };
@@ -115,13 +115,13 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
           ? 'expected bps up to 1000, like 65'
           : Number(answer) >= least
             ? null
-            : `a round trip would not pay: at least ${least}, half a bps above the maker fee`,
+            : `a round trip would not pay; expected at least ${least}, half a bps above the maker fee`,
     },
     {
       name: 'levels',
       text: 'levels on each side',
       proposal: '2',
-      why: 'two prices a side show enough to begin with',
+      why: 'two levels per side are enough to start with',
       problem: answer => (/^([1-9]|10)$/.test(answer) ? null : 'expected a whole number from 1 to 10'),
     },
   ];
@@ -151,7 +151,7 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
     proposal: lotsText(i, isShare ? share : LEAST_TIMES * BigInt(least)),
     why: isShare
       ? 'a hundredth of the smaller of both balances'
-      : `${LEAST_TIMES} times the least order${balances === null ? '; without a key nobody knows what you hold' : ''}`,
+      : `${LEAST_TIMES} times the least order${balances === null ? '; without a key your balances are unknown' : ''}`,
     problem: answer =>
       notAmount(answer) ??
       (moneyOf(answer) >= moneyOfAmount(i, least as Amount)
@@ -185,7 +185,7 @@ export function limitQuestions(
       why: 'four times all orders of one side',
       problem: answer =>
         notAmount(answer) ??
-        (moneyOf(answer) >= side ? null : `below the orders of one side together, ${textOfMoney(side as Money)}`),
+        (moneyOf(answer) >= side ? null : `less than all orders of one side together, ${textOfMoney(side as Money)}`),
     },
     lossQuestion('drawdown-max', 'trading halts when the profit has fallen this far from its highest'),
     lossQuestion('day-loss-max', 'trading halts when this much was lost in a UTC day'),
@@ -199,7 +199,7 @@ export const targetQuestion = ({ rules: { instrument: i }, balances }: MarketRea
     name: 'target',
     text: `inventory to come back to, in ${i.major}; ${AS_FOUND}: what is held at the first start`,
     proposal: AS_FOUND,
-    why: held === undefined ? 'whatever is there then' : `now that would be ${textOfMoney(moneyOf(held))}`,
+    why: held === undefined ? 'the balance at that time' : `now that would be ${textOfMoney(moneyOf(held))}`,
     problem: answer =>
       answer === AS_FOUND || isDecimalText(answer) ? null : `expected ${AS_FOUND}, or digits like 0.5`,
   };

@@ -34,22 +34,22 @@ export async function keyFindings(client: VenueClient, instance: string): Promis
   const canceled = await client.cancel({ originIds: [`${instance}-0-0`] });
   const withdrawals = warn(
     'withdrawals',
-    'nothing here can show whether the key may withdraw',
-    'look at its permissions at the exchange: it must not',
+    'the API does not show whether the key may withdraw',
+    'check its permissions at the exchange: it must not have this one',
   );
   if (canceled.kind === 'done')
     return [
-      pass('key', `${whose}; may read and cancel; that it may place shows at the first order (--order)`),
+      pass('key', `${whose}; may read and cancel; whether it may place orders shows only with --order`),
       withdrawals,
     ];
   if (canceled.kind === 'unknown')
     return [
-      warn('key', `${whose}; may read; no answer whether it may cancel (${canceled.reason})`, 'ask again'),
+      warn('key', `${whose}; may read; no answer to a test cancel (${canceled.reason})`, 'run puntas doctor again'),
       withdrawals,
     ];
   const { code, message, meaning } = canceled;
-  const todo = canceled.remedy ?? localRemedyOf(code) ?? 'ask again';
-  const says = `${whose}; may read; a cancel was refused (${code}: ${message})`;
+  const todo = canceled.remedy ?? localRemedyOf(code) ?? 'run puntas doctor again';
+  const says = `${whose}; may read; a test cancel was rejected (${code}: ${message})`;
   return [meaning === 'person' ? fail('key', says, todo) : warn('key', says, todo), withdrawals];
 }
 
@@ -79,13 +79,17 @@ export function bookFindings(
     found.push(fail('quotes', preview.whyNot ?? 'none', 'change what is named there'));
   else if (preview.halt !== null)
     found.push(
-      fail('quotes', `a start would halt at once: ${preview.halt}`, 'mend that first: each start would latch it'),
+      fail(
+        'quotes',
+        `the bot would halt immediately after a start: ${preview.halt}`,
+        'fix this first; every start would halt again',
+      ),
     );
   else if (preview.whyNot !== null)
-    found.push(warn('quotes', preview.whyNot, 'look whether that is meant: puntas check shows each price'));
+    found.push(warn('quotes', preview.whyNot, 'check whether this is intended; puntas check shows each price'));
   else if (refusal !== null)
     found.push(
-      warn('quotes', `none at this moment: ${refusal}`, 'ask again; puntas explain says more of a running bot'),
+      warn('quotes', `none now: ${refusal}`, 'run puntas doctor again; for a running bot, see puntas explain'),
     );
   else found.push(pass('quotes', `${shown} of ${levels.length} levels would be placed now (puntas check shows them)`));
   return found;
@@ -98,18 +102,18 @@ export function balanceFindings({ preview, riskContext }: PreviewNow): readonly 
   const { instrument: i } = riskContext;
   const levels = preview.levels.map(({ level }) => level);
   if (levels.length === 0)
-    return [warn('balances', 'no level can be computed now, so that none can be compared', 'ask again')];
+    return [warn('balances', 'no level can be computed now, so none can be compared', 'run puntas doctor again')];
   return (['buy', 'sell'] as const).map(side => {
     const of = levels.filter(level => level.side === side);
     const needed = of.reduce((sum, level) => sum + costOf(i, level), 0n) as Money;
     const funds = fundsFor(side, riskContext);
     const currency = side === 'buy' ? i.minor : i.major;
-    const says = `${of.length} ${bidOrAsk(side)}s need ${textOfMoney(needed)} ${currency}, there are ${textOfMoney(funds)}`;
+    const says = `${of.length} ${bidOrAsk(side)}s need ${textOfMoney(needed)} ${currency}, the balance is ${textOfMoney(funds)}`;
     const check = `${bidOrAsk(side)}s' money`;
     if (of.length === 0)
       return warn(
         check,
-        `no ${bidOrAsk(side)} is wanted now, there are ${textOfMoney(funds)} ${currency}`,
+        `no ${bidOrAsk(side)} is wanted now; the balance is ${textOfMoney(funds)} ${currency}`,
         'see quotes',
       );
     if (needed <= funds) return pass(check, says);
@@ -169,7 +173,7 @@ export function budgetFindings(config: Config, levels: number): readonly Finding
       ? fail(
           'requests',
           `exchange.budgets ${budgets.publicPerMinute} and ${budgets.privatePerMinute} are more than the ${allows.public} and ${allows.private} that the exchange allows`,
-          'lower them: whoever asks too often is locked out for a minute',
+          'lower them; clients that exceed the limits are locked out for a minute',
         )
       : moves < MOVES_MIN
         ? warn('requests', says, 'raise timing.privatePollMs or strategy.refreshToleranceBps, or quote fewer levels')

@@ -29,12 +29,16 @@ export class ClockGap {
   get finding(): Finding {
     const check = 'clock';
     if (this.#least === -Infinity)
-      return warn(check, 'no answer told the time of the exchange', 'see that this machine keeps its time by NTP');
+      return warn(
+        check,
+        'no answer contained the time of the exchange',
+        'make sure that NTP sets the clock of this machine',
+      );
     const gap = this.#least > 0 ? this.#least : this.#most < 0 ? this.#most : 0;
     const away = Math.abs(gap);
-    if (away < NEAR_MS) return pass(check, "equals the exchange's, as far as whole seconds tell");
+    if (away < NEAR_MS) return pass(check, "equals the exchange's, to the second");
     const says = `${(away / 1_000).toFixed(0)} s ${gap > 0 ? 'behind' : 'ahead of'} the exchange's`;
-    const todo = "let this machine's clock be set by NTP (timedatectl set-ntp true)";
+    const todo = 'enable NTP on this machine (timedatectl set-ntp true)';
     return away < FAR_MS ? warn(check, says, todo) : fail(check, says, todo);
   }
 }

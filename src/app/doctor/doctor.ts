@@ -55,9 +55,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       options.tell(one);
     }
   };
-  tell(
-    pass('configuration', `${config.strategy.name} on ${config.book} as ${config.instance}: every key is as it may be`),
-  );
+  tell(pass('configuration', `${config.strategy.name} on ${config.book} as ${config.instance}: all keys are valid`));
   tell(await stateFindings(config, options.which, clock));
   tell(diskFindings(config, clock));
   tell(await portFindings(config));
@@ -76,7 +74,7 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
   try {
     venue = remoteAccess(config.exchange);
   } catch (error) {
-    tell(brokenOff('key', error, 'then ask again'));
+    tell(brokenOff('key', error, 'then run puntas doctor again'));
     await withoutKey({ ...options, tell }, venueOf(config).restUrl(restUrl));
     return { findings, left: [] };
   }
@@ -85,9 +83,9 @@ export async function doctor(options: DoctorOptions): Promise<Diagnosis> {
       ? warn(
           'secrets',
           'the key is in the environment, where /proc and docker inspect show it',
-          'put it into files (chmod 600), named in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE',
+          'store it in files (chmod 600) named by PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE',
         )
-      : pass('secrets', 'the files of key and secret are for this user alone'),
+      : pass('secrets', 'only this user can read the files of key and secret'),
   );
   const log = options.openLog('error', [venue.secret.reveal(), venue.key]);
   return { findings, left: await withKey({ ...options, tell }, venue, log) };
@@ -132,7 +130,13 @@ async function withKey(options: Asking, venue: VenueAccess, log: Log): Promise<r
   tell(await streamFinding(options, venue));
   if (!options.mayOrder) return [];
   if (seen === null) {
-    tell(fail('order', 'none was sent: what it needs could not be read', 'mend what is said above, then ask again'));
+    tell(
+      fail(
+        'order',
+        'not sent: the required data could not be read',
+        'fix the findings above, then run puntas doctor again',
+      ),
+    );
     return [];
   }
   return orderFinding(options, venue, log, seen, options.mayOrder);
@@ -161,16 +165,16 @@ async function streamFinding({ config, clock, seed }: Asking, venue: VenueAccess
   const check = 'stream';
   const stream = marketStreamOf(config, venue, clock, seed);
   if (stream === undefined)
-    return warn(check, `none: the book is read every ${config.timing.bookPollMs} ms`, 'name exchange.streamUrl');
+    return warn(check, `none: the book is read every ${config.timing.bookPollMs} ms`, 'set exchange.streamUrl');
   const opened = new AbortController();
-  let why = `nothing came within ${STREAM_WITHIN_MS / 1_000} s`;
+  let why = `no message within ${STREAM_WITHIN_MS / 1_000} s`;
   stream.start(news => {
     if (news.kind === 'up') opened.abort();
     if (news.kind === 'down' || news.kind === 'fault') why = news.reason;
   });
   await sleep(clock, STREAM_WITHIN_MS, opened.signal);
   stream.close();
-  if (opened.signal.aborted) return pass(check, `opens, and tells of ${config.book}`);
+  if (opened.signal.aborted) return pass(check, `opens, and sends ${config.book}`);
   return warn(check, `does not open (${why}): books would be polled`, 'check exchange.streamUrl');
 }
 
@@ -183,7 +187,7 @@ async function orderFinding(
 ): Promise<readonly string[]> {
   const { config, tell } = options;
   if (alive(config.state.dir, 'bot') !== null) {
-    tell(warn('order', 'none was sent: the bot runs, and its own orders show it', 'stop it first to try one'));
+    tell(warn('order', 'not sent: the bot is running, and its own orders show it', 'stop it first to try one'));
     return [];
   }
   const hedge = await openHedgeFinding(config, options.clock);
@@ -197,7 +201,7 @@ async function orderFinding(
     return [];
   }
   if (!(await mayOrder(plan.text))) {
-    tell(warn('order', `none was sent: you said no to ${plan.text}`, 'ask again with --order --yes'));
+    tell(warn('order', `not sent: you declined ${plan.text}`, 'run again with --order --yes'));
     return [];
   }
   const tried = await tryOrder(plan, { ...options, venue, log });
@@ -212,8 +216,8 @@ async function openHedgeFinding({ state: { dir } }: Config, clock: Clock): Promi
     if (open === null) return null;
     return warn(
       'order',
-      `none was sent: hedge ${open} is not over`,
-      'start the bot, which ends it; puntas hedges tells how far it is',
+      `not sent: hedge ${open} is still open`,
+      'start the bot, which completes it; puntas hedges shows its progress',
     );
   } catch (error) {
     return brokenOff('order', error);

@@ -25,18 +25,18 @@ async function encryptionFinding(url: URL, now: number): Promise<Finding> {
   const check = 'tls';
   // The configuration allows plain text only on this machine.
   if (!/^(https|wss):$/.test(url.protocol))
-    return pass(check, `${url.host} is on this machine: what goes there is not encrypted, and leaves it for nobody`);
+    return pass(check, `${url.host} is on this machine; traffic is not encrypted, and does not leave the machine`);
   const told = await certificateOf(url);
   if (typeof told === 'string')
     return fail(
       check,
       `${url.host}: ${told}`,
-      'nothing is sent like that: check the address and the clock; name the certificate of a proxy of your own in NODE_EXTRA_CA_CERTS',
+      'no request is sent without TLS; check the address and the clock; set NODE_EXTRA_CA_CERTS to the certificate of your own proxy',
     );
   const days = Math.floor((told.until - now) / DAY_MS);
-  const says = `${url.host}: ${told.protocol}, certificate good for ${days} days`;
+  const says = `${url.host}: ${told.protocol}, certificate valid for ${days} days`;
   if (days >= SHORT_DAYS) return pass(check, says);
-  return warn(check, says, 'look again before it ends: nothing could be sent then');
+  return warn(check, says, 'check again before it expires; after that no request can be sent');
 }
 
 /** Returns the certificate, or a sentence with the reason why no trusted one exists. */

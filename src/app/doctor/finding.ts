@@ -21,5 +21,5 @@ export const finding = {
 };
 
 /** Returns the finding of a check that failed to run. The error's message has the remedy, if known. */
-export const brokenOff = (check: string, error: unknown, todo = 'mend that, then ask again'): Finding =>
+export const brokenOff = (check: string, error: unknown, todo = 'fix it, then run puntas doctor again'): Finding =>
   finding.fail(check, sentenceOf(error).split('\n').join('; '), todo);

@@ -28,7 +28,7 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
   const { dir } = config.state;
   const check = 'state';
   if (!existsSync(dir))
-    return [pass(check, `${dir} is not there yet: the first start makes it, for this user alone (mode 700)`)];
+    return [pass(check, `${dir} does not exist yet; the first start creates it, only for this user (mode 700)`)];
   try {
     assertStateDirTrusted(dir);
   } catch (error) {
@@ -56,8 +56,8 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
       : [
           warn(
             'left orders',
-            `by the state ${left.length} of an earlier run may live: ${left.map(({ id }) => id).join(', ')}`,
-            `the next start takes them out; at once: ${ownCommand('halt --cancel', which)}`,
+            `according to the state, ${left.length} of an earlier run may still be open: ${left.map(({ id }) => id).join(', ')}`,
+            `the next start cancels them; to cancel now: ${ownCommand('halt --cancel', which)}`,
           ),
         ]),
     ...stops(dir, which),
@@ -68,8 +68,8 @@ export async function stateFindings(config: Config, which: WhichBot, clock: Cloc
 function secrecyFinding(dir: string, more: string): Finding {
   const mode = statSync(dir).mode & 0o777;
   return (mode & 0o077) === 0 || process.geteuid === undefined
-    ? pass('state', `${dir} is this user's alone${more}`)
-    : warn('state', `others can look into ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
+    ? pass('state', `${dir} is accessible only to this user${more}`)
+    : warn('state', `other users can read ${dir} (mode ${mode.toString(8)})${more}`, `chmod 700 ${dir}`);
 }
 
 /** Returns why a start would quote nothing, or would be reduce-only. */
@@ -78,7 +78,11 @@ function stops(dir: string, which: WhichBot): readonly Finding[] {
   const stop = latch.read() ?? latch.readHold() ?? latch.readReduce();
   if (stop === null) return [];
   return [
-    fail('halt', `stopped by ${stop.by}: ${stop.reason}`, `look, then lift it with: ${ownCommand('resume', which)}`),
+    fail(
+      'halt',
+      `stopped by ${stop.by}: ${stop.reason}`,
+      `investigate, then resume with: ${ownCommand('resume', which)}`,
+    ),
   ];
 }
 
@@ -114,23 +118,23 @@ export function diskFindings({ state, journal, webhooks }: Config, clock: Pick<C
   const free = diskRoom(dir, () => clock.elapsed())();
   const needed = (journal.keepMb + (webhooks?.keepMb ?? 0) + ROOM_MB) * MB;
   const room = free === null ? null : `${Math.floor(free / MB)} MB are free at ${dir}`;
-  const most = `${Math.ceil(needed / MB)} MB may be taken (journal.keepMb ${journal.keepMb})`;
+  const most = `${Math.ceil(needed / MB)} MB may be used (journal.keepMb ${journal.keepMb})`;
   const [median, worst] = [times[times.length >> 1] ?? 0, times.at(-1) ?? 0];
   const speed = `a write is durable after ${ms(median)}, the slowest of ${SYNCS} after ${ms(worst)}; every order waits for one`;
   return [
     room === null || free === null
-      ? warn('disk', 'the system does not tell how much room there is', `see that ${most}`)
+      ? warn('disk', 'the system does not report free disk space', `see that ${most}`)
       : free < needed
         ? (free < (ROOM_MB / 2) * MB ? fail : warn)(
             'disk',
             `${room}, and ${most}`,
-            'make room, or lower journal.keepMb',
+            'free disk space, or lower journal.keepMb',
           )
         : pass('disk', `${room}, ${most}`),
     median > SYNC_HOPELESS_MS
-      ? fail('disk sync', speed, 'put state.dir on a local disk: orders would come too late to be worth placing')
+      ? fail('disk sync', speed, 'put state.dir on a local disk; orders would be delayed too much')
       : median > SYNC_SLOW_MS
-        ? warn('disk sync', speed, 'put state.dir on a quicker, local disk')
+        ? warn('disk sync', speed, 'put state.dir on a faster, local disk')
         : pass('disk sync', speed),
   ];
 }
@@ -146,15 +150,20 @@ export async function sentinelFinding(config: Config, clock: Clock): Promise<Fin
   const { required } = config.sentinel;
   if (config.exchange.kind === 'embedded')
     return required
-      ? fail(check, 'the embedded exchange ends with the bot, and has none', 'take out sentinel.required')
-      : pass(check, 'none is needed: the embedded exchange ends with the bot');
+      ? fail(check, 'the embedded exchange ends with the bot, and has no sentinel', 'remove sentinel.required')
+      : pass(check, 'not needed: the embedded exchange ends with the bot');
   const { dir } = config.state;
-  const start = `start one beside the bot, with a key of its own: puntas sentinel (docs/operations.md)`;
+  const start = `start a sentinel with its own key: puntas sentinel (docs/operations.md)`;
   const seen = alive(dir, 'sentinel');
   if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
     return pass(check, `one watches ${dir}${processOf(seen)}`);
-  if (required) return fail(check, 'none shows life, and sentinel.required is set: nothing would be quoted', start);
-  return warn(check, 'none shows life: nobody would cancel for a dead bot', `${start}, and set sentinel.required`);
+  if (required)
+    return fail(check, 'no sentinel heartbeat, and sentinel.required is set: nothing would be quoted', start);
+  return warn(
+    check,
+    'no sentinel heartbeat; if the bot goes down, its orders stay live',
+    `${start}, and set sentinel.required`,
+  );
 }
 
 async function moves(dir: string, seen: HeartbeatRecord, clock: Clock): Promise<boolean> {
@@ -175,8 +184,8 @@ export async function portFindings({ metrics, webhooks, state }: Config): Promis
       found.push(
         warn(
           'callback',
-          'webhooks.callbackUrl is left out',
-          'name the address at which the exchange reaches the proxy',
+          'webhooks.callbackUrl is not set',
+          'set it to the address at which the exchange reaches the proxy',
         ),
       );
     else if (new URL(callbackOf(at, token)).protocol !== 'https:')
@@ -197,21 +206,21 @@ async function portFinding(
 ): Promise<Finding> {
   const at = `${host}:${port}`;
   const why = await listenProblem(host, port);
-  if (why === 'EADDRINUSE' && isRunning) return pass(name, `${at} is taken, by the bot that runs`);
+  if (why === 'EADDRINUSE' && isRunning) return pass(name, `${at} is in use by the running bot`);
   if (why !== null) {
     const todo =
       why === 'EADDRINUSE'
-        ? `choose another ${name}.port, or stop what listens there (0 takes a free one)`
+        ? `choose another ${name}.port, or stop the program that uses it (0 for any free port)`
         : `choose another ${name}.host and ${name}.port`;
-    return fail(name, `${at} cannot be had: ${why}`, todo);
+    return fail(name, `${at} is not available: ${why}`, todo);
   }
   if (LOOPBACK.test(host)) return pass(name, port === 0 ? `a free port of ${host}` : `${at} is free`);
   return warn(
     name,
-    `${at} is free, and whoever reaches this machine reaches it: plain HTTP, nobody is asked who they are`,
+    `${at} is free, but open to anyone who reaches this machine: plain HTTP without login`,
     name === 'metrics'
       ? 'outside a container set metrics.host: 127.0.0.1'
-      : 'let a proxy with TLS alone reach it (webhooks.sources)',
+      : 'allow only a proxy with TLS to reach it (webhooks.sources)',
   );
 }
 

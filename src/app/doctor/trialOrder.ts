@@ -42,13 +42,14 @@ export type TrialPlan = {
 export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   const { instrument: i, depth } = riskContext;
   const [bid, ask] = [bestOf(depth, 'buy'), bestOf(depth, 'sell')];
-  if (!(bid > 0 && ask > 0)) return fail(CHECK, 'the book has no two sides: no price is far from it', 'ask again');
+  if (!(bid > 0 && ask > 0))
+    return fail(CHECK, 'the book does not have both a bid and an ask', 'run puntas doctor again');
   const tried = (['buy', 'sell'] as const).map(side => {
     const price = farPrice(i, side, (bid + ask) / 2);
     const lots = leastLots(i, price);
     const needed = side === 'sell' ? moneyOfAmount(i, lots) : moneyOfValue(i, valueOf(price, lots));
     const what = `${side} ${textOfMoney(moneyOfAmount(i, lots))} ${i.major} at about ${textOfPrice(i, price)}`;
-    const text = `${what}, ${FAR_BPS / 100} % from the middle`;
+    const text = `${what}, ${FAR_BPS / 100} % from the mid price`;
     const money = `${textOfMoney(needed)} ${side === 'sell' ? i.major : i.minor}`;
     return { side, lots, text, money, isPaid: needed <= fundsFor(side, riskContext) };
   });
@@ -56,7 +57,7 @@ export function planTrial({ riskContext }: PreviewNow): TrialPlan | Finding {
   if (found) return { instrument: i, side: found.side, lots: found.lots, text: found.text };
   return fail(
     CHECK,
-    'there is no money for the smallest order',
+    'the balances do not cover the smallest order',
     `pay in ${tried.map(({ money }) => money).join(' or ')}`,
   );
 }
@@ -103,18 +104,17 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
         left,
         finding: fail(CHECK, `${text}; not verified to be gone: ${left.join(', ')}`, cancelCommand(which)),
       };
-    const gone = 'two reads show none left';
+    const gone = 'verified by two reads: none left';
     if (summary.halted !== undefined)
       return {
         left,
         finding: fail(
           CHECK,
           `${text}: trading is halted: ${summary.halted}; ${gone}`,
-          `look, then lift it with: ${ownCommand('resume', which)}`,
+          `investigate, then resume with: ${ownCommand('resume', which)}`,
         ),
       };
-    if (failure !== null)
-      return { left, finding: fail(CHECK, `${text}; it broke: ${failure}; ${gone}`, 'see the log') };
+    if (failure !== null) return { left, finding: fail(CHECK, `${text}; failed: ${failure}; ${gone}`, 'see the log') };
     return { left, finding: watch.finding(summary.fills, gone) };
   } catch (error) {
     return { left: [], finding: brokenOff(CHECK, error) };
@@ -209,20 +209,36 @@ class TrialWatch {
   finding(fills: number, gone: string): Finding {
     const { text } = this;
     if (fills > 0)
-      return warn(CHECK, `${text}: accepted, and EXECUTED before it was canceled; ${gone}`, 'puntas ledger shows it');
+      return warn(CHECK, `${text}: accepted, and EXECUTED before it was canceled; ${gone}`, 'see puntas ledger');
     switch (this.#end) {
       case 'accepted':
         return pass(CHECK, `${text}: accepted, canceled, and ${gone}`);
       case 'refused':
-        return fail(CHECK, `${text}: refused (${this.#refusal}); not sent again; ${gone}`, 'mend what it says');
+        return fail(
+          CHECK,
+          `${text}: rejected (${this.#refusal}); not retried; ${gone}`,
+          'fix the cause of the rejection',
+        );
       case 'taken out':
-        return fail(CHECK, `${text}: accepted, and canceled by the exchange; ${gone}`, 'ask the exchange why');
+        return fail(
+          CHECK,
+          `${text}: accepted, and canceled by the exchange; ${gone}`,
+          'ask the exchange for the reason',
+        );
       case 'unknown':
       case null:
         if (this.#order === null)
-          return fail(CHECK, `none was sent: ${this.#why ?? 'it was stopped before'}`, 'mend that, then ask again');
+          return fail(
+            CHECK,
+            `not sent: ${this.#why ?? 'it was stopped before'}`,
+            'fix it, then run puntas doctor again',
+          );
         // Also applies if the order was found in the meantime.
-        return warn(CHECK, `${text}: no answer came; not sent again; ${gone}`, 'look at the line, then ask again');
+        return warn(
+          CHECK,
+          `${text}: no answer; not retried; ${gone}`,
+          'check the connection, then run puntas doctor again',
+        );
     }
   }
 }

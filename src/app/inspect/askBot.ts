@@ -33,11 +33,11 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
   unheard: string,
 ): Promise<Answer> {
   if (!existsSync(dir))
-    throw new UsageError(`${dir}: no such folder; expected the state directory of a bot that runs (state.dir)`);
+    throw new UsageError(`${dir}: no such folder; expected the state directory of a running bot (state.dir)`);
   const other = box.waiting();
   // An older unaccepted request is from a command that was killed.
   if (other !== null && clock.now() - other.at < HEARD_WITHIN_MS)
-    throw new UsageError(`${dir}: what ${other.by} asked of it waits to be taken up; ask again in a second`, 1);
+    throw new UsageError(`${dir}: a request by ${other.by} is still pending; retry in a second`, 1);
   box.put(request);
   const began = clock.elapsed();
   const passed = () => clock.elapsed() - began;
@@ -50,13 +50,13 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     // The bot may have answered just before it ended.
     if (dead === null || box.answered()?.id === request.id) return;
     if (box.waiting()?.id === request.id) box.take();
-    throw new UsageError(`${dir}: ${dead}, and nothing answers. ${unheard}`, 1);
+    throw new UsageError(`${dir}: ${dead}, so nothing answers. ${unheard}`, 1);
   };
   while (box.waiting()?.id === request.id) {
     if (passed() > HEARD_WITHIN_MS) {
       box.take();
       throw new UsageError(
-        `${dir}: no bot took this up within ${HEARD_WITHIN_MS / 1000} s, and it is taken back; is it running, and with this state directory? ${unheard}`,
+        `${dir}: no bot accepted the request within ${HEARD_WITHIN_MS / 1000} s, so it was withdrawn; check that the bot is running with this state directory. ${unheard}`,
         1,
       );
     }
@@ -67,7 +67,7 @@ export async function askBot<Request extends { readonly id: string }, Answer ext
     const answer = box.answered();
     if (answer?.id === request.id) return answer;
     if (passed() > ANSWERED_WITHIN_MS)
-      throw new UsageError(`${dir}: the bot has not answered; its log says what it did`, 1);
+      throw new UsageError(`${dir}: the bot accepted the request but has not answered; see its log`, 1);
     failIfDead();
     await sleep(clock, LOOK_EVERY_MS);
   }
@@ -82,6 +82,6 @@ function deathIn(dir: string, watch: Watch): string | null {
   const stillMs = watch.stillForMs() ?? 0;
   if (record === null) return null;
   if (record.state === 'stopped') return 'the bot has stopped';
-  if (isThere(record) === false) return 'the bot died: its process is gone';
-  return stillMs > DEAD_AFTER_MS ? `the bot shows no sign of life for ${Math.round(stillMs / 1000)} s` : null;
+  if (isThere(record) === false) return 'the bot is down: its process is gone';
+  return stillMs > DEAD_AFTER_MS ? `no heartbeat of the bot for ${Math.round(stillMs / 1000)} s` : null;
 }

@@ -46,7 +46,7 @@ export async function check(
       ...halts(preview.halt, config.state.dir, configFile),
       ...(own === 0
         ? []
-        : [`${own} live orders of ${config.instance} are counted as taken out: a run does that first`]),
+        : [`${own} live orders of ${config.instance} are treated as canceled, because a run cancels them first`]),
       ...previewLines(rules.instrument, preview),
     ].join('\n');
     return {
@@ -63,13 +63,13 @@ function halts(now: string | null, stateDir: string, configFile: string | undefi
   const latch = latchIn(stateDir);
   const lift = ownCommand('resume', { configFile, stateDir });
   const would = (what: string, { by, reason }: Halt): string =>
-    `run would ${what} by ${by}: ${reason}; look, then lift it with: ${lift}`;
+    `run would ${what} by ${by}: ${reason}; investigate, then resume with: ${lift}`;
   const [halted, held, reducing] = [latch.read(), latch.readHold(), latch.readReduce()];
   return [
-    ...(now === null ? [] : [`run would halt at once: ${now}`]),
+    ...(now === null ? [] : [`run would halt immediately: ${now}`]),
     ...(halted === null ? [] : [would('quote nothing: halted', halted)]),
     ...(held === null ? [] : [would('quote nothing: held', held)]),
-    ...(reducing === null ? [] : [would('only close inventory: told to', reducing)]),
+    ...(reducing === null ? [] : [would('quote only to reduce inventory', reducing)]),
   ];
 }
 

@@ -158,7 +158,7 @@ export function replayedMoment({ dir, at, onInput }: Asked): ReplayedMoment {
   return {
     ...{ engine, seen, rules, setup, run, difference },
     startedAt: startOf(dir, run) ?? seen.at,
-    note: broke === null ? noteOf(at, seen.at, gap, next !== null) : `the engine broke in this run: ${broke}`,
+    note: broke === null ? noteOf(at, seen.at, gap, next !== null) : `the engine failed in this run: ${broke}`,
   };
 }
 
@@ -183,7 +183,7 @@ function outside(dir: string, at: Millis): string {
   const first = runs.map(run => startOf(dir, run)).find(start => start !== null) ?? null;
   const last = runs.map(run => endOf(dir, run)).findLast(end => end !== null) ?? null;
   const kept = first === null || last === null ? 'nothing' : `${timeText(first)} to ${timeText(last)}`;
-  return `${dir}: nothing is kept of ${timeText(at)}; the recordings there have ${kept}`;
+  return `${dir}: no recording of ${timeText(at)}; the recordings cover ${kept}`;
 }
 
 /** Returns the time of the last input of a run; `null` if there is none. */
@@ -218,9 +218,9 @@ function damaged<T>(dir: string, run: number, read: () => T): T {
 }
 
 function noteOf(asked: Millis | null, at: Millis, gap: boolean, isPast: boolean): string | null {
-  if (gap) return 'the disk took no more of the recording: this is how it was up to there';
+  if (gap) return 'the recording ends early because the disk was full; this is the last recorded state';
   if (asked === null || asked - at <= SILENT_MS || !isPast) return null;
-  return `the bot was not running at ${timeText(asked)}: this is how it ended before`;
+  return `the bot was not running at ${timeText(asked)}; this is the state in which it stopped before`;
 }
 
 /** Data from a replay that the engine does not keep. */

@@ -15,7 +15,7 @@ export function explanationText(of: Explanation): string {
     ...(note === null ? [] : [`note: ${note}`]),
     ...(difference === null
       ? []
-      : [`DIFFERENT: this Puntas does not decide as the one that ran, it stops there: ${difference}`]),
+      : [`DIFFERENT: this version decides differently from the one that ran; the replay stops: ${difference}`]),
     `regime: ${of.regime.regime} since ${Number.isFinite(of.regime.since) ? timeText(of.regime.since) : 'the start'}: ${of.regime.why}`,
     ...of.changes.slice(-6, -1).map(({ regime, since, why }) => `  before: ${regime} since ${timeText(since)}: ${why}`),
     `market: bid ${market.bid ?? 'none'}, ask ${market.ask ?? 'none'}${market.bookAgeMs === null ? ', never read' : `, ${(market.bookAgeMs / 1000).toFixed(1)} s old`}`,

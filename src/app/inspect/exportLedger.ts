@@ -60,9 +60,7 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
   }
   const [first] = file.entries;
   const folded = first !== undefined && isBroughtForward(first) && from <= first.at;
-  const before = folded
-    ? `; of what came before ${new Date(first.at).toISOString()} the ledger keeps the sum alone`
-    : '';
+  const before = folded ? `; before ${new Date(first.at).toISOString()} the ledger keeps only the sum` : '';
   return `${path}: ${count} ${count === 1 ? 'row' : 'rows'} of ${asked.rows}${before}`;
 }
 

@@ -34,10 +34,10 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
     throw new UsageError(`${stateDir}: no such folder; expected the state directory of a bot (state.dir)`);
   const latch = latchIn(stateDir);
   const before = latch.read();
-  const lift = `lift it, after you have looked, with: ${ownCommand('resume', which)}`;
+  const lift = `investigate, then resume with: ${ownCommand('resume', which)}`;
   if (before !== null)
     return {
-      text: `${stateDir}: trading is halted there already: ${before.reason} (by ${before.by}); ${lift}`,
+      text: `${stateDir}: trading is already halted: ${before.reason} (by ${before.by}); ${lift}`,
       ...{ code: EXIT.clean, isLatched: true },
     };
   try {
@@ -47,18 +47,18 @@ export function latchHalt(which: WhichBot, said: string, at: Millis, who?: strin
     const other = latch.read();
     if (other !== null)
       return {
-        text: `${stateDir}: trading is halted there: ${other.reason}; ${lift}`,
+        text: `${stateDir}: trading is halted: ${other.reason}; ${lift}`,
         code: EXIT.clean,
         isLatched: true,
       };
     const why = error instanceof Error ? error.message : String(error);
     return {
-      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN (${why}): end the bot's process, or it goes on trading`,
+      text: `${stateDir}: THE HALT COULD NOT BE WRITTEN (${why}); stop the process of the bot, or it continues to trade`,
       ...{ code: EXIT.leftOrders, isLatched: false },
     };
   }
   return {
-    text: `halted: a running bot cancels its orders and quotes nothing within seconds, and no restart changes that; ${lift}`,
+    text: `halted: a running bot cancels its orders and stops quoting within seconds, and stays halted after a restart; ${lift}`,
     ...{ code: EXIT.clean, isLatched: true },
   };
 }
@@ -69,16 +69,16 @@ export function lastConfigOf(stateDir: string): Config {
   const of = run === undefined ? null : recordedRunOf(stateDir, run);
   if (of === null)
     throw new UsageError(
-      `${stateDir}: no run is recorded there that says at which exchange it trades: name the bot's YAML with -c FILE`,
+      `${stateDir}: no recorded run shows at which exchange the bot trades; pass its YAML file with -c FILE`,
     );
   return recordedConfig(of.setup);
 }
 
 /** Returns why another process has nothing to cancel for such a bot; `null` if it may have. */
 export function nothingToCancel({ exchange }: Config, stateDir: string): string | null {
-  if (isPaperState(stateDir)) return 'paper trading leaves no order anywhere: nothing to cancel';
+  if (isPaperState(stateDir)) return 'paper trading places no real orders; nothing to cancel';
   if (exchange.kind === 'embedded')
-    return "the embedded exchange is part of the bot's process: a running bot cancels there by itself, and nothing outlives it";
+    return "the embedded exchange is part of the bot's process; a running bot cancels its orders itself, and none remains after it ends";
   return null;
 }
 
@@ -116,7 +116,7 @@ export async function cancelOwn(
     if (left?.length === 0)
       return {
         lines: [
-          `verified: no order of ${instance} is left on ${book}${canceled > 0 ? ` (${canceled} more were seen and canceled)` : ''}`,
+          `verified: no open orders of ${instance} left on ${book}${canceled > 0 ? ` (${canceled} more were seen and canceled)` : ''}`,
         ],
         code: EXIT.clean,
       };
@@ -127,10 +127,10 @@ export async function cancelOwn(
         ...(isCut
           ? [cutText(instance, book, known.length)]
           : left === null
-            ? ['open orders could not be read: the log above says why']
+            ? ['open orders could not be read; see the log above']
             : []),
         ...ids.map(id => `not verified to be gone: ${id}`),
-        `orders of ${instance} may be left on ${book}: cancel them at the exchange, or give this command again`,
+        `orders of ${instance} may still be open on ${book}; cancel them at the exchange, or run this command again`,
       ],
       code: EXIT.leftOrders,
     };

@@ -58,15 +58,15 @@ export function hedges(dir: string, json: boolean): readonly string[] {
     throw new UsageError(`${dir}: no recording of a run there; expected the state directory of a bot (state.dir)`);
   const told = hedgesIn(dir);
   if (json) return [JSON.stringify({ hedges: told })];
-  return told.length === 0 ? ['nothing was ever to leave'] : told.flatMap(linesOf);
+  return told.length === 0 ? ['no hedges yet'] : told.flatMap(linesOf);
 }
 
 /** Returns one hedge as text: the decision, its alternatives, and its end. */
 export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
   const [major, minor] = pairOf(book);
   const what = row.amount.startsWith('-')
-    ? `${row.amount.slice(1)} ${major} to come`
-    : `${row.amount} ${major} to leave`;
+    ? `${row.amount.slice(1)} ${major} to acquire`
+    : `${row.amount} ${major} to hedge`;
   const standing = [
     ...(row.inventory === undefined ? [] : [`inventory ${row.inventory}`]),
     ...(row.middle === undefined ? [] : [`middle ${row.middle}`]),

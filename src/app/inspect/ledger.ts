@@ -53,7 +53,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     throw new UsageError(
       ask.currency === undefined
         ? `${dir}: its ledger is empty`
-        : `${dir}: nothing is booked in ${ask.currency}; there is ${all.map(({ currency }) => currency).join(', ')}`,
+        : `${dir}: nothing is booked in ${ask.currency}; the ledger has ${all.map(({ currency }) => currency).join(', ')}`,
     );
   const mine = shown.filter(
     ({ changes }) => ask.currency === undefined || changes.some(c => c.currency === ask.currency),
@@ -74,7 +74,7 @@ export async function ledger(dir: string, ask: LedgerAsk, clock: Clock): Promise
     ...(profit === null ? [] : [profitLine(profit, minorOf(file))]),
     ...waiting.map(
       ({ currency, amount, by, reason }) =>
-        `waits for the bot to take it up: ${textOfMoney(amount)} ${currency} (${by}: ${reason})`,
+        `pending, not yet booked by the bot: ${textOfMoney(amount)} ${currency} (${by}: ${reason})`,
     ),
   ];
 }
@@ -96,7 +96,7 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   const by = checkedBy(ask.by ?? ownName());
   const currency = ask.currency.toLowerCase();
   if (!existsSync(join(dir, STATE_FILE)))
-    throw new UsageError(`${dir}: no ${STATE_FILE} there; expected the state directory of a bot`);
+    throw new UsageError(`${dir}: no ${STATE_FILE} found; expected the state directory of a bot`);
   if (!/^[a-z0-9]{1,20}$/.test(currency))
     throw new UsageError(`--currency: expected a ticker like btc, found ${ask.currency}`);
   const amount = amountOf(ask.amount);
@@ -109,7 +109,7 @@ export async function adjust(dir: string, ask: AdjustAsk, clock: Clock): Promise
   if (earlier !== undefined)
     return `nothing was booked: ${textOfMoney(amount)} ${currency} by ${by} for this reason is in the ledger since ${timeText(earlier.at)}; to book it again, give another --reason`;
   if (!isWaiting) box.put({ id: randomUUID(), at: clock.now(), currency, amount, reason, by });
-  return `left for the bot: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, another one at its next start, before it quotes. A halt stays until you lift it with: ${ownCommand('resume', { stateDir: dir })}`;
+  return `requested: ${textOfMoney(amount)} ${currency} under adjustments; a running bot books it within seconds, otherwise at its next start, before it quotes. A halt stays until you resume with: ${ownCommand('resume', { stateDir: dir })}`;
 }
 
 /** Returns the ledger entry of an operator's booking; `undefined` if it was never booked. */

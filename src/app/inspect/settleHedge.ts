@@ -35,12 +35,12 @@ export async function settleHedge(dir: string, ask: SettleAsk, clock: Clock): Pr
   if (says === contrary)
     throw new UsageError([
       ...lines,
-      `the balances say the contrary of ${ask.as}, to the last digit: nothing was settled; a running bot takes it from them`,
+      `the balances exactly contradict ${ask.as}; nothing was settled; a running bot derives the outcome from the balances`,
     ]);
   new NumberedMailbox(dir, 'settle').put({ ...ask, reason, by, at: clock.now() });
   return [
     ...lines,
-    `left for the bot: ${ask.id} settled as ${ask.as} by ${by}; a running bot takes it up within seconds, another one at its next start, before it quotes`,
+    `requested: ${ask.id} settled as ${ask.as} by ${by}; a running bot applies it within seconds, otherwise at its next start, before it quotes`,
   ];
 }
 
@@ -52,7 +52,7 @@ async function evidenceOf(
   const told = hedgesIn(dir).find(each => each.id === id);
   if (!told) throw new UsageError(`${dir}: no hedge ${id} in its recordings; puntas hedges lists them`);
   if (told.offer === null || told.offer.way === 'book' || (told.state !== 'unknown' && told.state !== 'accepted'))
-    throw new UsageError(`hedge ${id} is ${told.state}: only one whose outcome is unknown is settled by a person`);
+    throw new UsageError(`hedge ${id} is ${told.state}; only a hedge with an unknown outcome can be settled manually`);
   const file = await ledgerFileIn(dir, clock);
   if (file === null) throw new UsageError(`${dir}: no ledger there yet`);
   const conversion = conversionOf(told);
@@ -81,7 +81,7 @@ async function evidenceOf(
 
 const verdict = (says: 'completed' | 'failed' | null): string =>
   says === null
-    ? 'the balances do not tell: look in the account at the exchange, then settle it with --as executed or --as failed'
+    ? 'the balances do not show the outcome; check the account at the exchange, then settle it with --as executed or --as failed'
     : `the balances say: ${says === 'completed' ? 'executed' : 'failed'}`;
 
 /**

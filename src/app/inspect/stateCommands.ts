@@ -39,15 +39,15 @@ function replayOne(dir: string, run: number): { readonly same: boolean; readonly
     const of = recordedRunOf(dir, run);
     const rules = firstRules(dir, run);
     if (of === null || rules === null)
-      return { same: true, text: 'ended before the rules of its book were read; nothing to replay' };
+      return { same: true, text: 'ended before it read the rules of its book; nothing to replay' };
     const setup = recordedConfig(of.setup);
     const engine = engineOf(setup, rules, run);
     const { inputs, commands, difference, gap, broke } = replayRun(dir, run, engine, {
       meaningOf: venueOf(setup).meaningOf,
     });
     const verdict = difference === null ? 'every command the same' : `DIFFERENT ${difference}`;
-    const end = gap ? ', up to where the disk took no more of the recording' : '';
-    const broken = broke === null ? '' : `, and broke as it did then: ${broke}`;
+    const end = gap ? ', up to the point where the disk was full' : '';
+    const broken = broke === null ? '' : `, and failed as it did then: ${broke}`;
     return { same: difference === null, text: `${inputs} inputs, ${commands} commands, ${verdict}${broken}${end}` };
   } catch (error) {
     // The recording is unreadable from its start.
@@ -69,10 +69,10 @@ export function reduce(which: WhichBot, said: string, at: Millis, who?: string):
   const lift = ownCommand('resume', which);
   if (before !== null)
     throw new UsageError(
-      `${dir}: nothing to do, inventory is only closed there already: ${before.reason}; lift it with: ${lift}`,
+      `${dir}: nothing to do; the bot is already reduce-only: ${before.reason}; resume with: ${lift}`,
     );
   latch.setReduce({ reason, at, by: 'person', ...(who === undefined ? {} : { who }) });
-  return `a running bot closes inventory only within seconds, until you lift that with: ${lift}${latch.read() === null ? '' : '; trading is halted there: nothing is quoted at all'}`;
+  return `within seconds, a running bot quotes only to reduce inventory, until you resume with: ${lift}${latch.read() === null ? '' : '; trading is also halted, so nothing is quoted'}`;
 }
 
 /**
@@ -92,21 +92,21 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
   if (pause !== null && !isPaused) latch.endPause(pause, { reason, at, by: 'person', ...named });
   if (pause !== null && isPaused) {
     if (latch.endPause(pause, { reason, at, by: 'person', ...named }) !== true)
-      throw new UsageError(`${dir}: the pause could not be ended: another command changed it, or the disk is full`, 1);
+      throw new UsageError(`${dir}: the pause could not be ended; another command changed it, or the disk is full`, 1);
     const over = `the pause is over: ${pause.reason}`;
     if (lifted === null) return `${over}; a running bot quotes within seconds`;
-    return `${over}; that alone is lifted: what holds on is ${lifted.reason} (${halt ? 'halted' : hold ? 'held' : 'reduce only'} by ${lifted.by}); after you have looked, lift it with: ${ownCommand('resume', which)}`;
+    return `${over}; still in force: ${lifted.reason} (${halt ? 'halted' : hold ? 'held' : 'reduce only'} by ${lifted.by}); investigate, then resume with: ${ownCommand('resume', which)}`;
   }
   if (lifted === null)
     throw new UsageError(
-      `${dir}: nothing is halted there; is it the bot that you mean? The command that it logged names its own state`,
+      `${dir}: nothing to resume; check that this is the state directory of the bot, as named in its log`,
     );
   latch.lift(reason, at, who);
   const since = new Date(lifted.at).toISOString();
   if (halt === null && hold === null)
-    return `lifted: ${lifted.reason} (inventory was only closed since ${since}); a running bot quotes both sides within seconds`;
+    return `lifted: ${lifted.reason} (reduce-only since ${since}); a running bot quotes both sides within seconds`;
   const what = `lifted: ${lifted.reason} (${halt === null ? 'held' : 'halted'} by ${lifted.by} at ${since})`;
-  const both = reducing === null ? '' : `; and inventory is no longer only closed (${reducing.reason})`;
-  if (!isPositionLimitReason(lifted.reason)) return `${what}${both}; a running bot goes on within seconds`;
-  return `${what}${both}; while inventory is beyond its limit the bot only closes it, and quotes both sides by itself once it is within; to keep what it holds instead, set limits.positionMax (or inventory.target) in ${configFile ?? 'its YAML'} and start it again`;
+  const both = reducing === null ? '' : `; no longer reduce-only (${reducing.reason})`;
+  if (!isPositionLimitReason(lifted.reason)) return `${what}${both}; a running bot resumes within seconds`;
+  return `${what}${both}; while inventory is beyond its limit, the bot quotes only to reduce it, and then quotes both sides again; to keep the inventory instead, set limits.positionMax (or inventory.target) in ${configFile ?? 'its YAML'} and restart the bot`;
 }

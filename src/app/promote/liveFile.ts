@@ -51,7 +51,7 @@ export function textOfCopy(dir: string, digest: string): string {
   const file = copyOf(dir, digest);
   const text = existsSync(file) ? readRegularFile(file, TEXT_FILE) : null;
   if (text === null || digestOf(text) !== digest)
-    throw new UsageError(`${file}: ${text === null ? 'is gone' : 'was changed'}: restore it from a copy`);
+    throw new UsageError(`${file}: ${text === null ? 'is missing' : 'was changed'}; restore it from a copy`);
   return text;
 }
 
@@ -118,7 +118,7 @@ function keptRights(file: string, beside: string, { uid, gid, mode }: Stats): re
   if (isKept) return [];
   const { uid: user, gid: group } = statSync(beside);
   return [
-    `${file} belonged to ${uid}:${gid} (user:group) and belongs to ${user}:${group} now, because only root may give it back: chown ${uid}:${gid} ${file}`,
+    `${file} belonged to ${uid}:${gid} (user:group) and now belongs to ${user}:${group}, because only root can change it back; run chown ${uid}:${gid} ${file}`,
   ];
 }
 

@@ -22,23 +22,23 @@ export function previewBack({ liveFile, dir, clock }: PromoteOptions): Promoted 
     ]);
   if (last === undefined) throw nothingToGoBack({ liveFile });
   if (last.before === null)
-    return shown([`${liveFile} would be taken away: there was none before promotion ${last.promotion}`]);
-  const would = `${liveFile} would say again what it said before promotion ${last.promotion}`;
+    return shown([`${liveFile} would be removed: there was none before promotion ${last.promotion}`]);
+  const would = `${liveFile} would be restored to its content before promotion ${last.promotion}`;
   const now = liveTextOf(liveFile);
   if (now === null) return shown([would]);
   const text = textOfCopy(dir, last.before);
   const then = readLive(text, liveFile, `what ${liveFile} said before`);
-  if (!then.ok) return shown([would, 'no bot takes that up:', ...then.errors]);
+  if (!then.ok) return shown([would, 'no bot accepts it:', ...then.errors]);
   const current = readLive(now, liveFile, liveFile);
   // Both state paths are relative to the same folder.
   const changes = current.ok
     ? configChanges(current.config, { ...then.config, state: current.config.state }).map(changeText)
-    : ['it is no configuration as it is:', ...current.errors];
+    : ['not a valid configuration:', ...current.errors];
   const { dir: state } = (current.ok ? current : then).config.state;
-  if (lifeOf(state, clock.now()).state !== 'runs') return shown([would, ...changes, 'no bot runs with it']);
+  if (lifeOf(state, clock.now()).state !== 'runs') return shown([would, ...changes, 'no bot is running with it']);
   const { engine, rules, seen } = replayedMoment({ dir: state, at: null });
   const at = seen.at ?? clock.now();
   const hasOthers = then.config.reference !== undefined;
   const quotes = hasOthers ? [] : quotesBeside(engine, nextPreview(then.config, rules, engine, at, null), rules);
-  return shown([would, ...changes, ...quotes, 'the bot that runs there would take it up by a reload']);
+  return shown([would, ...changes, ...quotes, 'the running bot would apply it by a reload']);
 }

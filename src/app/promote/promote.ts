@@ -57,7 +57,7 @@ export async function startPromotion(
   }: { readonly candidate: string; readonly criteria?: string | undefined; readonly isNew?: boolean | undefined },
 ): Promise<Promoted> {
   const candidate = readCandidate(path);
-  if (!isNew) journalOf(options, ', or begin with --new where the promotion is to make it');
+  if (!isNew) journalOf(options, ', or start with --new if the promotion is to create it');
   const { judge } = options;
   const criteria = criteriaPath === undefined ? judge.defaultCriteria : judge.readCriteria(criteriaPath);
   if (criteria.replay.tapes === undefined && candidate.tuned === null)
@@ -73,7 +73,7 @@ export async function startPromotion(
   return asCommand(options, asked, async earlier => {
     const { lines, standing: settled } = finishPending(options);
     if (earlier.some(({ kind }) => kind === 'started'))
-      return told(options, settled, 'done', null, [...lines, doneEarlier(`promotion ${settled.count} begins`)]);
+      return told(options, settled, 'done', null, [...lines, doneEarlier(`promotion ${settled.count} started`)]);
     if (settled.open !== null)
       throw new UsageError(
         `${liveFile}: promotion ${settled.open.started.promotion} is under way, at ${settled.open.stage}; end it first with: puntas promote back -c ${liveFile} --reason "..."`,
@@ -94,7 +94,7 @@ export async function startPromotion(
       ...{ trading: tradingDigest(readConfigText(file).config), criteria, tuned: candidate.tuned },
     };
     const standing = noteInJournal(dir, started);
-    const said = [...lines, `promotion ${promotion} begins with ${name}; its criteria cannot be changed any more`];
+    const said = [...lines, `promotion ${promotion} started with ${name}; its criteria are now fixed`];
     return told(options, standing, 'done', null, said);
   });
 }
@@ -172,10 +172,10 @@ function approved(options: PromoteOptions, anyway: boolean, { lines, open }: Beg
   const look = { ...check, stage };
   if (result !== 'passed' && !anyway) {
     const after = noteInJournal(options.dir, { kind: 'refused', asked: 'approve', ...by });
-    const why = result === 'failed' ? 'criteria are not met' : 'not everything is known yet';
+    const why = result === 'failed' ? 'criteria are not met' : 'some evidence is still missing';
     return told(options, after, 'refused', look, [
       ...lines,
-      `not approved: ${why}; --anyway approves it all the same, and the journal says so`,
+      `not approved: ${why}; --anyway approves it nevertheless, which the journal records`,
     ]);
   }
   const text = stage === 'replay' ? null : placedText(options, open, looked);
@@ -206,7 +206,7 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
     const own = earlier.findLast(record => record.kind === 'back');
     if (own !== undefined) {
       const before = promotionJournal(dir).standing;
-      const said = [doneEarlier(`promotion ${own.promotion} was gone back from`)];
+      const said = [doneEarlier(`promotion ${own.promotion} was rolled back`)];
       return own.to === undefined ? told(options, before, 'done', null, said) : goneBack(options, before, own.to, said);
     }
     const { standing } = promotionJournal(dir);
@@ -218,15 +218,15 @@ export async function promotionBack(options: PromoteOptions): Promise<Promoted> 
       const ended = noteInJournal(dir, { kind: 'back', ...signature(options, promotion), from });
       const held = inPlace(ended);
       const beside =
-        held === null ? '' : `; it is of promotion ${held}: puntas promote back once more takes that back too`;
+        held === null ? '' : `; it is that of promotion ${held}; run puntas promote back again to roll that back too`;
       return told(options, ended, 'done', null, [
-        `promotion ${promotion} is given up at ${open.stage}; ${liveFile} stays as it is${beside}`,
+        `promotion ${promotion} is abandoned at ${open.stage}; ${liveFile} stays unchanged${beside}`,
       ]);
     }
     const { pending } = standing;
     // A rollback that was decided and not completed comes first, whatever the file contains now.
     if (pending?.isBack === true) {
-      const said = 'an earlier way back ended too early; it is done now';
+      const said = 'completed an interrupted rollback';
       return goneBack(options, standing, pending.to, [said, ...keptLines(options, from, standing)]);
     }
     const last = standing.placed.at(-1);

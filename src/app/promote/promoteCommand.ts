@@ -58,7 +58,7 @@ export async function afterLook(
       return alone(options, async () => {
         if (promotionJournal(dir).records.length !== begun.records)
           throw new UsageError(
-            `${liveFile}: its promotion went on while this looked at ${begun.open.stage}, and nothing of this look is kept; where it stands: puntas promote -c ${liveFile}`,
+            `${liveFile}: its promotion advanced during this check of ${begun.open.stage}, so the check was discarded; see puntas promote -c ${liveFile}`,
             1,
           );
         return decide(begun, looked);
@@ -98,8 +98,7 @@ export async function asCommand<T extends object = never>(
 }
 
 /** Returns the message of a command that finds its own work done. */
-export const doneEarlier = (what: string): string =>
-  `${what}; the same command had done that before it was ended early`;
+export const doneEarlier = (what: string): string => `${what}; an interrupted run of the same command had done this`;
 
 /** Puts the decision of the journal into the live file, then records that in the journal. */
 export function place(
@@ -111,8 +110,8 @@ export function place(
   if (pending === null) return { standing: decided, lines: [] };
   const lost = putInPlace(liveFile, pending.to === null ? null : textOfCopy(dir, pending.to), dir);
   const standing = noteInJournal(dir, { kind: 'placed', ...signature(options, pending.promotion) });
-  const what = pending.to === null ? 'is taken away' : 'is in place now';
-  return { standing, lines: [`${liveFile} ${what}; what it said is kept in ${dir}/files`, ...lost] };
+  const what = pending.to === null ? 'is removed' : 'is in place now';
+  return { standing, lines: [`${liveFile} ${what}; its previous content is kept in ${dir}/files`, ...lost] };
 }
 
 /** Completes the decision of a process that was ended early. @throws UsageError if the operator has changed the live file since. */
@@ -132,7 +131,7 @@ export function finishPending(options: PromoteOptions): {
       `${liveFile}: was changed by hand since promotion ${pending.promotion} decided what it should say; go back with: puntas promote back -c ${liveFile} --reason "..."`,
     );
   const { standing: placed, lines } = place(options, standing);
-  const said = ['an earlier command ended too early; what it decided is done now', ...lines];
+  const said = ['completed the decision of an interrupted command', ...lines];
   return { standing: placed, lines: said, finished: true };
 }
 

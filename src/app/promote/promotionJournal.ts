@@ -104,7 +104,7 @@ export function journalOf({ liveFile, dir }: Place, instead = ''): PromotionJour
 
 /** Returns the error of `back` and its preview if there is nothing to roll back. */
 export const nothingToGoBack = ({ liveFile }: Pick<Place, 'liveFile'>): UsageError =>
-  new UsageError(`${liveFile}: no promotion of it is under way or in place: there is nothing to go back from`);
+  new UsageError(`${liveFile}: no promotion of it is under way or in place; there is nothing to roll back`);
 
 /** Appends a record; it is durable on return. @throws Error if the record cannot follow, UsageError if the write fails. */
 export function noteInJournal(dir: string, record: PromotionRecord): Standing {
@@ -140,7 +140,7 @@ export async function alone<T>({ liveFile, dir }: Place, work: () => Promise<T>)
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(dir);
   if (unlock === null)
-    throw new UsageError(`${dir}: another puntas promote works there; wait until it is done, then look again`, 1);
+    throw new UsageError(`${dir}: another puntas promote is running there; wait until it has ended, then try again`, 1);
   try {
     linkToReal(liveFile, dir);
     return await work();

@@ -24,12 +24,12 @@ export async function takenUp(
   digest: string | null,
 ): Promise<{ readonly end: 'done' | 'refused'; readonly lines: readonly string[] }> {
   if (digest === null)
-    return { end: 'done', lines: ['there was no file before: a bot that runs goes on as it is until you stop it'] };
+    return { end: 'done', lines: ['there was no file before; a running bot continues unchanged until you stop it'] };
   const ask = { id: randomUUID(), action: 'reload', reason, by, via: 'command', digest } as const;
   try {
     const { state } = readConfig(liveFile);
     if (lifeOf(state.dir, clock.now()).state !== 'runs')
-      return { end: 'done', lines: ['no bot runs with it; the next start reads it'] };
+      return { end: 'done', lines: ['no bot is running with it; the next start reads it'] };
     const { end, lines } = await carryOutReload({ configFile: liveFile, stateDir: state.dir }, ask, clock);
     return { end: end === 'kept' ? 'refused' : 'done', lines: lines.map(line => `reload: ${line}`) };
   } catch (error) {

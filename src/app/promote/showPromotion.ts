@@ -19,7 +19,7 @@ export function showPromotion({ liveFile, dir, clock }: Pick<PromoteOptions, 'li
   const lines = [
     ...pendingLines(standing, liveFile),
     ...brokenLines(liveFile),
-    ...(isDone && !isOurs ? [`${liveFile} was changed by hand since the promotion put it there`] : []),
+    ...(isDone && !isOurs ? [`${liveFile} was changed manually since the promotion put it there`] : []),
     ...(isBehind ? [behindText(liveFile, records)] : []),
   ];
   return {
@@ -38,7 +38,7 @@ function behindText(liveFile: string, records: readonly PromotionRecord[]): stri
       record =>
         (record.kind === 'approved' && record.to !== null) || (record.kind === 'back' && record.to !== undefined),
     )?.kind === 'back';
-  return `the file is ${isBack ? 'back' : 'in place'}, the running bot still has the other; reload ${isBack ? 'again ' : ''}by: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
+  return `the file is ${isBack ? 'back' : 'in place'}, but the running bot still has the other; reload ${isBack ? 'again ' : ''}by: puntas reload -c ${shellWord(liveFile)} --reason "..."`;
 }
 
 const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[] =>
@@ -52,5 +52,5 @@ const pendingLines = ({ pending }: Standing, liveFile: string): readonly string[
 function brokenLines(liveFile: string): readonly string[] {
   const text = liveTextOf(liveFile);
   const read = text === null ? null : readLive(text, liveFile, liveFile);
-  return read === null || read.ok ? [] : [`${liveFile} is no configuration as it is:`, ...read.errors];
+  return read === null || read.ok ? [] : [`${liveFile} is not a valid configuration:`, ...read.errors];
 }

@@ -67,14 +67,14 @@ export function keepBeside(options: BesideOptions): { stop(): Promise<void> } {
       child = null;
       if (isOver) return;
       if (clock.elapsed() - born >= LIVED_MS) wait = AGAIN_MS.first;
-      log.warn({}, `${name}: it ended (${how}), and is started again in ${wait / 1000} s; the bot goes on`);
+      log.warn({}, `${name}: ended (${how}); restarting in ${wait / 1000} s; the bot continues`);
       again = clock.after(wait, start);
       wait = Math.min(AGAIN_MS.most, wait * 2);
     };
     try {
       child = begun(options);
     } catch (error) {
-      log.warn({}, `${name}: it cannot be started: ${textOfError(error)}`);
+      log.warn({}, `${name}: could not be started: ${textOfError(error)}`);
       return;
     }
     child.once('error', error => ended(textOfError(error)));

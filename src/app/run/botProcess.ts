@@ -292,7 +292,7 @@ export class BotProcess {
       () => reloading?.ask(hangup),
     );
     const why = await stopped;
-    log.info({ why }, `stopping (${why}): canceling our orders and verifying that none is left`);
+    log.info({ why }, `stopping (${why}): canceling all orders and verifying that none is left`);
     const report = await rotation.stop();
     if (isAllGone(report)) {
       this.#heartbeat.beat('stopped');
@@ -330,7 +330,7 @@ export class BotProcess {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = config.timing;
     log.info(
       { requestDelayMaxMs, tradeReportDelayMaxMs },
-      `assuming that no request is held on its way longer than ${requestDelayMaxMs / 1000} s (timing.requestDelayMaxMs) and that no trade is listed later than ${tradeReportDelayMaxMs / 1000} s (timing.tradeReportDelayMaxMs)`,
+      `assuming that every request arrives within ${requestDelayMaxMs / 1000} s (timing.requestDelayMaxMs) and every trade is listed within ${tradeReportDelayMaxMs / 1000} s (timing.tradeReportDelayMaxMs)`,
     );
   }
 
@@ -339,13 +339,13 @@ export class BotProcess {
     const { config, venue, log } = this.#options;
     const hidden = [venue.secret.reveal(), venue.key];
     this.#alerts = startAlerts({ config, clock: realClock(), log, hidden, isPaper: venue.paper !== undefined });
-    this.#ends.push(() => this.#alerts?.close('it could not go on: the log says why'));
+    this.#ends.push(() => this.#alerts?.close('the bot could not continue; see the log'));
   }
 
   #watchForAlerts(rotation: RecordingRotation): void {
     const { clock, version } = this.#options;
     if (this.#alerts === null) return;
-    this.#alerts.raise('started', `Puntas ${version} was started`);
+    this.#alerts.raise('started', `Puntas ${version} started`);
     const beside = besideOf(() => this.#config, clock);
     const dayText = dayTexts(this.#snapshot(rotation.run));
     this.#alerts.watch(

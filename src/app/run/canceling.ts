@@ -37,7 +37,7 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
       if (asked !== null) box.take();
       return asked;
     } catch (error) {
-      log.warn({ error: String(error) }, 'what was asked of it cannot be read');
+      log.warn({ error: String(error) }, 'cannot read the cancel request');
       return null;
     }
   };
@@ -46,7 +46,7 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
     if (isOver) return;
     const asked = take();
     if (asked !== null && first !== null)
-      tell(host, asked, keptFor(`the cancel that ${first.by} asked for is under way, and takes every order out`));
+      tell(host, asked, keptFor(`the cancel requested by ${first.by} is in progress and cancels every order`));
     else if (asked !== null) {
       first = asked;
       underWay = carryOut(host, asked).finally(() => (first = null));
@@ -65,7 +65,7 @@ export function startCanceling(host: CancelHost): { stop(): Promise<void> } {
 
 async function carryOut(host: CancelHost, asked: CancelRequest): Promise<void> {
   const { by, reason } = asked;
-  host.log.warn({ by, reason }, `cancel, asked by ${by}: ${reason}`);
+  host.log.warn({ by, reason }, `cancel, requested by ${by}: ${reason}`);
   tell(host, asked, await answerOf(host).catch((error: unknown) => keptFor(sentenceOf(error))));
 }
 
@@ -74,7 +74,7 @@ function tell({ box, log }: CancelHost, { id, by, reason }: CancelRequest, answe
   try {
     box.answer({ id, ...answer });
   } catch (error) {
-    log.warn({ error: String(error) }, 'what became of a cancel cannot be written');
+    log.warn({ error: String(error) }, 'cannot write the result of a cancel');
   }
 }
 
@@ -84,13 +84,17 @@ async function answerOf({ rotation, book, instance }: CancelHost): Promise<Omit<
   if (end.kind === 'kept') return keptFor(end.why);
   const { haltedBecause: halted, pausedBecause: paused } = rotation.run.engine;
   const silent = halted !== null ? `, halted: ${halted}` : paused !== null ? `, paused: ${paused}` : '';
-  const anew = `run ${end.run} goes on after ${(end.ms / 1000).toFixed(1)} s${silent}`;
+  const anew = `run ${end.run} resumed after ${(end.ms / 1000).toFixed(1)} s${silent}`;
   const were = live === 1 ? '1 order was live' : `${live} orders were live`;
   if (isAllGone(end))
-    return { end: 'gone', lines: [`${were}; verified: no order of ${instance} is left on ${book}`, anew] };
+    return { end: 'gone', lines: [`${were}; verified: no open orders of ${instance} left on ${book}`, anew] };
   return {
     end: 'left',
-    lines: [were, ...unverified(end).map(order => `not verified to be gone: ${order}`), `${anew}, and looks for them`],
+    lines: [
+      were,
+      ...unverified(end).map(order => `not verified to be gone: ${order}`),
+      `${anew}, and checks for these orders`,
+    ],
   };
 }
 

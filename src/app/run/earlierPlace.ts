@@ -34,7 +34,8 @@ export async function assertNoEarlierState(
   const isPlay = config.exchange.kind === 'embedded';
   const reasons = reasonsOf(found, isPlay);
   if (reasons.length === 0 && (isKept || isPlay)) {
-    if (!isPlay) log.warn({ earlier, dir }, `a state of this bot is left at ${earlier}; it is not used: ${dir} is`);
+    if (!isPlay)
+      log.warn({ earlier, dir }, `an old state of this bot is at ${earlier}; it is not used; this run uses ${dir}`);
     return;
   }
   const what = reasons.length > 0 ? reasons.join(' and ') : 'its ledger';
@@ -61,5 +62,5 @@ const reasonsOf = ({ halt, orders }: StateLook, isPlay: boolean): string[] => [
   ...(halt === null ? [] : [`a halt (${halt.reason})`]),
   ...(orders.length === 0 || isPlay
     ? []
-    : [`${orders.length} orders that may live (${orders.map(({ id }) => id).join(', ')})`]),
+    : [`${orders.length} orders that may still be open (${orders.map(({ id }) => id).join(', ')})`]),
 ];

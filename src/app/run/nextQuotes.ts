@@ -51,7 +51,7 @@ export function nextPreview(
  * `null` if neither holds, or if nothing can be quoted now either.
  */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
-  if (next.halt !== null && running.haltedBecause === null) return `it would halt at once: ${next.halt}`;
+  if (next.halt !== null && running.haltedBecause === null) return `it would halt immediately: ${next.halt}`;
   if (!needsOperator(next.unshown) || needsOperator(running.snapshot(at).unshown)) return null;
   return `nothing would be quoted: ${next.whyNot ?? ''}`;
 }

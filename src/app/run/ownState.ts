@@ -99,7 +99,7 @@ async function verifiedAccountOf(exchange: AccountReads, other: OtherKey, book: 
   // A number known to the state is compared when it is opened.
   if (other.known.client !== null || (await isKnownBy(exchange, other.known, book))) return clientId;
   throw new UsageError(
-    `${other.message.split(', and ')[0]}, and nothing in it shows that this key (of account ${clientId}) is of the same account: start once with the old key if it still works; else look at the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
+    `${other.message.split(', and ')[0]}, and nothing in it shows that this key (of account ${clientId}) belongs to the same account; start once with the old key if it still works; otherwise check the old account for orders of the bot${other.known.orders.length === 0 ? '' : ` (${other.known.orders.join(', ')})`}, and give this key its own state.dir`,
   );
 }
 

@@ -112,7 +112,9 @@ export class Reloading {
     const { config: given, text } = source.read();
     if (asked.digest !== null && asked.digest !== digestOf(text))
       return {
-        ...kept([`${source.file}, the file of this bot, does not say what you read: name that file, or try again`]),
+        ...kept([
+          `${source.file}, the file of this bot, differs from the previewed file; pass the bot's own file, or try again`,
+        ]),
         changes: [],
       };
     const changes = configChanges(this.#given, given);
@@ -127,8 +129,8 @@ export class Reloading {
     if (end.kind === 'kept') return { ...kept([...shown, end.why]), changes };
     this.#given = given;
     const taken = hasRun
-      ? `taken: run ${end.run} goes on with it after ${(end.ms / 1000).toFixed(1)} s`
-      : 'taken; no quote moved for it';
+      ? `applied: run ${end.run} resumed with it after ${(end.ms / 1000).toFixed(1)} s`
+      : 'applied; no quote was moved';
     return { end: 'taken', lines: [...shown, taken], changes };
   }
 
@@ -168,7 +170,7 @@ export const digestOf = (text: string): string => createHash('sha256').update(te
 export const refusedChanges = (changes: readonly ConfigChange[], onlyAtStart: readonly string[]): readonly string[] =>
   changes
     .filter(({ key, takesEffect }) => takesEffect === 'restart' || onlyAtStart.includes(key))
-    .map(change => `${changeText(change)}: only a restart takes this up`);
+    .map(change => `${changeText(change)}: takes effect only after a restart`);
 
 /** Returns text such as `strategy.halfSpreadBps: 11 -> 13`. */
 export const changeText = ({ key, from, to, takesEffect }: ConfigChange): string =>
@@ -181,16 +183,13 @@ const withOwn = (given: Config, { book, instance, exchange, paper, metrics, stat
 });
 
 const kept = (lines: readonly string[]) =>
-  ({ end: 'kept', lines: [...lines, 'nothing was taken: the configuration that was goes on'] }) as const;
+  ({ end: 'kept', lines: [...lines, 'nothing was applied; the previous configuration stays in force'] }) as const;
 
 /** A disk that refuses the answer must not stop the bot from trading. */
 function quietly(log: Log, work: () => void): void {
   try {
     work();
   } catch (error) {
-    log.warn(
-      { error: String(error) },
-      'what was asked of the configuration cannot be read, or the answer cannot be written',
-    );
+    log.warn({ error: String(error) }, 'cannot read the reload request, or cannot write its answer');
   }
 }

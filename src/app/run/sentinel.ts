@@ -68,7 +68,8 @@ function sightAlerts(alerts: Alerts): (seen: SentinelSight) => void {
     // Loud only if the bot is gone and cannot report.
     if (seen.kind === 'verified') return alerts.raise(seen.isHalt ? 'halted' : 'notQuoting', seen.sentence, !isGone);
     const { gone, isLatched } = seen;
-    if (gone !== null && !isGone) alerts.raise('down', `${gone}; its orders may be live until that is verified`);
+    if (gone !== null && !isGone)
+      alerts.raise('down', `${gone}; its orders may be live until the sentinel has verified that they are canceled`);
     if (gone === null) alerts.end('down');
     isGone = gone !== null;
     if (!isLatched) for (const event of ['halted', 'notQuoting'] as const) alerts.end(event);

@@ -29,7 +29,7 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
   const { left, canceled, isCut } = await takeOut(options, requestDelayMaxMs, withinMs, known);
   if (left?.length === 0) {
     throw new UsageError(
-      `${why}; ${countOf(canceled)} of the last run canceled, and two reads show none left`,
+      `${why}; canceled ${countOf(canceled)} of the last run; two reads confirm that none is left`,
       codeOf(error),
     );
   }
@@ -39,7 +39,7 @@ export async function giveUp(error: unknown, leftovers: Leftovers['orders'], opt
       why,
       ...(isCut ? [cutText(config.instance, config.book, known.length)] : []),
       ...ids.map(id => `not verified to be gone: ${id}`),
-      `${countOf(canceled)} of the last run canceled; others may be left on the exchange: start again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
+      `canceled ${countOf(canceled)} of the last run; others may still be open at the exchange; start again, or ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}`,
     ],
     EXIT.leftOrders,
   );
@@ -55,13 +55,13 @@ export async function giveUpOn(damaged: DamagedState, options: RunOptions): Prom
   const { advice } = damaged;
   if (left?.length === 0)
     throw new UsageError(
-      `${damaged.message}; nothing was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}; ${advice}`,
+      `${damaged.message}; no order was placed, ${countOf(canceled)} canceled, and two reads show no open order of ${config.instance}; ${advice}`,
       EXIT.broken,
     );
   const unread = isCut ? cutText(config.instance, config.book, 0) : 'open orders could not be read';
   const which = left === null ? unread : `not verified to be gone: ${left.join(', ')}`;
   throw new UsageError(
-    `${damaged.message}; nothing was placed, but orders of ${config.instance} may be left (${which}): ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; ${advice}`,
+    `${damaged.message}; no order was placed, but orders of ${config.instance} may still be open (${which}); ${cancelCommand({ configFile: options.configFile, stateDir: config.state.dir })}; ${advice}`,
     EXIT.leftOrders,
   );
 }

@@ -17,7 +17,7 @@ import type { WhichBot } from '../../messages/ownCommand.ts';
 
 /** Returns advice, in one clause, on how to cancel what a bot left. */
 export const cancelCommand = (which: WhichBot): string =>
-  `cancel them with  ${ownCommand('halt --cancel', which)}  (it needs a key that works), or at the exchange`;
+  `cancel them with  ${ownCommand('halt --cancel', which)}  (needs a working key), or at the exchange`;
 
 /** Maximum number of orders listed; the rest are counted. */
 const NAMED_MAX = 20;
@@ -39,9 +39,9 @@ export async function withWhatLives(
   return new UsageError(
     [
       sentenceOf(error),
-      `by the state in ${dir} ${orders.length === 1 ? '1 order' : `${orders.length} orders`} of an earlier run may live on the exchange:`,
+      `according to the state in ${dir}, ${orders.length === 1 ? '1 order' : `${orders.length} orders`} of an earlier run may still be open at the exchange:`,
       ...[...rowsOf(dir, orders.slice(0, NAMED_MAX)), ...more].map(row => `  ${row}`),
-      `mend what is wrong and start again, which takes them out, or ${cancelCommand({ configFile: of.state === undefined ? of.file : undefined, stateDir: dir })}`,
+      `fix the error and start again, which cancels them, or ${cancelCommand({ configFile: of.state === undefined ? of.file : undefined, stateDir: dir })}`,
     ],
     EXIT.leftOrders,
   );

@@ -70,14 +70,14 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
   const unfinished: string[] = [];
   try {
     const given = { ...(book && { book }), ...(tick && { tick }), ...(lot && { lot }) };
-    if (isStoredTape(from)) throw new UsageError(`${from}: is a tape already; give it to --tape as it is`);
+    if (isStoredTape(from)) throw new UsageError(`${from}: is already a tape; pass it to --tape`);
     bar.begin('looking', bytesAt(from));
     const found = await opened(options, given, bar.add);
     const name = found.instrument.symbol;
     const folder = join(out, `book=${name}`);
     if (existsSync(folder) && !options.append)
       throw new UsageError(
-        `${folder} is there already: an import makes a new tape; go on with it by --append, choose another --out, or move that one away`,
+        `${folder} already exists; append to it with --append, choose another --out, or move it away`,
       );
     const before = existsSync(folder) ? openStoredTape(out, { book: name }) : null;
     const recording = before === null ? found : await continuing(before, found, options, given, bar.add);
@@ -93,7 +93,8 @@ export async function importTape(options: ImportOptions): Promise<ImportResult> 
     const stored = openStoredTape(out, { book: name });
     const others = readdirSync(out).filter(one => one.startsWith(UNFINISHED) && join(out, one) !== work);
     const left = others.map(
-      one => `${join(out, one)}: of an import that was killed, or is under way; remove it if none is`,
+      one =>
+        `${join(out, one)}: left by an interrupted import, or in use by a running one; remove it if no import is running`,
     );
     return {
       ...report,
@@ -148,7 +149,7 @@ async function continuing(
   const recording = fits ? found : await opened(options, { ...given, book, tick, lot }, onBytes);
   if (recording.depth === depth && recording.quotesOnly === quotesOnly) return recording;
   throw new UsageError(
-    `${dir} holds ${shapeOf({ depth, quotesOnly })} of ${book}, ${recording.source} ${shapeOf(recording)}: they are no one tape; choose another --out`,
+    `${dir} holds ${shapeOf({ depth, quotesOnly })} of ${book}, ${recording.source} ${shapeOf(recording)}: they cannot share a tape; choose another --out`,
   );
 }
 
@@ -157,7 +158,7 @@ const rulesNow = ({ rules, instrument, lot }: StoredTape) =>
 
 const shapeOf = ({ depth, quotesOnly }: { readonly depth: number; readonly quotesOnly: boolean }): string =>
   depth === 0
-    ? 'trades alone'
+    ? 'trades only'
     : quotesOnly
       ? 'best prices without amounts'
       : depth === Infinity
@@ -208,17 +209,17 @@ export function describeImport(report: ImportResult): string {
   const { format, source, book, tick, lot, rows, trades, skipped, from, to, gaps, dirt, notes, out, days, bytes } =
     report;
   const time = (at: number) => new Date(at).toISOString();
-  const span = from === null || to === null ? 'nothing newer than the tape' : `${time(from)} to ${time(to)}`;
+  const span = from === null || to === null ? 'no rows newer than the tape' : `${time(from)} to ${time(to)}`;
   return [
     `${book}, ${format}, ${source}: ${rows} rows, ${trades} trades, ${span}, tick ${tick}, lot ${lot}`,
-    ...(skipped > 0 ? [`  ${skipped} rows left out: not newer than the last of the tape`] : []),
+    ...(skipped > 0 ? [`  ${skipped} rows skipped: not newer than the last row of the tape`] : []),
     ...notes.map(note => `  ${note}`),
     ...dirt.map(describeFlaw),
     ...gaps
       .slice(0, GAPS_SHOWN)
       .map(gap => `  gap of ${((gap.to - gap.from) / 1000).toFixed(1)} s from ${time(gap.from)}: ${gap.why}`),
     ...(gaps.length > GAPS_SHOWN ? [`  and ${gaps.length - GAPS_SHOWN} more gaps (--json has all)`] : []),
-    ...(dirt.length + gaps.length === 0 ? ['  nothing dirty was found'] : []),
+    ...(dirt.length + gaps.length === 0 ? ['  no data-quality flaws found'] : []),
     `written to ${out}: ${days} day(s), ${bytes} bytes, ${report.bytesPerRow.toFixed(2)} a row, in ${report.seconds.toFixed(1)} s`,
   ].join('\n');
 }

@@ -144,7 +144,7 @@ function openRecording(
     onBroken,
   };
   if (writer.resumedFrom !== null)
-    log(`${book}: going on with the tape that ends at ${new Date(writer.resumedFrom).toISOString()}`);
+    log(`${book}: continuing the tape that ends at ${new Date(writer.resumedFrom).toISOString()}`);
   const everyMs = roundMs(books, config);
   // One list has the rules of all books.
   const rulesEveryMs = RULES_EVERY_MS * books;
@@ -185,7 +185,7 @@ async function rulesOfBooks(
         const unreadable = outcome.unreadable?.find(each => each.book === book);
         if (unreadable) throw new UsageError(`${book}: its rules cannot be read: ${unreadable.why}`);
         throw new UsageError(
-          `${book}: the exchange lists no such book; it has ${outcome.value.map(each => each.book).join(', ')}`,
+          `${book}: not listed by the exchange; expected one of ${outcome.value.map(each => each.book).join(', ')}`,
         );
       });
     }

@@ -91,7 +91,7 @@ function addFlatten(program: Command): void {
     const flags = { ...options, preview: isPreview };
     await act({ ...askOf(flags), action: 'flatten', costMax: maxCost ?? '1' }, flags);
     if (!options.preview && maxCost === undefined && !options.json)
-      print('nothing was done: say with --max-cost what it may cost in all, and with --reason why');
+      print('nothing was changed; give the maximum total cost with --max-cost, and the reason with --reason');
   });
 }
 

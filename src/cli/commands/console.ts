@@ -74,7 +74,7 @@ function openBrowser(url: string): void {
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {
     ...{ stdio: 'ignore', detached: true },
   });
-  opener.on('error', () => printError(`no browser was found here (${program}): open ${url} yourself`));
+  opener.on('error', () => printError(`no browser found (${program}); open ${url} yourself`));
   opener.unref();
 }
 

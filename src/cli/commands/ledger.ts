@@ -68,7 +68,7 @@ export function addLedgerCommands(program: Command): void {
 export function folderOf({ config, state, paper = false }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)
-    throw new UsageError('name the configuration of the bot with -c FILE, or its state directory with --state DIR');
+    throw new UsageError('pass the configuration of the bot with -c FILE, or its state directory with --state DIR');
   const read = readConfig(config);
   return paper ? read.paper.stateDir : read.state.dir;
 }
@@ -78,6 +78,6 @@ function instant(text: string): number {
   if (/^\d+(?:\.\d+)?[smh]$/.test(text)) return realClock().now() - durationFlag(text);
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isFinite(at))
-    throw new InvalidArgumentError('expected a time like 2026-01-31T12:00:00Z, or how long ago, like 24h.');
+    throw new InvalidArgumentError('expected a time like 2026-01-31T12:00:00Z, or a time ago, like 24h.');
   return at;
 }

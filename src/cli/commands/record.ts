@@ -44,7 +44,7 @@ export function addRecordCommands(program: Command): void {
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print one JSON object', false)
     .action(async (options: RecordFlags) => {
-      const signals = signalsToStop('leaving at once; what was heard in the last second may be lost', EXIT.broken);
+      const signals = signalsToStop('exiting immediately; data of the last second may be lost', EXIT.broken);
       const { book: names, ...source } = options;
       const { config, tape } = await chosen(source);
       const clock = realClock(options.speed);
@@ -69,7 +69,7 @@ export function addRecordCommands(program: Command): void {
           },
         });
         if (isTerminal) writeError('\n');
-        if (recorded.failure !== null) log.error({}, `ended because something broke: ${recorded.failure}`);
+        if (recorded.failure !== null) log.error({}, `ended by an error: ${recorded.failure}`);
         print(options.json ? JSON.stringify(recorded) : describeRecorded(recorded));
         process.exitCode = recorded.failure === null ? EXIT.clean : EXIT.broken;
       });

@@ -47,7 +47,8 @@ export function addReloadCommand(program: Command): void {
       const { end, lines, digest } = preview
         ? await askReload({ ...flags, by, id }, realClock())
         : await carryOutReload({ configFile, stateDir }, ask, realClock());
-      const exactly = end === 'shown' ? [`to take exactly this, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
+      const exactly =
+        end === 'shown' ? [`to apply exactly this file, add: --digest ${digest.slice(0, DIGEST_SHOWN)}`] : [];
       print(json ? JSON.stringify({ end, lines, digest }) : [...lines, ...exactly].join('\n'));
       process.exitCode = end === 'kept' ? EXIT.misused : EXIT.clean;
     });

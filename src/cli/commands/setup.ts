@@ -32,7 +32,7 @@ function addInit(program: Command): void {
   const command = program
     .command('init')
     .description('write a configuration from ten questions or flags')
-    .argument('<file>', 'the YAML file to write');
+    .argument('<file>', 'YAML file to write');
   for (const name of QUESTION_NAMES) command.option(`--${name} <answer>`, INIT_HELP[name]);
   command
     .option('--stream <address>', 'stream URL if --exchange is a URL (default: poll the book)')
@@ -49,7 +49,7 @@ function addInit(program: Command): void {
       const missing = QUESTION_NAMES.filter(name => given[name] === undefined);
       if (!yes && !asked.isThere && missing.length > 0)
         throw new UsageError(
-          `nobody is there to be asked: give ${missing.map(name => `--${name}`).join(', ')}, or --yes to take what is proposed`,
+          `no terminal to ask questions; give ${missing.map(name => `--${name}`).join(', ')}, or --yes to accept the proposals`,
         );
       const say = (line: string) => printError(wrapped(line, rowWidth()).join('\n'));
       const problem = await init({
@@ -62,7 +62,7 @@ function addInit(program: Command): void {
           : async ({ name, text, proposal, why }, wrong) => {
               if (wrong === null) printError('');
               say(wrong ?? `${QUESTION_NAMES.indexOf(name) + 1}/${QUESTION_NAMES.length} ${text}`);
-              if (proposal !== null) say(`Enter takes ${proposal}: ${why}`);
+              if (proposal !== null) say(`Enter accepts ${proposal}: ${why}`);
               return asked.ask('> ');
             },
         clock: realClock(),
@@ -71,7 +71,7 @@ function addInit(program: Command): void {
       }).finally(() => asked.close());
       print(`written: ${file}; read it, then:`);
       for (const verb of ['check', 'doctor']) print(`  puntas ${verb} -c ${shellWord(file)}`);
-      if (problem !== null) print(wrapped(`as it is now ${problem}`, rowWidth()).join('\n'));
+      if (problem !== null) print(wrapped(`currently ${problem}`, rowWidth()).join('\n'));
     });
 }
 
@@ -107,12 +107,12 @@ function addDoctor(program: Command): void {
     .action(async (options: DoctorFlags) => {
       const given = readConfig(options.config);
       if (given.paper.only)
-        throw new UsageError('this configuration is for paper only (paper.only): there is nothing that could fail');
+        throw new UsageError('this configuration is for paper trading only (paper.only); doctor checks live trading');
       if (options.yes && !options.order) throw new UsageError('--yes is for --order');
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       const asked = terminal();
       if (options.order && !options.yes && !asked.isThere)
-        throw new UsageError('--order places a real order: nobody is there to be asked, so say --yes');
+        throw new UsageError('--order places a real order, and there is no terminal to confirm it; add --yes');
       const signals = options.order ? signalsToStop() : null;
       const { findings, left } = await doctor({
         config,

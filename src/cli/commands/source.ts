@@ -31,7 +31,7 @@ export async function chosen(
   options: Source & { readonly isBacktest?: boolean },
 ): Promise<{ config: Config; file: string; tape: Tape | null }> {
   if (options.paper && options.tape !== undefined)
-    throw new UsageError('--tape is for the embedded exchange; --paper follows another one');
+    throw new UsageError('--tape needs the embedded exchange; --paper follows a remote one');
   const given = options.config === undefined ? null : readConfig(options.config);
   const market = given?.exchange.kind === 'embedded' ? given.exchange.market : null;
   const dir = options.tape ?? (market?.kind === 'tape' ? market.dir : undefined);
@@ -41,7 +41,7 @@ export async function chosen(
   });
   if (dir === undefined || options.paper) return { ...shipped(options.paper ? 'paper' : 'sandbox'), tape: null };
   if (given?.exchange.kind === 'remote' && !options.isBacktest)
-    throw new UsageError('--tape is for the embedded exchange; this configuration has a remote one');
+    throw new UsageError('--tape needs the embedded exchange; this configuration has a remote one');
   const tape = await tapeOf(dir, bookOf(given, options.book), options.session);
   return { ...shipped(nameFor(tape.instrument.symbol)), tape };
 }
@@ -49,7 +49,7 @@ export async function chosen(
 /** Returns the selected book: the configuration's, or that of --book. */
 export function bookOf(given: Config | null, asked: string | undefined): string | undefined {
   if (given !== null && asked !== undefined && asked !== given.book)
-    throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; leave one of them out`);
+    throw new UsageError(`--book ${asked}: the configuration trades ${given.book}; remove one of the two`);
   return given?.book ?? asked;
 }
 
@@ -84,7 +84,7 @@ export async function withVenueOf(
   if (options.paper) realTime(options, 'a followed one');
   else if (config.exchange.kind === 'remote') {
     if (options.seed !== undefined)
-      throw new UsageError('--seed is for the embedded exchange; a remote one rolls its own dice');
+      throw new UsageError('--seed needs the embedded exchange; a remote exchange has no seed');
     realTime(options, 'a remote one');
   }
   process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
@@ -103,7 +103,7 @@ export async function withMarketOf(
 }
 
 function realTime({ speed }: Source, which: string): void {
-  if (speed !== 1) throw new UsageError(`--speed is for the embedded exchange; ${which} keeps its own time`);
+  if (speed !== 1) throw new UsageError(`--speed needs the embedded exchange; ${which} runs in real time`);
 }
 
 /** Returns the seed to spread into options; without --seed the key is absent, so that the configured seed applies. */

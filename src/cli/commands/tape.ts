@@ -30,11 +30,11 @@ export function addTapeCommands(program: Command): void {
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
-        if (rows === undefined) throw new UsageError('--rows: say fills or ledger, or name a tape with --tape');
+        if (rows === undefined) throw new UsageError('--rows: expected fills or ledger, or a tape with --tape');
         const where = { ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
         print(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
       } else if (config !== undefined || state !== undefined || rows !== undefined)
-        throw new UsageError('--tape: a tape, or the state of a bot, not both');
+        throw new UsageError('--tape: cannot be combined with the state of a bot');
       else print(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
 }

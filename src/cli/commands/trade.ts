@@ -70,7 +70,7 @@ function addRun(program: Command): void {
       const started = async () => {
         const { config: given, tape, file } = await chosen(options);
         if (given.paper.only && !options.paper)
-          throw new UsageError('this configuration is for paper only (paper.only): run it with --paper');
+          throw new UsageError('this configuration is for paper trading only (paper.only); run it with --paper');
         const { BotProcess } = await import('../../app/run/botProcess.ts');
         await withVenueOf(given, tape, options, clock, async (venue, log, seed, shaped) => {
           const config = {
@@ -107,7 +107,7 @@ function addRun(program: Command): void {
           if (venue.paper) log.info({}, venue.paper.outcome());
           const { summary, failure } = ended;
           for (const id of unverified(ended)) log.error({ id }, `not verified to be gone: ${id}`);
-          if (failure !== null) log.error({}, `ended because something broke: ${failure}`);
+          if (failure !== null) log.error({}, `ended by an error: ${failure}`);
           const resumeCommand = ownCommand('resume', { configFile, stateDir: config.state.dir });
           print(options.json ? JSON.stringify(summary) : describe(summary, resumeCommand));
           if (!isAllGone(ended)) return EXIT.leftOrders;
@@ -161,7 +161,9 @@ function addExchange(program: Command): void {
       const signals = signalsToStop();
       const { config, tape } = await chosen(options);
       if (config.exchange.kind !== 'embedded')
-        throw new UsageError('this configuration has a remote exchange: nothing to run here');
+        throw new UsageError(
+          'this configuration has a remote exchange, so there is nothing to run; use one with exchange.kind: embedded',
+        );
       const clock = realClock(options.speed);
       const operatorToken = randomBytes(24).toString('base64url');
       const { startEmbedded } = await import('../../wiring/embedded.ts');
@@ -199,10 +201,10 @@ function addSentinel(program: Command): void {
       const given = readConfig(options.config);
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };
       if (config.exchange.kind !== 'remote')
-        throw new UsageError('a sentinel needs a remote exchange: the embedded one ends with the bot');
+        throw new UsageError('a sentinel needs a remote exchange; the embedded exchange ends with the bot');
       if (isPaperState(config.state.dir))
         throw new UsageError(
-          `${config.state.dir} belongs to paper trading, which leaves no order anywhere: it needs no sentinel`,
+          `${config.state.dir} belongs to paper trading, which places no real orders and needs no sentinel`,
         );
       const venue = remoteVenue(config.exchange);
       const log = logger(config.log.level, [venue.secret.reveal(), venue.key]);

@@ -29,20 +29,24 @@ export function addWebhookCommands(program: Command): void {
     .action(async (options: { config: string }) => {
       const config = readConfig(options.config);
       if (config.exchange.kind !== 'remote')
-        throw new UsageError('register needs a remote exchange: the embedded one ends with the bot');
+        throw new UsageError('register needs a remote exchange; the embedded exchange ends with the bot');
       const base = config.webhooks?.callbackUrl;
       if (base === undefined)
-        throw new UsageError('webhooks.callbackUrl is missing: the address at which the exchange reaches this bot');
+        throw new UsageError('webhooks.callbackUrl is missing; set the address at which the exchange reaches this bot');
       const [token = ''] = webhookTokens();
       const venue = remoteVenue(config.exchange);
       const { webhookUrl } = config.exchange;
       const client = clientOf(config, webhookUrl === undefined ? venue : { ...venue, webhookUrl }, realClock(), 1);
       try {
-        if (!client.webhooks) throw new UsageError('this exchange delivers nothing');
+        if (!client.webhooks) throw new UsageError('this exchange has no webhooks');
         const outcome = await client.webhooks.register(callbackOf(base, token));
-        if (outcome.kind === 'refused') throw new UsageError(`the exchange refused: ${outcome.message}`, 1);
+        if (outcome.kind === 'refused')
+          throw new UsageError(`the exchange rejected the registration: ${outcome.message}`, 1);
         if (outcome.kind === 'unknown')
-          throw new UsageError(`no usable answer (${outcome.reason}): it may be registered; register again to see`, 1);
+          throw new UsageError(
+            `no usable answer (${outcome.reason}); the webhook may be registered; register again to find out`,
+            1,
+          );
         for (const { id, event } of outcome.value) print(`registered as ${id} for ${event}: ${base}/hooks/…`);
       } finally {
         await client.close();
@@ -58,7 +62,7 @@ export function addWebhookCommands(program: Command): void {
     .action((options: { config?: string; state?: string; json: boolean }) => {
       const dir = options.config === undefined && options.state === undefined ? './state' : folderOf(options);
       if (!existsSync(join(dir, INBOX_FILE)))
-        throw new UsageError(`${dir}: no ${INBOX_FILE} there; expected the state directory of a bot with webhooks`);
+        throw new UsageError(`${dir}: no ${INBOX_FILE} found; expected the state directory of a bot with webhooks`);
       const venue = options.config === undefined ? venueNamed(undefined) : venueOf(readConfig(options.config));
       for (const line of listed(dir, options.json, venue)) print(line);
     });
@@ -83,7 +87,7 @@ function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
     store.close();
   }
   const rows = [...states.values()].map(state => (asJson ? transactionJson(state) : lineOf(state)));
-  return asJson || unread === 0 ? rows : [...rows, `${unread} deliveries are no transactions that can be read`];
+  return asJson || unread === 0 ? rows : [...rows, `${unread} deliveries could not be read as transactions`];
 }
 
 function lineOf(state: TransactionState): string {

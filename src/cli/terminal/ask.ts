@@ -32,12 +32,12 @@ export function terminal(): Terminal {
   return {
     isThere,
     ask: async question => {
-      if (!isThere) throw new UsageError(`nobody is there to answer: ${question}`);
+      if (!isThere) throw new UsageError(`no terminal to answer: ${question}`);
       try {
         return (await opened().question(shownLines(question), { signal: gone.signal })).trim();
       } catch {
         output.write('\n');
-        throw new UsageError('left unanswered: nothing was done');
+        throw new UsageError('no answer; nothing was done');
       }
     },
     close: () => lines?.close(),

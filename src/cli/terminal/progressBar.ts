@@ -75,7 +75,7 @@ function linesTo(stream: Out, now: () => number): Progress {
 /** Returns the remaining time as text; a word instead of a number means that it is unknown. */
 export function timeLeft(seconds: number | string): string {
   const s = Number(seconds);
-  if (!(s >= 0 && s < 360_000)) return 'time left not known yet';
+  if (!(s >= 0 && s < 360_000)) return 'time left unknown';
   const [h, m] = [Math.floor(s / 3_600), Math.floor((s % 3_600) / 60)];
   if (h > 0) return `${h} h ${m} min left`;
   return m > 0 ? `${m} min ${Math.floor(s % 60)} s left` : `${Math.ceil(s)} s left`;

@@ -9,7 +9,7 @@ import { printError } from './output.ts';
  * terminal was closed; otherwise it calls `onReload`, also after the start.
  */
 export function signalsToStop(
-  leaving = 'leaving without verifying; orders may be left on the exchange',
+  leaving = 'exiting without verification; orders may still be open at the exchange',
   code: number = EXIT.leftOrders,
   reloads = false,
 ): { tell(stop: (why: string) => void): void; onReload(reload: () => void): void } {

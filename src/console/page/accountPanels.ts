@@ -22,7 +22,7 @@ export const profitPanel: Panel = ({ hours, days, minor, profit }) => {
       ]);
   const names = ['net', 'trading', 'fees', 'hedging', 'volume', 'fills', 'spread', 'inventory'];
   return hours.length === 0
-    ? none('nothing was earned yet')
+    ? none('no profit or loss yet')
     : [
         h(
           'p',
@@ -78,7 +78,7 @@ export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [
 /** Hedges, newest first. */
 export const hedgesPanel: Panel = ({ decision: { hedges: all }, major, minor }) =>
   all.length === 0
-    ? none('nothing was to leave another way')
+    ? none('no hedges yet')
     : h(
         'ul',
         { class: 'lines scroll' },
@@ -148,7 +148,7 @@ export const ledgerPanel: Panel = ({ ledger: of, decision }, { past }) => {
 /** Events with actor and reason, newest first. */
 export const eventsPanel: Panel = ({ events: all }) =>
   all.length === 0
-    ? none('nothing happened yet')
+    ? none('no events yet')
     : h(
         'ol',
         { class: 'lines scroll' },

@@ -9,16 +9,16 @@ import type { State } from './state.ts';
 const ACTIONS: Readonly<Record<string, readonly [string, string]>> = {
   pause: [
     'Pause',
-    'Cancels all orders and quotes nothing; inventory is kept. Ends by itself after the minutes, or by Resume.',
+    'Cancels all orders and stops quoting; keeps inventory. Ends after the given minutes, or with Resume.',
   ],
-  reduce: ['Reduce only', 'Only closes inventory from now on; orders that add to it are canceled. Ends by Resume.'],
-  cancel: ['Cancel all', 'Cancels all orders, verifies that with the exchange, and then quotes anew.'],
-  halt: ['Halt', 'Cancels all orders and quotes nothing, over restarts too, until Resume.'],
+  reduce: ['Reduce only', 'Quotes only to reduce inventory; orders that increase it are canceled. Ends with Resume.'],
+  cancel: ['Cancel all', 'Cancels all orders, verifies this with the exchange, and then quotes again.'],
+  halt: ['Halt', 'Cancels all orders and stops quoting until Resume, also across restarts.'],
   resume: ['Resume', 'Lifts pause, reduce only, hold and halt.'],
-  reload: ['Reload', 'Takes up the changed YAML: all of it, or nothing.'],
+  reload: ['Reload', 'Applies the changed YAML, completely or not at all.'],
   flatten: [
     'Flatten',
-    'The hedger takes the inventory to its target, for at most what you allow; quotes only close until Resume.',
+    'The hedger brings the inventory to its target, for at most the given cost; the bot quotes only to reduce inventory until Resume.',
   ],
 };
 const NOTHING_TYPED = { reason: '', minutes: '', costMax: '' };
@@ -88,7 +88,7 @@ export class Dialogs {
             'data-action': name,
           }),
         ),
-      session?.role === 'operator' && names.length === 0 ? small('soft', 'to act, log in on this page') : null,
+      session?.role === 'operator' && names.length === 0 ? small('soft', 'log in to act') : null,
       session?.whyNot === null || session === null ? null : small('soft', session.whyNot),
       session?.role === null
         ? null
@@ -211,8 +211,8 @@ export class Dialogs {
       h('p', null, means),
       this.#state.past === null
         ? null
-        : h('p', { class: 'fair' }, 'The page shows the past; this acts on the bot as it is now.'),
-      action === 'flatten' ? linesList(this.#cost ?? ['what it would cost now is worked out…'], '', 'cost') : null,
+        : h('p', { class: 'fair' }, 'The page shows the past; this action applies to the bot now.'),
+      action === 'flatten' ? linesList(this.#cost ?? ['computing the current cost…'], '', 'cost') : null,
       labelled('reason', 'Why', {
         maxLength: 500,
         required: true,
@@ -231,7 +231,7 @@ export class Dialogs {
           })
         : null,
       action === 'flatten'
-        ? labelled('max-cost', `The most that it may cost in all, ${this.#state.live?.minor ?? 'minor currency'}`, {
+        ? labelled('max-cost', `Maximum total cost, ${this.#state.live?.minor ?? 'minor currency'}`, {
             inputMode: 'decimal',
             pattern: '[0-9]{1,15}([.][0-9]{1,8})?',
             required: true,
@@ -275,7 +275,7 @@ export class Dialogs {
           ? 'under way…'
           : left > 0
             ? `can be confirmed for ${left} s`
-            : 'nothing more can be confirmed here: preview it again',
+            : 'this preview has expired; preview it again',
       ),
       div(
         'row',

@@ -91,8 +91,8 @@ function show(): void {
 const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
   trouble ??
   (bot.state === 'never ran'
-    ? 'this bot has not run yet: the page fills once it does'
-    : `the bot is ${bot.state}: nothing of it is recorded yet`);
+    ? 'this bot has not run yet; the page shows data after its first start'
+    : `the bot is ${bot.state}: nothing is recorded yet`);
 
 /** Updates the slider, from the first recorded run to now. */
 function showTime(live: ConsoleView | null): void {

@@ -54,7 +54,7 @@ export const nameOfLevel = ({ side, level }: ShownLevel): string => `${side} ${l
 
 /** Steps from the fair value to a level's price, each from the end of the one before. */
 export const levelsPanel: Panel = ({ decision: { levels: all, tick, refusal } }, state) => {
-  if (all.length === 0) return none(refusal === null ? 'nothing was decided yet' : `nothing is quoted: ${refusal}`);
+  if (all.length === 0) return none(refusal === null ? 'no decision yet' : `nothing is quoted: ${refusal}`);
   const chosen =
     all.find(one => nameOfLevel(one) === state.chosen) ??
     all.find(({ side, level }) => side === 'bid' && level === 1) ??

@@ -42,7 +42,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
           ),
       small(`pill ${PAUSED[regime] ?? ''}`, regime),
       ...(isPast ? [] : bot.halts.filter(({ what }) => what !== regime).map(({ what }) => small('pill bad', what))),
-      !isUp ? small('pill bad', 'no line to the console') : null,
+      !isUp ? small('pill bad', 'no connection to the console') : null,
       !isPast && catchingUp !== null
         ? small('pill fair', `reading the recording: ${Math.floor(catchingUp * 100)} %`)
         : null,
@@ -74,7 +74,7 @@ export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
     ),
     ...(difference === null
       ? []
-      : [`this Puntas decides otherwise than the one that ran, and the replay stops there: ${difference}`]),
+      : [`this version decides differently from the one that ran; the replay stops: ${difference}`]),
     ...(note === null ? [] : [note]),
   ];
   return lines.map(line => h('p', { class: 'warning' }, line));
@@ -189,7 +189,7 @@ const fiveDigits = (text: string): string =>
 /** Remaining requests, and the load of the bot's process, from its metrics. */
 export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
   of === null
-    ? none(past === null ? 'the bot tells no metrics (metrics.port)' : 'not recorded: only of now')
+    ? none(past === null ? 'the bot serves no metrics (metrics.port)' : 'not recorded; only live')
     : h(
         'ul',
         { class: 'limits' },
@@ -202,7 +202,7 @@ export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
             { key: name },
             div(
               'row',
-              small('', `${name} requests a minute`),
+              small('', `${name} requests per minute`),
               small('soft', left === null ? '–' : `${left} of ${most} left`),
             ),
             h(

@@ -157,13 +157,13 @@ export class BalanceReads {
       await sleep(clock, TRY_EVERY_MS);
     }
     if (!isCompared) {
-      log.error({}, 'the ledger was not compared with the balances, which could not be read');
+      log.error({}, 'the balances could not be read, so they were not compared with the ledger');
       return null;
     }
     for (const { currency, difference } of engine.account.differences()) {
       log.error(
         { currency, difference: textOfMoney(difference) },
-        'our ledger and the balance differ (reported minus ours)',
+        'the ledger and the balances differ (balances minus ledger)',
       );
     }
     return false;
@@ -190,7 +190,7 @@ export class BalanceReads {
       // The file stays; its id prevents a second booking.
       log.warn(
         { error: String(error) },
-        'a booking that is in the ledger could not be taken out of the state directory',
+        'a booking is in the ledger, but its request file could not be deleted from the state directory',
       );
     }
   }
@@ -243,14 +243,14 @@ export class BalanceReads {
     connectivity.say(
       `unexplained ${difference}`,
       { difference, seconds },
-      `the exchange's balances differ from our ledger by ${difference} (reported minus ours): nothing is quoted while ${this.#asked(seconds)} (timing.transferListDelayMaxMs) trading halts. If you know what it is, book it: puntas ledger adjust --help`,
+      `the exchange's balances differ from our ledger by ${difference} (reported minus ours); quoting is paused. ${this.#asked(seconds)} (timing.transferListDelayMaxMs). If you know the cause, book it: puntas ledger adjust --help`,
     );
   }
 
   #asked(seconds: number): string {
     return (this.#transfers?.known ?? null) === null
-      ? `that is so, and its lists of deposits and withdrawals cannot tell why (none was read while nothing differed); if it stays for ${seconds} s`
-      : `its lists of deposits and withdrawals are asked for the reason; if they do not show it within ${seconds} s`;
+      ? `The lists of deposits and withdrawals cannot explain it, as they were not read before the difference appeared; trading halts if it lasts another ${seconds} s`
+      : `The bot searches the lists of deposits and withdrawals for the cause; trading halts if they do not show it within ${seconds} s`;
   }
 
   async #look(): Promise<FoundTransfers | null> {
@@ -258,7 +258,7 @@ export class BalanceReads {
     if (found === undefined) return null;
     if (!isFailed(found)) return found;
     const why = found.kind === 'refused' ? `${found.code} ${found.message}` : found.reason;
-    const text = `deposits and withdrawals cannot be looked up (${why}): what they change, a person has to book`;
+    const text = `cannot read deposits and withdrawals (${why}); book them manually with puntas ledger adjust`;
     this.#o.connectivity.also('transfers', {}, text);
     return null;
   }
@@ -281,7 +281,7 @@ export class BalanceReads {
 }
 
 const bookingText = ({ cause, currency, amount, why }: Booking): string =>
-  `booked under ${cause}: ${textOfMoney(amount)} ${currency} (${why})${cause === 'fees' ? '' : '; it is no profit'}`;
+  `booked under ${cause}: ${textOfMoney(amount)} ${currency} (${why})${cause === 'fees' ? '' : '; not counted as profit'}`;
 
 function cancelsOut(transfers: readonly ListedTransfer[]): boolean {
   const sums = new Map<string, bigint>();

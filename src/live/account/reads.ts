@@ -136,7 +136,7 @@ export class Reads {
       const then =
         concern === 'no'
           ? 'counted as an order of another program'
-          : 'it may be an order of the bot: no order counts as gone';
+          : 'it may be an order of the bot, so no order counts as gone';
       this.#leaveOut('open_orders', row, then);
     }
     const current = isPageWhole && !isWhole ? { current: true } : {};
@@ -198,7 +198,7 @@ export class Reads {
 
   #countNot(row: UnreadableRow): void {
     for (const currency of row.currencies ?? pairOrNull(row.book ?? '') ?? []) this.#uncounted.add(currency);
-    this.#leaveOut('user_trades', row, 'the balances of its currencies are not compared any more');
+    this.#leaveOut('user_trades', row, 'the balances of its currencies are no longer compared with the ledger');
   }
 
   /** Returns when the last answered read of the balances started. */
@@ -215,7 +215,7 @@ export class Reads {
     const held = this.#currencies.filter(currency => this.#judgment.isZero?.(currency) !== true);
     const failed = missingBalance(outcome.value, unreadableOf(outcome), held);
     if (failed) return failed;
-    for (const row of unreadableOf(outcome)) this.#leaveOut('balance', row, 'it is no currency of the book');
+    for (const row of unreadableOf(outcome)) this.#leaveOut('balance', row, 'not a currency of the book');
     this.#balancesAt = startedAt;
     return { kind: 'balances', at: this.#time(), startedAt, balances };
   }

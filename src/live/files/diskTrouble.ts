@@ -71,5 +71,5 @@ const TRIAL_BYTES = 256 * 1024;
 /** Returns advice for a disk problem, in one clause. The state is intact, so no file has to be moved. */
 export const diskAdvice = (trouble: DiskTrouble, dir: string): string =>
   trouble === 'no room'
-    ? `make room on the disk of ${dir} (df -h ${dir}), then start again; leave the state where it is: room is missing, nothing else`
-    : `make ${dir} writable again (mount | grep ro, ls -ld ${dir}), then start again; leave the state where it is: only the permission to write is missing`;
+    ? `free space on the disk of ${dir} (df -h ${dir}), then start again; leave the state directory in place: only disk space is missing`
+    : `make ${dir} writable again (mount | grep ro, ls -ld ${dir}), then start again; leave the state directory in place: only write permission is missing`;

@@ -48,7 +48,7 @@ export function writeWhole(file: string, text: string, beside = `${file}.new`): 
       // A nearly full disk may accept only a part and report that only by its count.
       for (let done = 0; done < bytes.length;) {
         const written = writeSync(fd, bytes, done);
-        if (written === 0) throw new Error(`${beside}: the disk takes no more`);
+        if (written === 0) throw new Error(`${beside}: the disk is full`);
         done += written;
       }
       fsyncSync(fd);
@@ -86,7 +86,7 @@ export function appendLineDurably(file: string, line: string): void {
     if (size > 0) readSync(fd, last, 0, 1, size - 1);
     // A single write, so that lines of two processes do not mix.
     const bytes = Buffer.from(`${last.toString() === '\n' ? '' : '\n'}${line}\n`, 'utf8');
-    if (writeSync(fd, bytes) !== bytes.length) throw new Error(`${file}: the disk takes no more`);
+    if (writeSync(fd, bytes) !== bytes.length) throw new Error(`${file}: the disk is full`);
     fsyncSync(fd);
     if (size === 0) syncFolder(dirname(file));
   } finally {

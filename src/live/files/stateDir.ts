@@ -27,7 +27,7 @@ export function assertFolderTrusted(dir: string, what: string): void {
     const flaw = seen === undefined ? null : ownershipFlaw(seen, path);
     if (flaw !== null)
       throw new Error(
-        `${flaw} (${what} must be ours alone, or somebody else could ${what === 'the state directory' ? 'lift a halt or change the ledger' : 'change what is traded'})`,
+        `${flaw} (only this user may be able to write to ${what}; otherwise another user could ${what === 'the state directory' ? 'lift a halt or change the ledger' : 'change what is traded'})`,
       );
   }
 }
@@ -41,7 +41,7 @@ function make(dir: string): void {
     const why = error instanceof Error ? error.message : String(error);
     const advice =
       trouble === null ? 'check state.dir and its owner' : diskAdvice(trouble, nearestFolder(resolve(dir)));
-    throw new Error(`the state directory ${dir} cannot be made (${why}): ${advice}`);
+    throw new Error(`cannot create the state directory ${dir} (${why}); ${advice}`);
   }
 }
 
@@ -58,10 +58,11 @@ export function ownershipFlaw(seen: Stats, path: string): string | null {
   const user = process.geteuid?.();
   // A system without such users has no such modes either.
   if (user === undefined) return null;
-  if (seen.isSymbolicLink()) return `${path} is a link, expected a file of ours: look who made it, then rm ${path}`;
+  if (seen.isSymbolicLink())
+    return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;
   if (seen.uid !== user)
-    return `${path} belongs to user ${seen.uid}, this process is user ${user}: run it as that user, or look at it and chown ${user} ${path}`;
+    return `${path} belongs to user ${seen.uid}, but this process runs as user ${user}; run it as user ${seen.uid}, or inspect the file and chown ${user} ${path}`;
   if ((seen.mode & WRITE_BY_OTHERS) !== 0)
-    return `${path} can be written by others (mode ${(seen.mode & 0o7777).toString(8)}): look who did, then chmod go-w ${path}`;
+    return `${path} is writable by other users (mode ${(seen.mode & 0o7777).toString(8)}); check whether it was changed, then chmod go-w ${path}`;
   return null;
 }

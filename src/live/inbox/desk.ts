@@ -113,7 +113,7 @@ export class Desk {
       this.#mended();
       return fresh;
     } catch (error) {
-      this.#failed('disk', `deliveries cannot be stored, the sender is told to come again: ${textOfError(error)}`);
+      this.#failed('disk', `deliveries cannot be stored (${textOfError(error)}); the sender is asked to retry`);
       return null;
     }
   }
@@ -127,7 +127,7 @@ export class Desk {
     const [has, reserve] = [free, RESERVE_BYTES].map(bytes => Math.floor(bytes / 1e6));
     this.#failed(
       'room',
-      `deliveries are not stored and the sender is told to come again: ${has} MB are free on the disk of the state directory, of which ${reserve} MB are kept for the journal; make room there`,
+      `deliveries are not stored; the sender is asked to retry: ${has} MB are free on the disk of the state directory, and ${reserve} MB of them are reserved for the journal; free disk space`,
     );
     return false;
   }
@@ -138,7 +138,7 @@ export class Desk {
     const { toldAt, untold } = this.#problem ?? { toldAt: -Infinity, untold: 0 };
     const isTold = now - toldAt >= TOLD_EVERY_MS;
     this.#problem = { why, of, toldAt: isTold ? now : toldAt, untold: isTold ? 0 : untold + 1 };
-    if (isTold) this.#options.onProblem(untold === 0 ? why : `${why} (and ${untold} times more before)`);
+    if (isTold) this.#options.onProblem(untold === 0 ? why : `${why} (${untold} more times before this)`);
   }
 
   #mended(): void {

@@ -51,9 +51,13 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
   const row = books.find(candidate => candidate.book === book);
   if (row) return row;
   const own = unreadable.find(candidate => candidate.book === undefined || candidate.book === book);
-  if (own) throw new CannotStart(`cannot read the rules of ${book}: available_books: ${describeRow(own)}`, null, true);
+  if (own)
+    throw new CannotStart(`cannot read the rules of ${book} from available_books: ${describeRow(own)}`, null, true);
   const names = books.map(candidate => candidate.book).sort();
-  throw new CannotStart(`book ${book} is not traded there; expected one of ${names.join(', ')}`, NO_SUCH_BOOK);
+  throw new CannotStart(
+    `book ${book} is not traded at this exchange; expected one of ${names.join(', ')}`,
+    NO_SUCH_BOOK,
+  );
 }
 
 /** Reads the account's fees on the book; if the exchange lists none, returns the first tier of the schedule, or its flat rate. */
@@ -61,7 +65,7 @@ async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee>
   const { value: fees, unreadable } = await need('read fees', exchange.fees());
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
   if (own && !fees.some(fee => fee.book === row.book))
-    throw new CannotStart(`cannot read the fees of ${row.book}: fees: ${describeRow(own)}`, null, true);
+    throw new CannotStart(`cannot read the fees of ${row.book} from fees: ${describeRow(own)}`, null, true);
   const rates = fees.find(fee => fee.book === row.book) ?? row.tiers[0] ?? row.flatRate;
   if (!rates) throw new CannotStart(`the exchange lists no fees for ${row.book}`);
   return { ...rates, book: row.book };
@@ -155,7 +159,7 @@ export async function readFirstBalances(exchange: Exchange, options: OpeningOpti
   }
   if (missing !== null) throw missing;
   throw new CannotStart(
-    `the balances kept changing during ${EQUAL_TRIES} tries to read them: stop the account's other programs first`,
+    `the balances changed during each of ${EQUAL_TRIES} attempts to read them; stop the account's other programs first`,
   );
 }
 
@@ -169,7 +173,7 @@ function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOption
   if (failed !== null) {
     const reason = failed.kind === 'unknown' ? failed.reason : failed.message;
     const missing = currencies.find(one => !opening.balances.some(({ currency }) => currency === one));
-    const remedy = `if the account holds none, start once with --opening-zero ${missing}`;
+    const remedy = `if the account holds none of it, start once with --opening-zero ${missing}`;
     return new CannotStart(`cannot open the ledger: ${reason}; ${remedy}`, null, true, remedy);
   }
   const given = zero.filter(one => !opening.balances.some(({ currency }) => currency === one));
@@ -187,7 +191,7 @@ export async function readOpening(exchange: Exchange, now: () => Millis): Promis
     if (before === after) return { startedAt, balances, unreadable, lastTid: after };
   }
   throw new CannotStart(
-    `the account kept trading during ${QUIET_TRIES} tries to read its balances: stop its other programs first`,
+    `the account traded during each of ${QUIET_TRIES} attempts to read its balances; stop its other programs first`,
   );
 }
 
@@ -209,6 +213,6 @@ async function need<T>(
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, status, remedy = null } = outcome;
   // Without a status, the bot's client rejected the request before sending it.
-  const who = status === undefined ? 'nobody was asked' : 'the exchange refused';
+  const who = status === undefined ? 'request not sent' : 'the exchange refused';
   throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined, remedy);
 }

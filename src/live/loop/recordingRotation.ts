@@ -55,7 +55,7 @@ const ASKED_LOOK_EVERY_MS = 250;
 /** Maximum wait of a request; longer than any order stays unknown by default. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
-const OTHER = 'another change of runs is under way: ask again when that has ended';
+const OTHER = 'another change of runs is in progress; retry when it has ended';
 
 export class RecordingRotation {
   /** Options of the current run. */
@@ -170,7 +170,7 @@ export class RecordingRotation {
       if (this.#asked !== null && clock.elapsed() - this.#asked.since > ASKED_WAIT_MAX_MS)
         this.#answer({
           kind: 'kept',
-          why: `no good moment came within ${ASKED_WAIT_MAX_MS / 1000} s: something stayed unknown, or the exchange could not be read`,
+          why: `the run could not be changed within ${ASKED_WAIT_MAX_MS / 1000} s: an outcome stayed unknown, or the exchange could not be read`,
         });
       if (rules === null) continue;
       const isDue = this.#isDue();
@@ -202,7 +202,7 @@ export class RecordingRotation {
     this.#whyNotNext = why;
     // The run cannot quote any more, or its recording exceeds its limit.
     if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
-    if (!isTold) log.error({ run: this.#journal.run }, `the next run could not begin, so this one goes on: ${why}`);
+    if (!isTold) log.error({ run: this.#journal.run }, `the next run could not start, so this one continues: ${why}`);
     return true;
   }
 
@@ -244,11 +244,11 @@ export class RecordingRotation {
     const why = ended.engine.isOutdated
       ? 'counts in an old tick'
       : this.#asked === null
-        ? 'is long enough'
+        ? 'has reached its length'
         : this.#asked.next === null
-          ? 'ends because a person has every order canceled'
-          : 'ends for another configuration';
-    log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}: the next one takes over`);
+          ? 'ends because the operator canceled every order'
+          : 'ends for a new configuration';
+    log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}; the next run takes over`);
     // The next run compares the balances itself before it quotes.
     this.#ended = await ended.stop(ended.engine.isOutdated);
     const { failure, left, unread } = this.#ended;
@@ -260,7 +260,7 @@ export class RecordingRotation {
     this.#startedAt = clock.elapsed();
     this.#run.start(this.#onFailure);
     const ms = clock.elapsed() - from;
-    log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} goes on`);
+    log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} resumed`);
     // A request that arrived while the run was opened waits for the next one.
     if (taken !== null)
       this.#answer({ kind: 'taken', run: this.#journal.run, ms, left, ...(unread === undefined ? {} : { unread }) });
@@ -293,12 +293,15 @@ export class RecordingRotation {
         if (asked !== null && asked.next !== null) {
           log.error(
             { error: String(error) },
-            `the next run cannot begin with the new configuration, the one before takes over again: ${why}`,
+            `the next run cannot start with the new configuration; the previous configuration applies again: ${why}`,
           );
           this.#answer({ kind: 'kept', why });
           continue;
         }
-        log.error({ error: String(error) }, `the next run cannot begin yet, nothing is quoted until it does: ${why}`);
+        log.error(
+          { error: String(error) },
+          `the next run cannot start yet, and nothing is quoted until it starts: ${why}`,
+        );
         await sleep(clock, LOOK_EVERY_MS, this.#stopping.signal);
       }
     }

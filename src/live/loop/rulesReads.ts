@@ -81,7 +81,7 @@ export class RulesReads {
       const rate = differentChargedRate(trade, instrument, this.#known);
       if (rate === null || this.#run.clock.elapsed() < this.#askAgainAt) continue;
       const known = trade.maker ? this.#known.makerRate : this.#known.takerRate;
-      const text = `trade ${trade.tid} was charged ${feePercent(rate)} instead of ${feePercent(known)}: the fees are read again`;
+      const text = `trade ${trade.tid} was charged ${feePercent(rate)} instead of ${feePercent(known)}; rereading the fees`;
       this.#connectivity.also('charged', { tid: trade.tid }, text);
       this.#isOtherRate = true;
       // Orders continue meanwhile, because another fee makes none of them invalid.
@@ -101,7 +101,7 @@ export class RulesReads {
     } catch (error) {
       if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#removed();
       else {
-        const text = 'the rules of the book could not be refreshed: the last ones hold';
+        const text = 'the rules of the book could not be refreshed; the last ones stay in force';
         this.#connectivity.also('rules', { error: String(error) }, text);
       }
       return;
@@ -112,7 +112,7 @@ export class RulesReads {
     this.#settleCharged(change !== null);
     const isOther = isOtherGrid(this.#known.instrument, read.instrument);
     const fields = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
-    const then = isOther ? 'quotes are withdrawn, the next run takes it up' : 'taken up at once';
+    const then = isOther ? 'quotes are canceled, and the next run applies it' : 'applied immediately';
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
     this.#next = isOther ? read : null;
     step({ kind: 'rules', ...read, at: time() });
@@ -133,7 +133,7 @@ export class RulesReads {
   #removed(): void {
     const { book } = this.#of;
     const again = AGAIN_MS / 1000;
-    const text = `the exchange does not list ${book} any more: nothing is quoted until it does (asked again every ${again} s); to trade another book, stop the bot and change book in its YAML`;
+    const text = `the exchange no longer lists ${book}; nothing is quoted until it does (checked every ${again} s); to trade another book, stop the bot and change book in its YAML`;
     this.#connectivity.say('book', { book }, text, 'error');
     this.#run.step({ kind: 'book removed', at: this.#run.time() });
   }

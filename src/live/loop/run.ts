@@ -295,7 +295,7 @@ export class Run {
   #checkSleep(): void {
     const ms = this.#sleep.look();
     if (ms === 0) return;
-    this.#options.log.warn({ ms }, `this process stood still for ${Math.round(ms / 1000)} s: everything is read again`);
+    this.#options.log.warn({ ms }, `process was suspended for ${Math.round(ms / 1000)} s; resynchronizing`);
     this.market.distrust();
     this.#queue.put({ kind: 'slept', at: this.time() });
   }
@@ -409,7 +409,7 @@ export class Run {
       journal.intend(places, this.time());
       return null;
     } catch (error) {
-      const text = 'intents cannot be written to disk: nothing is placed';
+      const text = 'intents cannot be written to disk; no order is placed';
       this.#connectivity.say('intents', { error: String(error) }, text, 'error');
       return 'its intent cannot be written to disk';
     }

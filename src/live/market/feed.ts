@@ -60,7 +60,7 @@ export function readingOf(text: string, format: FeedFormat, now: Millis, at: Mil
 
 function aged(price: number, now: Millis, at: Millis): FeedReading {
   if (!(price > 0 && price < Infinity)) return failed(`expected a price above zero, found ${price}`);
-  if (!(at - now <= AHEAD_MS)) return failed(`its time lies ${Math.round((at - now) / 1_000)} s in the future`);
+  if (!(at - now <= AHEAD_MS)) return failed(`its time is ${Math.round((at - now) / 1_000)} s in the future`);
   return { kind: 'price', price, ageMs: Math.max(0, now - at) };
 }
 
@@ -104,7 +104,7 @@ const UNITS = [
 function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return 'keys or a list';
-  const text = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : 'no number';
+  const text = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : 'not a number';
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
   return line === '' ? 'nothing' : JSON.stringify(line.length > 40 ? `${line.slice(0, 37)}...` : line);
 }

@@ -133,8 +133,12 @@ export class Follower {
     try {
       if (this.isFresh !== this.#wasFresh) {
         this.#wasFresh = this.isFresh;
-        if (this.#wasFresh) log.info({}, 'the followed market is there');
-        else log.warn({}, 'the followed market is silent, behind or gone: it is not shown until it is back');
+        if (this.#wasFresh) log.info({}, 'the followed market is available');
+        else
+          log.warn(
+            {},
+            'the followed market sends no data, lags behind or is unreachable; it is not shown until it is current again',
+          );
         onFresh(this.#wasFresh);
       }
     } catch (error) {
@@ -171,15 +175,15 @@ export class Follower {
       takeBook: (book, whole) => this.#show(book, whole),
       onBook: (startedAt, source) => {
         if (this.#freshAt === -Infinity)
-          log.info({}, `the followed market is ${source === 'stream' ? 'told whole' : 'polled'}`);
+          log.info({}, `the followed market is ${source === 'stream' ? 'streamed as whole books' : 'polled'}`);
         this.#freshAt = Math.max(this.#freshAt, startedAt);
       },
       onLost: (reason, was) => {
         if (was === 'stream') log.warn({ reason }, `the followed market is polled: ${reason}`);
       },
       onCountedAnew: sequence =>
-        log.warn({ sequence: String(sequence) }, 'the followed exchange counts its steps anew'),
-      onUnread: why => log.debug({ why }, 'the followed book could not be read, or was passed over'),
+        log.warn({ sequence: String(sequence) }, 'the followed exchange restarted its sequence numbers'),
+      onUnread: why => log.debug({ why }, 'the followed book could not be read, or was skipped'),
     };
   }
 

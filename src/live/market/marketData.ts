@@ -142,9 +142,12 @@ export class MarketData {
       onBook: (startedAt, source) => (source === 'stream' ? this.#tellSoon(startedAt) : this.#tell(startedAt)),
       onLost: (reason, was) => this.#lost(reason, was),
       onCountedAnew: (sequence, newest) =>
-        log.warn({ sequence: String(sequence) }, `the exchange counts its books anew: ${sequence} follows ${newest}`),
+        log.warn(
+          { sequence: String(sequence) },
+          `the exchange restarted its book sequence numbers: ${sequence} follows ${newest}`,
+        ),
       onTrades: trades => this.#hearTrades(trades),
-      onMisfit: seeding => log.info({ seeding }, `a whole book did not fit the stream: ${seeding}`),
+      onMisfit: seeding => log.info({ seeding }, `a book snapshot did not match the stream: ${seeding}`),
       onUnread: why => note('order_book', why),
       alsoPoll: () => this.#readTrade(),
     };
@@ -160,7 +163,7 @@ export class MarketData {
     const { log } = this.#options.run;
     this.#untold = null;
     if (was === 'stream') log.warn({ reason }, `market data is polled: ${reason}`);
-    else if (was === 'none') log.info({ reason }, `market data is polled until the stream is there: ${reason}`);
+    else if (was === 'none') log.info({ reason }, `market data is polled until the stream is available: ${reason}`);
   }
 
   #hearTrades(trades: readonly StreamTrade[]): void {

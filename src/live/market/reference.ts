@@ -103,12 +103,12 @@ export class ReferenceReads {
     const now = clock.elapsed();
     if (this.#saidAt !== null && now - this.#saidAt < SAY_EVERY_MS) return;
     this.#saidAt = now;
-    log.warn({ feed: name, why }, `the feed ${name} tells no price: ${why}`);
+    log.warn({ feed: name, why }, `the feed ${name} has no price: ${why}`);
   }
 
   #isWell(): void {
     if (this.#saidAt === null) return;
     this.#saidAt = null;
-    this.#of.run.log.warn({}, 'the feeds tell prices again');
+    this.#of.run.log.warn({}, 'the feeds have prices again');
   }
 }

@@ -15,9 +15,9 @@ export function blockedReason(
   areRulesInDoubt: boolean,
   at: Millis,
 ): string | null {
-  if (isStopping) return 'it is stopping';
+  if (isStopping) return 'the bot is stopping';
   if (haltedBecause !== null || latched !== null) return 'trading is halted';
-  if (pausedBecause !== null || pauseAt(latch, at) !== null) return 'a person has paused it';
-  if (latch.readHold() !== null) return 'the sentinel holds its quotes back';
-  return areRulesInDoubt || isOutdated ? 'the rules of the book are read anew first' : null;
+  if (pausedBecause !== null || pauseAt(latch, at) !== null) return 'the operator paused the bot';
+  if (latch.readHold() !== null) return 'the sentinel blocks its quotes';
+  return areRulesInDoubt || isOutdated ? 'the rules of the book are being reread' : null;
 }

@@ -60,13 +60,13 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     options.connectivity.say(
       'unreadable',
       {},
-      `open_orders: ${describeRow(doubtful)}: it may be an order of ${instance}, so none counts as gone; look at the orders on ${options.book} at the exchange`,
+      `open_orders: ${describeRow(doubtful)}: it may be an order of ${instance}, so no order counts as gone; check the orders on ${options.book} at the exchange`,
     );
   } else
     options.connectivity.say(
       'cut',
       { orders: list.rows },
-      `open_orders shows ${list.rows} orders and may leave out others: no order of ${instance} counts as gone until it shows fewer; cancel some of the other programs' orders on ${options.book}, or look at the exchange by hand`,
+      `open_orders shows ${list.rows} orders which may not be all; no order of ${instance} counts as gone until it shows fewer; cancel some of the other programs' orders on ${options.book}, or check manually at the exchange`,
     );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });
@@ -145,4 +145,4 @@ export async function cancelAll(
  * state knows, each looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
-  `the list of open orders on ${book} is full of orders of other programs, and may leave out some of ${instance}${known === 0 ? '' : ` (the ${known} that the state knows were asked for one by one)`}: cancel some of the others, then give this command again, or look at the exchange by hand`;
+  `the list of open orders on ${book} is full of orders of other programs, and may omit some of ${instance}${known === 0 ? '' : ` (the ${known} that the state knows were looked up one by one)`}; cancel some of the others, then run this command again, or check manually at the exchange`;

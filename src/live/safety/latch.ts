@@ -227,7 +227,7 @@ export function stubbornLatch(latch: Latch, log: Log): Latch {
       if (unwritten === null)
         log.error(
           { error: String(error) },
-          'the halt cannot be written to disk: do not start this bot again before you have looked',
+          'halt could not be written to disk; do not restart this bot before you have investigated',
         );
       unwritten = halt;
     }
@@ -239,7 +239,7 @@ export function stubbornLatch(latch: Latch, log: Log): Latch {
       try {
         latch.setReduce(reduce);
       } catch (error) {
-        log.debug({ error: String(error) }, 'that inventory is only closed cannot be written to disk');
+        log.debug({ error: String(error) }, 'reduce-only state could not be written to disk');
       }
     },
     read: () => {

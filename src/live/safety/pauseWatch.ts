@@ -27,7 +27,7 @@ export function watchPause(
 ): void {
   const pause = latch.readPause();
   if (pause !== null && isOver(pause, at)) {
-    const words = `the pause is over, its time came at ${new Date(pause.until!).toISOString()}`;
+    const words = `the pause expired at ${new Date(pause.until!).toISOString()}`;
     // If another pause has just replaced it, the next call handles that one.
     if (latch.endPause(pause, { reason: 'its time came', at, by: 'bot' })) log.info({}, `${words}: ${pause.reason}`);
   }

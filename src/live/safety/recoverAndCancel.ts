@@ -41,7 +41,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
   const passed = () => clock.elapsed() - began;
   log.error(
     { instance },
-    `nothing is quoted: canceling every order of ${instance}, and watching ${requestDelayMaxMs / 1000} s for requests that may still be on their way`,
+    `not quoting: canceling every order of ${instance}, then watching for ${requestDelayMaxMs / 1000} s for requests that may still be in flight`,
   );
   const seen = new Set<string>();
   let isCut = false;

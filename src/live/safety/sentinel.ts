@@ -191,7 +191,7 @@ class Sentinel {
     if (!isBlind()) return null;
     if (live === null) {
       const text =
-        'the exchange answers neither the bot, which lives, nor the sentinel: nothing is halted, and the bot goes on when it is back';
+        'the exchange answers neither the running bot nor the sentinel; trading is not halted, and the bot continues when the exchange answers again';
       this.#connectivity.say('neither', {}, text);
     } else if (this.#options.clock.elapsed() - this.#answersSince >= OUTAGE_MS) return this.#hold();
     return null;
@@ -213,12 +213,7 @@ class Sentinel {
       this.#heldFor = silenceOf(record);
       this.#owedHold = null;
     } catch (error) {
-      this.#connectivity.say(
-        'hold',
-        { error: String(error) },
-        'the hold cannot be written, it is tried again',
-        'error',
-      );
+      this.#connectivity.say('hold', { error: String(error) }, 'the hold could not be written; retrying', 'error');
       this.#owedHold = why;
     }
     return this.#owedHold;
@@ -239,14 +234,14 @@ class Sentinel {
           `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
         if (!this.#isLatched(why)) return;
         latch.liftHold({ reason: 'it became a halt: the bot was started anew', at, by: 'sentinel' });
-        log.error({}, `sentinel: ${why}: trading stays halted; look, then lift it with: ${resumeCommand}`);
+        log.error({}, `sentinel: ${why}: trading stays halted; investigate, then resume with: ${resumeCommand}`);
       } else if (readsAgain) {
-        const why = 'the bot lived throughout and reads the exchange again';
+        const why = 'the bot kept running and reads the exchange again';
         latch.liftHold({ reason: why, at, by: 'sentinel' });
-        log.warn({ lifted: hold.reason }, `sentinel: ${why}: its quotes are no longer held back`);
+        log.warn({ lifted: hold.reason }, `sentinel: ${why}; its quotes are no longer blocked`);
       }
     } catch (error) {
-      this.#connectivity.say('lift', { error: String(error) }, 'the hold cannot be lifted, it is tried again', 'error');
+      this.#connectivity.say('lift', { error: String(error) }, 'the hold could not be lifted; retrying', 'error');
     }
   }
 
@@ -254,7 +249,10 @@ class Sentinel {
     const { log, latch, instance, resumeCommand } = this.#options;
     log.error({ reason }, `sentinel: ${reason}; canceling every order of ${instance}`);
     if (this.#owed !== null)
-      log.error({}, 'sentinel: the halt cannot be written, it is tried again; a restarted bot would trade');
+      log.error(
+        {},
+        'sentinel: the halt could not be written; retrying; until it is written, a restarted bot would trade',
+      );
     // Stops when the reason ends, because a resumed bot quotes again.
     const left = await cancelAllAndVerify(
       { ...this.#options, connectivity: this.#connectivity },
@@ -265,9 +263,9 @@ class Sentinel {
     if (!this.#cleared) return;
     const isHalt = latch.read() !== null || this.#owed !== null;
     const next = isHalt
-      ? `trading stays halted; look, then lift it with: ${resumeCommand}`
-      : 'its quotes are held back until it reads the exchange again';
-    const sentence = `verified that no order of ${instance} is left; ${next}`;
+      ? `trading stays halted; investigate, then resume with: ${resumeCommand}`
+      : 'its quotes are blocked until it reads the exchange again';
+    const sentence = `verified: no open orders of ${instance} left; ${next}`;
     log.error({ reason }, `sentinel: ${sentence}`);
     this.#options.onSight?.({ kind: 'verified', isHalt, sentence: `${reason}; ${sentence}` });
   }

@@ -64,7 +64,7 @@ export function holdAgainst(db: Database.Database, account: string, causes: Read
     const differs = (cause: Cause): boolean => (ours?.[cause] ?? 0n) !== (theirs?.[cause] ?? 0n);
     const cause = CAUSES.find(differs);
     if (cause !== undefined)
-      throw new Error(`damaged: the entries of the ledger do not add up to its ${currency} (${cause})`);
+      throw new Error(`damaged: the ledger entries do not add up to its ${currency} total (${cause})`);
   }
 }
 

@@ -61,7 +61,7 @@ export function lossOf(dir: string): string | null {
   const traces = tracesIn(dir);
   if (traces.length === 0) return null;
   if (existsSync(file) && statSync(file).size > 0) return null;
-  return `${existsSync(file) ? 'it is empty' : 'it is gone'}, but earlier runs left ${traces.join(', ')} beside it`;
+  return `${existsSync(file) ? 'it is empty' : 'it is missing'}, but ${traces.join(', ')} of earlier runs is next to it`;
 }
 
 /**
@@ -71,10 +71,10 @@ export function lossOf(dir: string): string | null {
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
   const known = commitsKnown(dir);
   if (commits !== null && known !== null && commits < known)
-    return `it holds ${commits} commits of ${known}: its log ${STATE_FILE}-wal was lost or cut, or it was put back from an older copy`;
+    return `it has ${commits} of ${known} commits: its log ${STATE_FILE}-wal was lost or truncated, or the file was restored from an older copy`;
   const recorded = recordedRuns(dir).at(-1);
   if (recorded !== undefined && recorded > (lastRun ?? 0))
-    return `it knows no run ${recorded}, of which the recording run-${recorded}.rec lies beside it: its log ${STATE_FILE}-wal was lost or cut, or it was put back from an older copy`;
+    return `it has no run ${recorded}, but the recording run-${recorded}.rec is next to it: its log ${STATE_FILE}-wal was lost or truncated, or the file was restored from an older copy`;
   return null;
 }
 

@@ -59,13 +59,13 @@ export function takeOwnership(
   if (isBound && ownerText(before) !== ownerText(owner)) throw new NotOurs(refusal(dir, before, owner));
   if (isBound && client !== null && (before.client ?? client) !== client)
     throw new NotOurs(
-      `the state directory ${dir} belongs to account ${before.client} of ${ownerText(before)}, this key is of account ${client}: give every account its own state.dir`,
+      `the state directory ${dir} belongs to account ${before.client} of ${ownerText(before)}, but this key belongs to account ${client}; give every account its own state.dir`,
     );
   // Rows keep their name, which derives from the first key.
   const name = isBound ? (lastAccountIn(db) ?? account) : account;
   if (isBound && before.key !== owner.key && client === null)
     throw new OtherKey(
-      `the state directory ${dir} belongs to ${ownerText(before)} with another API key, and the exchange was not asked whose this one is`,
+      `the state directory ${dir} belongs to ${ownerText(before)} with another API key, and the account of this key was not checked at the exchange`,
       evidenceIn(db, name, before.client ?? null),
     );
   const known = client ?? (isBound ? before.client : undefined);

@@ -18,13 +18,13 @@ export function claimState(dir: string, isPaper: boolean): void {
   const isMarked = isPaperState(dir);
   if (!isPaper && isMarked) {
     throw new Error(
-      `the state directory ${dir} belongs to paper trading (it has a file ${MARK}): give this bot its own state.dir`,
+      `the state directory ${dir} belongs to paper trading (it contains the file ${MARK}); give this bot its own state.dir`,
     );
   }
   if (!isPaper || isMarked) return;
   if (existsSync(join(dir, STATE_FILE))) {
     throw new Error(
-      `the state directory ${dir} belongs to a bot that is not on paper: give paper its own with paper.stateDir or --state`,
+      `the state directory ${dir} belongs to a bot that does not trade on paper; give paper trading its own with paper.stateDir or --state`,
     );
   }
   claimStateDir(dir);

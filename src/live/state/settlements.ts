@@ -16,14 +16,16 @@ export function takeUpSettlements(
   for (const { id, as, by, reason } of box?.waiting() ?? []) {
     const taken = hedger === null ? 'not open' : hedger.settleAs(id, as, `settled as ${as} by ${by}: ${reason}`);
     if (taken === 'busy') continue;
-    if (taken === 'not open')
-      log.warn({ id }, `hedge ${id} is not open any more: what ${by} said of it changes nothing`);
+    if (taken === 'not open') log.warn({ id }, `hedge ${id} is no longer open; the settlement by ${by} was ignored`);
     // A settlement that is not on disk is read again later, when its hedge is over.
     if (!persist()) return;
     try {
       box?.done(id);
     } catch (error) {
-      log.warn({ id, error: String(error) }, `what was said of hedge ${id} is in the ledger, its file stays`);
+      log.warn(
+        { id, error: String(error) },
+        `the settlement of hedge ${id} is in the ledger, but its request file could not be deleted`,
+      );
     }
   }
 }

@@ -21,7 +21,7 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
     const copy = mkdtempSync(join(tmpdir(), 'puntas-copy-'));
     try {
       if (copied(dir, copy)) return readIn(copy, read);
-      if (tries >= TRIES) throw new Error(`${dir}: it was written to all the time: try again`);
+      if (tries >= TRIES) throw new Error(`${dir}: was modified during every attempt to copy it; try again`);
     } catch (error) {
       // Torn by a concurrent write, or damaged; damage persists over all tries.
       if (tries >= TRIES) throw error;

@@ -52,12 +52,12 @@ export function openDatabase(
     const message = error instanceof Error ? error.message : String(error);
     if (/locked|busy/i.test(message)) {
       throw new StateInUse(
-        `the state directory is in use by another process (${file}): stop it, or give this one its own state.dir`,
+        `the state directory is in use by another process (${file}); stop it, or give this bot its own state.dir`,
       );
     }
     const trouble = troubleWith(file, error);
     if (trouble === null && /unable to open/i.test(message)) {
-      throw new Error(`the state file ${file} cannot be written (${message}): check state.dir and its owner`);
+      throw new Error(`cannot write the state file ${file} (${message}); check state.dir and its owner`);
     }
     throw trouble ?? unusable(file, error);
   }
@@ -74,7 +74,7 @@ export const unusable = (file: string, error: unknown): DamagedState =>
       new DamagedState(`the state file ${file} cannot be used: ${textOfError(error)}`, ADVICE(dirname(file))));
 
 const ADVICE = (dir: string): string =>
-  `look at the account, move ${dir} away and keep it, then start again: the balances of that moment become the new ledger`;
+  `check the account, move ${dir} away and keep it, then start again; the balances at that time become the new ledger`;
 
 /** Returns the error if the disk is the cause, otherwise `null`. */
 function troubleWith(file: string, error: unknown): DamagedState | null {
@@ -87,7 +87,7 @@ function troubleWith(file: string, error: unknown): DamagedState | null {
   return trouble === null
     ? null
     : new DamagedState(
-        `the state directory ${dir} takes nothing: ${trouble === 'no room' ? 'its disk is full' : 'it is read-only'} (${textOfError(error)})`,
+        `the state directory ${dir} cannot be written: ${trouble === 'no room' ? 'its disk is full' : 'it is read-only'} (${textOfError(error)})`,
         diskAdvice(trouble, dir),
       );
 }
@@ -100,16 +100,16 @@ function verify(db: Database.Database): void {
   const schema = schemaOf(db);
   if (schema === '[]' && version === 0) return;
   if (!READ.includes(version))
-    throw new Error(`it is of version ${version}, this Puntas reads versions ${BEFORE_ENTRIES} to ${VERSION}`);
+    throw new Error(`it has version ${version}, but this Puntas reads versions ${BEFORE_ENTRIES} to ${VERSION}`);
   const right = new Database(':memory:');
   right.exec(tablesOf(version));
-  if (schema !== schemaOf(right)) throw new Error('damaged: its tables are not as they were made');
+  if (schema !== schemaOf(right)) throw new Error('damaged: its tables do not have the expected columns');
   for (const { table, texts, numbers } of SUMMED) {
     if (version < (SINCE[table] ?? 0)) continue;
     const columns = [...texts.map(text), ...numbers.map(number)].join(', ');
     for (const row of db.prepare(`SELECT ${columns}, ${number('sum')} FROM ${table}`).iterate() as Iterable<Row>) {
       const fields = [...texts.map(name => decoded(row[name])), ...numbers.map(name => row[name])];
-      if (sumOf(...fields) !== row['sum']) throw new Error(`damaged: a row of ${table} is not what was written`);
+      if (sumOf(...fields) !== row['sum']) throw new Error(`damaged: a row of ${table} does not match its checksum`);
     }
   }
 }

@@ -58,7 +58,7 @@ function converted(order: RestoredOrder, from: Instrument, to: Instrument): Rest
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new RangeError(
-      `order ${order.id} of an earlier run cannot be counted in the units of ${to.symbol} now (tick ${to.tick}, lot ${to.lot}): ${error.message}`,
+      `order ${order.id} of an earlier run cannot be expressed in the current units of ${to.symbol} (tick ${to.tick}, lot ${to.lot}): ${error.message}`,
     );
   }
 }
@@ -67,6 +67,6 @@ function targetIn(target: Amount, from: Instrument, to: Instrument): Amount {
   const lots = Number((BigInt(target) * from.lotMoney) / to.lotMoney);
   if (Number.isSafeInteger(lots)) return lots as Amount;
   throw new RangeError(
-    `the target of the ledger, ${textOfMoney(moneyOfAmount(from, target))}, cannot be counted in lots of ${to.lot}`,
+    `the target of the ledger, ${textOfMoney(moneyOfAmount(from, target))}, cannot be expressed in lots of ${to.lot}`,
   );
 }

@@ -44,7 +44,7 @@ describe('what is asked for', () => {
   test.each(['', '   ', 'ok', '\u0007\u0007\u0007\u0007\u0007', '\u200b\u200b\u200b\u200b', 'a b c'])(
     'needs four characters that can be seen as its reason, not %j; a reload may have none',
     reason => {
-      expect(() => checkedAsk(ask({ reason }), 0)).toThrow(/--reason: say in a few words why/);
+      expect(() => checkedAsk(ask({ reason }), 0)).toThrow(/--reason: expected a few words that say why/);
       if (reason.trim() === '') expect(checkedAsk(ask({ action: 'reload', reason }), 0).reason).toBe('');
     },
   );
@@ -99,7 +99,7 @@ describe('an action', () => {
   test('that is refused is a line too; one that was asked wrongly is none', async () => {
     const bot = { stateDir: fresh() };
     const end = await carryOut(bot, ask({ action: 'resume' }), clock);
-    expect([end.end, end.lines[0]]).toEqual(['refused', expect.stringMatching(/nothing is halted there/)]);
+    expect([end.end, end.lines[0]]).toEqual(['refused', expect.stringMatching(/nothing to resume/)]);
     await expect(carryOut(bot, ask({ reason: 'no' }), clock)).rejects.toThrow(/--reason/);
     expect(actionsIn(bot.stateDir).map(({ action, end: of }) => [action, of])).toEqual([['resume', 'refused']]);
   });

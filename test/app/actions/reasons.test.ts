@@ -116,6 +116,6 @@ describe('a reason with control characters', () => {
       }),
     );
     for (const nothing of ['', 'abc', '\u001b\u0007\n\u200b\u202e', ' \t a b c '])
-      expect(() => checkedReason(nothing)).toThrow('--reason: say in a few words why');
+      expect(() => checkedReason(nothing)).toThrow('--reason: expected a few words that say why');
   });
 });

@@ -73,8 +73,8 @@ test('orders of a bot that shows no life are unknown, unless another process has
         expect(run?.recorded.bids.length).toBeGreaterThan(0);
         expect(run?.regime).toMatchObject({ regime: 'unknown', since: null });
         expect([run?.bids, run?.asks]).toEqual(count === 0 ? [[], []] : [null, null]);
-        expect(/none of its orders is left/.test(text)).toBe(count === 0);
-        expect(/orders may be left/.test(text)).toBe(count === null);
+        expect(/no open orders, verified by/.test(text)).toBe(count === 0);
+        expect(/orders may still be open/.test(text)).toBe(count === null);
         expect(/ of its orders were open /.test(text)).toBe(count !== null && count > 0);
         expect(text).not.toMatch(/regime +normal/);
       },
@@ -86,7 +86,7 @@ test('orders of a bot that shows no life are unknown, unless another process has
 test('a disk that takes nothing is named, and a bot that shows no life on it is not called gone', async () => {
   const { status } = await statusOf('alive', 60_000, null);
   const text = botStatusText({ ...status, disk: 'no room' }, world.stateDir).replaceAll(/\s+/g, ' ');
-  expect(text).toContain('the disk of its state takes nothing (no room), so it may run all the same');
-  expect(text).toContain('disk the disk of the state takes nothing (no room)');
+  expect(text).toContain('the disk of its state cannot be written (no room), so it may still be running');
+  expect(text).toContain('disk the disk of the state cannot be written (no room)');
   expect(botStatusText(status, world.stateDir)).not.toContain('disk');
 });

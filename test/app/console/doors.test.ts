@@ -47,9 +47,9 @@ describe('a token of the console', () => {
 
   test.each([
     [
-      'is open to others',
+      'other users can read it',
       () => file('open', TOKEN, 0o644),
-      /operatorTokenFile .*is open to others \(mode 0644\): chmod 600/,
+      /operatorTokenFile .*other users can read it \(mode 0644\); chmod 600/,
     ],
     [
       'is not there',
@@ -59,7 +59,7 @@ describe('a token of the console', () => {
     [
       'is short',
       () => file('short', 'x'.repeat(31)),
-      /expected 32 to 512 characters .*, found 31: openssl rand -hex 32/,
+      /expected a random token of 32 to 512 characters .*, found 31; create one with openssl rand -hex 32/,
     ],
     ['has blanks', () => file('blanks', `${TOKEN} ${TOKEN}`), /found 75 with blanks or other signs among them/],
     ['is empty', () => file('empty', '\n'), /found 0/],
@@ -74,7 +74,7 @@ describe('a token of the console', () => {
   test('may not be the same for both roles', () => {
     const [operatorTokenFile, viewerTokenFile] = [file('one', TOKEN), file('other', `${TOKEN}\n`)];
     expect(() => accessOf({ operatorTokenFile, viewerTokenFile })).toThrow(
-      'hold the same token: who may only read could act',
+      'contain the same token, so a viewer could act',
     );
   });
 });
@@ -121,7 +121,7 @@ describe('the door', () => {
     door.add({ kind: 'too many', from: '127.0.0.1' });
     expect(door.shown.map(({ who, text }) => `${who}: ${text}`)).toEqual([
       'Ana, operator: logged in',
-      'somebody: 5 wrong tokens at the console, the last from 127.0.0.1; logins are refused for up to a minute',
+      'somebody: 5 wrong tokens at the console, the last from 127.0.0.1; logins are blocked for up to a minute',
     ]);
     expect(lines[0]).toBe('somebody: 1 wrong token at the console, the last from 127.0.0.1');
   });
@@ -179,7 +179,7 @@ describe('an action of the console', () => {
     expect(actions.names).toEqual([...ACTION_NAMES]);
     expect(await actions.cost('Ana', quiet)).toEqual(['it would cost about 12 mxn']);
     const prepared = await actions.prepare({ ...ask, action: 'flatten', costMax: '20.50' }, quiet);
-    expect(prepared.lines).toEqual(['at most 20.50 in all, fees included', 'it would cost about 12 mxn']);
+    expect(prepared.lines).toEqual(['at most 20.50 in total, fees included', 'it would cost about 12 mxn']);
     // Each under an id of its own, which is not that of what is done.
     expect(previews).toMatchObject([
       { action: 'flatten', by: 'Ana' },
@@ -187,7 +187,7 @@ describe('an action of the console', () => {
     ]);
     expect(await prepared.carryOut()).toMatchObject({
       end: 'refused',
-      lines: [expect.stringContaining('no run is recorded there')],
+      lines: [expect.stringContaining('no recorded run shows')],
     });
     const [entry] = actionsIn(stateDir);
     expect(entry).toMatchObject({ action: 'flatten', costMax: '20.50', via: 'console', end: 'refused' });

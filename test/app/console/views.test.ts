@@ -306,7 +306,7 @@ describe('a console with a key in its environment', () => {
       environment: { [name]: 'x', PATH: '/bin' },
     };
     await expect(startConsole(ask)).rejects.toThrow(
-      `the console holds no key, and ${name} is in its environment: start it with env -u ${name} puntas console ...`,
+      `the console must not hold a key, but ${name} is in its environment; start it with env -u ${name} puntas console ...`,
     );
   });
 });

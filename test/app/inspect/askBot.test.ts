@@ -52,15 +52,22 @@ const here = (pid: number) => ({ process: { pid, host: hostname() } });
 
 describe('a request to a bot', () => {
   test.each([
-    ['that is dead', here(gone()), false, here(gone()), 'the bot died: its process is gone', 3],
-    ['that dies while it works on it', here(process.pid), true, here(gone()), 'the bot died: its process is gone', 3],
+    ['that is dead', here(gone()), false, here(gone()), 'the bot is down: its process is gone', 3],
+    [
+      'that dies while it works on it',
+      here(process.pid),
+      true,
+      here(gone()),
+      'the bot is down: its process is gone',
+      3,
+    ],
     ['that stops while it works on it', here(process.pid), true, { state: 'stopped' }, 'the bot has stopped', 3],
     [
       'that cannot be looked for, and hangs',
       { process: { pid: 1, host: 'elsewhere' } },
       true,
       { process: { pid: 1, host: 'elsewhere' } },
-      'the bot shows no sign of life for 90 s',
+      'no heartbeat of the bot for 90 s',
       95,
     ],
   ])('%s ends with why, soon', async (_, life, isTaken, then, says, within) => {

@@ -95,7 +95,7 @@ describe('a promotion', () => {
     await startPromotion(optionsOf(), { candidate: file('best.yaml', wider(18)), criteria });
     const refused = await approvePromotion(optionsOf(), false);
     expect([refused.end, refused.check?.result, refused.standing.open?.stage]).toEqual(['refused', 'failed', 'replay']);
-    expect(() => optionsOf({ reason: 'eh' })).toThrow('--reason: say in a few words why');
+    expect(() => optionsOf({ reason: 'eh' })).toThrow('--reason: expected a few words that say why');
     const forced = await approvePromotion(optionsOf({ reason: 'for a trial' }), true);
     expect([forced.end, forced.standing.open?.stage]).toEqual(['done', 'paper']);
     const { records } = promotionJournal(join(dir, 'my.promotions'));
@@ -146,7 +146,7 @@ test('a live file that is not there is a slip, unless the promotion is to make i
   await expect(checkPromotion(optionsOf())).rejects.toThrow(
     'no promotion is under way; begin one with: puntas promote start',
   );
-  await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to go back from');
+  await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
   expect(existsSync(join(dir, 'my.promotions'))).toBe(false);
   rmSync(join(dir, 'my.yaml'));
   const { standing } = await startPromotion(optionsOf(), { candidate, criteria, isNew: true });
@@ -158,7 +158,7 @@ test('a look that takes long keeps nobody from going back, and is worth nothing 
   let given: ReturnType<typeof promotionBack> | undefined;
   const begin = () => void (given ??= promotionBack(optionsOf()));
   const looking = checkPromotion({ ...optionsOf(), progress: { ...NO_PROGRESS, begin } });
-  await expect(looking).rejects.toThrow('its promotion went on while this looked at replay');
+  await expect(looking).rejects.toThrow('its promotion advanced during this check of replay');
   expect(await given).toMatchObject({ end: 'done', standing: { open: null } });
   expect(promotionJournal(join(dir, 'my.promotions')).records.map(({ kind }) => kind)).toEqual(['started', 'back']);
 });
@@ -190,11 +190,11 @@ describe('a decision whose process was killed', () => {
       expect(showPromotion(optionsOf()).lines.join(' ')).toContain('does not yet say what promotion 1 decided');
       const { lines, check, standing } = await checkPromotion(optionsOf());
       expect([live(), standing.pending]).toEqual([wider(21), null]);
-      expect(lines[0]).toBe('an earlier command ended too early; what it decided is done now');
+      expect(lines[0]).toBe('completed the decision of an interrupted command');
       expect(check?.result).toBe('not yet');
       // From now on a person's own change is the person's.
       file('my.yaml', wider(30));
-      expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed by hand');
+      expect(showPromotion(optionsOf()).lines.join(' ')).toContain('was changed manually');
       await expect(checkPromotion(optionsOf())).rejects.toThrow('it was changed by hand');
       expect(live()).toBe(wider(30));
     },
@@ -202,11 +202,11 @@ describe('a decision whose process was killed', () => {
 
   test.each([false, true])('is gone back from as if it had not been (file already there: %s)', async isPlaced => {
     await decided(isPlaced);
-    expect(previewBack(optionsOf()).lines[0]).toContain('would say again what it said before promotion 1');
+    expect(previewBack(optionsOf()).lines[0]).toContain('would be restored to its content before promotion 1');
     const { end, standing } = await promotionBack(optionsOf());
     expect([end, live(), standing.open, standing.pending]).toEqual(['done', SANDBOX, null, null]);
-    expect(() => previewBack(optionsOf())).toThrow('there is nothing to go back from');
-    await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to go back from');
+    expect(() => previewBack(optionsOf())).toThrow('there is nothing to roll back');
+    await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
   });
 
   test.each([wider(21), SANDBOX, wider(30)])(
@@ -218,11 +218,11 @@ describe('a decision whose process was killed', () => {
       const back = { kind: 'back', promotion: 1, at: 9, by: 'ann', reason: 'a test', version: '0.1.0' } as const;
       noteInJournal(at, { ...back, to: keptCopy(at, SANDBOX), from: keptCopy(at, wider(21)) });
       file('my.yaml', found);
-      expect(previewBack(optionsOf()).lines[0]).toContain('would say again what it said before promotion 1');
+      expect(previewBack(optionsOf()).lines[0]).toContain('would be restored to its content before promotion 1');
       const { end, lines, standing } = await promotionBack(optionsOf());
       expect([end, live(), standing.pending, standing.placed]).toEqual(['done', SANDBOX, null, []]);
       expect(lines.join(' ').includes('changed by hand')).toBe(found === wider(30));
-      await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to go back from');
+      await expect(promotionBack(optionsOf())).rejects.toThrow('there is nothing to roll back');
     },
   );
 
@@ -254,7 +254,7 @@ test('going back keeps the rights and the link of the live file, and takes away 
   noteInJournal(at, approved(2, 4, 'replay', null, null));
   noteInJournal(at, approved(2, 5, 'paper', keptCopy(at, wider(21)), null));
   const { lines } = await promotionBack(optionsOf());
-  expect([existsSync(real), lines.join(' ')]).toEqual([false, expect.stringContaining('is taken away')]);
+  expect([existsSync(real), lines.join(' ')]).toEqual([false, expect.stringContaining('is removed')]);
   // The link that leads nowhere now stays one.
   putInPlace(join(dir, 'my.yaml'), SANDBOX);
   expect([readFileSync(real, 'utf8'), lstatSync(join(dir, 'my.yaml')).isSymbolicLink()]).toEqual([SANDBOX, true]);
@@ -282,7 +282,7 @@ test.skipIf(!isRoot)('an owner that only root could keep is told, and the file i
   process.seteuid!(STRANGER);
   try {
     expect(putInPlace(my, wider(21))).toEqual([
-      `${my} belonged to 0:0 (user:group) and belongs to ${STRANGER}:0 now, because only root may give it back: chown 0:0 ${my}`,
+      `${my} belonged to 0:0 (user:group) and now belongs to ${STRANGER}:0, because only root can change it back; run chown 0:0 ${my}`,
     ]);
   } finally {
     process.seteuid!(0);
@@ -306,16 +306,16 @@ describe('a live file that is broken', () => {
     await broken();
     const shown = showPromotion(optionsOf());
     expect(shown.lines).toEqual([
-      `${join(dir, 'my.yaml')} is no configuration as it is:`,
+      `${join(dir, 'my.yaml')} is not a valid configuration:`,
       expect.stringMatching(/my\.yaml:1:/),
-      `${join(dir, 'my.yaml')} was changed by hand since the promotion put it there`,
+      `${join(dir, 'my.yaml')} was changed manually since the promotion put it there`,
     ]);
     expect(shown.next).toContain(`puntas promote back -c ${join(dir, 'my.yaml')} --reason "..."`);
     expect(previewBack(optionsOf()).lines).toEqual([
-      `${join(dir, 'my.yaml')} would say again what it said before promotion 1`,
-      'it is no configuration as it is:',
+      `${join(dir, 'my.yaml')} would be restored to its content before promotion 1`,
+      'not a valid configuration:',
       expect.stringMatching(/my\.yaml:1:/),
-      'no bot runs with it',
+      'no bot is running with it',
     ]);
     const { end } = await promotionBack(optionsOf());
     expect([end, live()]).toEqual(['done', SANDBOX]);
@@ -323,7 +323,7 @@ describe('a live file that is broken', () => {
 
   test('gives way to what was there before although that is broken too, and it is said that no bot takes it up', async () => {
     await broken('book: {');
-    expect(previewBack(optionsOf()).lines[1]).toBe('no bot takes that up:');
+    expect(previewBack(optionsOf()).lines[1]).toBe('no bot accepts it:');
     const { end, lines, next } = await promotionBack(optionsOf());
     expect([end, live(), lines.at(-1)]).toEqual([
       'refused',

@@ -98,7 +98,7 @@ describe('the journal of promotions', () => {
     const at = { liveFile: join(root, 'my.yaml'), dir: promotionsDir(join(root, 'my.yaml')) };
     await alone(at, async () => {
       await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow(
-        `${at.dir}: another puntas promote works there`,
+        `${at.dir}: another puntas promote is running there`,
       );
     });
     expect(await alone(at, () => Promise.resolve(1))).toBe(1);
@@ -136,7 +136,7 @@ describe('the journal of promotions', () => {
       await alone({ liveFile: link, dir: beside }, () => Promise.resolve());
       const at = { liveFile: real, dir: promotionsDir(real) };
       await alone({ liveFile: link, dir: beside }, async () => {
-        await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow('another puntas promote works there');
+        await expect(alone(at, () => Promise.resolve(1))).rejects.toThrow('another puntas promote is running there');
       });
     });
 

@@ -79,7 +79,7 @@ describe('a process beside a run', () => {
     const { says, lines, waits, ends: waitEnds } = kept();
     await says('here I am');
     process.kill(lines[0]!.pid, 'SIGKILL');
-    await says('console: it ended (SIGKILL), and is started again in 1 s; the bot goes on');
+    await says('console: ended (SIGKILL); restarting in 1 s; the bot continues');
     expect(waits.map(({ ms }) => ms)).toEqual([1_000]);
     waitEnds();
     await says('here I am', 2);
@@ -150,9 +150,11 @@ test('nothing of an environment stays for a console but names that hold no secre
 });
 
 test('every secret that the program reads from its environment is one that a console refuses', () => {
-  const named = ['src', 'backtest'].flatMap(sourcesIn).flatMap(({ text }) => [
-    ...text.matchAll(/\b(?:PUNTAS|AWS)_[A-Z_]*(?:KEY|SECRET|TOKEN|PASSWORD|WEBHOOK_URL|KEY_ID)(?:_OLD)?\b(?!_FILE)/g),
-  ]);
+  const named = ['src', 'backtest']
+    .flatMap(sourcesIn)
+    .flatMap(({ text }) => [
+      ...text.matchAll(/\b(?:PUNTAS|AWS)_[A-Z_]*(?:KEY|SECRET|TOKEN|PASSWORD|WEBHOOK_URL|KEY_ID)(?:_OLD)?\b(?!_FILE)/g),
+    ]);
   const names = [...new Set(named.map(([name]) => name))].filter(name => !name.endsWith('_'));
   expect(names.length).toBeGreaterThan(8);
   expect(names.filter(name => !SECRETS.test(name))).toEqual([]);

@@ -226,7 +226,7 @@ describe('puntas compare', () => {
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such file or folder/],
     [['--tape', 'docs'], /nothing to compare: docs: no recording recognised/],
     [['--tape', 'docs', '--fees', 'none'], /no tier "none"; there are own, entry, best, config/],
-    [['--tape', 'docs', '--fees', 'config'], /name them with -c/],
+    [['--tape', 'docs', '--fees', 'config'], /pass them with -c/],
     [['--tape', 'docs', '--starts', '0'], /expected a whole number from 1 to 60/],
     [['--tape', 'docs', '--calibrate', '2'], /expected a share from 0\.05 to 0\.9/],
     [['--tape', 'docs', '--out', 'page.txt'], /expected a name that ends in \.html/],
@@ -292,7 +292,8 @@ const missing = !existsSync(SMALL);
 if (missing) console.log(`skipped: no recording at ${SMALL} (set PUNTAS_DATA)`);
 
 describe.skipIf(missing)('the figures of docs/development/evidence/comparison.json are what the code gives', () => {
-  const told = () => (JSON.parse(readFileSync('docs/development/evidence/comparison.json', 'utf8')) as ComparisonFigures).tapes;
+  const told = () =>
+    (JSON.parse(readFileSync('docs/development/evidence/comparison.json', 'utf8')) as ComparisonFigures).tapes;
   const options = { ...COMPARED, threads: 1, version: '', progress: NO_PROGRESS };
 
   test('runs and all, on the smallest recordings', async () => {

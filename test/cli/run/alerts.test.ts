@@ -57,18 +57,18 @@ test('a halt and its end are told by the bot, its death and what was verified by
   await comes(/^demo btc_mxn\n\S+ started: /);
   await bot.sees(/"msg":"quoting"/);
   await ran(['halt', '-c', config, '--reason', 'to see an alert']);
-  await comes(/ halted: to see an alert; look, then lift it with: puntas resume -c /);
+  await comes(/ halted: to see an alert; investigate, then resume with: puntas resume -c /);
   await ran(['resume', '-c', config, '--reason', 'it was only to see an alert']);
   await comes(/ halted: over: to see an alert/);
   bot.signal('SIGKILL');
   const { stderr: dead } = await bot.ended;
   await comes(/ down: its process \d+ is gone; its orders may be live/);
-  await comes(/ halted: the bot has shown no life for .* verified that no order of demo is left; trading stays halted/);
+  await comes(/ halted: the bot has shown no life for .* verified: no open orders of demo left; trading stays halted/);
   const next = begin(['run', '-c', config], { ...keys, ...TOLD });
   await comes(/ down: over: /);
   next.signal('SIGTERM');
   const { stderr: stopped } = await next.ended;
-  await comes(/ stopped: stopped \(SIGTERM\); no order of ours is left; since .* UTC: .*halted 1/);
+  await comes(/ stopped: stopped \(SIGTERM\); verified: no open orders left; since .* UTC: .*halted 1/);
   sentinel.signal('SIGTERM');
   const { stderr: watched } = await sentinel.ended;
   for (const secret of [TOKEN, SECRET, keys['PUNTAS_API_SECRET']!])
@@ -80,9 +80,11 @@ test('a halt and its end are told by the bot, its death and what was verified by
 
 test('puntas alert test says what became of a message on each way, and what is missing', async () => {
   const both = await ran(['alert', 'test', '-c', config], TOLD);
-  expect(both.stdout).toMatch(/^pass {2}webhook at \S+: arrived after \d+ ms\npass {2}telegram chat -100123: arrived/);
+  expect(both.stdout).toMatch(
+    /^pass {2}webhook at \S+: delivered after \d+ ms\npass {2}telegram chat -100123: delivered/,
+  );
   expect(both.code).toBe(0);
-  await comes(/ test: this is a test: alerts arrive here/);
+  await comes(/ test: test message: alerts arrive here/);
   const wrong = await ran(['alert', 'test', '-c', config], { ...TOLD, PUNTAS_TELEGRAM_TOKEN: '1:AAAAAAAAAAAAAAAA' });
   expect(wrong.stdout).toContain('fail  telegram chat -100123: answers 404: Not Found');
   expect(wrong.code).toBe(1);
@@ -90,5 +92,7 @@ test('puntas alert test says what became of a message on each way, and what is m
   expect(missing.stderr).toContain('PUNTAS_TELEGRAM_TOKEN is not set');
   expect(missing.code).toBe(2);
   const nobody = await ran(['alert', 'test', '-c', bench.config()]);
-  expect(nobody.stderr).toContain('alerts: nobody is told; write the section into the YAML (docs/alerts.md)');
+  expect(nobody.stderr).toContain(
+    'alerts: no channel is configured; add the section alerts to the YAML (docs/alerts.md)',
+  );
 });

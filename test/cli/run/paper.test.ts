@@ -39,7 +39,7 @@ const NO_KEY = { PUNTAS_API_KEY_FILE: '/nowhere/key', PUNTAS_API_SECRET_FILE: '/
 describe.concurrent('puntas run --paper', () => {
   test('trades the market of another process without a key, says that it is paper everywhere, and ends clean', async () => {
     const program = puntas(['run', '--paper', '-c', config(), '--json'], NO_KEY);
-    await program.sees(/PAPER: no order leaves this machine and no key is read/);
+    await program.sees(/PAPER TRADING: no order is sent to the exchange, and no key is read/);
     const [, metrics] = await program.sees(/paper: metrics at (http:[^"]+)/);
     await program.sees(/paper: bid \d+ .*ask \d+/);
     expect(await (await fetch(metrics!)).text()).toContain('puntas_paper{book="btc_mxn"} 1');
@@ -61,7 +61,7 @@ describe.concurrent('puntas run --paper', () => {
     program.signal('SIGINT');
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^PAPER, no money: pessimistic fills on the market of http/);
+    expect(stdout).toMatch(/^PAPER TRADING, no real money: pessimistic fills on the market of http/);
     expect(stdout).toMatch(/profit \S+ = spread \S+ \+ inventory \S+ \+ fees \S+\n/);
   });
 
@@ -71,7 +71,7 @@ describe.concurrent('puntas run --paper', () => {
     const paper = config();
     expect((await ran(['run', '-c', other, '--state', both, '--for', '2s'])).code).toBe(0);
     const second = await ran(['run', '--paper', '-c', paper, '--state', both, '--for', '2s']);
-    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('a bot that is not on paper')]);
+    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('a bot that does not trade on paper')]);
     const own = bench.path('own');
     expect((await ran(['run', '--paper', '-c', paper, '--state', own, '--for', '2s'])).code).toBe(0);
     const third = await ran(['run', '-c', other, '--state', own, '--for', '2s']);
@@ -81,18 +81,18 @@ describe.concurrent('puntas run --paper', () => {
   });
 
   test.each([
-    ['a file that is for paper only, without --paper', [], (text: string) => text, /for paper only.*--paper/],
+    ['a file that is for paper only, without --paper', [], (text: string) => text, /for paper trading only.*--paper/],
     [
       'no opening balance of a currency',
       ['--paper'],
       (text: string) => text.replace(/mxn: "75000"/, 'usd: "5"'),
-      /paper\.balances: expected what to begin with of mxn/,
+      /paper\.balances: expected opening balances of mxn/,
     ],
     [
       'a book that is not traded there',
       ['--paper'],
       (text: string) => text.replace('book: btc_mxn', 'book: doge_mxn').replace('btc: ', 'doge: '),
-      /book doge_mxn is not traded there; expected one of/,
+      /book doge_mxn is not traded at this exchange; expected one of/,
     ],
   ] as const)('refuses %s in one line', async (_what, flags, change, line) => {
     const ended = await ran(['run', ...flags, '-c', config(change), '--for', '2s'], NO_KEY);

@@ -33,7 +33,7 @@ describe.concurrent('puntas run', () => {
   test('ends by itself after --for, and without --json says what came of it in a few lines for a person', async () => {
     const ended = await ran(['run', '-c', bench.config(), '--for', '4s']);
     expect(ended.code).toBe(0);
-    expect(ended.stdout).toMatch(/no order of ours is left\nthe ledger equals the balances to the last digit\n$/);
+    expect(ended.stdout).toMatch(/verified: no open orders left\nthe ledger equals the balances to the last digit\n$/);
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly on %s', async signal => {

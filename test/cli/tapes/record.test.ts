@@ -119,7 +119,7 @@ describe('puntas record', () => {
     expect(models.map(({ model }) => model)).toEqual(['expected']);
   });
 
-  test.each([[['--book', 'nothing_here'], /nothing_here: the exchange lists no such book; it has .*btc_mxn/]])(
+  test.each([[['--book', 'nothing_here'], /nothing_here: not listed by the exchange; expected one of .*btc_mxn/]])(
     'says in one line what is wrong with %j',
     async (args, sentence) => {
       const ended = await ran(['record', '-c', bench.config(), '--out', bench.path('none'), ...args]);
@@ -153,7 +153,7 @@ describe('puntas import', () => {
     expect(openStoredTape(out).rows).toBe(report.rows);
     const again = await ran(args);
     expect(again.code).toBe(2);
-    expect(again.stderr).toMatch(/book=btc_mxn is there already: an import makes a new tape/);
+    expect(again.stderr).toMatch(/book=btc_mxn already exists; append to it/);
   });
 
   test('that goes on with a tape and is killed half way leaves it as it was, and can be repeated', async () => {

@@ -79,7 +79,10 @@ async function end({ one, run, began }: Staying): Promise<void> {
   const allowed = /(?:^|&& )(?:[A-Z_]+=\S+ )*(?:npx|npm) [^&]*$/.test(one.typed) ? [0, 130] : [0];
   const code = run.isOver() ? await run.ended : null;
   judge(one, run.text(), code, allowed, began);
-  if (/puntas run\b|npm start$/.test(one.typed) && !/no order of ours is left|"openOrdersLeft":0,/.test(run.text()))
+  if (
+    /puntas run\b|npm start$/.test(one.typed) &&
+    !/verified: no open orders left|"openOrdersLeft":0,/.test(run.text())
+  )
     flaw(one.places[0]!, `\`${one.typed}\` did not end clean`, run.text());
 }
 
@@ -201,7 +204,7 @@ async function runSession(session: Session, lane: number): Promise<void> {
       await within(PATIENCE_MS, () => bot!.isOver());
       const text = bot.text();
       keep(`bot beside ${session.name}`, text);
-      if (!bot.isOver() || (await bot.ended) !== 0 || !/no order of ours is left\nthe ledger equals/.test(text))
+      if (!bot.isOver() || (await bot.ended) !== 0 || !/verified: no open orders left\nthe ledger equals/.test(text))
         flaw(session.name, 'the bot beside it did not end clean', text);
       const replay = clone.types(`puntas replay ${state} --all`);
       if ((await replay.ended) !== 0 || NEVER.test(replay.text()))

@@ -193,7 +193,7 @@ const SHOWS: readonly (readonly [RegExp, RegExp])[] = [
   [/puntas export -c/, /\d+ rows? of (?:fills|ledger)/],
   [/puntas halt\b(?!.* --cancel)/, /^halted: /m],
   [/puntas halt\b.* --cancel/, /no order of [^\n]*is left|verified/],
-  [/puntas reduce\b(?!.* --preview)/, /closes inventory only/],
+  [/puntas reduce\b(?!.* --preview)/, /quotes only to reduce inventory/],
   [/puntas reload\b.* --json/, /^\{"end":"nothing to do"/m],
   [/puntas reload\b/, /^ +now +then$|nothing has changed/m],
   [/puntas resume\b(?!.* --preview)/, /lifted|the pause is over/],

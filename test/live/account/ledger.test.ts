@@ -253,14 +253,14 @@ describe('what no list tells of', () => {
     [{ amount: '0' }, /--amount: expected something other than 0/],
     [{ amount: '1e3' }, /--amount: expected decimal digits like 12\.5 or -12\.5, found 1e3/],
     [{ currency: 'b/c' }, /--currency: expected a ticker like btc, found b\/c/],
-    [{ reason: ' x ' }, /--reason: say in a few words/],
+    [{ reason: ' x ' }, /--reason: expected a few words that say/],
   ])('%j is refused in one line', async (change, says) => {
     const at = world(49);
     await (await started(at)).stop();
     const ask = { currency: 'btc', amount: '1', reason: 'because of it', ...change };
     await expect(adjust(at.stateDir, ask, at.clock)).rejects.toThrow(says);
     const good = { ...ask, reason: 'because of it', currency: 'btc', amount: '1' };
-    await expect(adjust(folders.fresh(), good, at.clock)).rejects.toThrow(/no puntas\.db there/);
+    await expect(adjust(folders.fresh(), good, at.clock)).rejects.toThrow(/no puntas\.db found/);
   });
 });
 

@@ -24,7 +24,7 @@ describe('a state directory that others can write', () => {
     const dir = used();
     chmodSync(dir, mode);
     expect(() => opened(dir)).toThrow(
-      `${dir} can be written by others (mode ${mode.toString(8)}): look who did, then chmod go-w ${dir}`,
+      `${dir} is writable by other users (mode ${mode.toString(8)}); check whether it was changed, then chmod go-w ${dir}`,
     );
     chmodSync(dir, 0o755);
     expect(() => opened(dir).close()).not.toThrow();
@@ -53,7 +53,7 @@ describe.skipIf(!isRoot)('a state of another user (skipped unless root: only roo
     const dir = used();
     if (name === 'HALTED') writeFileSync(join(dir, name), '{}');
     chownSync(join(dir, name), NOBODY, NOBODY);
-    expect(() => opened(dir)).toThrow(/belongs to user 65534, this process is user 0: run it as that user/);
+    expect(() => opened(dir)).toThrow(/belongs to user 65534, but this process runs as user 0; run it as user 65534/);
   });
 });
 
@@ -66,7 +66,7 @@ describe('a planted link in a state directory', () => {
       writeFileSync(victim, 'precious');
       rmSync(join(dir, name), { force: true });
       symlinkSync(victim, join(dir, name));
-      expect(() => opened(dir)).toThrow(`${join(dir, name)} is a link, expected a file of ours`);
+      expect(() => opened(dir)).toThrow(`${join(dir, name)} is a symbolic link, expected a regular file`);
       expect(readFileSync(victim, 'utf8')).toBe('precious');
     },
   );

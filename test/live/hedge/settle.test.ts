@@ -68,9 +68,9 @@ describe('a conversion with a lost answer whose currencies both move', () => {
           ? /beyond the ledger: -0\.0677; carried out it would be -0\.08, not carried out 0/
           : /beyond the ledger: 0\.0123; carried out it would be -0\.08, not carried out 0/,
       );
-      expect(lines).toMatch(/the balances do not tell: look in the account/);
+      expect(lines).toMatch(/the balances do not show the outcome; check the account/);
       const said = await settleHedge(at.stateDir, { id, as, reason: 'seen on its web page', by: 'ana' }, clock);
-      expect(said.at(-1)).toMatch(new RegExp(`left for the bot: ${id} settled as ${as} by ana; a running bot`));
+      expect(said.at(-1)).toMatch(new RegExp(`requested: ${id} settled as ${as} by ana; a running bot`));
       await at.clock.advance(15_000);
       const row = hedgesIn(at.stateDir).find(each => each.id === id);
       expect([row?.state, row?.why]).toEqual([
@@ -93,7 +93,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
       expect(summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
       expect(replay(at.stateDir, 'all', () => undefined)).toBe(true);
       await expect(settleHedge(at.stateDir, { id, as, reason: 'once more', by: 'ana' }, clock)).rejects.toThrow(
-        /only one whose outcome is unknown is settled by a person/,
+        /only a hedge with an unknown outcome can be settled manually/,
       );
     },
   );
@@ -140,7 +140,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
 
   test.each([
     [{ id: 'nobody' }, /no hedge nobody in its recordings/],
-    [{ reason: ' x ' }, /--reason: say in a few words/],
+    [{ reason: ' x ' }, /--reason: expected a few words that say/],
   ])('%j is refused in one line', async (change, says) => {
     const at = world(93);
     const running = await started(at, {
@@ -151,9 +151,7 @@ describe('a conversion with a lost answer whose currencies both move', () => {
     await expect(settleHedge(at.stateDir, ask, clock)).rejects.toThrow(says);
     // Nothing moved beside it: the contrary of what the balances say is not taken.
     const contrary = { ...ask, id: unknownIn(at.stateDir).id, as: 'executed', reason: 'it must have been' } as const;
-    await expect(settleHedge(at.stateDir, contrary, clock)).rejects.toThrow(
-      /the balances say the contrary of executed/,
-    );
+    await expect(settleHedge(at.stateDir, contrary, clock)).rejects.toThrow(/the balances exactly contradict executed/);
     await running.stop();
   });
 });

@@ -66,11 +66,11 @@ describe('a bot that breaks', () => {
     expect(replayed(dir)).toEqual({
       same: true,
       printed: expect.stringMatching(
-        /^run \d+: \d+ inputs, \d+ commands, every command the same, and broke as it did then: not a whole number of lots$/,
+        /^run \d+: \d+ inputs, \d+ commands, every command the same, and failed as it did then: not a whole number of lots$/,
       ) as string,
     });
     const told = explain({ dir, at: null });
-    expect([told.difference, told.note]).toEqual([null, 'the engine broke in this run: not a whole number of lots']);
+    expect([told.difference, told.note]).toEqual([null, 'the engine failed in this run: not a whole number of lots']);
     expect(explanationText(told)).not.toContain('DIFFERENT');
 
     // A Puntas in which the defect is mended decides otherwise from there on.

@@ -36,7 +36,7 @@ describe('puntas cancel', () => {
     expect(before.length).toBeGreaterThan(0);
     const { end, live } = await cancel(world);
     expect(end.end).toBe('done');
-    expect(end.lines[0]).toMatch(/^[56] orders were live; verified: no order of demo is left on btc_mxn$/);
+    expect(end.lines[0]).toMatch(/^[56] orders were live; verified: no open orders of demo left on btc_mxn$/);
     expect(live).toContain(0);
     await world.clock.advance(10 * SECOND);
     expect(ours(world).length).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe('puntas cancel', () => {
     latchIn(world.stateDir).setPause({ reason: 'lunch', at: 0, by: 'person', until: null });
     await world.clock.advance(4 * SECOND);
     const { end } = await cancel(world);
-    expect(end.lines.at(-1)).toMatch(/^run \d+ goes on after \S+ s, paused: lunch$/);
+    expect(end.lines.at(-1)).toMatch(/^run \d+ resumed after \S+ s, paused: lunch$/);
     await world.clock.advance(20 * SECOND);
     expect(ours(world)).toEqual([]);
     await bot.stop();
@@ -87,7 +87,7 @@ describe('puntas cancel', () => {
     const world = worldOf(184);
     const { end } = await cancel(world);
     expect(end.end).toBe('refused');
-    expect(end.lines.join()).toMatch(/no bot took this up within 10 s, .*puntas halt --cancel/);
+    expect(end.lines.join()).toMatch(/no bot accepted the request within 10 s, .*puntas halt --cancel/);
     world.end();
   });
 });

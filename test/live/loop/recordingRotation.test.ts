@@ -187,7 +187,7 @@ test('a run goes on quoting while the next one, of the same configuration, could
   expect(runs.rotation.run).toBe(first);
   // Once, not at each look.
   expect(runs.lines.filter(({ level }) => level === 'error').map(({ text }) => text)).toEqual([
-    'the next run could not begin, so this one goes on: its spread cannot pay the fees any more',
+    'the next run could not start, so this one continues: its spread cannot pay the fees any more',
   ]);
   refusal = null;
   await world.clock.advance(10 * SECOND);

@@ -142,7 +142,7 @@ describe('a new configuration for a bot that runs', () => {
     const narrow = spreadOf(bot);
     const [answer, away] = await Promise.all([bot.ask(), bot.away(10)]);
     expect(answer.end).toBe('taken');
-    expect(answer.lines.at(-1)).toMatch(/^taken: run \d+ goes on with it after \d\.\d s$/);
+    expect(answer.lines.at(-1)).toMatch(/^applied: run \d+ resumed with it after \d\.\d s$/);
     expect(away).toBeLessThan(4);
     expect(spreadOf(bot)).toBeGreaterThan(2 * narrow);
     const last = recordingsIn(bot.world.stateDir).at(-1)!.run;
@@ -157,7 +157,7 @@ describe('a new configuration for a bot that runs', () => {
   test('of the log alone is taken at once: no quote moves', async () => {
     const bot = await botOf(93);
     bot.change({ log: { level: 'warn' } });
-    expect((await bot.ask()).lines).toEqual(['log.level: "info" -> "warn"', 'taken; no quote moved for it']);
+    expect((await bot.ask()).lines).toEqual(['log.level: "info" -> "warn"', 'applied; no quote was moved']);
     expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
     expect(await bot.ask()).toMatchObject({ end: 'nothing to do' });
     await bot.end();
@@ -178,8 +178,8 @@ describe('a new configuration for a bot that runs', () => {
     ['an unknown key', { strategy: { halfSpreadBpz: 1 } }, /strategy.halfSpreadBpz: unknown key; did you mean/],
     ['a bad value', { limits: { ordersMax: -1 } }, /limits.ordersMax/],
     ['what contradicts itself', { limits: { ordersMax: 2 } }, /ordersMax/],
-    ['the instance', { instance: 'other' }, /^instance: "demo" -> "other": only a restart takes this up$/],
-    ['the exchange', { exchange: { seed: 5 } }, /^exchange.seed: 3 -> 5: only a restart takes this up$/],
+    ['the instance', { instance: 'other' }, /^instance: "demo" -> "other": takes effect only after a restart$/],
+    ['the exchange', { exchange: { seed: 5 } }, /^exchange.seed: 3 -> 5: takes effect only after a restart$/],
     ['a spread that cannot pay the fee', { strategy: { halfSpreadBps: 9 } }, /widen it to at least 21 bps/],
     ['orders that cannot be', { strategy: { amount: '0.00000001', levelAmountStep: '0' } }, /nothing would be quoted/],
   ])('with %s is refused by name, whole, and nothing moves', async (_, changes, told) => {
@@ -189,7 +189,7 @@ describe('a new configuration for a bot that runs', () => {
     const answer = await bot.ask();
     expect(answer.end).toBe('kept');
     expect(answer.lines.some(line => told.test(line))).toBe(true);
-    expect(answer.lines.at(-1)).toBe('nothing was taken: the configuration that was goes on');
+    expect(answer.lines.at(-1)).toBe('nothing was applied; the previous configuration stays in force');
     expect(recordingsIn(bot.world.stateDir)).toHaveLength(1);
     expect(await bot.away(10)).toBe(0);
     await bot.end();
@@ -198,7 +198,7 @@ describe('a new configuration for a bot that runs', () => {
   test('is refused when the file is not what the person read', async () => {
     const bot = await botOf(95);
     bot.change({ strategy: { levels: 2 } });
-    expect((await bot.ask(false, digestOf('something else'))).lines[0]).toMatch(/does not say what you read/);
+    expect((await bot.ask(false, digestOf('something else'))).lines[0]).toMatch(/differs from the previewed file/);
     expect((await bot.ask(false, digestOf(bot.text))).end).toBe('taken');
     await bot.end();
   });
@@ -218,7 +218,7 @@ describe('a new configuration for a bot that runs', () => {
     for (const isPreview of [true, false]) {
       const answer = await bot.ask(isPreview);
       expect(answer.end, answer.lines.join('; ')).toBe('kept');
-      expect(answer.lines[0]).toMatch(/^it would halt at once: /);
+      expect(answer.lines[0]).toMatch(/^it would halt immediately: /);
       expect(answer.lines[0]).toMatch(told);
     }
     expect(await bot.away(10)).toBe(0);
@@ -234,7 +234,7 @@ describe('a new configuration for a bot that runs', () => {
     expect(bot.ours()).toHaveLength(2);
     const texts = bot.running.log.map(({ text }) => text);
     expect(texts).toContain('reload: strategy.levels: 3 -> 1');
-    expect(texts.some(text => /^reload: taken: run \d+/.test(text))).toBe(true);
+    expect(texts.some(text => /^reload: applied: run \d+/.test(text))).toBe(true);
     bot.change({ instance: 'x' } as unknown as Tree);
     bot.running.hangUp();
     await bot.world.clock.advance(SECOND);
@@ -272,7 +272,7 @@ test('a second command leaves the request of another, which waits, as it is', as
   const box = new ReloadBox(stateDir);
   box.put({ id: 'bobs', at: clock.now(), by: 'bob', reason: '', digest: null, isPreview: false });
   const asked = { config, paper: false, preview: false, reason: '', by: 'ann', id: 'anns' };
-  await expect(askReload(asked, clock)).rejects.toThrow(/what bob asked of it waits/);
+  await expect(askReload(asked, clock)).rejects.toThrow(/a request by bob is still pending/);
   expect(box.waiting()?.id).toBe('bobs');
   bot.world.end();
 });

@@ -24,7 +24,7 @@ const prices = (at: World, side: 'buy' | 'sell'): readonly string[] =>
   [...account(at).active.values()].filter(o => o.side === side).map(o => textOfPrice(o.instrument, o.price));
 const texts = (running: Running) => running.log.map(({ text }) => text).join('\n');
 const isOnTick = (tick: string) => (price: string) => moneyOf(price) % moneyOf(tick) === 0n;
-const refusalsOf = (running: Running) => running.log.filter(({ text }) => /was refused \(04/.test(text)).length;
+const refusalsOf = (running: Running) => running.log.filter(({ text }) => /was rejected \(04/.test(text)).length;
 
 async function quotesOn(at: World, tick: string, withinS: number): Promise<number> {
   for (let s = 1; s <= withinS; s++) {
@@ -51,7 +51,7 @@ describe('a tick that changes under a running bot', () => {
       await quotesOn(at, tick, 30);
       expect(texts(running)).toMatch(
         new RegExp(
-          `the exchange changed btc_mxn: tick 10 -> ${tick}.*; quotes are withdrawn, the next run takes it up`,
+          `the exchange changed btc_mxn: tick 10 -> ${tick}.*; quotes are canceled, and the next run applies it`,
         ),
       );
       expect(refusalsOf(running)).toBeLessThanOrEqual(6);
@@ -119,7 +119,7 @@ describe('other rules', () => {
     );
     await at.clock.advance(310 * SECOND);
     expect(texts(running)).toMatch(
-      /the exchange changed btc_mxn: smallest amount 0\.0000006 -> 0\.001, largest value 200000000 -> 1000000, maker fee .* -> 0\.0400 %, taker fee .* -> 0\.0900 %; taken up at once/,
+      /the exchange changed btc_mxn: smallest amount 0\.0000006 -> 0\.001, largest value 200000000 -> 1000000, maker fee .* -> 0\.0400 %, taker fee .* -> 0\.0900 %; applied immediately/,
     );
     expect(recordingsIn(at.stateDir)).toHaveLength(1);
     // At any one moment a side may just be on its way from one price to the next.
@@ -137,7 +137,7 @@ describe('other rules', () => {
     await at.clock.advance(320 * SECOND);
     const placed = running.arrived.filter(({ method }) => method === 'POST').length;
     await at.clock.advance(60 * SECOND);
-    expect(texts(running)).toMatch(/the exchange does not list btc_mxn any more: nothing is quoted until it does/);
+    expect(texts(running)).toMatch(/the exchange no longer lists btc_mxn; nothing is quoted until it does/);
     expect(texts(running)).toMatch(/not quoting: book is not traded any more/);
     expect(running.arrived.filter(({ method }) => method === 'POST')).toHaveLength(placed);
     expect(latchIn(at.stateDir).read()).toBeNull();

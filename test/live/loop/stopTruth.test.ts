@@ -53,7 +53,7 @@ describe('a stop', () => {
       ]) {
         expect(/differs/i.test(text)).toBe(false);
         expect(/not compared/.test(text)).toBe(!isCompared);
-        expect(/no order of ours is left/.test(text)).toBe(left.length === 0 && areRead);
+        expect(/verified: no open orders left/.test(text)).toBe(left.length === 0 && areRead);
       }
     },
   );

@@ -108,7 +108,7 @@ describe('a message of any kind', () => {
   });
 
   const FLAWS: Readonly<Record<string, readonly [change: (file: string) => void, why: RegExp]>> = {
-    'that others can write': [file => chmodSync(file, 0o622), /can be written by others \(mode 622\).*chmod go-w/],
+    'that others can write': [file => chmodSync(file, 0o622), /is writable by other users \(mode 622\).*chmod go-w/],
     'behind a link': [
       file => {
         const elsewhere = join(mkdtempSync(join(root, 'elsewhere-')), 'planted.json');
@@ -173,7 +173,7 @@ describe('a message of any kind', () => {
 
   test.skipIf(process.geteuid?.() !== 0).each(ALL)('(%s) of another user is refused', kind => {
     const refused = found(kind, file => lchownSync(file, 4_321, 4_321))?.refused;
-    expect(refused?.why).toMatch(/belongs to user 4321, this process is user 0/);
+    expect(refused?.why).toMatch(/belongs to user 4321, but this process runs as user 0/);
   });
 });
 
@@ -295,27 +295,27 @@ describe.skipIf(!isOwned)('what a command leaves for a bot', () => {
 
   test.each(Object.entries(puts))('(%s) is not left in a folder that others can write', (_, put) => {
     chmodSync(dir, 0o777);
-    expect(put).toThrow(/can be written by others \(mode 777\)/);
+    expect(put).toThrow(/is writable by other users \(mode 777\)/);
     expect(readdirSync(dir)).toEqual([]);
   });
 
   test.each(Object.entries(puts))('(%s) is not left beside a file that others can write, or a link', (_, put) => {
     writeFileSync(join(dir, 'journal.db'), '');
     chmodSync(join(dir, 'journal.db'), 0o666);
-    expect(put).toThrow(/journal\.db can be written by others/);
+    expect(put).toThrow(/journal\.db is writable by other users/);
     rmSync(join(dir, 'journal.db'));
     symlinkSync('/etc/hostname', join(dir, 'journal.db'));
-    expect(put).toThrow(/journal\.db is a link/);
+    expect(put).toThrow(/journal\.db is a symbolic link/);
   });
 
   test('and the journal of promotions is not read where others could have written it', () => {
     noteInJournal(dir, started(1, 1));
     expect(promotionJournal(dir).records).toHaveLength(1);
     chmodSync(join(dir, 'journal.jsonl'), 0o606);
-    expect(() => promotionJournal(dir)).toThrow(/journal\.jsonl can be written by others .*chmod go-w/);
+    expect(() => promotionJournal(dir)).toThrow(/journal\.jsonl is writable by other users .*chmod go-w/);
     chmodSync(join(dir, 'journal.jsonl'), 0o600);
     mkdirSync(join(dir, 'files'));
     chmodSync(join(dir, 'files'), 0o777);
-    expect(() => promotionJournal(dir)).toThrow(/files can be written by others/);
+    expect(() => promotionJournal(dir)).toThrow(/files is writable by other users/);
   });
 });

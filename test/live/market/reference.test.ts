@@ -108,12 +108,12 @@ test('a feed that fails tells the engine nothing; it is said once a minute, and 
   const { clock, events, texts, noted, reads } = reading(new Map([['btc_mxn', feed]]), ['btc_mxn']);
   reads.start();
   await clock.advance(59_500);
-  expect([events, noted, texts()]).toEqual([[], [], ['the feed far tells no price: gone']]);
+  expect([events, noted, texts()]).toEqual([[], [], ['the feed far has no price: gone']]);
   await clock.advance(1_000);
   expect(texts()).toHaveLength(2);
   feed.reading = { kind: 'price', price: 1, ageMs: 0 };
   await clock.advance(3_000);
-  expect(texts().slice(2)).toEqual(['the feeds tell prices again']);
+  expect(texts().slice(2)).toEqual(['the feeds have prices again']);
   expect(events).toHaveLength(3);
   await reads.stop();
 });

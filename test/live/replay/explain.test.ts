@@ -111,8 +111,8 @@ describe('an explanation', () => {
   });
 
   test.each([
-    ['before the first run', () => 1_000, /nothing is kept of 1970-.*; the recordings there have 20.* to 20/],
-    ['after the last one', () => 4_102_444_800_000, /nothing is kept of 2100-.*; the recordings there have 20.* to 20/],
+    ['before the first run', () => 1_000, /no recording of 1970-.*; the recordings cover 20.* to 20/],
+    ['after the last one', () => 4_102_444_800_000, /no recording of 2100-.*; the recordings cover 20.* to 20/],
   ])('of a moment %s says what is kept', (_, at, says) => {
     expect(() => explain({ dir, at: at() })).toThrow(says);
   });

@@ -44,17 +44,17 @@ describe('puntas halt', () => {
     expect(ours(world).length).toBeGreaterThan(0);
     const halted = latchHalt({ stateDir: world.stateDir, configFile: 'my.yaml' }, 'look at it', world.clock.now());
     expect([halted.code, halted.isLatched]).toEqual([0, true]);
-    expect(halted.text).toMatch(
-      /lift it, after you have looked, with: puntas resume -c \S+\/my\.yaml --reason "\.\.\."$/,
-    );
+    expect(halted.text).toMatch(/investigate, then resume with: puntas resume -c \S+\/my\.yaml --reason "\.\.\."$/);
     const { code, lines, asked } = await cancel(world);
     expect([code, ours(world)]).toEqual([0, []]);
-    expect(lines.join()).toMatch(/^verified: no order of demo is left on btc_mxn/);
+    expect(lines.join()).toMatch(/^verified: no open orders of demo left on btc_mxn/);
     expect(asked.filter(({ method }) => method === 'POST')).toEqual([]);
     expect(asked.some(({ method }) => method === 'DELETE')).toBe(true);
     await world.clock.advance(30 * SECOND);
     expect(ours(world)).toEqual([]);
-    expect(latchHalt({ stateDir: world.stateDir }, 'once more', 0).text).toMatch(/halted there already: look at it/);
+    expect(latchHalt({ stateDir: world.stateDir }, 'once more', 0).text).toMatch(
+      /trading is already halted: look at it/,
+    );
     expect((await bot.stop()).failure).toBeNull();
     world.end();
   });
@@ -130,7 +130,7 @@ describe('puntas halt', () => {
     const live = ours(world);
     const { code, lines } = await cancel(world, () => 'lost');
     expect(code).toBe(3);
-    expect(lines[0]).toBe('open orders could not be read: the log above says why');
+    expect(lines[0]).toBe('open orders could not be read; see the log above');
     for (const id of live) expect(lines).toContain(`not verified to be gone: ${id}`);
     await bot.stop();
     world.end();
@@ -168,7 +168,7 @@ describe('puntas halt', () => {
     // What the state knows was taken out and asked for by itself.
     expect([code, ours(world)]).toEqual([3, []]);
     expect(lines.join('\n')).toMatch(
-      /^the list of open orders on btc_mxn is full of orders of other programs, and may leave out some of demo \(the \d+ that the state knows were asked for one by one\): cancel some of the others, then give this command again, or look at the exchange by hand\norders of demo may be left on btc_mxn/,
+      /^the list of open orders on btc_mxn is full of orders of other programs, and may omit some of demo \(the \d+ that the state knows were looked up one by one\); cancel some of the others, then run this command again, or check manually at the exchange\norders of demo may still be open on btc_mxn/,
     );
     expect(lines.join('\n')).not.toContain('not verified to be gone');
     await bot.stop();
@@ -180,7 +180,7 @@ describe('puntas halt', () => {
     expect(() => latchHalt({ stateDir: world.stateDir }, 'no', 0)).toThrow(/--reason/);
     expect(() => latchHalt({ stateDir: `${world.stateDir}/none` }, 'look at it', 0)).toThrow(/no such folder/);
     expect(existsSync(`${world.stateDir}/none`)).toBe(false);
-    expect(() => lastConfigOf(world.stateDir)).toThrow(/name the bot's YAML with -c FILE/);
+    expect(() => lastConfigOf(world.stateDir)).toThrow(/pass its YAML file with -c FILE/);
     expect(nothingToCancel(world.config, world.stateDir)).toMatch(/the embedded exchange is part of the bot's process/);
     expect(latchIn(world.stateDir).read()).toBeNull();
     world.end();

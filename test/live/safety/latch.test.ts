@@ -89,7 +89,9 @@ describe('a disk that is full when trading must halt', () => {
     free(dir);
     expect(latch.read()?.reason).toBe('drawdown');
     expect(latchIn(dir).read()?.reason).toBe('drawdown');
-    expect(texts()).toEqual(['the halt cannot be written to disk: do not start this bot again before you have looked']);
+    expect(texts()).toEqual([
+      'halt could not be written to disk; do not restart this bot before you have investigated',
+    ]);
     resume({ stateDir: dir }, 'looked at it', AT);
     expect(latch.read()).toBeNull();
   });
@@ -130,7 +132,7 @@ describe('puntas resume', () => {
       ...{ at: AT, by: 'person', lifted: halt('drawdown: 5001') },
       reason: 'a deposit, looked at the account',
     });
-    expect(() => resume({ stateDir: dir }, 'once more', AT)).toThrow(/nothing is halted there/);
+    expect(() => resume({ stateDir: dir }, 'once more', AT)).toThrow(/nothing to resume/);
   });
 
   test.each(['', '   ', 'ok'])('wants a reason, not %j', reason => {
@@ -188,10 +190,10 @@ describe('a run', () => {
     await world.clock.advance(20 * SECOND);
     expect(ours().length).toBeGreaterThan(2);
     expect(reduce({ stateDir: world.stateDir }, 'closing for the night', world.clock.now())).toMatch(
-      /^a running bot closes/,
+      /^within seconds, a running bot quotes only to reduce inventory/,
     );
     expect(() => reduce({ stateDir: world.stateDir }, 'once more', world.clock.now())).toThrow(
-      /nothing to do, .* already: closing for the night; lift it with: puntas resume --state /,
+      /nothing to do; .* already reduce-only: closing for the night; resume with: puntas resume --state /,
     );
     await world.clock.advance(10 * SECOND);
     const told = explain({ dir: world.stateDir, at: null });
@@ -245,7 +247,7 @@ describe('a run', () => {
     const latch = latchIn(world.stateDir);
     expect(latch.read()?.reason).toMatch(/^position: 0\.5 btc from the target is beyond its limit$/);
     expect(resume({ stateDir: world.stateDir, configFile: 'my.yaml' }, 'a deposit of mine', AT)).toMatch(
-      /^lifted: position: .*; while inventory is beyond its limit the bot only closes it, .* set limits\.positionMax \(or inventory\.target\) in my\.yaml and start it again$/,
+      /^lifted: position: .*; while inventory is beyond its limit, the bot quotes only to reduce it, .* set limits\.positionMax \(or inventory\.target\) in my\.yaml and restart the bot$/,
     );
     await world.clock.advance(20 * SECOND);
     expect([latch.read(), sides(), latch.readReduce()?.reason]).toEqual([null, ['sell'], RESUMED_BEYOND_LIMIT]);

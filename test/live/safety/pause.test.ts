@@ -92,7 +92,7 @@ describe('puntas pause', () => {
     await world.clock.advance(20 * SECOND);
     expect(ours(world)).toBeGreaterThan(0);
     const end = await act(world, { action: 'pause' });
-    expect(end.lines.join()).toMatch(/until you end that with: puntas resume --state \S+ --reason "\.\.\."$/);
+    expect(end.lines.join()).toMatch(/until you resume with: puntas resume --state \S+ --reason "\.\.\."$/);
     await world.clock.advance(6 * SECOND);
     expect(ours(world)).toBe(0);
     expect(explain({ dir: world.stateDir, at: null })).toMatchObject({
@@ -128,7 +128,7 @@ describe('puntas pause', () => {
     await world.clock.advance(MINUTE + 10 * SECOND);
     expect(ours(world)).toBeGreaterThan(0);
     expect(latchIn(world.stateDir).readPause()).toBeNull();
-    expect(bot.log.some(({ text }) => /^the pause is over, its time came/.test(text))).toBe(true);
+    expect(bot.log.some(({ text }) => /^the pause expired at/.test(text))).toBe(true);
     expect(actionsIn(world.stateDir).map(entry => (entry.untilMs === undefined ? null : entry.untilMs - from))).toEqual(
       [20 * SECOND, 2 * MINUTE],
     );
@@ -148,7 +148,7 @@ describe('puntas pause', () => {
     const free = await started(world);
     await world.clock.advance(20 * SECOND);
     expect(ours(world)).toBeGreaterThan(0);
-    expect(free.log.filter(({ text }) => text.startsWith('the pause is over, its time came'))).toHaveLength(1);
+    expect(free.log.filter(({ text }) => text.startsWith('the pause expired at'))).toHaveLength(1);
     expect(free.log.filter(({ text }) => text.startsWith('paused by'))).toEqual([]);
     await free.stop();
     world.end();
@@ -169,7 +169,7 @@ describe('puntas pause', () => {
       expect(ours(world)).toBe(0);
       if (how === 'a resume')
         expect((await act(world, { action: 'resume' })).lines.join()).toMatch(
-          /^the pause is over: .*; that alone is lifted: what holds on is closing for the night \(reduce only by person\); .* puntas resume/,
+          /^the pause is over: .*; still in force: closing for the night \(reduce only by person\); .* puntas resume/,
         );
       await world.clock.advance(15 * SECOND);
       expect(explain({ dir: world.stateDir, at: null }).regime).toMatchObject({

@@ -63,7 +63,7 @@ describe('a start on a damaged state', () => {
     const { error, arrived } = await startOn(world, dir);
     expect(error.code).toBe(1);
     expect(error.message).toMatch(
-      /^the state file .*puntas\.db cannot be used: .*; nothing was placed, \d+ orders canceled, and two reads show no open order of demo; look at the account, move .* away/,
+      /^the state file .*puntas\.db cannot be used: .*; no order was placed, \d+ orders canceled, and two reads show no open order of demo; check the account, move .* away/,
     );
     expect(ours(world)).toEqual([]);
     expect([...account(world).active.keys()].sort()).toEqual([...theirs].sort());

@@ -57,7 +57,7 @@ describe('a bot on a machine that was suspended', () => {
     clock.unseen = 600_000;
     const arrived = bot.arrived.length;
     await clock.advance(700);
-    expect(bot.log.map(({ text }) => text).join('\n')).toMatch(/this process stood still for 600 s/);
+    expect(bot.log.map(({ text }) => text).join('\n')).toMatch(/process was suspended for 600 s/);
     const first = bot.arrived.slice(arrived).map(({ method }) => method);
     expect(first).toContain('DELETE');
     await clock.advance(10 * SECOND);

@@ -82,7 +82,7 @@ describe('entries', () => {
     journal.flush();
     journal.close();
     expect(() => opened(folders.copyOf(dir))).toThrow(DamagedState);
-    expect(() => opened(dir)).toThrow(/entries of the ledger do not add up to its mxn \(trades\)/);
+    expect(() => opened(dir)).toThrow(/ledger entries do not add up to its mxn total \(trades\)/);
   });
 
   test('a changed one is damage', () => {
@@ -94,7 +94,7 @@ describe('entries', () => {
     const db = openDatabase(join(dir, STATE_FILE));
     db.exec(`UPDATE entries SET entry = replace(entry, '1.5', '2.5')`);
     closeDatabase(db);
-    expect(() => opened(dir)).toThrow(/a row of entries is not what was written/);
+    expect(() => opened(dir)).toThrow(/a row of entries does not match its checksum/);
   });
 
   test('are brought forward as one when there are too many, and still lead to the balances', () => {
@@ -181,7 +181,7 @@ describe('a state file of the version before', () => {
 
   test('that is damaged is refused as ever, and stays as it is', () => {
     const dir = before(db => void db.exec("UPDATE marks SET mark = replace(mark, '1.5', '2.5')"));
-    expect(() => opened(dir)).toThrow(/a row of marks is not what was written/);
+    expect(() => opened(dir)).toThrow(/a row of marks does not match its checksum/);
     const db = new Database(join(folders.copyOf(dir), STATE_FILE));
     expect(db.pragma('user_version')).toEqual([{ user_version: 2 }]);
     db.close();

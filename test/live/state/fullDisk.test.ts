@@ -80,9 +80,9 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
     fill(at);
     const error = errorOf(dir) as DamagedState;
     expect(error).toBeInstanceOf(DamagedState);
-    expect(error.message).toMatch(/^the state directory .* takes nothing: its disk is full/);
+    expect(error.message).toMatch(/^the state directory .* cannot be written: its disk is full/);
     expect(error.advice).toMatch(
-      /^make room on the disk of .* \(df -h .*\), then start again; leave the state where it is/,
+      /^free space on the disk of .* \(df -h .*\), then start again; leave the state directory in place/,
     );
     expect(error.advice).not.toMatch(/move/);
     const next = opened(moved(dir), AT + 120_000);
@@ -95,8 +95,8 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
     execFileSync('mount', ['-o', 'remount,ro', at]);
     const error = errorOf(dir) as DamagedState;
     expect(error).toBeInstanceOf(DamagedState);
-    expect(error.message).toMatch(/takes nothing: it is read-only/);
-    expect(error.advice).toMatch(/^make .* writable again .*; leave the state where it is/);
+    expect(error.message).toMatch(/cannot be written: it is read-only/);
+    expect(error.advice).toMatch(/^make .* writable again .*; leave the state directory in place/);
     expect(error.advice).not.toMatch(/move/);
     expect(() => opened(moved(dir), AT + 120_000).close()).not.toThrow();
   });
@@ -104,7 +104,7 @@ describe.skipIf(!canMount)('a state directory (skipped where this process may no
   test('that cannot be made at all on such a disk says the same', () => {
     const at = disk('256k')!;
     fill(at);
-    expect(sentenceOf(caught(() => opened(join(at, 'new')).close()))).toMatch(/make room/);
+    expect(sentenceOf(caught(() => opened(join(at, 'new')).close()))).toMatch(/free space/);
     const other = disk('256k')!;
     execFileSync('mount', ['-o', 'remount,ro', other]);
     expect(sentenceOf(caught(() => opened(join(other, 'new')).close()))).toMatch(/writable again/);

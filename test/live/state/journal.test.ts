@@ -295,7 +295,7 @@ describe('damage', () => {
     ["UPDATE nonces SET mark = '1'", /row of nonces/],
     ["UPDATE runs SET account = 'x'", /row of runs/],
     ["UPDATE owner SET owner = replace(owner, 'btc_mxn', 'eth_mxn')", /row of owner/],
-    ['PRAGMA user_version = 1', /it is of version 1, this Puntas reads versions 2 to 5/],
+    ['PRAGMA user_version = 1', /it has version 1, but this Puntas reads versions 2 to 5/],
   ])('%s is refused', (sql, says) => {
     const copy = folders.copyOf(closed);
     const db = openDatabase(join(copy, STATE_FILE));
@@ -318,7 +318,7 @@ describe('damage', () => {
     const dir = folders.copyOf(closed);
     const file = join(dir, 'no-folder');
     writeFileSync(file, '');
-    expect(() => openDatabase(join(file, STATE_FILE))).toThrow(/cannot be written .*check state\.dir/);
+    expect(() => openDatabase(join(file, STATE_FILE))).toThrow(/cannot write the state file .*check state\.dir/);
     expect(() => openDatabase(join(file, STATE_FILE))).not.toThrow(DamagedState);
   });
 });
@@ -337,7 +337,11 @@ describe('a state directory', () => {
       /this bot is a on btc_mxn at https:\/\/other\.test: give every bot its own/,
     ],
     ['an embedded exchange', { venue: null, key: '' }, /this bot is a on btc_mxn at an embedded exchange/],
-    ['another key', { key: 'other' }, /with another API key, and the exchange was not asked whose this one is/],
+    [
+      'another key',
+      { key: 'other' },
+      /with another API key, and the account of this key was not checked at the exchange/,
+    ],
   ])('of one bot refuses %s by name, and changes nothing', (_, change, says) => {
     const dir = folders.fresh();
     const journal = opened(dir);

@@ -51,19 +51,19 @@ describe('a state file that is not what it was', () => {
       /it is empty/,
     ],
     ['emptied', dir => truncateSync(join(dir, STATE_FILE)), /it is empty/],
-    ['removed', dir => rmSync(join(dir, STATE_FILE)), /it is gone/],
-    ['removed with its log', dir => [STATE_FILE, LOG].forEach(name => rmSync(join(dir, name))), /it is gone/],
-    ['without its log', dir => rmSync(join(dir, LOG)), /its log puntas\.db-wal was lost or cut/],
-    ['with an emptied log', dir => truncateSync(join(dir, LOG)), /its log puntas\.db-wal was lost or cut/],
+    ['removed', dir => rmSync(join(dir, STATE_FILE)), /it is missing/],
+    ['removed with its log', dir => [STATE_FILE, LOG].forEach(name => rmSync(join(dir, name))), /it is missing/],
+    ['without its log', dir => rmSync(join(dir, LOG)), /its log puntas\.db-wal was lost or truncated/],
+    ['with an emptied log', dir => truncateSync(join(dir, LOG)), /its log puntas\.db-wal was lost or truncated/],
     [
       'put back from an older copy',
       (dir, older) => [STATE_FILE, LOG].forEach(name => copyFileSync(join(older, name), join(dir, name))),
-      /put back from an older copy/,
+      /restored from an older copy/,
     ],
     [
       'without its log, and without the mark of its commits',
       dir => [LOG, 'puntas.commits'].forEach(name => rmSync(join(dir, name))),
-      /it knows no run \d+, of which the recording/,
+      /it has no run \d+, but the recording/,
     ],
   ];
   test.each(ways)('%s is refused by name, and says what to do', (_, lose, says) => {
@@ -81,7 +81,7 @@ describe('a state file that is not what it was', () => {
     const dir = folders.fresh();
     opened(dir).close();
     truncateSync(join(dir, STATE_FILE));
-    expect(refusal(dir).message).toMatch(/it is empty, but earlier runs left .*puntas\.commits.*run-\d+\.rec/);
+    expect(refusal(dir).message).toMatch(/it is empty, but .*puntas\.commits.*run-\d+\.rec/);
   });
 
   test('with its log cut anywhere before its last commit is never believed', () => {

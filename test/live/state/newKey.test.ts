@@ -71,9 +71,9 @@ describe('a key of another account', () => {
     [
       'of this version',
       (owner: Owner) => owner,
-      /belongs to account .*, this key is of account .*: give every account/,
+      /belongs to account .*, but this key belongs to account .*; give every account/,
     ],
-    ['of the version before', before, /nothing in it shows that this key .* is of the same account/],
+    ['of the version before', before, /nothing in it shows that this key .* belongs to the same account/],
   ])('is refused by name on a state %s, and nothing is placed or canceled', async (_, change, says) => {
     const world = worldOf(62);
     const { dir, end } = await killed(world);

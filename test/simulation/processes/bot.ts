@@ -366,7 +366,7 @@ export class Bot {
     return heardLog(({ level, known, text }) => {
       if (!life.isAlive) return;
       trace.add(`log #${life.number} ${level} ${text} ${knownText(known)}`);
-      if (text.includes('cannot tell why')) this.#unlearnt = life.number;
+      if (text.includes('cannot explain it')) this.#unlearnt = life.number;
     });
   }
 }
