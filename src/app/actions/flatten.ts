@@ -31,10 +31,13 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   if (refusal !== null) return [`${beyond}; cost unknown: ${refusal}`, limits];
   const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
   const { out } = bookRoute(plan, true, view, amount);
-  const [book] = compareRoutes(rules.instrument, amount, inventory, mid, [out], { ...plan.rules, costMaxBps: 10_000 }).compared;
+  const [book] = compareRoutes(rules.instrument, amount, inventory, mid, [out], {
+    ...plan.rules,
+    costMaxBps: 10_000,
+  }).compared;
   const cost =
     book === undefined || book.cost === null
-      ? `through the book: ${book?.not ?? 'no price'}`
+      ? `through the book: ${book?.rejectedReason ?? 'no price'}`
       : `through the book, all of it would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
   return [beyond, cost, limits, 'until puntas resume, the bot quotes only to reduce inventory'];
 }
