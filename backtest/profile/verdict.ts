@@ -1,5 +1,5 @@
 /** Verdict whether a market maker earns the fee at any distance, at which distance, and with which confidence. */
-import { studentOf } from '../../src/core/index.ts';
+import { studentQuantile } from '../../src/core/index.ts';
 import type { BootstrapInterval, Random } from '../../src/core/index.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
 
@@ -82,7 +82,7 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   );
   const parts = judged.map(point => partOf(point, h, draws));
   const reach = reachOf(parts, samples);
-  const reaches = parts.map(({ freedom }) => studentOf(reach, freedom));
+  const reaches = parts.map(({ freedom }) => studentQuantile(reach, freedom));
   const lows = parts.map(({ left, leftError }, d) => left - reaches[d]! * leftError);
   const breakEvenFeeBps = Math.max(...lows);
   const nets = parts.map(({ perHour, left }) => (perHour * (left - feeBps)) / 1e4);

@@ -12,7 +12,7 @@ import type {
   Millis,
   Money,
 } from '../../src/core/index.ts';
-import { explained, Hedger, hedgeViewOf, isOver } from '../../src/hedge/index.ts';
+import { hedgeComparisonText, Hedger, hedgeViewOf, isOver } from '../../src/hedge/index.ts';
 import type { HedgeRow, HedgeSetup } from '../../src/hedge/index.ts';
 import type { DeskSum } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
@@ -208,7 +208,7 @@ export class Hedging {
   }
 
   heard(news: EngineNews): void {
-    this.#hedger.heard(news);
+    this.#hedger.onNews(news);
   }
 
   /**
@@ -378,7 +378,7 @@ export class Hedging {
       cost: executed && textOfMoney(executed.cost),
       heardAt: this.#clock.now(),
       why,
-      weighed: explained(weighed),
+      weighed: hedgeComparisonText(weighed),
     });
   }
 }

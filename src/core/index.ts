@@ -28,7 +28,7 @@ export * from './quoting/normalizeQuote.ts';
 export type { LimitName, LimitUse } from './risk/limitUse.ts';
 export * from './marketdata/l3Book.ts';
 export * from './marketdata/stepSequence.ts';
-export { isBeyondLimit, RESUMED_BEYOND } from './risk/positionLimit.ts';
+export { isPositionLimitReason, RESUMED_BEYOND_LIMIT } from './risk/positionLimit.ts';
 export * from './orders/commands.ts';
 export type { OrderCount } from './orders/orderCounts.ts';
 export * from './orders/orders.ts';

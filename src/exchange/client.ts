@@ -1,14 +1,14 @@
 /** Client of the exchange: every endpoint of both interface documents. Each call ends in an Outcome. */
-import type { Clock, Exchange, MoneyLists, NonceSource, Random, Transport } from '../core/index.ts';
+import type { Clock, Exchange, TransferLists, NonceSource, Random, Transport } from '../core/index.ts';
 import { account } from './rest/account.ts';
 import type { AccountEndpoints } from './rest/account.ts';
-import { asker } from './transport/ask.ts';
+import { requestSender } from './transport/ask.ts';
 import type { AskOptions, ApiEndpoint } from './transport/ask.ts';
 import { conversions } from './rest/conversions.ts';
 import type { ConversionEndpoints } from './rest/conversions.ts';
 import { market } from './rest/market.ts';
 import type { MarketEndpoints } from './rest/market.ts';
-import { moneyMoved } from './rest/moneyMoved.ts';
+import { transferLists } from './rest/moneyMoved.ts';
 import { PAGES } from './wire/path.ts';
 import { nonceV2 } from './wire/nonce.ts';
 import { orders } from './rest/orders.ts';
@@ -25,14 +25,14 @@ export type Client = Exchange &
   OrderEndpoints &
   AccountEndpoints &
   ConversionEndpoints &
-  MoneyLists &
+  TransferLists &
   WebhookEndpoints & {
     readonly rfq: Rfq;
     /** Returns how often the exchange has rejected requests for exceeding its rate limit, by scope. */
     lockOuts(): { readonly public: number; readonly private: number };
   };
 
-export type ClientOptions = Omit<AskOptions, 'doors' | 'signer'> & {
+export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
   readonly clock: Clock;
   readonly random: Random;
   /** Transport to the REST address. The client closes its transports. */
@@ -55,9 +55,9 @@ export type ClientOptions = Omit<AskOptions, 'doors' | 'signer'> & {
 export function exchangeClient(options: ClientOptions): Client {
   const { transport, credentials, clock, random } = options;
   const atRoot: ApiEndpoint = { transport, basePath: '' };
-  const { ask, budgets, close } = asker({
+  const { ask, budgets, close } = requestSender({
     ...options,
-    doors: {
+    apis: {
       rest: { transport, basePath: options.basePath ?? '/api' },
       rfq: options.rfq ?? atRoot,
       webhooks: options.webhooks ?? atRoot,
@@ -70,7 +70,7 @@ export function exchangeClient(options: ClientOptions): Client {
     ...orders(ask),
     ...account(ask),
     ...conversions(ask),
-    ...moneyMoved(ask),
+    ...transferLists(ask),
     ...webhooks(ask),
     rfq: rfq(ask),
     budget: () => ({ public: budgets.public.left(), private: budgets.private.left() }),

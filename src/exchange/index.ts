@@ -2,7 +2,7 @@
 export { exchangeClient } from './client.ts';
 export type { Client } from './client.ts';
 export { splitAddress } from './wire/address.ts';
-export { actsOn, meaningOf } from './wire/errorCodes.ts';
+export { actionableMeaning, meaningOf } from './wire/errorCodes.ts';
 export { nonceV2 } from './wire/nonce.ts';
 export { signatureOf } from './wire/sign.ts';
 export { marketStream } from './stream/stream.ts';

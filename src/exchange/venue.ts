@@ -10,7 +10,7 @@ import { ALLOWED } from './transport/ask.ts';
 import type { ApiEndpoint } from './transport/ask.ts';
 import { httpTransport } from './transport/transport.ts';
 import { splitAddress } from './wire/address.ts';
-import { actsOn } from './wire/errorCodes.ts';
+import { actionableMeaning } from './wire/errorCodes.ts';
 import { nonceV2 } from './wire/nonce.ts';
 import { delivery } from './wire/transactionEvents.ts';
 import { signatureCheck } from './wire/webhookSignature.ts';
@@ -21,18 +21,18 @@ export const bitso: ExchangeVenue = {
   connect: to => venueClient(clientAt(to)),
   marketStream: of =>
     marketStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
-  meaningOf: actsOn,
+  meaningOf: actionableMeaning,
   webhooks: { signatures: signatureCheck, read: delivery },
   allows: ALLOWED,
 };
 
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
-  const doorAt = (address: string): ApiEndpoint => {
+  const apiAt = (address: string): ApiEndpoint => {
     const { origin, basePath } = splitAddress(address);
     return { transport: httpTransport({ origin, ...(deadlineMs === undefined ? {} : { deadlineMs }) }), basePath };
   };
   const { clock, random, transport, budgets, onRequest } = to;
-  const rest = transport ? { transport, basePath: splitAddress(restUrl).basePath } : doorAt(restUrl);
+  const rest = transport ? { transport, basePath: splitAddress(restUrl).basePath } : apiAt(restUrl);
   const signed = () => {
     if (!credentials) return {};
     const { key, secret, authentication, nonceAbove, durable = same => same } = credentials;
@@ -43,8 +43,8 @@ function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to 
     clock,
     random,
     ...rest,
-    ...(rfqUrl === undefined ? {} : { rfq: doorAt(rfqUrl) }),
-    ...(webhookUrl === undefined ? {} : { webhooks: doorAt(webhookUrl) }),
+    ...(rfqUrl === undefined ? {} : { rfq: apiAt(rfqUrl) }),
+    ...(webhookUrl === undefined ? {} : { webhooks: apiAt(webhookUrl) }),
     ...signed(),
     budgets,
     ...(onRequest ? { onRequest } : {}),

@@ -20,7 +20,7 @@ export const SWEEP_MS = 200;
  */
 export class Sweep {
   readonly #window: number;
-  #began = Number.NaN;
+  #startedAt = Number.NaN;
   #at = Number.NaN;
   #place = 0;
   #sign: 1 | -1 = 1;
@@ -51,7 +51,7 @@ export class Sweep {
     this.#place = place;
     if (isOn && sign === this.#sign) return;
     this.#takers++;
-    this.#began = at;
+    this.#startedAt = at;
     this.#sign = sign;
     this.#forget();
   }
@@ -62,7 +62,7 @@ export class Sweep {
     this.#place = other.#place;
     if (this.#takers === other.#takers) return;
     this.#takers = other.#takers;
-    this.#began = other.#began;
+    this.#startedAt = other.#startedAt;
     this.#sign = other.#sign;
     this.#forget();
   }
@@ -78,7 +78,7 @@ export class Sweep {
 
   /** Time of its first execution. */
   get began(): number {
-    return this.#began;
+    return this.#startedAt;
   }
 
   /** Time of its last execution so far. */
@@ -87,20 +87,20 @@ export class Sweep {
   }
 
   /** Whether an order was resting before the taker arrived. */
-  meets(order: Queued): boolean {
-    return !(order.restedAt >= this.#began);
+  wasRestingFor(order: Queued): boolean {
+    return !(order.restedAt >= this.#startedAt);
   }
 
   get places(): readonly number[] {
     return this.#places;
   }
 
-  standingAt(place: number): number {
+  remainingAt(place: number): number {
     return this.#lots.reduce((sum, lots, i) => (this.#places[i] === place ? sum + lots : sum), 0);
   }
 
   /** Trades at most `most` of the remaining lots at prices better than `place`; returns the amount. */
-  before(place: number, most: number): number {
+  tradeBetterThan(place: number, most: number): number {
     let left = most;
     for (let i = 0; i < this.#places.length && left > 0; i++) {
       if (this.#places[i]! * this.#sign < place * this.#sign) left -= this.#meet(i, left);
@@ -179,14 +179,14 @@ export function sharedVolume(queue: QueueModel): FillRule {
       let elsewhere = 0;
       for (const order of orders) {
         if (order.place * sign > place * sign) break;
-        if (!sweep.meets(order)) {
-          if (order.place === place) passBy(queue, order, Math.min(order.front, lots), lots);
+        if (!sweep.wasRestingFor(order)) {
+          if (order.place === place) recordTradedAhead(queue, order, Math.min(order.front, lots), lots);
           continue;
         }
         if (order.place !== price) {
           price = order.place;
           met = 0;
-          const passed = sweep.before(price, rest);
+          const passed = sweep.tradeBetterThan(price, rest);
           elsewhere += passed;
           rest -= passed;
         }
@@ -194,7 +194,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
           const ahead = Math.min(Math.max(0, order.front - met), rest);
           met += ahead;
           rest -= ahead;
-          passBy(queue, order, Math.min(met, lots), lots);
+          recordTradedAhead(queue, order, Math.min(met, lots), lots);
           if (order.front > 0) continue;
         } else {
           const ahead = sweep.at(price, Math.min(Math.max(0, order.front - met), rest));
@@ -207,7 +207,7 @@ export function sharedVolume(queue: QueueModel): FillRule {
         elsewhere += part;
         rest -= part;
       }
-      sweep.end(place, elsewhere + sweep.before(place, rest));
+      sweep.end(place, elsewhere + sweep.tradeBetterThan(place, rest));
     },
     crossed: crossing,
   };
@@ -226,11 +226,11 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
       let elsewhere = 0;
       for (const order of own) {
         if (order.place * sign > place * sign) break;
-        if (!sweep.meets(order)) {
+        if (!sweep.wasRestingFor(order)) {
           if (order.place === place && born < order.joined) order.front = Math.max(0, order.front - lots);
           continue;
         }
-        let passed = sweep.before(order.place, rest);
+        let passed = sweep.tradeBetterThan(order.place, rest);
         passed += sweep.at(order.place, rest - passed, order.joined);
         elsewhere += passed;
         rest -= passed;
@@ -243,7 +243,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
         elsewhere += part;
         rest -= part;
       }
-      sweep.end(place, elsewhere + sweep.before(place, rest), born);
+      sweep.end(place, elsewhere + sweep.tradeBetterThan(place, rest), born);
     },
     crossed: crossing,
   };
@@ -256,7 +256,7 @@ export function optimistic(): FillRule {
     traded(orders, sign, place, _lots, fill, _row, sweep) {
       for (const order of orders) {
         if (order.place * sign > place * sign) return;
-        if (sweep.meets(order)) take(order, order.left, fill);
+        if (sweep.wasRestingFor(order)) take(order, order.left, fill);
       }
     },
     crossed: fillPassed,
@@ -277,7 +277,7 @@ function fillPassed<O extends Queued>(
 }
 
 /** Records lots traded ahead of an order at its price. The level's own change reports all lots of the execution, also those that did not trade ahead. */
-function passBy(queue: QueueModel, order: Queued, met: number, lots: number): void {
+function recordTradedAhead(queue: QueueModel, order: Queued, met: number, lots: number): void {
   queue.traded(order, met);
   if (met < lots) order.traded += lots - met;
 }

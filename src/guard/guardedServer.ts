@@ -60,7 +60,7 @@ export class GuardedServer {
       http: { headersTimeout: options.headersWithinMs, connectionsCheckingInterval: 500 },
       routerOptions: { maxParamLength: 256 },
       trustProxy: proxies.length > 0 ? [...proxies] : false,
-      clientErrorHandler: (_, socket) => refuseBroken(socket, headers),
+      clientErrorHandler: (_, socket) => answerMalformed(socket, headers),
     });
     this.connections = new Connections(this.routes.server, options.connections, options.isProxy);
     this.#guard();
@@ -99,7 +99,7 @@ export class GuardedServer {
    */
   #guard(): void {
     const { allowedHosts, headers, posted } = this.#options;
-    const expected = allowedHosts === null ? () => true : namesOf(this.#options.host, allowedHosts);
+    const expected = allowedHosts === null ? () => true : hostNameCheck(this.#options.host, allowedHosts);
     this.routes.addHook('onRequest', async ({ headers: { host = '' }, method, routeOptions }, reply) => {
       reply.headers(headers);
       if (!expected(hostName(host.toLowerCase()))) return textAnswer(reply, 421, 'unexpected Host');
@@ -123,7 +123,7 @@ export const textAnswer = (reply: FastifyReply, code: number, text: string): Fas
  * Returns a check of host names. On a wildcard address it accepts any IP address, such as from a container's probe; DNS
  * rebinding needs a name.
  */
-function namesOf(host: string, allowed: readonly string[]): (name: string) => boolean {
+function hostNameCheck(host: string, allowed: readonly string[]): (name: string) => boolean {
   const names = new Set(['localhost', '127.0.0.1', '::1', host, ...allowed].map(name => name.toLowerCase()));
   const isEverywhere = host === '0.0.0.0' || host === '::';
   return name => names.has(name) || (isEverywhere && isIP(name) !== 0);
@@ -136,7 +136,7 @@ function hostName(header: string): string {
 }
 
 /** Answers data that is not HTTP. */
-function refuseBroken(socket: Socket, headers: GuardOptions['headers']): void {
+function answerMalformed(socket: Socket, headers: GuardOptions['headers']): void {
   if (!socket.writable) return;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}content-length: 0\r\nconnection: close\r\n\r\n`);

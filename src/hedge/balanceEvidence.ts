@@ -7,7 +7,7 @@ import type { Conversion, Millis, Money } from '../core/index.ts';
  * `differences` is reported balances minus the ledger, which does not contain the conversion. Its two currencies are
  * independent evidence: if another transfer hides one, the other still counts.
  */
-export function balancesSay(
+export function outcomeFromBalances(
   { give, get }: Conversion,
   differences: readonly { readonly currency: string; readonly difference: Money }[],
 ): 'completed' | 'failed' | null {
@@ -21,12 +21,12 @@ export function balancesSay(
 }
 
 /** Duration of a constant verdict. One read may fall between two halves of an event; several do not. */
-export class LastingWord {
-  #said: { readonly word: string; readonly since: Millis } | null = null;
+export class StableVerdict {
+  #current: { readonly word: string; readonly since: Millis } | null = null;
 
   /** Returns for how long this verdict has been the only one, up to a read at `at`. */
   heldFor(word: string, at: Millis): Millis {
-    if (this.#said?.word !== word) this.#said = { word, since: at };
-    return at - this.#said.since;
+    if (this.#current?.word !== word) this.#current = { word, since: at };
+    return at - this.#current.since;
   }
 }

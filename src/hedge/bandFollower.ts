@@ -1,6 +1,6 @@
 /** Adaptive inventory band: observed volatility, fill rate and hedge cost, and the hedge rules that follow from them. */
-import { bandOf, EwmaVolatility, money } from '../core/index.ts';
-import type { Band, HedgeDecision, HedgeRules, Millis, Money, WayOut } from '../core/index.ts';
+import { computeBand, EwmaVolatility, money } from '../core/index.ts';
+import type { Band, HedgeDecision, HedgeRules, Millis, Money, RouteOption } from '../core/index.ts';
 
 /** Inputs: measured initial values, and the operator's risk. */
 export type BandModel = {
@@ -23,22 +23,22 @@ const SAMPLE_MS = 10_000;
 /** Weight of the initial values, in seconds of observation. */
 const PRIOR_S = MEMORY_MS / 2_000;
 /** Factor that limits an estimate: between the initial value divided by it and multiplied by it. */
-const WITHIN = 4;
+const ESTIMATE_FACTOR_MAX = 4;
 /** Time after which a known cost expires. It is then halved, so that smaller inventory triggers a new request. */
 const COST_FRESH_MS = 600_000;
 /** Minimum relative change of an input for a new solution. */
-const WORTH = 0.01;
+const CHANGE_MIN = 0.01;
 
 /** Inputs of a comparison; `amount` is the part of the inventory to hedge. */
-type Weighing = {
+type RouteComparison = {
   readonly at: Millis;
   readonly mid: Money;
   readonly inventory: Money;
   readonly amount: Money;
-  readonly ways: readonly WayOut[];
+  readonly ways: readonly RouteOption[];
 };
 
-type Moved = readonly [riskPerS: number, fillsPerS: number, cost: number];
+type SolverInputs = readonly [riskPerS: number, fillsPerS: number, cost: number];
 
 export class BandFollower {
   readonly #model: BandModel;
@@ -49,7 +49,7 @@ export class BandFollower {
   #seconds = 0;
   #at = Number.NaN;
   #cost: { readonly bps: number; readonly at: Millis } | null = null;
-  #solved: { readonly for: Moved; readonly band: Band } | null = null;
+  #solved: { readonly for: SolverInputs; readonly band: Band } | null = null;
 
   constructor(model: BandModel, costMaxBps: number) {
     this.#model = model;
@@ -68,7 +68,7 @@ export class BandFollower {
   }
 
   /** Records the current cost of the cheapest route. */
-  paid(at: Millis, bps: number): void {
+  recordCost(at: Millis, bps: number): void {
     this.#cost = { bps: this.#cost === null ? bps : (this.#cost.bps + bps) / 2, at };
   }
 
@@ -103,12 +103,14 @@ export class BandFollower {
    * inside the new band after all, nothing is hedged; the next check uses the new cost.
    */
   weighed(
-    { at, mid, inventory, amount, ways }: Weighing,
+    { at, mid, inventory, amount, ways }: RouteComparison,
     by: (rules: Partial<HedgeRules>) => HedgeDecision,
   ): HedgeDecision {
-    const open = ways.flatMap(way => ('not' in way || way.but !== undefined ? [] : [way.way as string]));
-    const costs = by({}).weighed.flatMap(({ way, bps }) => (bps !== null && open.includes(way) ? [bps] : []));
-    if (costs.length > 0) this.paid(at, Math.max(0, Math.min(...costs)));
+    const open = ways.flatMap(way =>
+      'unavailableReason' in way || way.comparisonOnlyReason !== undefined ? [] : [way.way as string],
+    );
+    const costs = by({}).compared.flatMap(({ way, bps }) => (bps !== null && open.includes(way) ? [bps] : []));
+    if (costs.length > 0) this.recordCost(at, Math.max(0, Math.min(...costs)));
     const rules = this.rules(at, mid);
     const isInside = sizeOf(amount) > sizeOf(inventory) - rules.residual || sizeOf(inventory) <= rules.band;
     return by({ ...(isInside ? { band: sizeOf(inventory) } : rules), waitBps: this.waitBps(inventory, amount) });
@@ -122,11 +124,11 @@ export class BandFollower {
     const fillsPerS = within((start * PRIOR_S + this.#filled / 2) / (PRIOR_S + this.#seconds), start);
     const isFresh = this.#cost !== null && at - this.#cost.at < COST_FRESH_MS;
     const bps = isFresh ? (this.#cost?.bps ?? 0) : Math.min(this.#cost?.bps ?? Infinity, this.#costMaxBps) / 2;
-    const now: Moved = [(sigma * sigma * value) / risk, fillsPerS, bps / 10_000];
-    if (this.#solved?.for.every((x, i) => Math.abs(x - now[i]!) <= WORTH * x) !== true) {
+    const now: SolverInputs = [(sigma * sigma * value) / risk, fillsPerS, bps / 10_000];
+    if (this.#solved?.for.every((x, i) => Math.abs(x - now[i]!) <= CHANGE_MIN * x) !== true) {
       const [riskPerS, , cost] = now;
       const edge = 1 / (decayPerBps * 10_000);
-      this.#solved = { for: now, band: bandOf({ riskPerS, fillsPerS, edge, cost, ordersMax }) };
+      this.#solved = { for: now, band: computeBand({ riskPerS, fillsPerS, edge, cost, ordersMax }) };
     }
     return this.#solved.band;
   }
@@ -142,5 +144,6 @@ export class BandFollower {
 }
 
 const sizeOf = (sum: Money): Money => (sum < 0n ? money(-sum) : sum);
-const within = (x: number, start: number): number => Math.min(start * WITHIN, Math.max(start / WITHIN, x));
+const within = (x: number, start: number): number =>
+  Math.min(start * ESTIMATE_FACTOR_MAX, Math.max(start / ESTIMATE_FACTOR_MAX, x));
 const EVERYTHING = money(10n ** 36n);

@@ -4,7 +4,7 @@ import type { HedgeRules } from '../core/index.ts';
 import type { HedgerOptions } from './setup.ts';
 import type { HedgeView } from './view.ts';
 
-type Of = Pick<HedgerOptions, 'flatten' | 'pair'> & {
+type FlatteningOptions = Pick<HedgerOptions, 'flatten' | 'pair'> & {
   readonly run: Pick<HedgerOptions['run'], 'log'>;
   readonly setup: { readonly rules: Pick<HedgeRules, 'costMaxBps'> };
 };
@@ -13,16 +13,16 @@ const NOTHING = money(0n);
 const ONE = 10n ** 18n;
 
 export class Flattening {
-  readonly #of: Of;
+  readonly #options: FlatteningOptions;
   #seen: string | null = null;
 
-  constructor(of: Of) {
-    this.#of = of;
+  constructor(options: FlatteningOptions) {
+    this.#options = options;
   }
 
   /** Current request; null if there is none. */
-  get asked() {
-    return this.#of.flatten?.asked() ?? null;
+  get request() {
+    return this.#options.flatten?.asked() ?? null;
   }
 
   /** Rules that hedge all inventory. */
@@ -32,7 +32,7 @@ export class Flattening {
 
   /** Returns true once per request. */
   isNew(): boolean {
-    const id = this.asked?.id ?? null;
+    const id = this.request?.id ?? null;
     const before = this.#seen;
     this.#seen = id;
     return id !== null && id !== before;
@@ -43,7 +43,7 @@ export class Flattening {
    * ends the request and logs the reason.
    */
   isDone({ inventory, instrument, mid }: HedgeView): boolean {
-    const { flatten, pair, run, setup } = this.#of;
+    const { flatten, pair, run, setup } = this.#options;
     const size = inventory < 0n ? -inventory : inventory;
     const worth = (((size * mid) / ONE) * BigInt(Math.floor(10_000 - setup.rules.costMaxBps))) / 10_000n;
     const isOrder =

@@ -1,20 +1,20 @@
 /** Hedger: compares hedge routes, executes the cheapest one after storing it on disk, and determines its outcome. */
-import { moneyOf, sleep, textOfMoney, toLeave, weigh } from '../core/index.ts';
+import { moneyOf, sleep, textOfMoney, amountToHedge, compareRoutes } from '../core/index.ts';
 import type { Conversion, ConversionOffer, ConversionState, EngineNews, Millis, Money } from '../core/index.ts';
-import { balancesSay, LastingWord } from './balanceEvidence.ts';
+import { outcomeFromBalances, StableVerdict } from './balanceEvidence.ts';
 import { BandFollower } from './bandFollower.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
-import { plannedOf, routeCostMax, routeFrom, secondOf } from './routes.ts';
-import { conversionOf, explained, isOver, mayMove, describeHedge, weighedText } from './row.ts';
+import { plannedSecondLeg, routeCostMax, routeRecord, requestSecondLeg } from './routes.ts';
+import { conversionOf, hedgeComparisonText, isOver, mayStillExecute, describeHedge, comparisonRows } from './row.ts';
 import type { HedgeRow } from './row.ts';
 import { HedgeRows } from './rows.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
-import { leftNow, roomMoney, sizeOf } from './sizes.ts';
-import { takerOrderOutcome, takenOrderOf } from './takenOrder.ts';
+import { remainingBudget, roomMoney, hedgeableAmount } from './sizes.ts';
+import { takerOrderOutcome, takenOrderFromNews } from './takenOrder.ts';
 import type { TakenOrder } from './takenOrder.ts';
-import { bookWay, waysOf } from './ways.ts';
-import type { Way } from './ways.ts';
+import { bookRoute, requestRoutes } from './ways.ts';
+import type { ExecutableRoute } from './ways.ts';
 
 /** Maximum time that a taker order waits for the bot's own quotes to be canceled. */
 const TAKE_WITHIN_MS = 15_000;
@@ -25,7 +25,7 @@ const SECOND_LEG_EVERY_MS = 5_000;
 const SECOND_LEG_WAIT_MS = 600_000;
 
 export class Hedger {
-  readonly #o: HedgerOptions;
+  readonly #options: HedgerOptions;
   readonly #setup: HedgeSetup;
   readonly #run: HedgeRun;
   readonly #offers: Offers;
@@ -37,14 +37,14 @@ export class Hedger {
   #order: TakenOrder | null = null;
   #isBusy = false;
   /** The operator's statement on the open hedge, until it is applied. */
-  #word: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
+  #statement: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
   #restUntil = -Infinity;
   #soonAt = -Infinity;
-  readonly #evidence = new LastingWord();
+  readonly #evidence = new StableVerdict();
   readonly #flattening: Flattening;
 
   constructor(options: HedgerOptions) {
-    this.#o = options;
+    this.#options = options;
     this.#setup = options.setup;
     this.#run = options.run;
     this.#offers = new Offers(options.setup.desk, options.run.clock);
@@ -67,8 +67,8 @@ export class Hedger {
   restore(): void {
     this.#rows.restore(this.#waitMs);
     for (const row of this.#rows.list) {
-      if (row.state === 'between' || (mayMove(row) && row.route?.leg === 1)) this.#plan(row);
-      if (mayMove(row) && row.offer?.way !== 'book') this.#tell('in flight', conversionOf(row));
+      if (row.state === 'between' || (mayStillExecute(row) && row.route?.leg === 1)) this.#plan(row);
+      if (mayStillExecute(row) && row.offer?.way !== 'book') this.#tell('in flight', conversionOf(row));
     }
   }
 
@@ -79,8 +79,8 @@ export class Hedger {
     try {
       const { open } = this.#rows;
       if (this.#flattening.isNew()) this.#restUntil = -Infinity;
-      if (open && mayMove(open)) await this.#resolve(open);
-      else if (!this.#o.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
+      if (open && mayStillExecute(open)) await this.#resolve(open);
+      else if (!this.#options.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
       else if (open) await this.#goOn(open);
       else await this.#consider();
     } finally {
@@ -90,14 +90,14 @@ export class Hedger {
   }
 
   /** Applies engine news: tracks the taker order of the open hedge, which the next check uses. */
-  heard(news: EngineNews): void {
+  onNews(news: EngineNews): void {
     if (news.kind === 'fill' && news.fill.maker) this.#band?.fill(this.#run.time(), news.fill.major);
-    const order = takenOrderOf(news);
+    const order = takenOrderFromNews(news);
     if (order !== null && order.id === this.#rows.open?.offer?.id) this.#order = order;
   }
 
   /** Polls an open conversion now, because a notification reported a change. At most once per second. */
-  async soon(): Promise<void> {
+  async pollSoon(): Promise<void> {
     const now = this.#run.clock.elapsed();
     if (now - this.#soonAt < SOON_EVERY_MS || !this.#rows.isMoving) return;
     this.#soonAt = now;
@@ -120,20 +120,20 @@ export class Hedger {
   settleAs(id: string, as: 'executed' | 'failed', why: string): 'settled' | 'busy' | 'not open' {
     if (this.#rows.list.some(row => row.id === id && row.why === why && isOver(row))) return 'settled';
     const { open } = this.#rows;
-    if (open?.id !== id || !mayMove(open) || open.offer?.way === 'book' || open.conversionId !== null)
+    if (open?.id !== id || !mayStillExecute(open) || open.offer?.way === 'book' || open.conversionId !== null)
       return 'not open';
-    this.#word = { id, as, why };
+    this.#statement = { id, as, why };
     if (!this.#isBusy) this.#takeWord();
-    return this.#word === null ? 'settled' : 'busy';
+    return this.#statement === null ? 'settled' : 'busy';
   }
 
   /** Applies the operator's statement between checks, only once nothing is on its way. A hedge that may still execute has not failed. */
   #takeWord(): void {
     const { open } = this.#rows;
-    if (this.#word === null || open === undefined || open.id !== this.#word.id || !this.#isPast(open)) return;
-    const { as, why } = this.#word;
-    this.#word = null;
-    if (!mayMove(open) || open.conversionId !== null) return;
+    if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isPast(open)) return;
+    const { as, why } = this.#statement;
+    this.#statement = null;
+    if (!mayStillExecute(open) || open.conversionId !== null) return;
     this.#run.log.warn({ id: open.id, as, why }, `hedge ${open.id}: ${why}`);
     if (as === 'executed') this.#done(open, why);
     else this.#undone(open, why);
@@ -142,52 +142,52 @@ export class Hedger {
   async #consider(): Promise<void> {
     const { pauseMs, quoteLifeMinMs } = this.#setup;
     const { clock, log, time } = this.#run;
-    const { orderPrefix } = this.#o.kept;
-    const before = this.#o.view();
+    const { orderPrefix } = this.#options.kept;
+    const before = this.#options.view();
     const { inventory, instrument } = before;
     if (before.refusal !== null || !before.isReconciled) return;
-    const flatten = this.#flattening.asked;
+    const flatten = this.#flattening.request;
     if (flatten !== null && this.#flattening.isDone(before)) return;
     const own = flatten ? this.#flattening.rules : this.#band?.rules(time(), before.mid);
     const rules = { ...this.#setup.rules, ...own };
-    const wanted = toLeave(inventory, rules);
+    const wanted = amountToHedge(inventory, rules);
     if (wanted === 0n) return;
-    const amount = sizeOf(before, wanted);
+    const amount = hedgeableAmount(before, wanted);
     this.#restUntil = clock.elapsed() + pauseMs;
     if (amount === 0n)
       return log.info({}, 'hedge: everything that should leave is locked or reserved by our own orders');
-    const { left, leftOf, ...spent } = leftNow(this.#rows.list, rules, flatten, time());
+    const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     this.#rows.begin(amount, spent);
     const asked = clock.elapsed();
-    const ways = await waysOf(this.#offers, this.#setup, instrument, amount, before.mid);
+    const ways = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
     // Compares offers with the current book, or not at all.
-    const seen = this.#o.view();
+    const seen = this.#options.view();
     const { mid } = seen;
     if (seen.refusal !== null) return this.#fail(`the book is not to go by: ${seen.refusal}`);
-    ways.push(bookWay(this.#setup, orderPrefix !== undefined, seen, amount));
+    ways.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, amount));
     const outs = ways.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>
-      weigh(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left, leftOf);
+      compareRoutes(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left, budgetName);
     const band = flatten === null ? this.#band : null;
     const decision = band?.weighed({ at: time(), mid, inventory, amount, ways: outs }, by) ?? by({});
-    const weighed = weighedText(decision);
+    const weighed = comparisonRows(decision);
     const known = { weighed, middle: textOfMoney(mid), inventory: textOfMoney(inventory) };
     const row = this.#rows.change({ state: 'quoted', ...known });
     log.info(
       { id: row.id, weighed },
-      `hedge: ${textOfMoney(amount)} ${instrument.major} should leave: ${explained(weighed)}`,
+      `hedge: ${textOfMoney(amount)} ${instrument.major} should leave: ${hedgeComparisonText(weighed)}`,
     );
     const taken = ways.find(({ out }) => out.way === decision.taken);
     if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
-    else if (flatten !== null && this.#flattening.asked?.id !== flatten.id) this.#fail('flatten was taken back');
-    else if (taken.by === 'take') this.#take(taken, decision.most);
+    else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('flatten was taken back');
+    else if (taken.by === 'take') this.#take(taken, decision.costMax);
     else {
       const offer = taken.by === 'route' ? taken.route.first : taken.offer;
       const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
-      const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.most;
-      const route = taken.by === 'route' ? { route: routeFrom(taken.route, amount, mid, costMax) } : {};
+      const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.costMax;
+      const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
       // The engine may have decided on new orders since the row changed.
-      const room = roomMoney(this.#o.view(), amount > 0n ? 'sell' : 'buy');
+      const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
       if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs) this.#fail('the offer would expire on its way');
       else if (major > room) this.#fail('orders of ours took its room meanwhile');
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
@@ -214,7 +214,7 @@ export class Hedger {
     });
     this.#tell('in flight', conversionOf(row));
     if (row.route?.leg === 1) this.#plan(row);
-    if (!this.#o.persist() || !this.#o.mayAct()) {
+    if (!this.#options.persist() || !this.#options.mayAct()) {
       this.#undone(row, 'it could not be written to disk, or trading was stopped');
       return;
     }
@@ -228,12 +228,12 @@ export class Hedger {
         `hedge ${row.id}: no usable answer, it counts both ways until it is found or cannot be any more`,
       );
     } else this.#undone(row, `refused: ${outcome.code} ${outcome.message}`);
-    this.#o.persist();
+    this.#options.persist();
   }
 
   /** Starts a taker order. Its intent becomes durable with this row, before it is sent. */
-  #take({ take, out }: Extract<Way, { by: 'take' }>, costMax: Money): void {
-    const { kept, persist, mayAct } = this.#o;
+  #take({ take, out }: Extract<ExecutableRoute, { by: 'take' }>, costMax: Money): void {
+    const { kept, persist, mayAct } = this.#options;
     const { time, step } = this.#run;
     const id = `${kept.orderPrefix}${++this.#takes}`;
     const offer = { way: 'book', id, give: out.give, get: out.get, lifeMs: TAKE_WITHIN_MS } as const;
@@ -283,8 +283,8 @@ export class Hedger {
 
   /** Settles by balances, constant for the settle time. If they show nothing, the exchange's answer that no conversion exists counts. */
   #askBalances(row: HedgeRow, isNowhere: boolean): void {
-    const { at: readAt, differences } = this.#o.view().balances;
-    const verdict = balancesSay(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
+    const { at: readAt, differences } = this.#options.view().balances;
+    const verdict = outcomeFromBalances(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
     // Between a fill and the next read they show nothing; only a contrary verdict restarts the time.
     if (verdict === null || !this.#isPast(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
@@ -313,7 +313,7 @@ export class Hedger {
       { id: row.id },
       `hedge ${row.id}: first leg, ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`,
     );
-    this.#o.persist();
+    this.#options.persist();
   }
 
   /** Handles certain non-execution: the hedge failed, or a route continues to wait between its legs. */
@@ -325,7 +325,7 @@ export class Hedger {
     }
     this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}` }));
     this.#run.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not carried out: ${why}`);
-    this.#o.persist();
+    this.#options.persist();
   }
 
   /** Requests the second leg of a route until it is within the limits of the whole route or its time is over. */
@@ -334,15 +334,15 @@ export class Hedger {
     const { route } = row;
     if (route === undefined) throw new Error(`hedge ${row.id} is no route`);
     if (!(time() < (route.until ?? Infinity))) {
-      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.#o.pair.minor}`;
+      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.#options.pair.minor}`;
       this.#end('stranded', `no second leg within its limits was had in time: ${lies}, lie between its legs`);
       log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}: convert them by hand`);
       return;
     }
     this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;
     const asked = clock.elapsed();
-    const { get } = plannedOf(row, this.#o.pair);
-    const offer = await secondOf(this.#offers, route.via, get.currency, moneyOf(route.holds));
+    const { get } = plannedSecondLeg(row, this.#options.pair);
+    const offer = await requestSecondLeg(this.#offers, route.via, get.currency, moneyOf(route.holds));
     const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.quoteLifeMinMs;
     const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
     if (typeof offer === 'object' && !isLate && !isDear) return this.#accept(offer, { route: { ...route, leg: 2 } });
@@ -360,9 +360,9 @@ export class Hedger {
     const row = this.#rows.change({ state, why });
     if (end) this.#tell(end.phase, end.conversion);
     // The planned leg is now executed, or is dropped.
-    if (row.route && state !== 'completed') this.#tell('failed', plannedOf(row, this.#o.pair));
+    if (row.route && state !== 'completed') this.#tell('failed', plannedSecondLeg(row, this.#options.pair));
     this.#run.log.info({ id: row.id, why }, describeHedge(row, end?.conversion));
-    this.#o.persist();
+    this.#options.persist();
   }
 
   get #waitMs(): Millis {
@@ -370,7 +370,7 @@ export class Hedger {
   }
 
   #plan(row: HedgeRow): void {
-    this.#tell('planned', plannedOf(row, this.#o.pair));
+    this.#tell('planned', plannedSecondLeg(row, this.#options.pair));
   }
 
   #tell(phase: 'planned' | 'in flight' | 'done' | 'failed', conversion: Conversion): void {

@@ -1,12 +1,12 @@
 /** Public interface of the hedger for other layers. */
 export { Offers } from './offers.ts';
-export { bookWay } from './ways.ts';
+export { bookRoute } from './ways.ts';
 export type { BandModel } from './bandFollower.ts';
 export { Hedger } from './hedger.ts';
-export type { FlattenAsked, HedgerOptions, HedgeSetup } from './setup.ts';
+export type { FlattenRequest, HedgerOptions, HedgeSetup } from './setup.ts';
 export { hedgeViewOf } from './view.ts';
 export type { HedgeView } from './view.ts';
 export type { HedgeLog } from './log.ts';
-export { balancesSay } from './balanceEvidence.ts';
-export { conversionOf, explained, isOver, mayMove } from './row.ts';
+export { outcomeFromBalances } from './balanceEvidence.ts';
+export { conversionOf, hedgeComparisonText, isOver, mayStillExecute } from './row.ts';
 export type { HedgeRow } from './row.ts';

@@ -13,7 +13,7 @@ import type {
 const PAIRS_EVERY_MS = 3_600_000;
 
 /** Requested conversion, with one of its two amounts. */
-export type Wish = {
+export type OfferRequest = {
   readonly from: string;
   readonly to: string;
   /** Leg with the given amount. */
@@ -32,23 +32,23 @@ export class Offers {
   }
 
   /** Returns a confirmable offer for the amount, or for as much as possible, in steps of `unit`. Otherwise returns the reason. */
-  async of(way: ConversionWay, wish: Wish, unit: Money): Promise<ConversionOffer | string> {
+  async request(way: ConversionWay, wish: OfferRequest, unit: Money): Promise<ConversionOffer | string> {
     const first = await this.#ask(way, wish, floorTo(wish.size, unit));
     if (typeof first === 'string' || first.canConfirm) return first;
-    const most = mostOf(first, wish);
+    const most = confirmableAmount(first, wish);
     if (most === null) return TOO_MUCH;
     const second = await this.#ask(way, wish, floorTo(most, unit));
     return typeof second === 'string' || second.canConfirm ? second : TOO_MUCH;
   }
 
   /** Does the same as `of` with an RFQ quote of a listed pair, in its decimals. */
-  async rfq(wish: Wish): Promise<ConversionOffer | string> {
+  async rfq(wish: OfferRequest): Promise<ConversionOffer | string> {
     const unit = await this.unit(wish);
-    return typeof unit === 'string' ? unit : this.of('rfq', wish, unit);
+    return typeof unit === 'string' ? unit : this.request('rfq', wish, unit);
   }
 
   /** Returns the smallest step of the fixed amount, or the reason why there is none. */
-  async unit({ from, to, fixed }: Omit<Wish, 'size'>): Promise<Money | string> {
+  async unit({ from, to, fixed }: Omit<OfferRequest, 'size'>): Promise<Money | string> {
     const now = this.#clock.elapsed();
     if (this.#pairs === null || now - this.#pairs.at > PAIRS_EVERY_MS) {
       const outcome = await this.#desk.pairs();
@@ -60,7 +60,7 @@ export class Offers {
     return money(10n ** BigInt(18 - Math.min(18, fixed === 'give' ? pair.fromDecimals : pair.toDecimals)));
   }
 
-  async #ask(way: ConversionWay, { from, to, fixed }: Wish, size: Money): Promise<ConversionOffer | string> {
+  async #ask(way: ConversionWay, { from, to, fixed }: OfferRequest, size: Money): Promise<ConversionOffer | string> {
     if (size <= 0n) return 'it is less than can be converted';
     const text = textOfMoney(size);
     const outcome = await this.#desk.offer(way, { from, to, ...(fixed === 'give' ? { give: text } : { get: text }) });
@@ -72,7 +72,10 @@ export class Offers {
 const TOO_MUCH = 'it is more than can be confirmed';
 
 /** Returns the confirmable amount in the currency of the request; the exchange reports it in either currency. */
-function mostOf({ most, give, get }: ConversionOffer, { from, to, fixed, size }: Wish): Money | null {
+function confirmableAmount(
+  { most, give, get }: ConversionOffer,
+  { from, to, fixed, size }: OfferRequest,
+): Money | null {
   if (most === undefined) return null;
   const sum = moneyOf(most.amount);
   if (most.currency === (fixed === 'give' ? from : to)) return sum;

@@ -1,5 +1,5 @@
 /** Routes through a third currency: two quotes in sequence, holding that currency in between. */
-import { costLimit, money, moneyOf, textOfMoney } from '../core/index.ts';
+import { hedgeCostMax, money, moneyOf, textOfMoney } from '../core/index.ts';
 import type {
   Conversion,
   ConversionOffer,
@@ -9,7 +9,7 @@ import type {
   Instrument,
   Millis,
   Money,
-  PricedWay,
+  PricedRoute,
 } from '../core/index.ts';
 import { ceilTo, floorTo } from './offers.ts';
 import type { Offers } from './offers.ts';
@@ -30,13 +30,13 @@ export type RouteRules = {
 export type RouteOffer = {
   readonly via: string;
   readonly first: ConversionOffer;
-  readonly out: PricedWay;
+  readonly out: PricedRoute;
   /** Proceeds of the first leg. */
   readonly holds: Money;
 };
 
 /** Prices a route for `amount` (positive: sold); returns the reason if there is none. */
-export async function routeOf(
+export async function requestRoute(
   offers: Offers,
   { major, minor }: Instrument,
   amount: Money,
@@ -45,7 +45,9 @@ export async function routeOf(
   { riskBps }: RouteRules,
 ): Promise<RouteOffer | string> {
   const legs =
-    amount > 0n ? await sold(offers, major, minor, via, amount) : await bought(offers, major, minor, via, amount);
+    amount > 0n
+      ? await legsToSell(offers, major, minor, via, amount)
+      : await legsToBuy(offers, major, minor, via, amount);
   if (typeof legs === 'string') return legs;
   const [first, second] = legs;
   const size = moneyOf(amount > 0n ? first.give.amount : second.get.amount);
@@ -60,15 +62,21 @@ export async function routeOf(
 
 type Legs = readonly [first: ConversionOffer, second: ConversionOffer];
 
-async function sold(offers: Offers, major: string, minor: string, via: string, amount: Money): Promise<Legs | string> {
+async function legsToSell(
+  offers: Offers,
+  major: string,
+  minor: string,
+  via: string,
+  amount: Money,
+): Promise<Legs | string> {
   const first = await offers.rfq({ from: major, to: via, fixed: 'give', size: amount });
   if (typeof first === 'string') return `first leg: ${first}`;
-  const second = await secondOf(offers, via, minor, moneyOf(first.get.amount));
+  const second = await requestSecondLeg(offers, via, minor, moneyOf(first.get.amount));
   return typeof second === 'string' ? `second leg: ${second}` : [first, second];
 }
 
 /** Requests the legs in reverse: the second leg determines the amount of the third currency. */
-async function bought(
+async function legsToBuy(
   offers: Offers,
   major: string,
   minor: string,
@@ -86,7 +94,7 @@ async function bought(
 }
 
 /** Requests an offer for the complete holding of the third currency; returns the reason if there is none. */
-export async function secondOf(
+export async function requestSecondLeg(
   offers: Offers,
   via: string,
   to: string,
@@ -95,7 +103,7 @@ export async function secondOf(
   const wish = { from: via, to, fixed: 'give', size: holds } as const;
   const unit = await offers.unit(wish);
   if (typeof unit === 'string') return unit;
-  const offer = await offers.of('rfq', wish, unit);
+  const offer = await offers.request('rfq', wish, unit);
   if (typeof offer === 'string') return offer;
   return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'it is more than can be confirmed' : offer;
 }
@@ -104,7 +112,7 @@ export async function secondOf(
  * Returns the route's record. The first leg's proceeds are valued at the current second offer (sold), or at the amount
  * paid (bought). The minimum of the second leg keeps the whole route within `costMax`.
  */
-export function routeFrom({ via, holds, out }: RouteOffer, amount: Money, mid: Money, costMax: Money): HedgeRoute {
+export function routeRecord({ via, holds, out }: RouteOffer, amount: Money, mid: Money, costMax: Money): HedgeRoute {
   const [give, get] = [moneyOf(out.give.amount), moneyOf(out.get.amount)];
   const sells = amount > 0n;
   const least = sells ? (give * mid) / ONE - costMax : ((give - costMax) * ONE + mid - 1n) / mid;
@@ -120,12 +128,12 @@ export function routeFrom({ via, holds, out }: RouteOffer, amount: Money, mid: M
 
 /** Returns the maximum cost of a route, with its second leg at the worst accepted price. */
 export function routeCostMax(major: Money, mid: Money, rules: HedgeRules, dayLeft: Money | null): Money {
-  const limit = costLimit(major, mid, rules);
+  const limit = hedgeCostMax(major, mid, rules);
   return dayLeft !== null && dayLeft < limit ? dayLeft : limit;
 }
 
 /** Returns the future second leg in its worst case; it is not requested yet. */
-export function plannedOf(
+export function plannedSecondLeg(
   { id, amount, route }: HedgeRow,
   { major, minor }: Pick<Instrument, 'major' | 'minor'>,
 ): Conversion {

@@ -9,7 +9,7 @@ export type { HedgeRow };
 export const isOver = ({ state }: HedgeRow): boolean =>
   state === 'completed' || state === 'failed' || state === 'stranded';
 /** Whether its acceptance may have been sent; from then on it counts both ways. */
-export const mayMove = ({ state }: HedgeRow): boolean =>
+export const mayStillExecute = ({ state }: HedgeRow): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';
 
 /** Returns the conversion of its offer, or of the active leg of its route. Throws if it has no offer yet. */
@@ -35,11 +35,16 @@ export function describeHedge({ id, state, why, offer }: HedgeRow, conversion?: 
 }
 
 /** Converts the comparison to text. Costs become decimals of the quote currency, negative for a gain; bps are unchanged. */
-export const weighedText = ({ weighed }: HedgeDecision): HedgeRow['weighed'] =>
-  weighed.map(({ way, cost, bps, not }) => ({ way, cost: cost === null ? null : textOfMoney(cost), bps, not }));
+export const comparisonRows = ({ compared }: HedgeDecision): HedgeRow['weighed'] =>
+  compared.map(({ way, cost, bps, rejectedReason }) => ({
+    way,
+    cost: cost === null ? null : textOfMoney(cost),
+    bps,
+    not: rejectedReason,
+  }));
 
 /** Formats the comparison in one line. */
-export const explained = (weighed: HedgeRow['weighed']): string =>
+export const hedgeComparisonText = (weighed: HedgeRow['weighed']): string =>
   weighed
     .map(({ way, bps, not }) =>
       `${way} ${bps === null ? '' : `${bps.toFixed(1)} bps`}${not === null ? ' (taken)' : ` (${not})`}`.replace(

@@ -1,8 +1,8 @@
 /** Hedges of a bot: the active one, and recent ended ones. Every change is recorded. */
 import { textOfMoney } from '../core/index.ts';
 import type { HedgeRow, Millis, Money } from '../core/index.ts';
-import { isOver, mayMove } from './row.ts';
-import type { HedgeRun, HedgesKept } from './setup.ts';
+import { isOver, mayStillExecute } from './row.ts';
+import type { HedgeRun, RestoredHedges } from './setup.ts';
 
 /** Number of ended hedges kept. */
 const ROWS_KEPT = 20;
@@ -13,7 +13,7 @@ export class HedgeRows {
   #list: readonly HedgeRow[];
   #counter = 0;
 
-  constructor({ rows, prefix }: Pick<HedgesKept, 'rows' | 'prefix'>, run: Pick<HedgeRun, 'time' | 'step'>) {
+  constructor({ rows, prefix }: Pick<RestoredHedges, 'rows' | 'prefix'>, run: Pick<HedgeRun, 'time' | 'step'>) {
     this.#run = run;
     this.#prefix = prefix;
     this.#list = rows;
@@ -27,7 +27,7 @@ export class HedgeRows {
     const now = this.#run.time();
     this.#list = this.#list.map(row => {
       if (isOver(row)) return row;
-      if (mayMove(row)) return { ...row, acceptedAt: now };
+      if (mayStillExecute(row)) return { ...row, acceptedAt: now };
       if (row.state === 'between' && row.route) return { ...row, route: { ...row.route, until: now + waitMs } };
       return { ...row, state: 'failed', why: 'the run ended' };
     });
@@ -40,11 +40,11 @@ export class HedgeRows {
 
   /** Hedge that may still execute, or waits between its legs. */
   get open(): HedgeRow | undefined {
-    return this.#list.find(row => mayMove(row) || row.state === 'between');
+    return this.#list.find(row => mayStillExecute(row) || row.state === 'between');
   }
 
   get isMoving(): boolean {
-    return this.#list.some(mayMove);
+    return this.#list.some(mayStillExecute);
   }
 
   /** Adds a hedge; `spent` is the possible cost of earlier ones. */

@@ -43,7 +43,7 @@ export type HedgeRun = {
 };
 
 /** State of earlier runs, and id prefixes for this one. */
-export type HedgesKept = {
+export type RestoredHedges = {
   readonly rows: readonly HedgeRow[];
   /** Prefix of hedge ids in this run. */
   readonly prefix: string;
@@ -54,7 +54,7 @@ export type HedgesKept = {
 export type HedgerOptions = {
   readonly setup: HedgeSetup;
   readonly run: HedgeRun;
-  readonly kept: HedgesKept;
+  readonly kept: RestoredHedges;
   /** Currencies of the book; constant. */
   readonly pair: Pick<Instrument, 'major' | 'minor'>;
   /** Creates a new view: one per check, and again after every wait. */
@@ -63,11 +63,11 @@ export type HedgerOptions = {
   readonly persist: () => boolean;
   /** Returns false after a stop, a halt, or a latch. */
   readonly mayAct: () => boolean;
-  readonly flatten?: FlattenAsked;
+  readonly flatten?: FlattenRequest;
 };
 
 /** The operator's request to close all inventory, regardless of the band. */
-export type FlattenAsked = {
+export type FlattenRequest = {
   /** Returns the request's id and its maximum total cost in the quote currency; null if there is none. */
   readonly asked: () => { readonly id: string; readonly costMax: Money } | null;
   /**

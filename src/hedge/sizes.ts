@@ -4,7 +4,7 @@ import type { HedgeRow, HedgeRules, Millis, Money, Side } from '../core/index.ts
 import type { HedgeView } from './view.ts';
 
 /** Limits `wanted` (positive: sold) to what is not locked in the bot's orders and fits the position limit in the worst case. */
-export function sizeOf(view: HedgeView, wanted: Money): Money {
+export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
   const sells = wanted > 0n;
   const side = sells ? 'sell' : 'buy';
   const { free } = view.sides[side];
@@ -33,22 +33,22 @@ export function spentOnFlatten(rows: readonly HedgeRow[], id: string): Money {
 }
 
 /** Returns the remaining hedge budget (null for no limit), the name of the limit, and the cost fields of the next row. */
-export function leftNow(
+export function remainingBudget(
   rows: readonly HedgeRow[],
   { costDayMax }: Pick<HedgeRules, 'costDayMax'>,
   flatten: { readonly id: string; readonly costMax: Money } | null,
   at: Millis,
-): { readonly left: Money | null; readonly leftOf: string } & Pick<HedgeRow, 'dayCost' | 'flatten'> {
+): { readonly left: Money | null; readonly budgetName: string } & Pick<HedgeRow, 'dayCost' | 'flatten'> {
   const dayCost = spentOnDay(rows, at);
   const today = costDayMax === undefined ? null : money(costDayMax - dayCost);
   const row = { dayCost: textOfMoney(dayCost) };
-  if (flatten === null) return { left: today, leftOf: 'today', ...row };
+  if (flatten === null) return { left: today, budgetName: 'today', ...row };
   const cost = spentOnFlatten(rows, flatten.id);
   const rest = money(flatten.costMax - cost);
   const of = { ...row, flatten: { id: flatten.id, cost: textOfMoney(cost) } };
   return today !== null && today < rest
-    ? { left: today, leftOf: 'today', ...of }
-    : { left: rest, leftOf: 'flatten', ...of };
+    ? { left: today, budgetName: 'today', ...of }
+    : { left: rest, budgetName: 'flatten', ...of };
 }
 
 /** Returns the possible cost of a hedge; 0 only if it was certainly not executed. */

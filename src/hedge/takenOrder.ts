@@ -16,7 +16,7 @@ export type TakenOrder =
     };
 
 /** Extracts an order's state from engine news; null for other news. Includes orders that are not taker orders; the caller checks the id. */
-export function takenOrderOf(news: EngineNews): TakenOrder | null {
+export function takenOrderFromNews(news: EngineNews): TakenOrder | null {
   if (news.kind === 'taking') return { id: news.command.id, state: 'executing' };
   if (news.kind === 'not taken') return { id: news.id, state: 'refused', why: news.why };
   if (news.kind !== 'order') return null;
@@ -27,7 +27,7 @@ export function takenOrderOf(news: EngineNews): TakenOrder | null {
   return { id, state: kind === 'unknown' ? 'unknown' : 'executing' };
 }
 
-export type Became =
+export type TakerOrderOutcome =
   | { readonly state: 'unknown' | 'executing'; readonly costMax?: undefined }
   | { readonly state: 'completed' | 'failed'; readonly why: string | null; readonly costMax?: Money };
 
@@ -35,7 +35,7 @@ export type Became =
  * Returns the resulting state of the hedge; null if the order is not sent yet. `costMax` is the possible cost of the
  * traded part. A null `order` means no news since the start.
  */
-export function takerOrderOutcome(row: Pick<HedgeRow, 'costMax'>, order: TakenOrder | null): Became | null {
+export function takerOrderOutcome(row: Pick<HedgeRow, 'costMax'>, order: TakenOrder | null): TakerOrderOutcome | null {
   if (order === null)
     return {
       state: 'completed',

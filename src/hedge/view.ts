@@ -52,14 +52,14 @@ export type BalancesSeen = {
 };
 
 /** Data of the driver that the engine lacks. */
-type Beside = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balancesAt: Millis };
+type DriverData = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balancesAt: Millis };
 
 /** Creates the view at `at`, in engine time. */
 export function hedgeViewOf(
   engine: Pick<Engine, 'snapshot' | 'riskContext'> & {
     readonly account: Pick<Engine['account'], 'differences' | 'isReconciled'>;
   },
-  { instrument, takerRate, balancesAt }: Beside,
+  { instrument, takerRate, balancesAt }: DriverData,
   at: Millis,
 ): HedgeView {
   const snapshot = engine.snapshot(at);

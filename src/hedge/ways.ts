@@ -1,43 +1,43 @@
 /** Hedge routes with current prices: the desk's direct offers, routes through third currencies, and the book. */
 import { money, sweepCost } from '../core/index.ts';
-import type { ConversionOffer, Instrument, Money, PricedWay, Take, WayOut } from '../core/index.ts';
+import type { ConversionOffer, Instrument, Money, PricedRoute, Take, RouteOption } from '../core/index.ts';
 import type { Offers } from './offers.ts';
-import { routeOf } from './routes.ts';
+import { requestRoute } from './routes.ts';
 import type { RouteOffer, RouteRules } from './routes.ts';
 import type { HedgeSetup } from './setup.ts';
 import type { HedgeView } from './view.ts';
 
 /** Route with the data to execute it. */
-export type Way =
-  | { readonly by: 'offer'; readonly out: PricedWay; readonly offer: ConversionOffer }
-  | { readonly by: 'route'; readonly out: PricedWay; readonly route: RouteOffer }
-  | { readonly by: 'take'; readonly out: PricedWay; readonly take: Take }
-  | { readonly by: 'nothing'; readonly out: WayOut };
+export type ExecutableRoute =
+  | { readonly by: 'offer'; readonly out: PricedRoute; readonly offer: ConversionOffer }
+  | { readonly by: 'route'; readonly out: PricedRoute; readonly route: RouteOffer }
+  | { readonly by: 'take'; readonly out: PricedRoute; readonly take: Take }
+  | { readonly by: 'nothing'; readonly out: RouteOption };
 
-type Asked = Pick<HedgeSetup, 'venues' | 'routes'>;
+type RouteSources = Pick<HedgeSetup, 'venues' | 'routes'>;
 
 /** Requests all offers from the desk in parallel. A positive `amount` is sold. */
-export async function waysOf(
+export async function requestRoutes(
   offers: Offers,
-  { venues, routes }: Asked,
+  { venues, routes }: RouteSources,
   instrument: Instrument,
   amount: Money,
   mid: Money,
-): Promise<Way[]> {
+): Promise<ExecutableRoute[]> {
   const sells = amount > 0n;
   const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
   const wish = { from, to, fixed: sells ? 'give' : 'get', size: sells ? amount : money(-amount) } as const;
   const direct = venues
     .filter(way => way !== 'book')
-    .map(async (way): Promise<Way> => {
-      const offer = await (way === 'rfq' ? offers.rfq(wish) : offers.of(way, wish, instrument.lotMoney));
-      if (typeof offer === 'string') return { by: 'nothing', out: { way, not: offer } };
+    .map(async (way): Promise<ExecutableRoute> => {
+      const offer = await (way === 'rfq' ? offers.rfq(wish) : offers.request(way, wish, instrument.lotMoney));
+      if (typeof offer === 'string') return { by: 'nothing', out: { way, unavailableReason: offer } };
       return { by: 'offer', out: { way, give: offer.give, get: offer.get }, offer };
     });
   const over = (rules: RouteRules) =>
-    rules.via.map(async (via): Promise<Way> => {
-      const route = await routeOf(offers, instrument, amount, mid, via, rules);
-      if (typeof route === 'string') return { by: 'nothing', out: { way: `rfq via ${via}`, not: route } };
+    rules.via.map(async (via): Promise<ExecutableRoute> => {
+      const route = await requestRoute(offers, instrument, amount, mid, via, rules);
+      if (typeof route === 'string') return { by: 'nothing', out: { way: `rfq via ${via}`, unavailableReason: route } };
       return { by: 'route', out: route.out, route };
     });
   return Promise.all([...direct, ...(routes ? over(routes) : [])]);
@@ -47,18 +47,18 @@ export async function waysOf(
  * Returns the book route as a taker order. If taking is not allowed (`mayTake`), returns its price for comparison only.
  * A positive `amount` is sold.
  */
-export function bookWay(
+export function bookRoute(
   { venues, rules }: Pick<HedgeSetup, 'venues' | 'rules'>,
   mayTake: boolean,
   { sides, limits, instrument, depth, takerRate, mid }: HedgeView,
   amount: Money,
-): Way {
-  if (limits === null) return { by: 'nothing', out: { way: 'book', not: 'there are no limits' } };
+): ExecutableRoute {
+  if (limits === null) return { by: 'nothing', out: { way: 'book', unavailableReason: 'there are no limits' } };
   const isAllowed = mayTake && venues.includes('book');
   const { room } = sides[amount > 0n ? 'sell' : 'buy'];
   const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;
   const { take, ...out } = sweepCost(instrument, depth, amount, takerRate, mid, { ...limits, costMaxBps, room });
-  if ('not' in out) return { by: 'nothing', out };
+  if ('unavailableReason' in out) return { by: 'nothing', out };
   if (take !== undefined && isAllowed) return { by: 'take', out, take };
-  return { by: 'nothing', out: { ...out, but: 'orders of ours never take liquidity' } };
+  return { by: 'nothing', out: { ...out, comparisonOnlyReason: 'orders of ours never take liquidity' } };
 }

@@ -2,24 +2,24 @@
 import type { Millis } from '../core/index.ts';
 
 export class ClockOffset {
-  #least = Infinity;
+  #minimum = Infinity;
   /** Value of the previous connection. */
   #before = Infinity;
 
   /** Records a message with exchange time `sentAt`, received at local time `now`. Returns its delay beyond the fastest so far. */
-  saw(now: Millis, sentAt: Millis): Millis {
-    this.#least = Math.min(this.#least, now - sentAt);
-    return now - sentAt - this.#least;
+  recordMessage(now: Millis, sentAt: Millis): Millis {
+    this.#minimum = Math.min(this.#minimum, now - sentAt);
+    return now - sentAt - this.#minimum;
   }
 
   /** Starts a new connection, which may have another delay; clocks also drift. */
   reset(): void {
-    if (this.#least < Infinity) this.#before = this.#least;
-    this.#least = Infinity;
+    if (this.#minimum < Infinity) this.#before = this.#minimum;
+    this.#minimum = Infinity;
   }
 
   /** Converts exchange time to the latest possible local send time; Infinity before the first message. */
-  ours(theirs: Millis): Millis {
+  toLocalTime(theirs: Millis): Millis {
     return theirs + this.#known;
   }
 
@@ -29,6 +29,6 @@ export class ClockOffset {
   }
 
   get #known(): Millis {
-    return this.#least < Infinity ? this.#least : this.#before;
+    return this.#minimum < Infinity ? this.#minimum : this.#before;
   }
 }

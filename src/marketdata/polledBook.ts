@@ -42,14 +42,14 @@ export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readon
   );
 }
 
-type PassedOver = Extract<Outcome<never>, { readonly kind: 'refused' }>;
+type UnusedBook = Extract<Outcome<never>, { readonly kind: 'refused' }>;
 
 /** Returns the read outcome of a book that is not used. */
-export const passedOver = (message: string): PassedOver => ({
+export const unusedBook = (message: string): UnusedBook => ({
   kind: 'refused',
   code: 'passed over',
   message,
   status: 200,
 });
 /** `why` is the damaged row, from `levelsOf`. */
-export const damagedBook = (why: string): PassedOver => passedOver(`the book cannot be used: ${why}`);
+export const damagedBook = (why: string): UnusedBook => unusedBook(`the book cannot be used: ${why}`);

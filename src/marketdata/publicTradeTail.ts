@@ -61,11 +61,11 @@ export class PublicTradeTail {
   }
 
   /** Handles a stream loss that may include a trade. */
-  doubt(): void {
+  markUncertain(): void {
     if (this.#early !== null || this.#source === 'stream') this.up();
   }
 
-  hear(trades: readonly StreamTrade[]): void {
+  addStreamTrades(trades: readonly StreamTrade[]): void {
     const inOrder = trades.length < 2 ? trades : [...trades].sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     for (const trade of inOrder) {
       this.#makers.add(trade.makerOid);
@@ -79,7 +79,7 @@ export class PublicTradeTail {
   }
 
   /** Whether the stream reported an execution of this resting order. */
-  hasMet(oid: string): boolean {
+  hasReportedFill(oid: string): boolean {
     return this.#makers.has(oid);
   }
 

@@ -2,14 +2,14 @@
 import type { Millis } from '../core/index.ts';
 
 /** Minimum duration: delayed or cached answers do not stay older for that long. */
-const ANEW_AFTER_MS = 60_000;
+const RESET_AFTER_MS = 60_000;
 const READS_MIN = 5;
 
 export class SequenceReset {
   #low: { readonly since: Millis; last: bigint; reads: number } | null = null;
 
   /** Records a read book. Returns true if every read of the last minute was below `shown` and the sequence grew meanwhile. */
-  saw(sequence: bigint, shown: bigint, now: Millis): boolean {
+  recordRead(sequence: bigint, shown: bigint, now: Millis): boolean {
     if (sequence >= shown) {
       this.#low = null;
       return false;
@@ -18,7 +18,7 @@ export class SequenceReset {
     const low = this.#low;
     if (sequence > low.last) low.reads++;
     low.last = sequence;
-    if (!(now - low.since >= ANEW_AFTER_MS && low.reads >= READS_MIN)) return false;
+    if (!(now - low.since >= RESET_AFTER_MS && low.reads >= READS_MIN)) return false;
     this.#low = null;
     return true;
   }

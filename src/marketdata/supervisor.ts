@@ -5,7 +5,7 @@
 import type { BookDiff, BookSnapshot, Millis, StreamNews, Timer } from '../core/index.ts';
 import { ClockOffset } from './clockOffset.ts';
 import { SequenceReset } from './sequenceReset.ts';
-import { damagedBook, passedOver } from './polledBook.ts';
+import { damagedBook, unusedBook } from './polledBook.ts';
 import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook } from './supervisorTypes.ts';
 
 /** Complete books are large and use public budget: one per five seconds, and less often each time until a stream is good for a minute. */
@@ -19,16 +19,16 @@ const LAG_MAX_MS = 2_000;
 /** Maximum answer time for a poll to confirm an unchanged book; slower answers say too little about now. */
 const CONFIRM_WITHIN_MS = 1_000;
 const BEHIND = 'its book is behind the polled one';
-const ANEW = 'the exchange counts its books anew';
+const SEQUENCE_RESET = 'the exchange counts its books anew';
 
-const OLDER = passedOver('the book is older than the last one');
+const OLDER = unusedBook('the book is older than the last one');
 const TRADES_UNREAD: UnreadBook = { kind: 'unknown', reason: 'the trades before it could not be read to their end' };
 
 const NO_STEPS: SteppedBook = {
   sequence: null,
   take: () => 'old',
   seed: () => 'no ids',
-  lose: () => undefined,
+  markIncomplete: () => undefined,
 };
 
 export class MarketDataSupervisor {
@@ -65,7 +65,7 @@ export class MarketDataSupervisor {
 
   /** Starts the stream. The caller polls, with `poll` or `keepPolling`. */
   start(): void {
-    this.#options.stream?.start(news => this.#guard(() => this.#hear(news)));
+    this.#options.stream?.start(news => this.#guard(() => this.#onNews(news)));
   }
 
   /** Stops all reports. Resolves when a pending read has ended. */
@@ -114,7 +114,7 @@ export class MarketDataSupervisor {
   }
 
   /** Discards everything received or queued until now as unreliable, and restarts the stream. */
-  distrust(reason: string): void {
+  rejectAsUnreliable(reason: string): void {
     const { stream } = this.#options;
     if (this.#stopped || stream === undefined) return;
     this.#lose(reason);
@@ -142,7 +142,7 @@ export class MarketDataSupervisor {
     }
   }
 
-  #hear(news: StreamNews): void {
+  #onNews(news: StreamNews): void {
     const { trades, user } = this.#options;
     user.onNews?.(news);
     if (this.#stopped) return;
@@ -164,16 +164,16 @@ export class MarketDataSupervisor {
       case 'alive':
         return this.#isWaking ? undefined : this.#confirm();
       case 'trades':
-        trades?.hear(news.trades);
+        trades?.addStreamTrades(news.trades);
         return user.onTrades?.(news.trades);
       case 'diff':
-        return this.#hearStep(news.diff);
+        return this.#onStep(news.diff);
       case 'book':
-        return this.#hearBook(news.snapshot);
+        return this.#onBook(news.snapshot);
     }
   }
 
-  #hearStep(diff: BookDiff): void {
+  #onStep(diff: BookDiff): void {
     switch (this.#stepped.take(diff)) {
       case 'applied':
         this.#options.user.onStep?.(diff);
@@ -190,7 +190,7 @@ export class MarketDataSupervisor {
   }
 
   /** Handles a complete book from a stream without steps. */
-  #hearBook(book: BookSnapshot): void {
+  #onBook(book: BookSnapshot): void {
     const { time, user } = this.#options;
     this.#sendsBooks = true;
     const isPrompt = this.#isPrompt(book.updatedAt);
@@ -200,7 +200,7 @@ export class MarketDataSupervisor {
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
     this.#newest = book.sequence;
     this.#heard();
-    user.onBook(Math.min(time(), this.clockOffset.ours(book.updatedAt)), 'stream');
+    user.onBook(Math.min(time(), this.clockOffset.toLocalTime(book.updatedAt)), 'stream');
   }
 
   get #waits(): boolean {
@@ -214,7 +214,7 @@ export class MarketDataSupervisor {
   /** Whether the frame arrived promptly. A delayed one may have newer frames behind it. */
   #isPrompt(sentAt: Millis | undefined): boolean {
     if (this.#isWaking || sentAt === undefined) return !this.#isWaking;
-    return this.clockOffset.saw(this.#options.time(), sentAt) < LAG_MAX_MS;
+    return this.clockOffset.recordMessage(this.#options.time(), sentAt) < LAG_MAX_MS;
   }
 
   /** Reports the stepped book as current after a sign of life, unless a poll has seen a newer one. */
@@ -238,8 +238,8 @@ export class MarketDataSupervisor {
   #lose(reason: string): void {
     const { clock, trades, user } = this.#options;
     const was = this.#source;
-    this.#stepped.lose();
-    trades?.doubt();
+    this.#stepped.markIncomplete();
+    trades?.markUncertain();
     if (this.#liveSince !== null && clock.elapsed() - this.#liveSince >= GOOD_AFTER_MS) this.#resyncs = 0;
     this.#liveSince = null;
     this.#behindSince = null;
@@ -309,11 +309,11 @@ export class MarketDataSupervisor {
   /** Detects a restarted exchange, whose sequence starts again, and accepts its lower numbers after a while. */
   #countsAnew({ sequence }: BookSnapshot): boolean {
     const { clock, stream, user } = this.#options;
-    if (!this.#anew.saw(sequence, this.#newest, clock.elapsed())) return false;
+    if (!this.#anew.recordRead(sequence, this.#newest, clock.elapsed())) return false;
     user.onCountedAnew?.(sequence, this.#newest);
     this.#newest = -1n;
-    this.#lose(ANEW);
-    stream?.restart(ANEW);
+    this.#lose(SEQUENCE_RESET);
+    stream?.restart(SEQUENCE_RESET);
     return true;
   }
 

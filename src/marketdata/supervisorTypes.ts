@@ -28,7 +28,7 @@ export interface SteppedBook {
   /** Restarts from a complete book and the steps held since. Any result except `live` changed nothing. */
   seed(whole: BookSnapshot): Seeding;
   /** Records a loss; then waits for a complete book. */
-  lose(): void;
+  markIncomplete(): void;
 }
 
 /** User of the market data. Callbacks follow the order of events. */

@@ -31,19 +31,19 @@ type Read<L extends string, V> = {
   readonly read: (now: Monitored, version: string) => V | readonly MetricSample<L, V>[];
 };
 /** Reader of rows from an event. */
-type Hear<L extends string> = {
-  readonly hear: { readonly [E in keyof Events]?: (...told: Events[E]) => readonly MetricSample<L>[] };
+type EventHandler<L extends string> = {
+  readonly onEvent: { readonly [E in keyof Events]?: (...told: Events[E]) => readonly MetricSample<L>[] };
 };
 
 type Gauge<L extends string> = Named<L> &
   // A row of null removes its series.
   Read<NoInfer<L>, number | null> & {
     /** Treatment of a series without a row in the snapshot. If omitted, the series stays unchanged. */
-    readonly untold?: 'gone' | 'zero';
+    readonly whenUnset?: 'gone' | 'zero';
   };
 type Total<L extends string> = Named<L> & Read<NoInfer<L>, number>;
 type Counter<L extends string> = Named<L> &
-  Hear<NoInfer<L>> & {
+  EventHandler<NoInfer<L>> & {
     /**
      * Series that start at 0, since a series without a first value has no rate. Called with null at the start, then
      * with each snapshot.
@@ -51,7 +51,7 @@ type Counter<L extends string> = Named<L> &
     readonly zeros: (now: Monitored | null) => readonly Labels<NoInfer<L>>[];
   };
 type Histogram<L extends string> = Named<L> &
-  Hear<NoInfer<L>> & {
+  EventHandler<NoInfer<L>> & {
     /** Upper bounds, in the unit of the metric. */
     readonly buckets: readonly number[];
   };

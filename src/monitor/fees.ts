@@ -17,26 +17,26 @@ export const FEES = [
     name: 'puntas_volume_30d',
     help: '30-day volume that sets the fee tier; absent if unknown.',
     labels,
-    untold: 'gone',
-    read: now => ofTier(now, ({ volume }) => volume),
+    whenUnset: 'gone',
+    read: now => tierSamples(now, ({ volume }) => volume),
   }),
   gauge({
     name: 'puntas_next_tier_missing',
     help: 'Missing volume to the next fee tier; absent in the best one.',
     labels,
-    untold: 'gone',
-    read: now => ofTier(now, ({ next }) => next?.missing),
+    whenUnset: 'gone',
+    read: now => tierSamples(now, ({ next }) => next?.missing),
   }),
   gauge({
     name: 'puntas_next_tier_monthly',
     help: 'Monthly saving of maker fees in the next tier; absent in the best one.',
     labels,
-    untold: 'gone',
-    read: now => ofTier(now, ({ next }) => next?.monthly),
+    whenUnset: 'gone',
+    read: now => tierSamples(now, ({ next }) => next?.monthly),
   }),
 ];
 
-function ofTier({ fees: { tier } }: Monitored, sumOf: (tier: AccountTier) => Money | undefined) {
+function tierSamples({ fees: { tier } }: Monitored, sumOf: (tier: AccountTier) => Money | undefined) {
   const sum = tier ? sumOf(tier) : undefined;
   return tier && sum !== undefined ? [[{ currency: tier.currency }, approximately(sum)] as const] : [];
 }

@@ -4,7 +4,7 @@ import type { Millis } from '../core/index.ts';
 /** Maximum age of a served page, in ms of the wall clock. */
 export const KEPT_MS = 1_000;
 
-export type KeptPage = {
+export type CachedPage = {
   /** Returns the page in Prometheus' text format. If rendering fails, rejects and caches nothing. */
   text(): Promise<string>;
   /** Clears the cache, so that the next request renders again. */
@@ -12,7 +12,7 @@ export type KeptPage = {
 };
 
 /** Caches the result of `render`, which runs only on request. `elapsed`: ms of the wall clock from any start. */
-export function keptPage(render: () => Promise<string>, elapsed: () => Millis): KeptPage {
+export function cachedPage(render: () => Promise<string>, elapsed: () => Millis): CachedPage {
   let kept: { readonly at: Millis; readonly text: Promise<string> } | null = null;
   const forget = () => void (kept = null);
   return {

@@ -14,14 +14,14 @@ export const LIMITS = [
     name: 'puntas_limit',
     help: 'Limit, named by its key in the configuration.',
     labels,
-    read: now => ofUses(now, ({ max }) => max),
+    read: now => limitSamples(now, ({ max }) => max),
   }),
   gauge({
     name: 'puntas_limit_used',
     alerts: ['PuntasDrawdownNear', 'PuntasDayLossNear'],
     help: 'Used part of each limit, in its unit. puntas_limit - puntas_limit_used is what remains.',
     labels,
-    read: now => ofUses(now, ({ used }) => used),
+    read: now => limitSamples(now, ({ used }) => used),
   }),
   gauge({
     name: 'puntas_sentinel_age_seconds',
@@ -39,7 +39,7 @@ export const LIMITS = [
   }),
 ];
 
-const ofUses = ({ limits: { uses } }: Monitored, valueOf: (use: LimitUse) => LimitUse['max']) =>
+const limitSamples = ({ limits: { uses } }: Monitored, valueOf: (use: LimitUse) => LimitUse['max']) =>
   uses.map(use => [{ limit: use.limit, currency: use.currency }, asNumber(valueOf(use))] as const);
 
 const asNumber = (value: LimitUse['max']): number => (typeof value === 'bigint' ? approximately(value) : value);

@@ -11,13 +11,13 @@ export const MARKOUTS = [
     name: 'puntas_markout_bps',
     help: 'Mean markout of fills after the given seconds (bps, before fees, weighted by value); 0: just before the fill. Absent without fills or the section markouts.',
     labels,
-    read: now => ofCurves(now, ({ bps }) => bps),
+    read: now => markoutSamples(now, ({ bps }) => bps),
   }),
   gauge({
     name: 'puntas_markout_error_bps',
     help: 'Standard error of puntas_markout_bps.',
     labels,
-    read: now => ofCurves(now, ({ errorBps }) => errorBps),
+    read: now => markoutSamples(now, ({ errorBps }) => errorBps),
   }),
   gauge({
     name: 'puntas_adverse_widening_bps',
@@ -28,7 +28,7 @@ export const MARKOUTS = [
 ];
 
 /** Returns the known values at the horizons of each side's curves. */
-const ofCurves = ({ markouts }: Monitored, valuesOf: (curve: MarkoutCurve) => MarkoutCurve['bps']) =>
+const markoutSamples = ({ markouts }: Monitored, valuesOf: (curve: MarkoutCurve) => MarkoutCurve['bps']) =>
   (markouts?.curves ?? []).flatMap(curve => {
     const { side, level, seconds } = curve;
     if (side === null) return [];

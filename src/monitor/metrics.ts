@@ -56,7 +56,7 @@ const QUOTING = [
     help: 'Orders by event: placed (accepted), canceled, filled (completely), refused, unknown (when the request ended).',
     labels: ['book', 'side', 'event'],
     zeros: () => SIDES.flatMap(side => ORDER_EVENTS.map(event => ({ side, event }))),
-    hear: { order: (side, event) => [[{ side, event }, 1]] },
+    onEvent: { order: (side, event) => [[{ side, event }, 1]] },
   }),
   total({
     name: 'puntas_decisions_total',
@@ -87,7 +87,7 @@ const QUOTING = [
     help: "Executions of the bot's orders, partial ones included.",
     labels: ['book', 'side'],
     zeros: () => SIDES.map(side => ({ side })),
-    hear: { fill: side => [[{ side }, 1]] },
+    onEvent: { fill: side => [[{ side }, 1]] },
   }),
   gauge({
     name: 'puntas_position',
@@ -104,7 +104,7 @@ const QUOTING = [
       now === null
         ? []
         : SIDES.flatMap(side => [now.majorCurrency, now.minorCurrency].map(currency => ({ side, currency }))),
-    hear: { fill: (side, sums) => sums.map(({ currency, sum }) => [{ side, currency }, approximately(sum)]) },
+    onEvent: { fill: (side, sums) => sums.map(({ currency, sum }) => [{ side, currency }, approximately(sum)]) },
   }),
   gauge({
     name: 'puntas_quote_price',
@@ -174,7 +174,7 @@ const QUOTING = [
     labels: ['endpoint', 'outcome'],
     bounded: ['endpoint'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    hear: { request: (endpoint, outcome, ms) => [[{ endpoint, outcome }, ms / 1000]] },
+    onEvent: { request: (endpoint, outcome, ms) => [[{ endpoint, outcome }, ms / 1000]] },
   }),
   gauge({
     name: 'puntas_request_budget_remaining',
@@ -189,7 +189,7 @@ const QUOTING = [
     help: 'Duration of a decision.',
     labels: [],
     buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
-    hear: { loop: ms => [[{}, ms / 1000]] },
+    onEvent: { loop: ms => [[{}, ms / 1000]] },
   }),
   gauge({
     name: 'puntas_event_loop_delay_seconds',
@@ -202,7 +202,7 @@ const QUOTING = [
     help: 'Values that a model uses, as puntas check shows them, with their source as the unit.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
-    untold: 'gone',
+    whenUnset: 'gone',
     read: now => now.figures.map(({ name, value, unit }) => [{ name, unit }, value]),
   }),
   gauge({
@@ -211,7 +211,7 @@ const QUOTING = [
     help: '1 if this reason suppresses a wanted quote, otherwise 0.',
     labels: ['book', 'reason'],
     bounded: ['reason'],
-    untold: 'zero',
+    whenUnset: 'zero',
     read: now => now.notQuoting.map(reason => [{ reason }, 1]),
   }),
   gauge({

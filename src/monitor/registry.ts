@@ -51,14 +51,14 @@ export function showProcess({ registry }: Pick<Metrics, 'registry'>): void {
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
 }
 
-type Shown = {
+type ScrapedState = {
   readonly refresh: (now: Monitored) => void;
-  readonly hear: Extract<MetricEntry, { type: 'counter' }>['hear'] | null;
+  readonly hear: Extract<MetricEntry, { type: 'counter' }>['onEvent'] | null;
   readonly count: (row: MetricSample<string>) => void;
 };
 const nothing = () => undefined;
 
-function shownIn(registry: Registry, entry: MetricEntry, book: string, version: string): Shown {
+function shownIn(registry: Registry, entry: MetricEntry, book: string, version: string): ScrapedState {
   const { name, help, labels: labelNames } = entry;
   const config = { name, help, labelNames, registers: [registry] };
   const full = labelsOf(entry, book);
@@ -79,11 +79,11 @@ function shownIn(registry: Registry, entry: MetricEntry, book: string, version: 
         for (const labels of entry.zeros(now)) metric.inc(full(labels), 0);
       };
       begin(null);
-      return { refresh: begin, hear: entry.hear, count: ([labels, value]) => metric.inc(full(labels), value) };
+      return { refresh: begin, hear: entry.onEvent, count: ([labels, value]) => metric.inc(full(labels), value) };
     }
     case 'histogram': {
       const metric = new Histogram({ ...config, buckets: [...entry.buckets] });
-      return { refresh: nothing, hear: entry.hear, count: ([labels, value]) => metric.observe(full(labels), value) };
+      return { refresh: nothing, hear: entry.onEvent, count: ([labels, value]) => metric.observe(full(labels), value) };
     }
   }
 }
@@ -92,17 +92,17 @@ type Full = Record<string, string>;
 
 function refreshed(
   metric: Gauge,
-  { read, untold }: Extract<MetricEntry, { type: 'gauge' }>,
+  { read, whenUnset }: Extract<MetricEntry, { type: 'gauge' }>,
   full: (labels: Labels<string>) => Full,
   version: string,
 ): (now: Monitored) => void {
   const seen = new Map<string, Full>();
   return now => {
-    if (untold === 'gone') metric.reset();
+    if (whenUnset === 'gone') metric.reset();
     for (const labels of seen.values()) metric.set(labels, 0);
     for (const [given, value] of rowsOf(read(now, version))) {
       const labels = full(given);
-      if (untold === 'zero') seen.set(JSON.stringify(labels), labels);
+      if (whenUnset === 'zero') seen.set(JSON.stringify(labels), labels);
       if (value === null) metric.remove(labels);
       else metric.set(labels, value);
     }

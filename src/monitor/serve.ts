@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
-import type { KeptPage } from './keptPage.ts';
+import type { CachedPage } from './keptPage.ts';
 
 export type MonitorServer = {
   /** Base address, with the actual port. */
@@ -11,7 +11,7 @@ export type MonitorServer = {
 };
 
 export type MonitorOptions = {
-  readonly page: Pick<KeptPage, 'text'>;
+  readonly page: Pick<CachedPage, 'text'>;
   readonly host: string;
   /** Port; 0 selects a free port. */
   readonly port: number;

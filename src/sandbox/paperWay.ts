@@ -3,10 +3,10 @@ import { sleep, TransportFailure } from '../core/index.ts';
 import type { BookEntry, Clock, Exchange, Millis, Transport, WireReply } from '../core/index.ts';
 import type { EmbeddedExchange } from './exchange.ts';
 
-export type PaperWayOptions = {
+export type PaperTransportOptions = {
   readonly box: EmbeddedExchange;
   readonly clock: Clock;
-  /** The traded book; all other books are read from `elsewhere`. */
+  /** The traded book; all other books are read from `followedExchange`. */
   readonly book: string;
   /** Latency of each direction, in ms. */
   readonly latencyMs: Millis;
@@ -14,8 +14,8 @@ export type PaperWayOptions = {
    * Whether the followed market has data. If not, requests for its public data fail, as with an exchange that does not
    * answer.
    */
-  readonly isThere: () => boolean;
-  readonly elsewhere: Pick<Exchange, 'orderBook'>;
+  readonly hasMarketData: () => boolean;
+  readonly followedExchange: Pick<Exchange, 'orderBook'>;
 };
 
 const PEER = '127.0.0.1';
@@ -25,13 +25,20 @@ const PUBLIC_MARKET = /\/(?:order_book|trades|ticker|ohlc)(?:[/?]|$)/;
  * Returns the paper transport. `send` rejects with a TransportFailure (`sent` is true) for a book that cannot be read,
  * and for market data while the followed market has none.
  */
-export function paperWay({ box, clock, book, latencyMs, isThere, elsewhere }: PaperWayOptions): Transport {
+export function paperTransport({
+  box,
+  clock,
+  book,
+  latencyMs,
+  hasMarketData,
+  followedExchange,
+}: PaperTransportOptions): Transport {
   return {
     send: async request => {
-      const asked = request.method === 'GET' ? bookAskedFor(request.target) : undefined;
-      if (asked !== undefined && asked !== book) return otherBook(elsewhere, asked);
+      const asked = request.method === 'GET' ? requestedBook(request.target) : undefined;
+      if (asked !== undefined && asked !== book) return otherBook(followedExchange, asked);
       await sleep(clock, latencyMs);
-      if (PUBLIC_MARKET.test(request.target) && !isThere())
+      if (PUBLIC_MARKET.test(request.target) && !hasMarketData())
         throw new TransportFailure('the followed market is silent, behind or gone', true);
       const reply = box.respond(request, PEER);
       await sleep(clock, latencyMs);
@@ -65,7 +72,7 @@ async function otherBook(exchange: Pick<Exchange, 'orderBook'>, book: string): P
 }
 
 /** Returns the book of an order book request, or undefined for any other request. */
-function bookAskedFor(target: string): string | undefined {
+function requestedBook(target: string): string | undefined {
   const [path = '', query = ''] = target.split('?');
   const book = path.endsWith('/v3/order_book') ? new URLSearchParams(query).get('book') : null;
   return book !== null && /^[a-z0-9_]+$/.test(book) ? book : undefined;

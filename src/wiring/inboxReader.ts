@@ -1,5 +1,5 @@
 /** Content of a stored delivery, merged with earlier deliveries about the same transaction. */
-import { contradictionsOf, joinTransactions, transactionOf } from '../core/index.ts';
+import { findContradictions, joinTransactions, transactionFromEvent } from '../core/index.ts';
 import type { TransactionEvent, TransactionState, VenueWebhooks } from '../core/index.ts';
 
 export type InboxNews =
@@ -25,7 +25,7 @@ const STATES_MAX = 10_000;
 function transactions(): (event: TransactionEvent) => TransactionState | null {
   const states = new Map<string, TransactionState>();
   return event => {
-    const told = transactionOf(event);
+    const told = transactionFromEvent(event);
     const known = states.get(event.id);
     const state = known === undefined ? told : joinTransactions(known, told);
     states.delete(event.id);
@@ -62,7 +62,7 @@ export function inboxReader(read: VenueWebhooks['read']): (body: Buffer) => Inbo
       status: state.status.value,
       refund: state.refund?.status.value ?? null,
       quoteId: told.event.kind === 'CONVERSION' ? told.event.quoteId : null,
-      contradictions: contradictionsOf(state),
+      contradictions: findContradictions(state),
     };
   };
 }

@@ -10,7 +10,7 @@ import { levelModel } from '../fills/index.ts';
 import { Follower } from '../live/market/follower.ts';
 import type { Log } from '../live/log.ts';
 import { CannotStart, readBookRow } from '../live/loop/opening.ts';
-import { createVenue, feesOf, FollowedMarket, inProcessStream, paperWay } from '../sandbox/index.ts';
+import { createVenue, feesOf, FollowedMarket, inProcessStream, paperTransport } from '../sandbox/index.ts';
 import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
 import { UsageError } from './usageError.ts';
@@ -96,13 +96,13 @@ export async function openPaper(config: Config, clock: Clock, options: PaperOpti
       secret: new Secret(account.secret),
       speed: 1,
       born: clock.now(),
-      transport: paperWay({
+      transport: paperTransport({
         box,
         clock,
         book,
         latencyMs: paper.latencyMs,
-        isThere: () => follower.isFresh,
-        elsewhere: client,
+        hasMarketData: () => follower.isFresh,
+        followedExchange: client,
       }),
       streamTransport: inProcessStream(box.stream, clock),
       paper: {

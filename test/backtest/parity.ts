@@ -15,7 +15,7 @@ import {
   VirtualClock,
 } from '../../src/core/index.ts';
 import type { Command, Engine, EngineEvent } from '../../src/core/index.ts';
-import { explained, isOver } from '../../src/hedge/index.ts';
+import { hedgeComparisonText, isOver } from '../../src/hedge/index.ts';
 import type { HedgeRow } from '../../src/hedge/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import { Run } from '../../src/live/loop/run.ts';
@@ -69,7 +69,7 @@ function hedgeOver(
   const deal = offer && `${offer.way} ${plain(offer.give.amount)} for ${plain(offer.get.amount)}`;
   return {
     at: rounded(end - origin),
-    what: `${state} since ${times}: ${amount} by ${deal} of ${explained(weighed)}, ${why}`,
+    what: `${state} since ${times}: ${amount} by ${deal} of ${hedgeComparisonText(weighed)}, ${why}`,
   };
 }
 

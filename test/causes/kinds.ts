@@ -1,6 +1,6 @@
 /** Everything that must be caused once: each regime, each reason of one, each halt, each pause, each reason why a level has no order, each alert. */
 import { REGIMES } from '../../src/core/index.ts';
-import type { HaltKind, QuotingRefusal, Reason, Regime, WideWhy } from '../../src/core/index.ts';
+import type { HaltKind, QuotingRefusal, Reason, Regime, WideReason } from '../../src/core/index.ts';
 import type { SentinelHalt } from '../../src/live/safety/sentinel.ts';
 import { ALERT_NAMES } from '../../src/monitor/index.ts';
 import type { AlertName } from '../../src/monitor/index.ts';
@@ -17,7 +17,7 @@ type Level = Exclude<Reason, QuotingRefusal | Shown>;
 
 export type Kind =
   | `regime: ${Regime}`
-  | `wide: ${WideWhy}`
+  | `wide: ${WideReason}`
   | `reduce only: ${Reduce}`
   | `halt: ${Halt}`
   | `pause: ${Pause}`
@@ -25,7 +25,7 @@ export type Kind =
   | `alert: ${AlertName}`;
 
 /** The compiler finds one that is missing. */
-const WIDE: Readonly<Record<WideWhy, true>> = {
+const WIDE: Readonly<Record<WideReason, true>> = {
   'the price moves fast': true,
   'the market is wide': true,
   'the book is thin': true,

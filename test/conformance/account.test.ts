@@ -253,18 +253,18 @@ everyWay(open => {
     }
     venue.withdraw(account, 'btc', moneyOf('0.5'));
     await clock.advance(5000);
-    const first = done(await ann.client.moneyMoved('fundings', { limit: 2 }));
+    const first = done(await ann.client.transferLines('fundings', { limit: 2 }));
     expect(first.map(({ operation, updates }) => [operation, updates])).toEqual([
       ['funding', [{ currency: 'mxn', amount: moneyOf('3') }]],
       ['funding', [{ currency: 'mxn', amount: moneyOf('2') }]],
     ]);
-    const [next] = done(await ann.client.moneyMoved('fundings', { limit: 2, marker: first[1]!.id }));
+    const [next] = done(await ann.client.transferLines('fundings', { limit: 2, marker: first[1]!.id }));
     expect(next).toMatchObject({ createdAt: 1_790_000_001_000, updates: [{ amount: moneyOf('1') }] });
     expect(next!.ref).toMatch(/./);
-    const out = done(await ann.client.moneyMoved('withdrawals', { limit: 100 }));
+    const out = done(await ann.client.transferLines('withdrawals', { limit: 100 }));
     expect(out).toMatchObject([{ operation: 'withdrawal', updates: [{ currency: 'btc', amount: -moneyOf('0.5') }] }]);
-    expect(done(await ann.client.moneyMoved('fees', { limit: 100 }))).toEqual([]);
-    expect((await ann.client.moneyMoved('fundings', { limit: 2, marker: 'nothing' })).kind).toBe('refused');
+    expect(done(await ann.client.transferLines('fees', { limit: 100 }))).toEqual([]);
+    expect((await ann.client.transferLines('fundings', { limit: 2, marker: 'nothing' })).kind).toBe('refused');
   });
 
   it('rest-api 4.11 withdrawals are listed, by wid and by origin_ids too', async () => {

@@ -115,7 +115,7 @@ const ENDPOINTS: readonly [string, (client: Client) => Promise<unknown>, string,
   ['conversion by its quote', c => c.conversionOfQuote('kT4b'), 'GET /api/v3/currency_conversions/kT4b'],
   [
     'ledger of the exchange',
-    c => c.moneyMoved('fundings', { limit: 25 }),
+    c => c.transferLines('fundings', { limit: 25 }),
     'GET /api/v3/ledger/fundings?sort=desc&limit=25',
   ],
   ['keys of deliveries', c => c.webhookKeys(), 'GET /v4/webhooks/public-key'],

@@ -51,7 +51,7 @@ function replies(): readonly (readonly [string, unknown, Call])[] {
     ['RFQ conversion', mine('POST', '/rfq/v1/conversions', { quote_id: rfq.id }), c => c.rfq.conversion('x')],
     ['RFQ conversions', mine('GET', '/rfq/v1/conversions?page_size=1'), c => c.rfq.conversions()],
     ['order_trades', mine('GET', '/v3/order_trades?origin_id=a'), c => c.orderTrades({ originId: 'a' })],
-    ['ledger', mine('GET', '/v3/ledger/fundings'), c => c.moneyMoved('fundings', { limit: 25 })],
+    ['ledger', mine('GET', '/v3/ledger/fundings'), c => c.transferLines('fundings', { limit: 25 })],
     ['webhook registration', mine('POST', '/v4/webhooks', HOOK), c => c.registerWebhook(HOOK.callback_url)],
   ];
 }

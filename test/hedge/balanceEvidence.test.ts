@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { money } from '../../src/core/index.ts';
-import { balancesSay } from '../../src/hedge/balanceEvidence.ts';
+import { outcomeFromBalances } from '../../src/hedge/balanceEvidence.ts';
 
 const sum = fc.bigInt(1n, 10n ** 24n).map(money);
 const differing = (of: Record<string, bigint>) =>
@@ -30,7 +30,7 @@ describe('the balances, asked about a conversion with an unknown outcome,', () =
             give: { currency: 'btc', amount: give },
             get: { currency: 'mxn', amount: get },
           };
-          expect(balancesSay(conversion, differing(seen))).toBe(isDone ? 'completed' : 'failed');
+          expect(outcomeFromBalances(conversion, differing(seen))).toBe(isDone ? 'completed' : 'failed');
         },
       ),
     );
@@ -42,8 +42,8 @@ describe('the balances, asked about a conversion with an unknown outcome,', () =
       give: { currency: 'btc', amount: money(5n) },
       get: { currency: 'mxn', amount: money(7n) },
     };
-    expect(balancesSay(conversion, differing({ btc: -5n }))).toBeNull();
-    expect(balancesSay(conversion, differing({ mxn: 7n }))).toBeNull();
-    expect(balancesSay(conversion, differing({ btc: 1n, mxn: 1n }))).toBeNull();
+    expect(outcomeFromBalances(conversion, differing({ btc: -5n }))).toBeNull();
+    expect(outcomeFromBalances(conversion, differing({ mxn: 7n }))).toBeNull();
+    expect(outcomeFromBalances(conversion, differing({ btc: 1n, mxn: 1n }))).toBeNull();
   });
 });

@@ -25,7 +25,7 @@ function after(fillsPerMinute: number, volatilityBps: number): number {
     mid *= 1 + step * (random.next() < 0.5 ? 1 : -1);
     bands.rules(at, money(BigInt(Math.round(mid))));
     if (at % 60_000 === 0) for (let i = 0; i < 2 * fillsPerMinute; i++) bands.fill(at, model.order);
-    bands.paid(at, 20);
+    bands.recordCost(at, 20);
   }
   return held(bands, HOUR, money(BigInt(Math.round(mid))));
 }
@@ -41,14 +41,14 @@ describe('the band that follows', () => {
 
   test('stays where the start put it while what is seen agrees with it', () => {
     const bands = bandsOf();
-    bands.paid(0, 20);
+    bands.recordCost(0, 20);
     expect(Math.abs(after(1, 57) - held(bands, 0))).toBeLessThanOrEqual(1);
   });
 
   test('widens with what leaving costs; what it costs is asked for at half of it, at first and after ten minutes', () => {
     const at = (...bps: number[]): BandFollower => {
       const bands = bandsOf();
-      for (const each of bps) bands.paid(0, each);
+      for (const each of bps) bands.recordCost(0, each);
       return bands;
     };
     const [half, whole] = [held(at(10), 1), held(at(20), 1)];
@@ -70,7 +70,7 @@ describe('the band that follows', () => {
 
   test('prices waiting by the order: all of leaving outside, less and less inside', () => {
     const bands = bandsOf();
-    bands.paid(0, 20);
+    bands.recordCost(0, 20);
     const { residual } = bands.rules(1, MID);
     const orders = (count: number): Money => money(BigInt(Math.round(count * 100)) * 10n ** 14n);
     const b = Number(residual) / Number(model.order);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price } from '../../src/core/index.ts';
-import { takerOrderOutcome, takenOrderOf } from '../../src/hedge/takenOrder.ts';
+import { takerOrderOutcome, takenOrderFromNews } from '../../src/hedge/takenOrder.ts';
 import type { TakenOrder } from '../../src/hedge/takenOrder.ts';
 import { hedgeViewOf } from '../../src/hedge/view.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
@@ -12,7 +12,7 @@ const ID = 'mm-7-t1';
 function traded() {
   let told: TakenOrder | null = null;
   const onNews = (news: EngineNews) => {
-    const order = takenOrderOf(news);
+    const order = takenOrderFromNews(news);
     if (order?.id === ID) told = order;
   };
   const desk = new Desk({ strategy: quoteAround(2), onNews }).open();

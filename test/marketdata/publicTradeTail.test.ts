@@ -81,10 +81,10 @@ describe('the tail of public trades', () => {
     await tail.fill();
     happen(3);
     tail.up();
-    tail.hear([streamed(happen()), streamed(happen())]);
+    tail.addStreamTrades([streamed(happen()), streamed(happen())]);
     expect([told, tail.needsPages]).toEqual([[], true]);
     expect(await tail.fill()).toBe(true);
-    tail.hear([streamed(happen())]);
+    tail.addStreamTrades([streamed(happen())]);
     expect(told).toEqual([2, 3, 4, 5, 6, 7]);
     expect([tail.needsPages, ways.get(7)]).toEqual([false, 'live']);
   });
@@ -98,14 +98,14 @@ describe('the tail of public trades', () => {
       doubt = () => undefined;
       // Lost on the way, after the page.
       happen();
-      tail.doubt();
+      tail.markUncertain();
     };
     expect([await tail.fill(), tail.needsPages]).toEqual([false, true]);
     expect([await tail.fill(), tail.needsPages]).toEqual([true, false]);
     expect(told).toEqual([2]);
     happen();
-    tail.doubt();
-    tail.hear([streamed(happen())]);
+    tail.markUncertain();
+    tail.addStreamTrades([streamed(happen())]);
     await tail.fill();
     expect(told).toEqual([2, 3, 4]);
   });

@@ -53,7 +53,7 @@ function supervised(changes: Partial<MarketDataSupervisorOptions> = {}) {
         steps.begin(sequence);
         return 'live';
       },
-      lose: () => steps.lose(),
+      markIncomplete: () => steps.reset(),
     },
     pollMs: () => SECOND,
     polls: 'levels',

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { lineRoom, logger } from '../../src/cli/terminal/logger.ts';
 import { status, statusLine } from '../../src/messages/status.ts';
 import { amount, money, REASONS, VirtualClock } from '../../src/core/index.ts';
-import type { Order, Snapshot, Unshown } from '../../src/core/index.ts';
+import type { Order, Snapshot, EmptySide } from '../../src/core/index.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { btcMxn, plain } from '../core/market.ts';
 import { memoryLog } from '../memoryLog.ts';
@@ -12,7 +12,7 @@ import { memoryLog } from '../memoryLog.ts';
 const NOBODY = { buy: null, sell: null };
 const quoting = (): Desk => new Desk({ strategy: quoteAround(2, 5) }).open().rounds(2);
 const snapshotOf = (desk: Desk): Snapshot => desk.engine.snapshot(desk.now);
-const empty = (reason: Unshown['reason']): Unshown => ({ reason, words: null, level: null });
+const empty = (reason: EmptySide['reason']): EmptySide => ({ reason, words: null, level: null });
 const WIDE = 80;
 const room = lineRoom({ isTTY: true, columns: WIDE });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../src/core/ports/virtualClock.ts';
-import { keptPage, metrics } from '../../src/monitor/index.ts';
+import { cachedPage, metrics } from '../../src/monitor/index.ts';
 import { calm } from './calm.ts';
 
 function pageOf(quotes: () => number) {
@@ -10,7 +10,7 @@ function pageOf(quotes: () => number) {
     renderings++;
     return { ...calm(), quotesLive: { buy: quotes(), sell: 0 } };
   });
-  const page = keptPage(shown.text, () => clock.elapsed());
+  const page = cachedPage(shown.text, () => clock.elapsed());
   const bids = async () => Number(/^puntas_quotes_live\{.*side="buy"\} (\d+)$/m.exec(await page.text())![1]);
   return { clock, page, bids, renderings: () => renderings };
 }

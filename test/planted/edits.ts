@@ -274,8 +274,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a frame of long ago is the market of now',
     file: 'src/marketdata/supervisor.ts',
-    from: 'this.clockOffset.saw(this.#options.time(), sentAt) < LAG_MAX_MS',
-    to: 'this.clockOffset.saw(this.#options.time(), sentAt) < Infinity',
+    from: 'this.clockOffset.recordMessage(this.#options.time(), sentAt) < LAG_MAX_MS',
+    to: 'this.clockOffset.recordMessage(this.#options.time(), sentAt) < Infinity',
     test: 'test/marketdata/supervisor.test.ts',
     title: 'is seeded by one whole book, and every prompt step is the market of now',
   },
@@ -509,8 +509,8 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a request that may have left is not counted',
     file: 'src/exchange/transport/ask.ts',
-    from: '    if (failure.sent) slot.end();\n    else slot.giveBack();\n',
-    to: '    slot.giveBack();\n',
+    from: '    if (failure.sent) slot.end();\n    else slot.release();\n',
+    to: '    slot.release();\n',
     test: 'test/exchange/transport/ask.test.ts',
     title: 'that failed on its way is used up exactly if it may have left (true)',
   },
@@ -591,7 +591,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a reported fill that is not listed is settled by time',
     file: 'src/core/orders/orders.ts',
-    from: '(order.finalFilled === null || order.toldFilled > 0)',
+    from: '(order.finalFilled === null || order.reportedFilled > 0)',
     to: 'true',
     test: 'test/core/orders/evidence.test.ts',
     title: 'stays reserved however much time passes, and its trades are reported missing once',
@@ -792,16 +792,16 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'what is explained keeps the old time',
     file: 'src/core/accounting/reconciliation.ts',
-    from: '    this.again();\n    this.#differedSince = null;',
-    to: '    this.again();',
+    from: '    this.restartCount();\n    this.#differedSince = null;',
+    to: '    this.restartCount();',
     test: 'test/core/accounting/reconciliation.test.ts',
     title: 'begin a new time once a part is explained: no halt before the lists had their whole time again',
   },
   {
     name: 'a resume does not ask for a new comparison',
     file: 'src/core/accounting/reconciliation.ts',
-    from: '    this.explained();\n    this.#equalled = false;',
-    to: '    this.explained();',
+    from: '    this.restartWait();\n    this.#equalled = false;',
+    to: '    this.restartWait();',
     test: 'test/core/accounting/reconciliation.test.ts',
     title:
       'stop quotes, halt, and are taken into the ledger exactly as the rules say, for any history of reads, explanations and resumes',
@@ -809,7 +809,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a conversion leaves the count of differences',
     file: 'src/core/accounting/tradingAccount.ts',
-    from: '    this.#reconciliation.again();\n',
+    from: '    this.#reconciliation.restartCount();\n',
     to: '',
     test: 'test/core/accounting/tradingAccount.test.ts',
     title: 'compares anew after a conversion, and gives what is left after a transfer a time of its own',
@@ -817,7 +817,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a transfer leaves the time of a difference',
     file: 'src/core/accounting/tradingAccount.ts',
-    from: '    this.#reconciliation.explained();\n',
+    from: '    this.#reconciliation.restartWait();\n',
     to: '',
     test: 'test/core/accounting/tradingAccount.test.ts',
     title: 'compares anew after a conversion, and gives what is left after a transfer a time of its own',
@@ -825,7 +825,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a way whose most is above the limit is taken',
     file: 'src/core/hedging/hedging.ts',
-    from: ' || spends > costLimit(major, mid, rules)',
+    from: ' || spends > hedgeCostMax(major, mid, rules)',
     to: '',
     test: 'test/core/hedging/hedging.test.ts',
     title: 'is not taken when the most that it can cost is above the limit, however cheap it looks',

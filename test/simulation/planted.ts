@@ -514,8 +514,8 @@ export const PLANTED: readonly Planted[] = [
       return {
         client: inner => ({
           ...inner,
-          moneyMoved: async (list, page) => {
-            const outcome = await inner.moneyMoved(list, page);
+          transferLines: async (list, page) => {
+            const outcome = await inner.transferLines(list, page);
             if (outcome.kind !== 'done') return outcome;
             looks++;
             return { kind: 'done', value: outcome.value.map(each => ({ ...each, id: `${each.id}-${looks}` })) };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amount, normalizeQuote, silenceOf } from '../../src/core/index.ts';
+import { amount, normalizeQuote, silenceReason } from '../../src/core/index.ts';
 import type { Quote, View } from '../../src/core/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
@@ -160,7 +160,7 @@ describe.each(NAMES)('%s', name => {
     const at = (ticks: number) => [{ price: ticks, amount: amount(COIN / 100), why: [{ name: 'wanted', ticks }] }];
     const shown = (position: number, makerRate: number) => {
       const { bids, asks, noBid, noAsk } = earningFees(loses, false).quote(viewOf({ position, makerRate }));
-      expect([noBid, noAsk].map(why => why === undefined || silenceOf(why) === 'cannot earn its fees')).toEqual([
+      expect([noBid, noAsk].map(why => why === undefined || silenceReason(why) === 'cannot earn its fees')).toEqual([
         true,
         true,
       ]);

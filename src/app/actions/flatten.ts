@@ -1,7 +1,7 @@
 /** Flattening of all inventory by the hedger: the estimated cost, and the request. */
-import { money, moneyOf, textOfMoney, toLeave, weigh } from '../../core/index.ts';
+import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
-import { bookWay, hedgeViewOf } from '../../hedge/index.ts';
+import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
@@ -29,12 +29,15 @@ export function costOfFlatten({ engine, rules, setup }: ReplayedMoment, at: Mill
   const limits = `hedged by ${venues}, whichever is cheapest, at most ${plan.rules.costMaxBps} bps each (hedge.costMaxBps), and at most --max-cost in total`;
   const beyond = `inventory: ${what} ${inventory > 0n ? 'more' : 'less'} than the target`;
   if (refusal !== null) return [`${beyond}; cost unknown: ${refusal}`, limits];
-  const amount = toLeave(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
-  const { out } = bookWay(plan, true, view, amount);
-  const [book] = weigh(rules.instrument, amount, inventory, mid, [out], { ...plan.rules, costMaxBps: 10_000 }).weighed;
+  const amount = amountToHedge(inventory, { ...plan.rules, band: money(0n), residual: money(0n) });
+  const { out } = bookRoute(plan, true, view, amount);
+  const [book] = compareRoutes(rules.instrument, amount, inventory, mid, [out], {
+    ...plan.rules,
+    costMaxBps: 10_000,
+  }).compared;
   const cost =
     book === undefined || book.cost === null
-      ? `through the book: ${book?.not ?? 'no price'}`
+      ? `through the book: ${book?.rejectedReason ?? 'no price'}`
       : `through the book, all of it would now cost about ${textOfMoney(centsCeil(book.cost), 2)} ${minor} (${(book.bps ?? 0).toFixed(1)} bps), fee included`;
   return [beyond, cost, limits, 'until puntas resume, the bot quotes only to reduce inventory'];
 }

@@ -5,7 +5,7 @@ import {
   isCut,
   moneyOfAmount,
   moneyOfValue,
-  needsPerson,
+  needsOperator,
   ratePercent,
   textOfMoney,
   textOfPrice,
@@ -75,7 +75,8 @@ export function bookFindings(
   ];
   const { levels, refusal } = preview;
   const shown = levels.filter(({ verdict }) => verdict === 'would be placed').length;
-  if (needsPerson(preview.unshown)) found.push(fail('quotes', preview.whyNot ?? 'none', 'change what is named there'));
+  if (needsOperator(preview.unshown))
+    found.push(fail('quotes', preview.whyNot ?? 'none', 'change what is named there'));
   else if (preview.halt !== null)
     found.push(
       fail(

@@ -3,7 +3,7 @@
  * Places nothing.
  */
 import { stringify } from 'yaml';
-import { describeTier, needsPerson, ratePercent, textOfAmount, textOfPrice } from '../../core/index.ts';
+import { describeTier, needsOperator, ratePercent, textOfAmount, textOfPrice } from '../../core/index.ts';
 import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -49,7 +49,10 @@ export async function check(
         : [`${own} live orders of ${config.instance} are treated as canceled, because a run cancels them first`]),
       ...previewLines(rules.instrument, preview),
     ].join('\n');
-    return { text, problem: needsPerson(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null };
+    return {
+      text,
+      problem: needsOperator(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null,
+    };
   } finally {
     await client.close();
   }

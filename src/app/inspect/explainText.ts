@@ -1,6 +1,6 @@
 /** Text of an explanation: regime, fair value, and each level with the steps to its price, in ticks. */
 import type { Step } from '../../core/index.ts';
-import { explained } from '../../hedge/index.ts';
+import { hedgeComparisonText } from '../../hedge/index.ts';
 import { timeText } from '../../messages/timeText.ts';
 import type { ExplainedLevel, Explanation } from './explain.ts';
 
@@ -36,7 +36,7 @@ export function explanationText(of: Explanation): string {
     ...of.levels.map(levelText),
     ...of.hedges.map(
       ({ at, state, amount, why, weighed }) =>
-        `hedge at ${timeText(at)}: ${amount} ${inventory.currency}, ${state}${why === null ? '' : `, ${why}`}; ${explained(weighed)}`,
+        `hedge at ${timeText(at)}: ${amount} ${inventory.currency}, ${state}${why === null ? '' : `, ${why}`}; ${hedgeComparisonText(weighed)}`,
     ),
   ].join('\n');
 }

@@ -3,7 +3,7 @@
  */
 import { CAUSES, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
 import type { Balance, Clock, LedgerEntry, Money } from '../../core/index.ts';
-import { balancesSay, conversionOf } from '../../hedge/index.ts';
+import { outcomeFromBalances, conversionOf } from '../../hedge/index.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
@@ -68,7 +68,7 @@ async function evidenceOf(
   const known = differences.flatMap(({ currency, difference }) =>
     difference === null ? [] : [{ currency, difference }],
   );
-  const says = known.length === legs.length ? balancesSay(conversion, known) : null;
+  const says = known.length === legs.length ? outcomeFromBalances(conversion, known) : null;
   return {
     says,
     lines: [

@@ -1,7 +1,7 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume` on a state directory. */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
-import { isBeyondLimit } from '../../core/index.ts';
+import { isPositionLimitReason } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -107,6 +107,6 @@ export function resume(which: WhichBot, said: string, at: Millis, who?: string):
     return `lifted: ${lifted.reason} (reduce-only since ${since}); a running bot quotes both sides within seconds`;
   const what = `lifted: ${lifted.reason} (${halt === null ? 'held' : 'halted'} by ${lifted.by} at ${since})`;
   const both = reducing === null ? '' : `; no longer reduce-only (${reducing.reason})`;
-  if (!isBeyondLimit(lifted.reason)) return `${what}${both}; a running bot resumes within seconds`;
+  if (!isPositionLimitReason(lifted.reason)) return `${what}${both}; a running bot resumes within seconds`;
   return `${what}${both}; while inventory is beyond its limit, the bot quotes only to reduce it, and then quotes both sides again; to keep the inventory instead, set limits.positionMax (or inventory.target) in ${configFile ?? 'its YAML'} and restart the bot`;
 }

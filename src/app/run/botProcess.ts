@@ -12,8 +12,8 @@ import type { Latch } from '../../live/safety/latch.ts';
 import { RecordingRotation } from '../../live/loop/recordingRotation.ts';
 import type { Reloaded, RunSetup } from '../../live/loop/recordingRotation.ts';
 import type { Run } from '../../live/loop/run.ts';
-import { keptPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
-import type { KeptPage, Metrics } from '../../monitor/index.ts';
+import { cachedPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
+import type { CachedPage, Metrics } from '../../monitor/index.ts';
 import { startAlerts } from '../../alerts/alerts.ts';
 import type { Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, lastWordOf } from '../../alerts/sentences.ts';
@@ -66,7 +66,7 @@ export class BotProcess {
   #runSince: Millis;
   #requests = 0;
   #metrics: Metrics | null = null;
-  #page: KeptPage | null = null;
+  #page: CachedPage | null = null;
   #inbox: InboxSide | null = null;
   #alerts: Alerts | null = null;
   #isStoppedCleanly = false;
@@ -254,7 +254,7 @@ export class BotProcess {
     }));
     showProcess(shown);
     this.#metrics = shown;
-    this.#page = keptPage(shown.text, wall);
+    this.#page = cachedPage(shown.text, wall);
     const monitor = await serveMonitor({
       page: this.#page,
       host: config.metrics.host,

@@ -2,7 +2,7 @@
  * Quotes that a configuration would place instead of the current one: a separate engine with the running engine's data,
  * which places nothing.
  */
-import { isInBook, needsPerson, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
+import { isInBook, needsOperator, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
@@ -52,7 +52,7 @@ export function nextPreview(
  */
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
   if (next.halt !== null && running.haltedBecause === null) return `it would halt immediately: ${next.halt}`;
-  if (!needsPerson(next.unshown) || needsPerson(running.snapshot(at).unshown)) return null;
+  if (!needsOperator(next.unshown) || needsOperator(running.snapshot(at).unshown)) return null;
   return `nothing would be quoted: ${next.whyNot ?? ''}`;
 }
 

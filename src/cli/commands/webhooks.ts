@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { contradictionsOf, joinTransactions, transactionOf } from '../../core/index.ts';
+import { findContradictions, joinTransactions, transactionFromEvent } from '../../core/index.ts';
 import type { TransactionState, ExchangeVenue } from '../../core/index.ts';
 import { INBOX_FILE, openInboxStore } from '../../live/inbox/store.ts';
 import { realClock } from '../../live/realClock.ts';
@@ -79,7 +79,7 @@ function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
         unread++;
         continue;
       }
-      const told = transactionOf(read.event);
+      const told = transactionFromEvent(read.event);
       const known = states.get(told.id);
       states.set(told.id, known ? joinTransactions(known, told) : told);
     }
@@ -92,7 +92,7 @@ function listed(dir: string, asJson: boolean, venue: ExchangeVenue): string[] {
 
 function lineOf(state: TransactionState): string {
   const { id, kinds, status, refund } = state;
-  const wrong = contradictionsOf(state);
+  const wrong = findContradictions(state);
   return [
     new Date(status.at).toISOString(),
     [...kinds].join('/'),
@@ -114,6 +114,6 @@ function transactionJson(state: TransactionState): string {
     updatedAt: new Date(status.at).toISOString(),
     ...Object.fromEntries([...fields].map(([name, { value }]) => [name, JSON.parse(value) as unknown])),
     ...(refund === null ? {} : { refund: { status: refund.status.value, steps } }),
-    contradictions: contradictionsOf(state),
+    contradictions: findContradictions(state),
   });
 }

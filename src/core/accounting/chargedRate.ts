@@ -10,7 +10,7 @@ const RATE_ONE = 10n ** 8n;
  * Returns the charged rate, in 10^-8, if it differs from the expected one by more than rounding. Returns `null`
  * otherwise, or for a fee in a third currency, which reveals no rate.
  */
-export function otherRateOf(
+export function differentChargedRate(
   trade: Pick<OwnTrade, 'major' | 'minor' | 'feeAmount' | 'feeCurrency' | 'maker'>,
   pair: { readonly major: string; readonly minor: string },
   rates: { readonly makerRate: number; readonly takerRate: number },

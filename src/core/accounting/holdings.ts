@@ -72,7 +72,7 @@ export class Holdings {
   }
 
   /** Returns the state for a later run. `recent` holds ids of trades that may be reported again. */
-  kept(recent: readonly string[]): AccountLedger {
+  stateToSave(recent: readonly string[]): AccountLedger {
     const { causes, sources } = this.#ledger;
     return { causes, sources, seen: this.#seenOf(recent) };
   }

@@ -8,24 +8,24 @@ const NOTHING = money(0n);
 const NO_LOTS: Readonly<Record<Side, number>> = { buy: 0, sell: 0 };
 
 export class PendingConversions {
-  readonly #conversions = new Map<string, { readonly conversion: Conversion; readonly hasLeft: boolean }>();
+  readonly #conversions = new Map<string, { readonly conversion: Conversion; readonly isInFlight: boolean }>();
 
-  hear({ phase, conversion }: ConversionEvent): void {
+  apply({ phase, conversion }: ConversionEvent): void {
     if (phase === 'in flight' || phase === 'planned')
-      this.#conversions.set(conversion.id, { conversion, hasLeft: phase === 'in flight' });
+      this.#conversions.set(conversion.id, { conversion, isInFlight: phase === 'in flight' });
     else this.#conversions.delete(conversion.id);
   }
 
   /** Whether no conversion is in flight, so that the balances cannot contain an unbooked one. */
   get isEmpty(): boolean {
-    for (const { hasLeft } of this.#conversions.values()) if (hasLeft) return false;
+    for (const { isInFlight } of this.#conversions.values()) if (isInFlight) return false;
     return true;
   }
 
   /** Whether the differences (reported minus ledger) are none, or exactly those of the only conversion in flight. */
-  explain(differences: readonly { readonly currency: string; readonly difference: Money }[]): boolean {
+  explainDifferences(differences: readonly { readonly currency: string; readonly difference: Money }[]): boolean {
     if (differences.length === 0) return true;
-    const left = [...this.#conversions.values()].filter(({ hasLeft }) => hasLeft);
+    const left = [...this.#conversions.values()].filter(({ isInFlight }) => isInFlight);
     if (left.length !== 1) return false;
     const { give, get } = left[0]!.conversion;
     return (
@@ -36,7 +36,7 @@ export class PendingConversions {
   }
 
   /** Returns the amount of a currency that they may still take. */
-  taken(currency: string): Money {
+  amountPending(currency: string): Money {
     return this.#sum('give', currency);
   }
 

@@ -120,7 +120,7 @@ export class Position {
   /** Gain of the opening inventory between the last mark of the earlier run and the first of this one; not part of `profit`. */
   get gainBeforeStart(): Money {
     if (this.#mark === 0n || this.#earlierMark === 0n) return money(0n);
-    return cooked(this.#openingInventory * (this.#firstMark - this.#earlierMark));
+    return toMoney(this.#openingInventory * (this.#firstMark - this.#earlierMark));
   }
 
   /** Sets a new mid price, in half ticks. */
@@ -147,14 +147,14 @@ export class Position {
     const hasMark = this.#mark !== 0n;
     // A taker order is a hedge, not earnings of quotes.
     if (!fill.maker) this.#leave(sign * fill.major, -sign * fill.minor);
-    else if (hasMark) this.#spread += sign * (fill.major * this.#mark - raw(fill.minor));
+    else if (hasMark) this.#spread += sign * (fill.major * this.#mark - toRawMoney(fill.minor));
     else {
       this.#early.bought += sign * fill.major;
       this.#early.paid += sign * fill.minor;
     }
     if (fill.feeIn === 'major' && hasMark) this.#fees -= fill.fee * this.#mark;
     else if (fill.feeIn === 'major') this.#early.fees += fill.fee;
-    if (fill.feeIn === 'minor') this.#fees -= raw(fill.fee);
+    if (fill.feeIn === 'minor') this.#fees -= toRawMoney(fill.fee);
     this.#inventory += sign * fill.major - (fill.feeIn === 'major' ? fill.fee : 0n);
     this.#cash -= sign * fill.minor + (fill.feeIn === 'minor' ? fill.fee : 0n);
   }
@@ -171,7 +171,7 @@ export class Position {
   rebate(isMajor: boolean, sum: Money): void {
     this.#moved();
     if (!isMajor) {
-      this.#fees += raw(sum);
+      this.#fees += toRawMoney(sum);
       this.#cash += sum;
       return;
     }
@@ -197,15 +197,15 @@ export class Position {
   total(): Money {
     if (this.#total === null) {
       this.#carry();
-      this.#total = cooked(this.#spread + this.#carried + this.#fees + this.#hedging);
+      this.#total = toMoney(this.#spread + this.#carried + this.#fees + this.#hedging);
     }
     return this.#total;
   }
 
   #computed(): Profit {
-    const spread = cooked(this.#spread);
-    const fees = cooked(this.#fees);
-    const hedging = cooked(this.#hedging);
+    const spread = toMoney(this.#spread);
+    const fees = toMoney(this.#fees);
+    const hedging = toMoney(this.#hedging);
     const all = this.total();
     // Parts are rounded to 10^-18; inventory takes the remainder, so that the sum is exact.
     return { spread, fees, hedging, inventory: money(all - spread - fees - hedging), total: all };
@@ -219,7 +219,7 @@ export class Position {
   #addsUp(): boolean {
     this.#carry();
     if (this.#mark === 0n) return true;
-    const equity = raw(money(this.#cash)) + this.#inventory * this.#mark;
+    const equity = toRawMoney(money(this.#cash)) + this.#inventory * this.#mark;
     return equity - this.#openingWorth === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
   }
 
@@ -239,7 +239,7 @@ export class Position {
     if (this.#mark === 0n) {
       this.#early.converted += major;
       this.#early.cost -= minor;
-    } else this.#hedging += major * this.#mark + raw(money(minor));
+    } else this.#hedging += major * this.#mark + toRawMoney(money(minor));
   }
 
   /** Applies the first mark. Orders of an earlier run may have been filled before the first book arrived. */
@@ -249,13 +249,13 @@ export class Position {
     this.#mark = mark;
     this.#firstMark = mark;
     this.#openingWorth = this.#openingInventory * mark;
-    this.#spread += bought * mark - raw(money(paid));
+    this.#spread += bought * mark - toRawMoney(money(paid));
     this.#fees -= fees * mark;
-    this.#hedging += converted * mark - raw(money(cost));
+    this.#hedging += converted * mark - toRawMoney(money(cost));
     this.#flows += flows * mark;
   }
 }
 
 const UNIT = 2n * 10n ** 18n;
-const raw = (minor: Money): bigint => minor * UNIT;
-const cooked = (sum: bigint): Money => money(sum / UNIT);
+const toRawMoney = (minor: Money): bigint => minor * UNIT;
+const toMoney = (sum: bigint): Money => money(sum / UNIT);

@@ -77,19 +77,19 @@ export class Reconciliation {
   }
 
   /** Restarts the count after a conversion, which may explain the difference. */
-  again(): void {
+  restartCount(): void {
     this.#mismatches = 0;
   }
 
   /** Restarts the time after a part of the difference was booked. */
-  explained(): void {
-    this.again();
+  restartWait(): void {
+    this.restartCount();
     this.#differedSince = null;
   }
 
   /** Applies a resume. The last balances may be older than trades in the ledger, so only a new read shows the difference. */
   resumed(at: Millis): void {
-    this.explained();
+    this.restartWait();
     this.#equalled = false;
     this.#adjusting ??= { difference: '', since: at };
   }

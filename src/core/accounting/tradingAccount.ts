@@ -61,7 +61,8 @@ export class TradingAccount {
     if (!quiet) return null;
     if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
     // A later run need not wait for a conversion's end: the ledger is right with or without it.
-    if (this.#pending.explain(this.#holdings.differences())) this.#reconciliation.equalledButForConversions();
+    if (this.#pending.explainDifferences(this.#holdings.differences()))
+      this.#reconciliation.equalledButForConversions();
     return null;
   }
 
@@ -72,15 +73,15 @@ export class TradingAccount {
 
   /** Applies a state change of the bot's conversion. */
   convert(event: ConversionEvent): void {
-    this.#pending.hear(event);
+    this.#pending.apply(event);
     if (event.phase === 'done') this.#holdings.convert(event.conversion, event.at);
-    this.#reconciliation.again();
+    this.#reconciliation.restartCount();
   }
 
   /** Books an explained transfer. */
   transfer(event: TransferEvent): void {
     this.#holdings.transfer(event);
-    this.#reconciliation.explained();
+    this.#reconciliation.restartWait();
   }
 
   /** Applies the operator's resume: reported balances are accepted into the ledger. */
@@ -108,7 +109,7 @@ export class TradingAccount {
   funds(currency: string): Money {
     const total = this.#holdings.total(currency);
     const locked = this.#lockedByOthers.get(currency) ?? 0n;
-    const taken = this.#pending.taken(currency);
+    const taken = this.#pending.amountPending(currency);
     return locked === 0n && taken === 0n ? total : money(total - locked - taken);
   }
 
@@ -134,7 +135,7 @@ export class TradingAccount {
 
   /** Returns the state for a later run. `recent` holds ids of trades that may be reported again. */
   kept(recent: readonly string[]): AccountLedger {
-    return this.#holdings.kept(recent);
+    return this.#holdings.stateToSave(recent);
   }
 
   /** Calls `call` with every ledger entry from now on. */

@@ -3,38 +3,38 @@ import type { Refundable, TransactionEvent, TransactionKind, TransactionStatus }
 import type { Millis } from '../model/units.ts';
 
 /** A value with the `updatedAt` of its event. */
-type Told = { readonly value: string; readonly at: Millis };
+type TimedValue = { readonly value: string; readonly at: Millis };
 
 /** Known state of one transaction. Joining is commutative, associative and idempotent, so order and repetition of events do not matter. */
 export type TransactionState = {
   readonly id: string;
   readonly kinds: ReadonlySet<TransactionKind>;
   /** Furthest status: a final one never reverts to an earlier one. Of two final ones the later counts; at equal times, FAILED. */
-  readonly status: Told;
+  readonly status: TimedValue;
   /** Every reported final status. */
   readonly finals: ReadonlySet<string>;
   /** All other fields by name, each with its newest value as JSON. A field missing in a later event is kept. */
-  readonly fields: ReadonlyMap<string, Told>;
+  readonly fields: ReadonlyMap<string, TimedValue>;
   /** State of the refund, which continues even after COMPLETE; null if none is reported. */
   readonly refund: Refund | null;
 };
 
 type Refund = {
-  readonly status: Told;
+  readonly status: TimedValue;
   readonly finals: ReadonlySet<string>;
   /** By name and occurrence, because a step can be retried. */
-  readonly steps: ReadonlyMap<string, { readonly status: Told; readonly id: Told | null }>;
+  readonly steps: ReadonlyMap<string, { readonly status: TimedValue; readonly id: TimedValue | null }>;
 };
 
 /** Converts one event to a state. */
-export function transactionOf(event: TransactionEvent): TransactionState {
+export function transactionFromEvent(event: TransactionEvent): TransactionState {
   const { id, kind, status, updatedAt: at, ...others } = event;
   const { refund, ...fields } = 'refund' in others ? others : { ...others, refund: undefined };
   return {
     id,
     kinds: new Set([kind]),
     status: { value: status, at },
-    finals: finalsOf(status),
+    finals: finalStatuses(status),
     fields: new Map(Object.entries(fields).map(([name, value]) => [name, { value: JSON.stringify(value), at }])),
     refund: refund === undefined ? null : refundOf(refund, at),
   };
@@ -45,22 +45,22 @@ export function joinTransactions(a: TransactionState, b: TransactionState): Tran
   return {
     id: a.id,
     kinds: union(a.kinds, b.kinds),
-    status: further(a.status, b.status),
+    status: furtherStatus(a.status, b.status),
     finals: union(a.finals, b.finals),
-    fields: joinMaps(a.fields, b.fields, later),
-    refund: either(a.refund, b.refund, (one, other) => ({
-      status: further(one.status, other.status),
+    fields: joinMaps(a.fields, b.fields, newerValue),
+    refund: joinNullable(a.refund, b.refund, (one, other) => ({
+      status: furtherStatus(one.status, other.status),
       finals: union(one.finals, other.finals),
       steps: joinMaps(one.steps, other.steps, (x, y) => ({
-        status: further(x.status, y.status),
-        id: either(x.id, y.id, later),
+        status: furtherStatus(x.status, y.status),
+        id: joinNullable(x.id, y.id, newerValue),
       })),
     })),
   };
 }
 
 /** Returns contradictions between events, for the operator; empty if there are none. */
-export function contradictionsOf({ kinds, finals, refund }: TransactionState): string[] {
+export function findContradictions({ kinds, finals, refund }: TransactionState): string[] {
   const said = (what: string, words: ReadonlySet<string>) =>
     words.size > 1 ? [`${what} is said to be ${[...words].sort().join(' and ')}`] : [];
   return [
@@ -80,22 +80,24 @@ function refundOf({ status, steps }: NonNullable<Refundable['refund']>, at: Mill
       { status: { value: state, at }, id: id === undefined ? null : { value: id, at } },
     ] as const;
   });
-  return { status: { value: status, at }, finals: finalsOf(status), steps: new Map(rows) };
+  return { status: { value: status, at }, finals: finalStatuses(status), steps: new Map(rows) };
 }
 
 const RANKS: Readonly<Record<string, number>> = { PENDING: 0, IN_PROGRESS: 1, COMPLETE: 2, FAILED: 2 };
-const rankOf = ({ value }: Told): number => RANKS[value] ?? 0;
-const finalsOf = (status: TransactionStatus): ReadonlySet<string> =>
+const rankOf = ({ value }: TimedValue): number => RANKS[value] ?? 0;
+const finalStatuses = (status: TransactionStatus): ReadonlySet<string> =>
   new Set(status === 'COMPLETE' || status === 'FAILED' ? [status] : []);
 
 /**
  * Returns the newer value. At equal times the one that sorts last, so that order of arrival does not matter; FAILED
  * sorts after COMPLETE.
  */
-const later = (a: Told, b: Told): Told => (a.at > b.at || (a.at === b.at && a.value >= b.value) ? a : b);
-const further = (a: Told, b: Told): Told => (rankOf(a) === rankOf(b) ? later(a, b) : rankOf(a) > rankOf(b) ? a : b);
+const newerValue = (a: TimedValue, b: TimedValue): TimedValue =>
+  a.at > b.at || (a.at === b.at && a.value >= b.value) ? a : b;
+const furtherStatus = (a: TimedValue, b: TimedValue): TimedValue =>
+  rankOf(a) === rankOf(b) ? newerValue(a, b) : rankOf(a) > rankOf(b) ? a : b;
 const union = <T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> => new Set([...a, ...b]);
-const either = <T>(a: T | null, b: T | null, join: (a: T, b: T) => T): T | null =>
+const joinNullable = <T>(a: T | null, b: T | null, join: (a: T, b: T) => T): T | null =>
   a === null ? b : b === null ? a : join(a, b);
 
 function joinMaps<T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>, join: (a: T, b: T) => T): Map<string, T> {

@@ -5,11 +5,11 @@ import { remaining } from '../orders/orders.ts';
 import type { Order } from '../orders/orders.ts';
 import type { OrderState } from '../orders/orderStates.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
-import { ACTIONS, REASONS, silenceOf } from './reasons.ts';
+import { ACTIONS, REASONS, silenceReason } from './reasons.ts';
 import type { DecisionAction, Reason } from './reasons.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
-import type { Unshown, UnshownSides } from './whyNot.ts';
+import type { EmptySide, EmptySides } from './whyNot.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /** Number of decisions with this action and reason, on one side. */
@@ -61,9 +61,9 @@ export const REASON_TO_WAIT: Readonly<Partial<Record<OrderState, Reason>>> = {
 };
 const SIDES = ['buy', 'sell'] as const;
 /** Fallback reason for a strategy that gives none. */
-const NOT_READY: Unshown = { reason: 'not ready', words: null, level: null };
-const ALL_SHOWN: UnshownSides = { buy: null, sell: null };
-const NO_LEVELS: Unshown = { reason: 'held back by the strategy', words: null, level: null };
+const NOT_READY: EmptySide = { reason: 'not ready', words: null, level: null };
+const ALL_SHOWN: EmptySides = { buy: null, sell: null };
+const NO_LEVELS: EmptySide = { reason: 'held back by the strategy', words: null, level: null };
 
 export class Decisions {
   readonly #counts = new Float64Array(SIDES.length * ACTIONS.length * REASONS.length);
@@ -71,7 +71,7 @@ export class Decisions {
   #silent: string[] = [];
   /** Per side: whether any level is shown, and the first reason why one is not. */
   readonly #isShown: Record<Side, boolean> = { buy: false, sell: false };
-  readonly #unshown: Record<Side, Unshown | null> = { buy: NOT_READY, sell: NOT_READY };
+  readonly #unshown: Record<Side, EmptySide | null> = { buy: NOT_READY, sell: NOT_READY };
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
 
   /** `isTraced` keeps the last decision in full, which costs allocations. */
@@ -89,14 +89,14 @@ export class Decisions {
   }
 
   /** Records the strategy's quote, its legal levels, and those that may be shown now. */
-  asked(quote: Quote, { levels, refusals }: NormalizedQuote, shown: readonly NormalizedLevel[]): void {
+  strategyCalled(quote: Quote, { levels, refusals }: NormalizedQuote, shown: readonly NormalizedLevel[]): void {
     if (this.#last !== null) this.#last.quote = quote;
     if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);
     if (quote.noAsk !== undefined) this.#silence('sell', quote.noAsk);
     for (const { side, index, reason } of refusals) {
       this.#silent.push(`${bidOrAsk(side)} level ${index + 1}: ${reason}`);
       if (isCut(reason)) continue;
-      this.tell(side, 'not placed', reason, index);
+      this.record(side, 'not placed', reason, index);
       const level = (side === 'buy' ? quote.bids : quote.asks)[index];
       // The next level includes this one, or has its own reason.
       if (reason !== 'merged into the next level') this.#misses(side, { reason, words: null, level: level ?? null });
@@ -107,29 +107,29 @@ export class Decisions {
 
   notPlaced(level: NormalizedLevel, reason: Reason): void {
     this.#silent.push(`${bidOrAsk(level.side)}: ${reason}`);
-    this.tell(level.side, 'not placed', reason, level.index, level);
+    this.record(level.side, 'not placed', reason, level.index, level);
     this.#misses(level.side, { reason, words: null, level });
   }
 
   #silence(side: Side, words: string): void {
     this.#silent.push(`${bidOrAsk(side)}: ${words}`);
-    const reason = silenceOf(words);
-    this.tell(side, 'not placed', reason, null, null, null, words);
+    const reason = silenceReason(words);
+    this.record(side, 'not placed', reason, null, null, null, words);
     this.#misses(side, { reason, words, level: null });
   }
 
-  #misses(side: Side, what: Unshown): void {
+  #misses(side: Side, what: EmptySide): void {
     this.#unshown[side] ??= what;
   }
 
   /** Records a placement; `order` is null in a preview. */
   placed(level: NormalizedLevel, order: Order | null): void {
     this.#isShown[level.side] = true;
-    this.tell(level.side, 'placed', 'as wanted', level.index, level, order);
+    this.record(level.side, 'placed', 'as wanted', level.index, level, order);
   }
 
   /** Reasons for the sides that show nothing, from the last decision. A side with pending or replaced orders counts as shown. */
-  get unshown(): UnshownSides {
+  get unshown(): EmptySides {
     const { buy, sell } = this.#isShown;
     if (buy && sell) return ALL_SHOWN;
     return {
@@ -141,7 +141,7 @@ export class Decisions {
   /** Records a reason that applies to both sides. */
   refused(reason: RiskRefusal, detail: string | null): void {
     for (const side of SIDES) {
-      this.tell(side, 'not placed', reason, null, null, null, detail);
+      this.record(side, 'not placed', reason, null, null, null, detail);
       this.#misses(side, { reason, words: detail, level: null });
     }
   }
@@ -151,7 +151,7 @@ export class Decisions {
     return this.#silent;
   }
 
-  tell(
+  record(
     side: Side,
     action: DecisionAction,
     reason: Reason,
@@ -162,19 +162,19 @@ export class Decisions {
   ): void {
     this.count(side, action, reason);
     if (this.#last === null) return;
-    this.#last.decided.push({ side, action, reason, detail, index, level, order: order && asDecided(order) });
+    this.#last.decided.push({ side, action, reason, detail, index, level, order: order && describeOrder(order) });
   }
 
   /** Records the actions of a plan on levels with an order. */
-  planned(side: Side, { cancel, keep, wait }: QuotePlan): void {
+  recordPlan(side: Side, { cancel, keep, wait }: QuotePlan): void {
     if (keep.length > 0 || wait.length > 0) this.#isShown[side] = true;
     else for (const { level } of cancel) if (level !== null) this.#isShown[side] = true;
     for (const { order, reason, level } of cancel)
-      this.tell(side, 'canceled', reason, level?.index ?? null, level, order);
+      this.record(side, 'canceled', reason, level?.index ?? null, level, order);
     for (const { order, level } of keep)
-      this.tell(side, 'kept', order.price === level.price ? 'as wanted' : 'queue place', level.index, level, order);
+      this.record(side, 'kept', order.price === level.price ? 'as wanted' : 'queue place', level.index, level, order);
     for (const { order, level } of wait)
-      this.tell(side, 'waits', REASON_TO_WAIT[order.state] ?? 'its order is on its way', level.index, level, order);
+      this.record(side, 'waits', REASON_TO_WAIT[order.state] ?? 'its order is on its way', level.index, level, order);
   }
 
   /** Counts an event outside a decision, such as a rejection by the exchange. */
@@ -202,7 +202,7 @@ export class Decisions {
   }
 }
 
-const asDecided = (order: Order): DecidedOrder => ({
+const describeOrder = (order: Order): DecidedOrder => ({
   id: order.id,
   price: order.price,
   remaining: remaining(order) as Amount,

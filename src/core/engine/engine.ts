@@ -33,7 +33,7 @@ import { approveByIds } from '../orders/commands.ts';
 import type { Approved, Command } from '../orders/commands.ts';
 import { quotingRefusal } from '../risk/preTradeRisk.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
-import { missingOf, QuotingNews } from './readiness.ts';
+import { describeMissingData, QuotingNews } from './readiness.ts';
 import { Quoter } from './quoter.ts';
 import { snapshotOf } from './snapshot.ts';
 import { OrphanOrders } from '../orders/orphanOrders.ts';
@@ -55,7 +55,7 @@ export class Engine {
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
   /** State of an earlier run, kept for later ones if this run tracks no adverse selection. */
-  #adverseLeft: RestoredLedger['adverse'];
+  #keptAdverseState: RestoredLedger['adverse'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
@@ -63,9 +63,9 @@ export class Engine {
   readonly #fresh = new Freshness();
   #decidedAt = -Infinity;
   #stopping = false;
-  #dirty = false;
+  #isDecisionDue = false;
   /** Last order list known to hold only orders of this run; lists are immutable. */
-  #aloneIn: readonly Order[] | null = null;
+  #lastOwnOrders: readonly Order[] | null = null;
   readonly #quotingNews = new QuotingNews();
   #fills = 0;
   readonly #lastFill: Record<Side, LastFill | null> = { buy: null, sell: null };
@@ -113,7 +113,7 @@ export class Engine {
     else if (this.hourEnds.isOver(event.at)) this.hourEnds.end(this.#inventory.profitSinceOpening(this.#at), event.at);
     this.#at = event.at;
     if (!this.#stopping && (this.#quoteUptime.isRunning || this.#missing(event.at) === null))
-      this.#quoteUptime.pass(event.at, this.#orders);
+      this.#quoteUptime.advanceTo(event.at, this.#orders);
     switch (event.kind) {
       case 'timer':
         break;
@@ -126,12 +126,12 @@ export class Engine {
       case 'public trade':
       case 'reference':
       case 'witness':
-        this.#market.hear(event);
-        if (event.kind === 'public trade') this.#heardTrade(event);
+        this.#market.apply(event);
+        if (event.kind === 'public trade') this.#onPublicTrade(event);
         return event.kind === 'witness' ? NOTHING : this.#pull(event);
       case 'book removed':
       case 'rules':
-        if (this.#rules.read(event)) this.#dirty = true;
+        if (this.#rules.read(event)) this.#isDecisionDue = true;
         break;
       case 'balances':
       case 'balances unread':
@@ -144,21 +144,21 @@ export class Engine {
         break;
       case 'conversion':
         this.#account.convert(event);
-        this.#dirty = true;
+        this.#isDecisionDue = true;
         break;
       case 'take':
-        this.#quoter.takerOrder.ask(event);
-        this.#dirty = true;
+        this.#quoter.takerOrder.request(event);
+        this.#isDecisionDue = true;
         break;
       case 'hedge':
         return NOTHING;
       case 'transfer':
         this.#account.transfer(event);
-        this.#dirty = true;
+        this.#isDecisionDue = true;
         break;
       case 'stop':
         this.#stopping = true;
-        this.#dirty = true;
+        this.#isDecisionDue = true;
         break;
       case 'halt':
         this.#halt(event.reason);
@@ -167,18 +167,18 @@ export class Engine {
       case 'pause over':
       case 'reduce':
       case 'reduced':
-        this.#risk.regimes.take(event);
-        this.#dirty = true;
+        this.#risk.regimes.apply(event);
+        this.#isDecisionDue = true;
         break;
       case 'slept':
         this.#fresh.slept(event.at);
         this.#market.slept(event.at);
         this.#puller?.slept(event.at);
-        this.#dirty = true;
+        this.#isDecisionDue = true;
         break;
       case 'sentinel':
         this.#sentinel = event;
-        this.#dirty = true;
+        this.#isDecisionDue = true;
         break;
       case 'resume':
         this.#risk.resume(event);
@@ -199,14 +199,14 @@ export class Engine {
   /** Whether no order of another run may be live. */
   get #isAlone(): boolean {
     const { live } = this.#orders;
-    if (live === this.#aloneIn) return true;
+    if (live === this.#lastOwnOrders) return true;
     let areAll = true;
     for (const order of live) {
       if (this.#ids.isOfThisRun(order.id)) continue;
       if (mayLive(order)) return false;
       areAll = false;
     }
-    if (areAll) this.#aloneIn = live;
+    if (areAll) this.#lastOwnOrders = live;
     return true;
   }
 
@@ -233,7 +233,7 @@ export class Engine {
   /** Returns the ledger for a later run. `recent` holds ids of trades that may be reported again. */
   ledger(recent: readonly string[]): RestoredLedger | null {
     if (!this.#account.isOpen) return null;
-    const adverse = this.#adverseSelection?.state() ?? this.#adverseLeft;
+    const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     return {
       ...this.#account.kept(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
@@ -245,7 +245,7 @@ export class Engine {
 
   /** Time of the next decision if no event triggers one earlier. Drivers send a timer event then. */
   get decidesAt(): Millis {
-    return this.#dirty ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
+    return this.#isDecisionDue ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
   }
 
   /** Whether the strategy needs every public trade. Otherwise the last price before a decision is enough. */
@@ -307,7 +307,7 @@ export class Engine {
 
   /** Computes a decision without acting on it: the strategy's quote, its legal levels, and the gate's verdict on each order. */
   preview(at: Millis): Preview {
-    const halt = this.#risk.haltToCome;
+    const halt = this.#risk.pendingHaltReason;
     const riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     if (refusal !== null && !this.#market.isQuotable) return emptyPreview(halt, refusal);
@@ -315,16 +315,16 @@ export class Engine {
   }
 
   #decide(at: Millis): readonly Approved<Command>[] {
-    this.#dirty = false;
+    this.#isDecisionDue = false;
     this.#decidedAt = at;
     this.#orders.tick(at);
-    if (this.#risk.check(at)) this.#dirty = true;
+    if (this.#risk.check(at)) this.#isDecisionDue = true;
     let riskContext = this.riskContext(at);
     const refusal = quotingRefusal(riskContext);
     this.#risk.look(at, riskContext, refusal);
     if (this.#risk.regimes.isReduceOnly !== riskContext.reduceOnly) riskContext = this.riskContext(at);
     const { places, cancels } = this.#quoter.decide(at, refusal, riskContext, () => this.#wanted(at));
-    const news = this.#quotingNews.heed(refusal, this.#decisions.unshown, () => this.riskContext(at));
+    const news = this.#quotingNews.newsAfter(refusal, this.#decisions.unshown, () => this.riskContext(at));
     if (news !== null) this.#options.onNews?.(news);
     // Cancels go first: they are urgent, and they free funds for placements.
     const unknown = this.#unknownOrders.cancels(at, cancels);
@@ -333,7 +333,7 @@ export class Engine {
     ordered.push(...unknown);
     for (const id of cancels) this.#orders.cancelSent(id, at);
     for (const command of ordered)
-      if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.touched(id);
+      if (command.kind === 'cancel') for (const id of command.ids) this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
     ordered.push(...places);
     const { killSwitch } = this.#risk;
     if (killSwitch) for (const command of ordered) if (command.kind !== 'look') killSwitch.message(at);
@@ -345,11 +345,11 @@ export class Engine {
   #readAccount(event: AccountEvent): void {
     switch (event.kind) {
       case 'balances unread':
-        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: event.reason });
-        this.#dirty = true;
+        this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: event.reason });
+        this.#isDecisionDue = true;
         break;
       case 'balances':
-        this.#risk.regimes.take({ kind: 'balances', at: event.at, unread: null });
+        this.#risk.regimes.apply({ kind: 'balances', at: event.at, unread: null });
         this.#halt(this.#account.read(event, lockedByOrders(this.#rules.instrument, this.#orders.live)));
         break;
       case 'trades':
@@ -361,18 +361,18 @@ export class Engine {
         break;
       case 'open orders':
         this.#halt(
-          this.#orphanOrders.seen(event, this.#rules.instrument, order =>
+          this.#orphanOrders.onOpenOrders(event, this.#rules.instrument, order =>
             this.#options.onNews?.({ kind: 'canceling', order, reason: 'not ready' }),
           ),
         );
-        this.#seen(event.orders);
+        this.#markInBook(event.orders);
         this.#orders.read(event.orders, event.complete, event.startedAt, event.at);
         if (event.complete || event.current === true) this.#fresh.read('openOrders', event.startedAt);
         break;
       case 'looked up':
         if (event.outcome.kind === 'done') {
           const { value } = event.outcome;
-          this.#seen(value.filter(({ status }) => status !== 'completed' && status !== 'cancelled'));
+          this.#markInBook(value.filter(({ status }) => status !== 'completed' && status !== 'cancelled'));
           this.#orders.lookedUp(event.ids, value, event.startedAt, event.at);
         }
         break;
@@ -381,14 +381,14 @@ export class Engine {
         break;
       case 'canceled':
         this.#orders.cancelAnswered(event.ids, event.outcome, event.startedAt, event.at);
-        this.#dirty = true;
+        this.#isDecisionDue = true;
     }
   }
 
   /** Marks orders that the exchange reports in the book. */
-  #seen(reports: readonly OrderReport[]): void {
+  #markInBook(reports: readonly OrderReport[]): void {
     for (const { originId, oid } of reports)
-      this.#quoter.postOnlyBackoff.touched(originId ?? this.#orders.byOid(oid)?.id ?? oid);
+      this.#quoter.postOnlyBackoff.onSeenOrCanceled(originId ?? this.#orders.byOid(oid)?.id ?? oid);
   }
 
   #restore({ orders, ledger, at }: Extract<EngineEvent, { kind: 'restore' }>): void {
@@ -398,7 +398,7 @@ export class Engine {
     this.#inventory.restore(this.#account.total(this.#rules.instrument.major), ledger.target, ledger.profit);
     this.#endEarlierHour(ledger.profit ?? null, at);
     if (ledger.guard !== null) this.#risk.killSwitch?.restore(ledger.guard);
-    this.#adverseLeft = ledger.adverse;
+    this.#keptAdverseState = ledger.adverse;
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
   }
 
@@ -411,7 +411,7 @@ export class Engine {
 
   #halt(reason: string | null): void {
     if (reason === null) return;
-    this.#dirty = true;
+    this.#isDecisionDue = true;
     this.#risk.halt(this.#at, reason);
   }
 
@@ -428,26 +428,26 @@ export class Engine {
     if (puller === null) return NOTHING;
     const { at } = event;
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
-    puller.hear(event, mid);
-    const cancels = this.#quoter.pull(({ side, price }) => puller.why(side, price, at, mid));
+    puller.apply(event, mid);
+    const cancels = this.#quoter.pull(({ side, price }) => puller.pullReason(side, price, at, mid));
     if (cancels.length === 0) return NOTHING;
     const ordered = [...approveByIds('cancel', cancels)];
     for (const id of cancels) {
       this.#orders.cancelSent(id, at);
-      this.#quoter.postOnlyBackoff.touched(id);
+      this.#quoter.postOnlyBackoff.onSeenOrCanceled(id);
     }
     for (let n = 0; n < ordered.length; n++) this.#risk.killSwitch?.message(at);
     return ordered;
   }
 
-  #heardTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
+  #onPublicTrade({ at, price, amount, side }: Extract<EngineEvent, { kind: 'public trade' }>): void {
     if (amount !== undefined && side !== undefined) this.#options.strategy.trade?.({ at, price, amount, side });
   }
 
   #readBook({ book, startedAt, at }: Extract<EngineEvent, { kind: 'book' }>): void {
     this.#fresh.read('book', startedAt ?? at);
     this.#market.read(book, startedAt, this.#orders);
-    this.#quoter.postOnlyBackoff.seen(this.#market.depth, startedAt);
+    this.#quoter.postOnlyBackoff.onBook(this.#market.depth, startedAt);
     const mid = this.#market.isQuotable ? this.#market.mid : 0;
     if (mid > 0) this.#inventory.mark(2 * mid);
     this.#adverseSelection?.market(at, mid);
@@ -473,7 +473,7 @@ export class Engine {
     this.#risk.killSwitch?.fill(at);
     this.#lastFill[trade.side] = { at, side: trade.side, price };
     if (fill.maker) this.#adverseSelection?.fill(fill.id, trade.side, price, price * lots, trade.createdAt, at);
-    this.#dirty = true;
+    this.#isDecisionDue = true;
     const after = this.#inventory.profitOfTrading();
     const gain = before === null || after === null ? null : money(after - before);
     this.#options.onNews?.({ kind: 'fill', fill, level: this.#levelOf(fill.id), gain });
@@ -511,9 +511,9 @@ export class Engine {
   }
 
   #onOrderNews(news: OrderNews): void {
-    this.#counts.hear(news);
-    this.#dirty = true;
-    if (news.kind === 'ended' && this.#quoter.postOnlyBackoff.ended(news.order, news.ending, this.#at))
+    this.#counts.count(news);
+    this.#isDecisionDue = true;
+    if (news.kind === 'ended' && this.#quoter.postOnlyBackoff.onOrderEnd(news.order, news.ending, this.#at))
       this.#decisions.count(news.order.side, 'not placed', 'refused as post-only');
     this.#options.onNews?.({ kind: 'order', news });
   }
@@ -551,12 +551,12 @@ export class Engine {
    * of an earlier run may be live.
    */
   #missing(at: Millis): string | null {
-    return missingOf({
+    return describeMissingData({
       fees: this.#rules.hasFees,
       balances: this.#account.missing,
       account: this.#fresh.account !== -Infinity,
-      alone: !this.#orphanOrders.mayPlaceAgain(at),
-      clear: this.#isAlone,
+      isAlone: !this.#orphanOrders.mayPlaceAgain(at),
+      hasNoEarlierOrders: this.#isAlone,
     });
   }
 

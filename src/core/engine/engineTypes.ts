@@ -2,7 +2,7 @@
 import type { AdverseSelectionOptions, WidenBps } from '../quoting/adverseSelection.ts';
 import type { DecisionCount } from './decisions.ts';
 import type { MarkoutCurve } from '../estimators/markouts.ts';
-import type { NotTaken } from '../hedging/takerOrder.ts';
+import type { TakerRefusal } from '../hedging/takerOrder.ts';
 import type { HaltLimits } from '../risk/killSwitch.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts';
@@ -18,7 +18,7 @@ import type { OrderCount } from '../orders/orderCounts.ts';
 import type { RiskLimits, RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Figure, Quote, Strategy } from '../quoting/strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
-import type { UnshownSides } from './whyNot.ts';
+import type { EmptySides } from './whyNot.ts';
 
 export type EngineOptions = {
   readonly instrument: Instrument;
@@ -60,7 +60,7 @@ export type EngineNews =
   | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: NormalizedLevel }
   /** Taker order for the hedger, just sent; or one that is never sent. */
   | { readonly kind: 'taking'; readonly command: PlaceCommand }
-  | { readonly kind: 'not taken'; readonly id: string; readonly why: NotTaken }
+  | { readonly kind: 'not taken'; readonly id: string; readonly why: TakerRefusal }
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
   /**
@@ -83,7 +83,7 @@ export type Snapshot = {
   /** Missing data while not ready; null if complete. */
   readonly waitsFor: string | null;
   /** Sides that show nothing, with the reason from the last decision; `whyNot` is the text, null if both sides show something. */
-  readonly unshown: UnshownSides;
+  readonly unshown: EmptySides;
   readonly whyNot: string | null;
   readonly regime: RegimeState;
   /** Number of times each regime was entered. */
@@ -123,6 +123,6 @@ export type Preview = {
   readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
   /** Sides without a placeable order; `whyNot` is the text. Empty while nothing may be quoted at all. */
-  readonly unshown: UnshownSides;
+  readonly unshown: EmptySides;
   readonly whyNot: string | null;
 };

@@ -18,7 +18,7 @@ export class MarketView {
   #sleptAt: Millis = -Infinity;
 
   /** Applies an event. Ignores a reading that started before a suspension, because it may be older than it seems. */
-  hear(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' | 'witness' }>): void {
+  apply(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' | 'witness' }>): void {
     if (event.kind === 'public trade') {
       this.#lastTrade = event.price;
       return;

@@ -5,7 +5,7 @@ import { normalizeQuote } from '../quoting/normalizeQuote.ts';
 import { approvePlace } from '../risk/preTradeRisk.ts';
 import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
-import { whyNot } from './whyNot.ts';
+import { explainEmptySides } from './whyNot.ts';
 
 /** Returns the preview without a quotable market; `mid` is NaN. */
 export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): Preview => ({
@@ -31,7 +31,7 @@ export function previewOf(
   const normalized = normalizeQuote(riskContext.instrument, riskContext.depth, quote);
   const decisions = new Decisions(false);
   decisions.begin(0, refusal);
-  decisions.asked(quote, normalized, normalized.levels);
+  decisions.strategyCalled(quote, normalized, normalized.levels);
   const levels = normalized.levels.map(level => {
     const verdict = approvePlace(
       { kind: 'place', id: '', side: level.side, price: level.price, amount: level.amount },
@@ -42,6 +42,6 @@ export function previewOf(
     return { level, verdict: typeof verdict === 'string' ? verdict : ('would be placed' as const) };
   });
   const unshown = refusal === null ? decisions.unshown : { buy: null, sell: null };
-  const why = whyNot(unshown, riskContext);
+  const why = explainEmptySides(unshown, riskContext);
   return { halt, refusal, mid, quote, levels, refusals: normalized.refusals, unshown, whyNot: why };
 }

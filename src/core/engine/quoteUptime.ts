@@ -8,7 +8,7 @@ export class QuoteUptime {
   readonly #quoted: Record<Side, Millis> = { buy: 0, sell: 0 };
 
   /** Adds the time until `at`; the first call starts the measurement. `orders` are those of the elapsed time. */
-  pass(at: Millis, orders: Orders): void {
+  advanceTo(at: Millis, orders: Orders): void {
     if (Number.isNaN(this.#since)) {
       this.#since = at;
       this.#last = at;

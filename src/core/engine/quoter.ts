@@ -63,7 +63,7 @@ export class Quoter {
     this.#parts.decisions.begin(at, refusal);
     if (this.takerOrder.isWaiting) this.#take(at, refusal, riskContext);
     if (refusal === null || KEEPS_QUOTES.includes(refusal)) this.#quote(at, riskContext, wanted());
-    else this.#withdraw(refusal, riskContext.missing);
+    else this.#cancelAll(refusal, riskContext.missing);
     return { places: this.#places, cancels: this.#cancels };
   }
 
@@ -88,13 +88,15 @@ export class Quoter {
     const normalized = normalizeQuote(riskContext.instrument, riskContext.depth, quote);
     const { reduceOnly } = riskContext;
     const { takerOrder } = this;
-    const levels = takerOrder.isWaiting ? takerOrder.besides(normalized.levels, reduceOnly) : normalized.levels;
-    decisions.asked(quote, normalized, levels);
+    const levels = takerOrder.isWaiting
+      ? takerOrder.levelsAllowedWith(normalized.levels, reduceOnly)
+      : normalized.levels;
+    decisions.strategyCalled(quote, normalized, levels);
     for (const side of ['buy', 'sell'] as const) {
       const reconciled = reconcileSide(side, levels, orders.live, this.#options.tolerance, at);
-      const full = takerOrder.cleared(reconciled, reduceOnly);
+      const full = takerOrder.cancelBlockingOrders(reconciled, reduceOnly);
       const plan = reduceOnly ? reducedPlan(full, side, riskContext.position) : full;
-      decisions.planned(side, plan);
+      decisions.recordPlan(side, plan);
       for (const { order, reason } of plan.cancel) {
         this.#cancels.push(order.id);
         this.#options.onNews?.({ kind: 'canceling', order, reason });
@@ -119,7 +121,7 @@ export class Quoter {
     const placedFor = { index: level.index, parts: level.parts ?? 1 };
     orders.intend(id, level.side, level.price, level.amount, at, { level: level.index + 1, placedFor });
     orders.sent(id);
-    this.postOnlyBackoff.placed(id, level.side);
+    this.postOnlyBackoff.onPlaced(id, level.side);
     adverseSelection?.placed(id, level.index);
     this.#places.push(verdict);
     decisions.placed(level, orders.get(id)!);
@@ -141,13 +143,13 @@ export class Quoter {
     this.#options.onNews?.({ kind: 'taking', command });
   }
 
-  #withdraw(reason: RiskRefusal, missing: string | null): void {
+  #cancelAll(reason: RiskRefusal, missing: string | null): void {
     const { orders, decisions } = this.#parts;
     decisions.refused(reason, reason === 'not ready' ? missing : null);
     for (const order of orders.live) {
       if (order.state !== 'open' && order.state !== 'partially filled') continue;
       this.#cancels.push(order.id);
-      decisions.tell(order.side, 'canceled', reason, null, null, order);
+      decisions.record(order.side, 'canceled', reason, null, null, order);
       this.#options.onNews?.({ kind: 'canceling', order, reason });
     }
   }

@@ -1,8 +1,8 @@
 /** Readiness: the data required before quoting, what is missing of it, and the line that reports whether the bot quotes. */
 import type { EngineNews } from './engineTypes.ts';
 import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
-import { whyNot } from './whyNot.ts';
-import type { UnshownSides } from './whyNot.ts';
+import { explainEmptySides } from './whyNot.ts';
+import type { EmptySides } from './whyNot.ts';
 
 export type ReadinessFacts = {
   readonly fees: boolean;
@@ -11,36 +11,43 @@ export type ReadinessFacts = {
   /** Whether open orders and trades were read. */
   readonly account: boolean;
   /** Whether no other process uses this name. */
-  readonly alone: boolean;
+  readonly isAlone: boolean;
   /** Whether no order of an earlier run may be live. */
-  readonly clear: boolean;
+  readonly hasNoEarlierOrders: boolean;
 };
 
 /** Returns what is missing, in words, or null if the data is complete. */
-export function missingOf({ fees, balances, account, alone, clear }: ReadinessFacts): string | null {
+export function describeMissingData({
+  fees,
+  balances,
+  account,
+  isAlone,
+  hasNoEarlierOrders,
+}: ReadinessFacts): string | null {
   if (!fees) return 'rules and fees are not read yet';
   if (balances !== null) return balances;
   if (!account) return 'open orders and trades are not read yet';
-  if (!alone) return 'orders of this name came that this run did not place: another process may live';
-  return clear ? null : 'orders of an earlier run are not known to be gone yet';
+  if (!isAlone) return 'orders of this name came that this run did not place: another process may live';
+  return hasNoEarlierOrders ? null : 'orders of an earlier run are not known to be gone yet';
 }
 
 /** Reports each change once: quoting, not allowed to quote, or no wanted level can be shown. */
 export class QuotingNews {
-  #told: string | null = 'not ready';
+  #reported: string | null = 'not ready';
 
   /** Returns the news after a decision, or null. Calls `riskContext` only if there is news. */
-  heed(
+  newsAfter(
     refusal: RiskRefusal | null,
-    unshown: UnshownSides,
+    unshown: EmptySides,
     riskContext: () => RiskContext,
   ): Extract<EngineNews, { kind: 'quoting' }> | null {
     const { buy, sell } = unshown;
     const isEmpty = refusal === null && buy !== null && sell !== null;
     const told = isEmpty ? `${buy.reason}, ${sell.reason}` : refusal;
-    if (told === this.#told) return null;
-    this.#told = told;
-    const why = refusal === 'not ready' ? riskContext().missing : isEmpty ? whyNot(unshown, riskContext()) : null;
+    if (told === this.#reported) return null;
+    this.#reported = told;
+    const why =
+      refusal === 'not ready' ? riskContext().missing : isEmpty ? explainEmptySides(unshown, riskContext()) : null;
     return { kind: 'quoting', reason: refusal, why };
   }
 }

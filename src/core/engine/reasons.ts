@@ -105,7 +105,7 @@ const ALL: Readonly<Record<Reason, true>> = {
 export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name is Reason => name in ALL);
 
 /** Returns the reason for a strategy's text, which may continue after a colon. */
-export function silenceOf(words: string): SilenceReason {
+export function silenceReason(words: string): SilenceReason {
   // Covers best amounts, order flow, inventory, maker fee and so on.
   if (words.endsWith(' not known')) return 'no fair value';
   for (const [start, reason] of SILENCES) if (words.startsWith(start)) return reason;

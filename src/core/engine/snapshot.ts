@@ -11,7 +11,7 @@ import type { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeWatch } from '../risk/regimeWatch.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
-import { whyNot } from './whyNot.ts';
+import { explainEmptySides } from './whyNot.ts';
 
 export type Shown = {
   readonly riskContext: RiskContext;
@@ -41,7 +41,7 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     quoting: state.refusal,
     waitsFor: state.refusal === 'not ready' ? (riskContext.missing ?? 'until the next decision') : null,
     unshown: decisions.unshown,
-    whyNot: whyNot(decisions.unshown, riskContext),
+    whyNot: explainEmptySides(decisions.unshown, riskContext),
     regime: state,
     regimes: regimes.counts,
     silent: decisions.silent,

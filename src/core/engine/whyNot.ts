@@ -19,14 +19,14 @@ export type RefusedLevel = {
 };
 
 /** Reason for an empty side: that of its first level, or of the whole side. */
-export type Unshown = {
+export type EmptySide = {
   readonly reason: Reason;
   /** The strategy's own text, if it shows nothing itself. */
   readonly words: string | null;
   readonly level: RefusedLevel | null;
 };
 
-export type UnshownSides = Readonly<Record<Side, Unshown | null>>;
+export type EmptySides = Readonly<Record<Side, EmptySide | null>>;
 
 /** Reasons that last in any ordinary market until the operator changes the configuration, its limits or the balances. */
 const LASTING: readonly Reason[] = [
@@ -45,38 +45,43 @@ const LASTING: readonly Reason[] = [
   'below the minimum value',
 ];
 
-const OF_A_SIDE: readonly Reason[] = ['insufficient funds', 'position limit'];
+const SIDE_SPECIFIC: readonly Reason[] = ['insufficient funds', 'position limit'];
 
 /** Whether nothing is quoted, and the operator must act to change that. */
-export const needsPerson = ({ buy, sell }: UnshownSides): boolean =>
+export const needsOperator = ({ buy, sell }: EmptySides): boolean =>
   buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
 
 /** Explains the empty sides with reasons and numbers; null if both sides show something. */
-export function whyNot({ buy, sell }: UnshownSides, riskContext: RiskContext): string | null {
+export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskContext): string | null {
   const [bid, ask] = [reasonText('buy', buy, riskContext), reasonText('sell', sell, riskContext)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
   // The numbers of both sides are alike, unless they are in two currencies.
-  if (bid !== null && buy?.reason === sell?.reason && buy?.words === sell?.words && !OF_A_SIDE.includes(buy!.reason))
+  if (
+    bid !== null &&
+    buy?.reason === sell?.reason &&
+    buy?.words === sell?.words &&
+    !SIDE_SPECIFIC.includes(buy!.reason)
+  )
     return `no bid and no ask: ${bid}`;
   const parts = [...(bid === null ? [] : [`no bid: ${bid}`]), ...(ask === null ? [] : [`no ask: ${ask}`])];
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-function reasonText(side: Side, of: Unshown | null, riskContext: RiskContext): string | null {
+function reasonText(side: Side, of: EmptySide | null, riskContext: RiskContext): string | null {
   if (of === null) return null;
-  const detail = of.words ?? (of.level === null ? null : numbersOf(side, of.reason, of.level, riskContext));
+  const detail = of.words ?? (of.level === null ? null : refusalNumbers(side, of.reason, of.level, riskContext));
   return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
 }
 
 /** Returns the numbers behind a refusal and what to change; null if the reason is enough. */
-function numbersOf(side: Side, reason: Reason, level: RefusedLevel, riskContext: RiskContext): string | null {
+function refusalNumbers(side: Side, reason: Reason, level: RefusedLevel, riskContext: RiskContext): string | null {
   const { instrument } = riskContext;
   const { price, amount } = onGrid(level, instrument);
   const value = moneyOfValue(instrument, valueOf(price, amount));
   return NUMBERS[reason]?.({ side, level, price, amount, value, riskContext, write: writer(instrument) }) ?? null;
 }
 
-type Refused = {
+type RefusalFacts = {
   readonly side: Side;
   readonly level: RefusedLevel;
   readonly price: Price;
@@ -92,12 +97,12 @@ const writer = (instrument: Instrument) => {
     `${shortDecimal(textOfAmount(instrument, Math.max(0, lots) as Amount))} ${instrument.major}`;
   const minor = (sum: Money) => `${textOfMoney(sum)} ${instrument.minor}`;
   const major = (sum: Money) => `${textOfMoney(sum)} ${instrument.major}`;
-  return { price, amount, minor, major, order: (of: Refused) => `${amount(of.amount)} at ${price(of.price)}` };
+  return { price, amount, minor, major, order: (of: RefusalFacts) => `${amount(of.amount)} at ${price(of.price)}` };
 };
 
 const RULE = 'a rule of the exchange';
 
-const NUMBERS: Readonly<Partial<Record<Reason, (of: Refused) => string | null>>> = {
+const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | null>>> = {
   'order value limit': of => {
     const { instrument, limits } = of.riskContext;
     if (limits === null) return null;
@@ -109,11 +114,11 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: Refused) => string | null>>>
       : `${write.order(of)} is worth ${write.minor(of.value)}, limits.orderValueMax is ${write.minor(most)}: raise it, or lower strategy.amount`;
   },
   'below the minimum amount': ({ level, amount, riskContext: { instrument }, write }) =>
-    `${write.amount(amount)} is below the least amount of an order in ${instrument.symbol}, ${write.amount(instrument.amountMin)}, ${RULE}${raise(level)}`,
+    `${write.amount(amount)} is below the least amount of an order in ${instrument.symbol}, ${write.amount(instrument.amountMin)}, ${RULE}${raiseAmountHint(level)}`,
   'below the minimum value': of => {
     const { instrument } = of.riskContext;
     const least = of.write.minor(moneyOfValue(instrument, instrument.valueMin));
-    return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, below the least value of an order in ${instrument.symbol}, ${least}, ${RULE}${raise(of.level)}`;
+    return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, below the least value of an order in ${instrument.symbol}, ${least}, ${RULE}${raiseAmountHint(of.level)}`;
   },
   'price below the minimum': ({ riskContext: { instrument }, write }) =>
     `the lowest price in ${instrument.symbol} is ${write.price(instrument.priceMin)}, ${RULE}: bring the quotes nearer`,
@@ -142,7 +147,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: Refused) => string | null>>>
 };
 
 /** A larger amount does not help a level that was already cut for its inventory. */
-const raise = ({ amounts }: RefusedLevel): string =>
+const raiseAmountHint = ({ amounts }: RefusedLevel): string =>
   amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
 
 /** Rounds to the grid; 0 for NaN. */

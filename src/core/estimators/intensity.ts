@@ -81,7 +81,7 @@ export type MeterOptions = {
   readonly memoryMs: Millis;
 };
 
-type Virtual = { readonly price: number; readonly away: number; ahead: number; reachedAt: Millis };
+type VirtualOrder = { readonly price: number; readonly away: number; ahead: number; reachedAt: Millis };
 type Tally = { reached: number; exposureS: number; away: number };
 
 /**
@@ -93,7 +93,7 @@ type Tally = { reached: number; exposureS: number; away: number };
 export class IntensityMeter {
   readonly #options: MeterOptions;
   readonly #tallies: Readonly<Record<Side, readonly Tally[]>>;
-  #orders: Readonly<Record<Side, readonly Virtual[]>> | null = null;
+  #orders: Readonly<Record<Side, readonly VirtualOrder[]>> | null = null;
   #since: Millis = 0;
 
   constructor(options: MeterOptions) {
@@ -114,7 +114,7 @@ export class IntensityMeter {
     if (this.#orders !== null && !(at - this.#since >= this.#options.windowMs)) return false;
     const counted = this.#orders !== null;
     if (this.#orders !== null) this.#count(this.#orders);
-    const on = (side: Side): readonly Virtual[] =>
+    const on = (side: Side): readonly VirtualOrder[] =>
       this.#options.distances.map(distance => {
         const price = side === 'buy' ? Math.floor(fair * (1 - distance)) : Math.ceil(fair * (1 + distance));
         const ahead = price > 0 ? displayed(side, price as Price) : Infinity;
@@ -152,7 +152,7 @@ export class IntensityMeter {
     });
   }
 
-  #count(orders: Readonly<Record<Side, readonly Virtual[]>>): void {
+  #count(orders: Readonly<Record<Side, readonly VirtualOrder[]>>): void {
     const { windowMs, memoryMs } = this.#options;
     const kept = Math.exp(-windowMs / memoryMs);
     for (const side of ['buy', 'sell'] as const) {

@@ -45,7 +45,7 @@ export type Band = {
  * For small c, skewed quotes reduce little inventory, and the band is (3 lambda c / (2 h))^(1/3) orders. For larger c
  * it approaches c sqrt(lambda / (h e)): c over the shift of GLFT's quotes for one order.
  */
-export function bandOf({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: BandInput): Band {
+export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: BandInput): Band {
   const all = Math.max(0, Math.floor(ordersMax));
   const most = fillsPerS * edge;
   if (!(h > 0)) return { orders: all, marginal: new Array<number>(all).fill(0), earnsPerS: 2 * most };

@@ -26,28 +26,28 @@ export type HedgeRules = {
 };
 
 /** Hedge route with its price. */
-export type PricedWay = {
+export type PricedRoute = {
   readonly way: HedgeWay;
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
   /** Possible additional cost during execution, in the quote currency. Added to the price when routes are compared. */
   readonly risk?: Money;
   /** Maximum cost, if it differs from price plus risk; such a price is not firm. */
-  readonly most?: Money;
+  readonly costMax?: Money;
   /** Reason why the route is priced only for comparison. */
-  readonly but?: string;
+  readonly comparisonOnlyReason?: string;
 };
 
 /** Hedge route, or the reason why it is unavailable. */
-export type WayOut = PricedWay | { readonly way: HedgeWay; readonly not: string };
+export type RouteOption = PricedRoute | { readonly way: HedgeWay; readonly unavailableReason: string };
 
 /** One line of the comparison. Costs are in the quote currency, positive if paid. */
-export type Weighed = {
+export type ComparedRoute = {
   readonly way: HedgeWay | 'wait';
   readonly cost: Money | null;
   readonly bps: number | null;
   /** Reason why it is not taken; null for the taken route. */
-  readonly not: string | null;
+  readonly rejectedReason: string | null;
 };
 
 export type HedgeDecision = {
@@ -55,15 +55,15 @@ export type HedgeDecision = {
   readonly amount: Money;
   readonly taken: HedgeWay | 'wait';
   /** Maximum cost of the chosen route, in the quote currency; never negative. */
-  readonly most: Money;
-  readonly weighed: readonly Weighed[];
+  readonly costMax: Money;
+  readonly compared: readonly ComparedRoute[];
 };
 
 /**
  * Returns the amount to hedge now: all inventory beyond `residual` if it exceeds the band or if carrying it costs
  * something, otherwise nothing.
  */
-export function toLeave(inventory: Money, { band, residual, carryBpsPerHour }: HedgeRules): Money {
+export function amountToHedge(inventory: Money, { band, residual, carryBpsPerHour }: HedgeRules): Money {
   const size = inventory < 0n ? -inventory : inventory;
   const isLeaving = size > band || (carryBpsPerHour > 0 && size > residual);
   if (!isLeaving || size <= residual) return money(0n);
@@ -84,15 +84,15 @@ export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, un
 }
 
 /**
- * Compares all routes for `amount` (from `toLeave`). `mid` is the mid price of one unit of the base currency. `dayLeft`
+ * Compares all routes for `amount` (from `amountToHedge`). `mid` is the mid price of one unit of the base currency. `dayLeft`
  * is the remaining hedge budget, null for no limit; `left` names that budget in messages.
  */
-export function weigh(
+export function compareRoutes(
   instrument: Instrument,
   amount: Money,
   inventory: Money,
   mid: Money,
-  ways: readonly WayOut[],
+  ways: readonly RouteOption[],
   rules: HedgeRules,
   dayLeft: Money | null = null,
   left = 'today',
@@ -101,14 +101,14 @@ export function weigh(
   const isPastBand = (inventory < 0n ? -inventory : inventory) > rules.band;
   const value = (size * mid) / ONE;
   const priced = ways.map(way =>
-    'not' in way ? { way: way.way, cost: null, most: NONE, why: way.not } : pricedOf(way),
+    'unavailableReason' in way ? { way: way.way, cost: null, most: NONE, why: way.unavailableReason } : pricedOf(way),
   );
   const waiting =
     rules.waitBps === undefined
       ? carryCost(amount, mid, rules)
       : money((value * BigInt(Math.round(rules.waitBps * 1e6))) / 10_000_000_000n);
 
-  function pricedOf({ way, give, get, risk = NONE, most, but }: PricedWay) {
+  function pricedOf({ way, give, get, risk = NONE, costMax, comparisonOnlyReason }: PricedRoute) {
     const none = (why: string) => ({ way, cost: null, most: NONE, why });
     const sells = amount > 0n;
     const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
@@ -123,10 +123,10 @@ export function weigh(
     // A route for part of the amount leaves the rest to be carried. Costs are scaled to the full amount, so that a
     // small cheap part does not win by its size.
     const whole = money((cost * size) / major);
-    const spends = positive(most ?? money(cost));
+    const spends = positive(costMax ?? money(cost));
     const why =
-      but ??
-      (whole > costLimit(size, mid, rules) || spends > costLimit(major, mid, rules)
+      comparisonOnlyReason ??
+      (whole > hedgeCostMax(size, mid, rules) || spends > hedgeCostMax(major, mid, rules)
         ? `more than ${rules.costMaxBps} bps`
         : dayLeft !== null && spends > dayLeft
           ? `more than is left for ${left}`
@@ -148,26 +148,26 @@ export function weigh(
   return {
     amount,
     taken,
-    most: leaves ? cheapest.most : NONE,
-    weighed: [
+    costMax: leaves ? cheapest.most : NONE,
+    compared: [
       ...priced.map(({ way, cost, why }) => ({
         way,
         cost,
         bps: bps(cost),
-        not: way === taken ? null : (why ?? (leaves ? 'another way costs less' : 'waiting costs less')),
+        rejectedReason: way === taken ? null : (why ?? (leaves ? 'another way costs less' : 'waiting costs less')),
       })),
       {
         way: 'wait' as const,
         cost: waiting,
         bps: bps(waiting),
-        not: leaves ? (isPastBand ? 'inventory is past its band' : 'leaving costs less') : null,
+        rejectedReason: leaves ? (isPastBand ? 'inventory is past its band' : 'leaving costs less') : null,
       },
     ],
   };
 }
 
 /** Returns the maximum hedge cost for an amount of the base currency, in the quote currency, rounded down. */
-export function costLimit(major: bigint, mid: Money, { costMaxBps }: HedgeRules): Money {
+export function hedgeCostMax(major: bigint, mid: Money, { costMaxBps }: HedgeRules): Money {
   return money((((major * mid) / ONE) * BigInt(Math.floor(costMaxBps * 100 + 1e-6))) / 1_000_000n);
 }
 

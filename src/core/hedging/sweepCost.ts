@@ -1,6 +1,6 @@
 /** The book as a hedge route: the taker order through its levels, and its proceeds. */
 import type { Depth } from '../model/book.ts';
-import type { WayOut } from './hedging.ts';
+import type { RouteOption } from './hedging.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { TakerRequest } from './takerOrder.ts';
@@ -32,14 +32,14 @@ export function sweepCost(
   takerRate: number,
   mid: Money,
   bounds: TakeBounds,
-): WayOut & { readonly take?: Take } {
+): RouteOption & { readonly take?: Take } {
   const side: Side = amount > 0n ? 'sell' : 'buy';
   const sells = side === 'sell';
   const [prices, amounts, count] = sells
     ? [depth.bidPrices, depth.bidAmounts, depth.bids]
     : [depth.askPrices, depth.askAmounts, depth.asks];
-  const not = (why: string) => ({ way: 'book', not: why }) as const;
-  if (!(Math.abs(takerRate) < RATE_ONE)) return not("the taker's fee is not known");
+  const unavailable = (why: string) => ({ way: 'book', unavailableReason: why }) as const;
+  if (!(Math.abs(takerRate) < RATE_ONE)) return unavailable("the taker's fee is not known");
   const worst = worstTicks(Number(mid) / Number(instrument.tickMoney), sells, takerRate, bounds);
   let lots = Math.min(Number((sells ? amount : -amount) / instrument.lotMoney), instrument.amountMax, bounds.room);
   let price = 0;
@@ -56,9 +56,9 @@ export function sweepCost(
     value += valueOf(level, part as Amount);
   }
   const order = { side, price: price as Price, amount: taken as Amount };
-  if (taken === 0) return not('no level that is seen is within the limits');
+  if (taken === 0) return unavailable('no level that is seen is within the limits');
   if (taken < instrument.amountMin || valueOf(order.price, order.amount) < instrument.valueMin)
-    return not('what could be had is less than an order may be of');
+    return unavailable('what could be had is less than an order may be of');
   const fee = BigInt(Math.ceil(takerRate));
   const net = (sum: bigint) => sum - (sum * fee + ONE_RATE - 1n) / ONE_RATE;
   const major = moneyOfAmount(instrument, order.amount);
@@ -74,7 +74,7 @@ export function sweepCost(
     way: 'book',
     give: sells ? one : other,
     get: sells ? other : one,
-    most: money(sells ? fair - atWorst : atWorst - fair),
+    costMax: money(sells ? fair - atWorst : atWorst - fair),
     take: order,
   };
 }

@@ -18,18 +18,18 @@ export type TakerRequest = {
 };
 
 /** Reason why a request is never sent. */
-export type NotTaken = RiskRefusal | 'too late';
+export type TakerRefusal = RiskRefusal | 'too late';
 
 export class TakerOrder {
-  readonly #onRefused: (id: string, why: NotTaken) => void;
+  readonly #onRefused: (id: string, why: TakerRefusal) => void;
   #request: TakerRequest | null = null;
 
   /** `onRefused` is called once per request that is never sent. */
-  constructor(onRefused: (id: string, why: NotTaken) => void) {
+  constructor(onRefused: (id: string, why: TakerRefusal) => void) {
     this.#onRefused = onRefused;
   }
 
-  ask(request: TakerRequest): void {
+  request(request: TakerRequest): void {
     if (this.#request !== null) throw new Error(`${request.id} was asked for while ${this.#request.id} waits`);
     this.#request = request;
   }
@@ -54,7 +54,7 @@ export class TakerOrder {
     this.#request = null;
   }
 
-  refuse(why: NotTaken): void {
+  refuse(why: TakerRefusal): void {
     if (this.#request === null) return;
     const { id } = this.#request;
     this.#request = null;
@@ -62,23 +62,23 @@ export class TakerOrder {
   }
 
   /** Returns the levels that may be shown meanwhile: none that the order would trade with. In reduce-only also none on the order's side. */
-  besides(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
+  levelsAllowedWith(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
     const request = this.#request;
-    return request === null ? levels : levels.filter(level => !isInTheWay(level, request, reduceOnly));
+    return request === null ? levels : levels.filter(level => !blocksRequest(level, request, reduceOnly));
   }
 
   /** Cancels live orders by the same rule: an order kept for its queue position may be nearer than any level. */
-  cleared(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
+  cancelBlockingOrders(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;
     if (request === null) return plan;
-    const isOut = ({ order }: QuotePlan['keep'][number]) => isInTheWay(order, request, reduceOnly);
+    const isOut = ({ order }: QuotePlan['keep'][number]) => blocksRequest(order, request, reduceOnly);
     const gone = plan.keep.filter(isOut).map(kept => ({ ...kept, reason: 'level not wanted' as const }));
     if (gone.length === 0) return plan;
     return { ...plan, keep: plan.keep.filter(kept => !isOut(kept)), cancel: [...plan.cancel, ...gone] };
   }
 }
 
-const isInTheWay = (
+const blocksRequest = (
   quote: { readonly side: Side; readonly price: Price },
   { side, price }: TakerRequest,
   reduceOnly: boolean,

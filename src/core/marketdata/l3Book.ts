@@ -63,7 +63,7 @@ export class L3Book {
   readonly #guesses = new Map<string, string>();
   readonly #ownOids = new Set<string>();
   /** Origin ids with a known oid. No further order is matched to them, even while they are listed as pending. */
-  readonly #toldIds = new Set<string>();
+  readonly #matchedIds = new Set<string>();
   #arrivals = 0;
   readonly #steps = new StepSequence();
   #shown = false;
@@ -92,7 +92,7 @@ export class L3Book {
   }
 
   /** Returns the arrival number of an order's current position; null if it is not in the book. */
-  bornOf(oid: string): number | null {
+  arrivalOf(oid: string): number | null {
     return this.#entries.get(oid)?.born ?? null;
   }
 
@@ -113,7 +113,7 @@ export class L3Book {
     this.#dropSettledGuesses();
     this.#apply(diff);
     if (this.#entries.size <= L3_ORDERS_MAX) return 'applied';
-    this.lose();
+    this.markIncomplete();
     return 'gap';
   }
 
@@ -138,8 +138,8 @@ export class L3Book {
   }
 
   /** Records a loss; then waits for a snapshot and writes nothing. */
-  lose(): void {
-    this.#steps.lose();
+  markIncomplete(): void {
+    this.#steps.reset();
     this.#shown = false;
   }
 
@@ -164,12 +164,12 @@ export class L3Book {
     remember(this.#ownOids, oid);
     const changed = this.#setOwnership(oid, 'yes');
     if (id === undefined) return changed;
-    remember(this.#toldIds, id);
+    remember(this.#matchedIds, id);
     const guessed = this.#guesses.get(id);
     this.#guesses.delete(id);
     // A similar order of the bot was matched to this oid; it becomes pending again.
     for (const [other, taken] of this.#guesses) if (taken === oid) this.#guesses.delete(other);
-    return (guessed !== undefined && this.#guessAgain(guessed)) || changed;
+    return (guessed !== undefined && this.#rematch(guessed)) || changed;
   }
 
   /** Whether the order is the bot's, or presumed to be. */
@@ -279,7 +279,7 @@ export class L3Book {
     if (this.#former.get(oid)?.own === 'no') return 'no';
     for (const order of this.#options.pending()) {
       if (order.side !== side || order.price !== price || order.amount !== lots) continue;
-      if (this.#guesses.has(order.id) || this.#toldIds.has(order.id)) continue;
+      if (this.#guesses.has(order.id) || this.#matchedIds.has(order.id)) continue;
       this.#guesses.set(order.id, oid);
       return 'guess';
     }
@@ -293,11 +293,11 @@ export class L3Book {
     for (const { id } of this.#options.pending()) waiting.add(id);
     const settled = [...this.#guesses].filter(([id]) => !waiting.has(id));
     for (const [id] of settled) this.#guesses.delete(id);
-    for (const [, oid] of settled) this.#guessAgain(oid);
+    for (const [, oid] of settled) this.#rematch(oid);
   }
 
   /** Reassigns a wrong guess: another similar order may still be pending; otherwise it is not the bot's. */
-  #guessAgain(oid: string): boolean {
+  #rematch(oid: string): boolean {
     const entry = this.#entries.get(oid);
     return entry !== undefined && this.#setOwnership(oid, this.#ownershipOf(oid, entry.side, entry.price, entry.first));
   }

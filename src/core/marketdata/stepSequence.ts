@@ -30,7 +30,7 @@ export class StepSequence {
     }
     if (diff.sequence <= this.#at) return 'old';
     if (diff.sequence !== this.#at + 1n) {
-      this.lose();
+      this.reset();
       this.#hold(diff);
       return 'gap';
     }
@@ -53,7 +53,7 @@ export class StepSequence {
   }
 
   /** Records a loss; then waits for a complete book. */
-  lose(): void {
+  reset(): void {
     this.#at = null;
     this.#held = [];
   }

@@ -5,7 +5,7 @@ import type { Millis } from '../model/units.ts';
  * Number of reads within one minute that must each show new foreign orders under the bot's name. A single delayed
  * request appears only once.
  */
-const READS_TO_BE_SURE = 3;
+const READS_MIN = 3;
 const WITHIN_MS: Millis = 60_000;
 /** Quiet time after more than one such order: a running process places again within seconds. */
 const QUIET_MS: Millis = 10_000;
@@ -13,26 +13,26 @@ const QUIET_MS: Millis = 10_000;
 export class DuplicateInstance {
   /** Reads of the last minute that showed new foreign orders. */
   #reads: { readonly at: Millis; readonly orders: number }[] = [];
-  #sure = false;
+  #isCertain = false;
 
   /** Records a read with `orders` new foreign orders. Returns true once another process is certain, and from then on. */
-  saw(orders: number, at: Millis): boolean {
+  recordRead(orders: number, at: Millis): boolean {
     if (this.#reads.length > 0) this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);
     if (orders > 0) this.#reads.push({ at, orders });
-    if (this.#reads.length >= READS_TO_BE_SURE) this.#sure = true;
-    return this.#sure;
+    if (this.#reads.length >= READS_MIN) this.#isCertain = true;
+    return this.#isCertain;
   }
 
   get isSure(): boolean {
-    return this.#sure;
+    return this.#isCertain;
   }
 
   /** Whether another process may be running that has not placed again yet. */
-  mayLive(at: Millis): boolean {
-    if (this.#reads.length === 0) return this.#sure;
+  mightBeRunning(at: Millis): boolean {
+    if (this.#reads.length === 0) return this.#isCertain;
     const recent = this.#reads.filter(read => at - read.at < WITHIN_MS);
     const orders = recent.reduce((sum, read) => sum + read.orders, 0);
     const last = recent[recent.length - 1];
-    return this.#sure || (orders > 1 && last !== undefined && at - last.at < QUIET_MS);
+    return this.#isCertain || (orders > 1 && last !== undefined && at - last.at < QUIET_MS);
   }
 }

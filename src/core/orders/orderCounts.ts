@@ -19,7 +19,7 @@ export class OrderCounts {
     this.#onCount(side, event);
   }
 
-  hear(news: OrderNews): void {
+  count(news: OrderNews): void {
     const { side } = news.order;
     if (news.kind === 'unknown') this.add(side, 'unknown');
     if (news.kind === 'ended' && news.ending === 'filled') this.add(side, 'filled');

@@ -41,7 +41,7 @@ type Live = {
 } & {
   filledRest: Money;
   /** Filled amount that the exchange reported at adoption. The same trades may arrive again one by one. */
-  toldFilled: Amount;
+  reportedFilled: Amount;
   /** Sum of applied trades. `filled` is the larger of the two, so that nothing counts twice. */
   traded: number;
   /** Time of the placement's answer, of the first sighting, or of a sighting after its end. Reads may lag behind it. */
@@ -168,7 +168,7 @@ export class Orders {
       closedAt: at,
       cancelSentAt: -Infinity,
       cancelAnswered: false,
-      toldFilled: 0 as Amount,
+      reportedFilled: 0 as Amount,
       traded: 0,
       finalFilled: null,
       missed: false,
@@ -333,7 +333,7 @@ export class Orders {
     const wasUnknown = order.state === 'unknown';
     order.traded += lots + (rest === 0n ? 0 : this.#wholeOf(order, rest));
     if (!(order.traded <= order.amount)) throw new Error(`order ${order.id} was filled beyond its amount`);
-    order.filled = Math.max(order.toldFilled, order.traded) as Amount;
+    order.filled = Math.max(order.reportedFilled, order.traded) as Amount;
     if (late) this.#news({ kind: 'late fill', order });
     else if (order.filled === order.amount) {
       if (mayLive(order) && at !== undefined) order.closedAt = at;
@@ -364,7 +364,7 @@ export class Orders {
   ): Order {
     const order = this.intend(report.originId, report.side, price, amount, at) as Live;
     order.filled = filled;
-    order.toldFilled = filled;
+    order.reportedFilled = filled;
     this.#learnOid(order, report.oid);
     this.#move(order, 'see');
     if (filled > 0) this.#move(order, 'fill');
@@ -382,7 +382,7 @@ export class Orders {
         order.state === 'closed-unsettled' &&
         this.#tradesReadAt - order.closedAt >= this.#patience.tradeReportDelayMaxMs &&
         // Trades after adoption look like those before it, so only time settles an adopted order.
-        (order.finalFilled === null || order.toldFilled > 0)
+        (order.finalFilled === null || order.reportedFilled > 0)
       ) {
         this.#end(order, 'settle', order.ending ?? 'canceled');
       } else if (order.state === 'closed-unsettled' && !order.missed && at - order.closedAt >= MISSING_AFTER_MS) {

@@ -22,7 +22,7 @@ export class OrphanOrders {
    * Adopts orders of an earlier run from a read, so that they are counted and canceled; calls `adopted` for each.
    * Returns a halt reason, or null.
    */
-  seen(
+  onOpenOrders(
     { orders, at }: { readonly orders: readonly OrderReport[]; readonly at: Millis },
     instrument: Instrument,
     adopted: (order: Order) => void,
@@ -46,7 +46,7 @@ export class OrphanOrders {
       const filled = (original - amountCeil(instrument, report.unfilledAmount)) as Amount;
       adopted(this.#orders.adopt({ ...report, originId }, price, original, filled, at));
     }
-    if (!this.#duplicates.saw(orphans, at)) return halt;
+    if (!this.#duplicates.recordRead(orphans, at)) return halt;
     return (
       halt ?? `orders of ${instance} keep coming that this process did not place: another one trades under this name`
     );
@@ -54,6 +54,6 @@ export class OrphanOrders {
 
   /** Whether another process may be running that has not placed again yet. */
   mayPlaceAgain(at: Millis): boolean {
-    return this.#duplicates.mayLive(at);
+    return this.#duplicates.mightBeRunning(at);
   }
 }

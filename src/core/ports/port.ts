@@ -186,7 +186,7 @@ export interface Exchange {
 }
 
 /** Balance change from the exchange's own ledger (public-facts 9.4). */
-export type MoneyMoved = {
+export type TransferLine = {
   /** Unique within its list. */
   readonly id: string;
   readonly operation: string;
@@ -198,22 +198,22 @@ export type MoneyMoved = {
 };
 
 /** List of the exchange's ledger that explains balance differences. */
-export type MoneyList = {
+export type TransferList = {
   /** Name at the exchange; part of the stored key of each line. */
   readonly name: string;
   readonly of: 'deposits' | 'withdrawals' | 'fees';
 };
 
 /** Transfer lists of the exchange. Calls behave as in `Exchange`. */
-export interface MoneyLists {
-  readonly lists: readonly MoneyList[];
+export interface TransferLists {
+  readonly lists: readonly TransferList[];
   /** Maximum number of lines per request. */
   readonly linesPage: number;
   /** Reads one page of a list, newest first. If `marker` is given, only lines older than that id. */
-  moneyMoved(
+  transferLines(
     list: string,
     page: { readonly marker?: string; readonly limit: number },
-  ): Promise<Outcome<readonly MoneyMoved[]>>;
+  ): Promise<Outcome<readonly TransferLine[]>>;
 }
 
 /** APIs that convert at a firm price: RFQ quotes, and the simple conversions of the REST API. */

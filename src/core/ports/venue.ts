@@ -9,7 +9,7 @@ import type {
   ConversionDesk,
   Exchange,
   MarketStream,
-  MoneyLists,
+  TransferLists,
   Random,
   StreamTransport,
   Transport,
@@ -97,7 +97,7 @@ export type VenueClient = Exchange & {
   /** If absent, the exchange has no conversions. */
   readonly desk?: ConversionDesk;
   /** If absent, the operator must explain transfers. */
-  readonly moneyLists?: MoneyLists;
+  readonly moneyLists?: TransferLists;
   /** If absent, the bot cannot prove that two keys belong to one account. */
   readonly account?: {
     /** Account number at the exchange. */

@@ -3,7 +3,7 @@ import { ClusteredMean, clusterMsOf } from '../estimators/clusteredMean.ts';
 import type { MeanState } from '../estimators/clusteredMean.ts';
 import { Markouts } from '../estimators/markouts.ts';
 import type { MarkoutCurve, MarkoutsState } from '../estimators/markouts.ts';
-import { studentOf } from '../estimators/student.ts';
+import { studentQuantile } from '../estimators/student.ts';
 import type { Millis, Price, Side } from '../model/units.ts';
 
 /** Seconds after a fill at which a running bot measures. The exchange reports trade times in whole seconds. */
@@ -149,7 +149,7 @@ export class AdverseSelection {
     const fills = mean.effective() * kept;
     if (!(fills >= minFills && fills > 1)) return 0;
     // Fading leaves fewer effective fills, so the error grows.
-    const band = (studentOf(standardErrors, fills - 1) * (mean.error() ?? Infinity)) / Math.sqrt(kept);
+    const band = (studentQuantile(standardErrors, fills - 1) * (mean.error() ?? Infinity)) / Math.sqrt(kept);
     const beyond = (mean.mean() ?? 0) - toleratedBps;
     if (!(beyond > band)) return 0;
     const half = Math.floor(((beyond - (band * band) / beyond) / 2) * STEPS_PER_BPS) / STEPS_PER_BPS;

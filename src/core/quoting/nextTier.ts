@@ -2,7 +2,7 @@
 import type { Level, Step, Strategy, View } from './strategy.ts';
 
 /** Price steps that include a maker fee. */
-const OF_THE_FEE = ['maker fee', 'minimum edge'];
+const FEE_STEPS = ['maker fee', 'minimum edge'];
 export const NEXT_TIER = 'next fee tier';
 
 /**
@@ -25,7 +25,7 @@ export function withNextTier(counts: boolean, strategy: Strategy): Strategy {
 
 /** Splits a step into its value at the account's own fee and the difference; the sum is unchanged. */
 function split(step: Step, { mid }: View, worth: number): readonly Step[] {
-  if (!OF_THE_FEE.includes(step.name) || step.ticks === 0) return [step];
+  if (!FEE_STEPS.includes(step.name) || step.ticks === 0) return [step];
   const less = (Math.sign(step.ticks) * worth * mid) / 1e8;
   return [
     { name: step.name, ticks: step.ticks + less },

@@ -6,8 +6,8 @@ import type { Ending, Order } from '../orders/orders.ts';
 import type { Millis, Price, Side } from '../model/units.ts';
 
 /** First pause, for a book that never shows the cause; longer than feeds lag. */
-const FIRST_MS = 5_000;
-const LONGEST_MS = 60_000;
+const PAUSE_MIN_MS = 5_000;
+const PAUSE_MAX_MS = 60_000;
 
 type Hold = {
   /** Rejected price farthest from the other side. */
@@ -31,15 +31,15 @@ export class PostOnlyBackoff {
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
   /** Latest best price of the other side. */
   readonly #best: Record<Side, number> = { buy: 0, sell: 0 };
-  readonly #holds: Record<Side, Hold> = { buy: noHold(), sell: noHold() };
+  readonly #holds: Record<Side, Hold> = { buy: emptyHold(), sell: emptyHold() };
 
   /** Records a quote that was sent. */
-  placed(id: string, side: Side): void {
+  onPlaced(id: string, side: Side): void {
     this.#new.set(id, { side, nearest: side === 'buy' ? Infinity : 0 });
   }
 
   /** Records that a quote was seen in the book, or is being canceled by the bot. Its end is then no rejection. */
-  touched(id: string): void {
+  onSeenOrCanceled(id: string): void {
     this.#new.delete(id);
   }
 
@@ -47,7 +47,7 @@ export class PostOnlyBackoff {
    * Returns true if the exchange accepted the order and canceled it on arrival (public facts 16.1). Several rejections
    * before the next attempt count as one.
    */
-  ended({ id, side, price, filled }: Order, ending: Ending, at: Millis): boolean {
+  onOrderEnd({ id, side, price, filled }: Order, ending: Ending, at: Millis): boolean {
     const quote = this.#new.get(id);
     this.#new.delete(id);
     const isRefused = quote !== undefined && filled === 0 && (ending === 'canceled' || ending === 'vanished');
@@ -64,19 +64,19 @@ export class PostOnlyBackoff {
       return;
     }
     const refusals = at < hold.rowEndsAt ? hold.refusals + 1 : 1;
-    const pause = Math.min(LONGEST_MS, FIRST_MS * 2 ** (refusals - 1));
+    const pause = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** (refusals - 1));
     this.#holds[side] = { price, at, until: at + pause, refusals, rowEndsAt: at + 2 * pause };
   }
 
   /** Applies the current book. `startedAt` is the start of its read; null if its age is unknown. */
-  seen(depth: Depth, startedAt: Millis | null): void {
+  onBook(depth: Depth, startedAt: Millis | null): void {
     for (const side of ['buy', 'sell'] as const) {
       const best = bestOf(depth, opposite(side));
       if (best !== this.#best[side]) this.#moved(side, best);
       const hold = this.#holds[side];
       if (hold.refusals === 0) continue;
       const isShown = best > 0 && (side === 'buy' ? best <= hold.price : best >= hold.price);
-      if (isShown || (startedAt !== null && startedAt >= hold.at)) this.#holds[side] = noHold();
+      if (isShown || (startedAt !== null && startedAt >= hold.at)) this.#holds[side] = emptyHold();
     }
   }
 
@@ -95,4 +95,4 @@ export class PostOnlyBackoff {
   }
 }
 
-const noHold = (): Hold => ({ price: 0, at: -Infinity, until: -Infinity, refusals: 0, rowEndsAt: -Infinity });
+const emptyHold = (): Hold => ({ price: 0, at: -Infinity, until: -Infinity, refusals: 0, rowEndsAt: -Infinity });

@@ -33,7 +33,7 @@ export type PullReason = typeof LEADER_MOVED | typeof LARGE_PRINT;
 export const pullReasonOf = (words: string): PullReason =>
   words.startsWith(LEADER_MOVED) ? LEADER_MOVED : LARGE_PRINT;
 
-type Heard =
+type PullInput =
   | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
   | {
       readonly kind: 'public trade';
@@ -46,7 +46,7 @@ type Heard =
 const between = (low: number, x: number, high: number): number => Math.max(low, Math.min(x, high));
 
 /** Returns the side of the quotes that this taker trades against. */
-const metBy = (taker: Side): Side => (taker === 'buy' ? 'sell' : 'buy');
+const tradesAgainst = (taker: Side): Side => (taker === 'buy' ? 'sell' : 'buy');
 
 /**
  * Detects quotes that must be pulled. Starts without history in each run.
@@ -83,7 +83,7 @@ export class QuotePuller {
   }
 
   /** Applies an event. `mid` is the book's current mid price, 0 if unknown. */
-  hear(event: Heard, mid: number): void {
+  apply(event: PullInput, mid: number): void {
     if (event.kind === 'reference') this.#follow(event.startedAt, event.price, mid);
     else if (event.amount !== undefined && event.side !== undefined) this.#print(event.at, event.amount, event.side);
   }
@@ -95,7 +95,7 @@ export class QuotePuller {
   }
 
   /** Returns why a quote at this price must be pulled, or null to keep it. */
-  why(side: Side, price: number, at: Millis, mid: number): string | null {
+  pullReason(side: Side, price: number, at: Millis, mid: number): string | null {
     if (at < this.#prints[side].until) return LARGE_PRINT;
     const { leader } = this.#rules;
     if (leader === undefined || !(at - this.#gapAt <= leader.maxAgeMs)) return null;
@@ -111,7 +111,7 @@ export class QuotePuller {
   /** Returns the quote without sides whose best level must be pulled. */
   shape(quote: Quote, at: Millis, mid: number): Quote {
     const pulled = (side: Side, [best]: readonly Level[]): string | null =>
-      best === undefined ? null : this.why(side, best.price, at, mid);
+      best === undefined ? null : this.pullReason(side, best.price, at, mid);
     const [noBid, noAsk] = [pulled('buy', quote.bids), pulled('sell', quote.asks)];
     if (noBid === null && noAsk === null) return quote;
     return {
@@ -132,7 +132,7 @@ export class QuotePuller {
   #print(at: Millis, lots: Amount, taker: Side): void {
     const { print } = this.#rules;
     if (print === undefined) return;
-    const of = this.#prints[metBy(taker)];
+    const of = this.#prints[tradesAgainst(taker)];
     if (!(at - of.from <= print.withinMs)) {
       of.from = at;
       of.lots = 0;

@@ -147,8 +147,8 @@ function pair(
 ): readonly number[] {
   if (levels.length === 0 || orders.length === 0) return new Array<number>(levels.length).fill(-1);
   const partner = keepers(levels, orders, tolerance, at);
-  const freeLevels = freeOf(levels.length, i => partner[i]! < 0);
-  const freeOrders = freeOf(orders.length, j => !partner.includes(j));
+  const freeLevels = unpaired(levels.length, i => partner[i]! < 0);
+  const freeOrders = unpaired(orders.length, j => !partner.includes(j));
   // One left on each side: nothing to optimize.
   if (freeLevels.length === 1 && freeOrders.length === 1) partner[freeLevels[0]!] = freeOrders[0]!;
   else if (freeLevels.length > 0 && freeOrders.length > 0) {
@@ -163,7 +163,7 @@ function pair(
 
 const NONE: readonly number[] = [];
 
-function freeOf(count: number, isFree: (i: number) => boolean): readonly number[] {
+function unpaired(count: number, isFree: (i: number) => boolean): readonly number[] {
   let free = NONE;
   for (let i = 0; i < count; i++) if (isFree(i)) free = added(free, i);
   return free;
@@ -247,7 +247,7 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
   const left = remaining(order);
   if (!(left >= level.amount * tolerance.amountShare && left <= level.amount * (2 - tolerance.amountShare)))
     return 'amount changed';
-  if (isMadeOtherwise(order, level) && !(Math.abs(order.amount - level.amount) <= OTHER_MAKEUP_SHARE * level.amount))
+  if (hasOtherMakeup(order, level) && !(Math.abs(order.amount - level.amount) <= OTHER_MAKEUP_SHARE * level.amount))
     return 'amount changed';
   if (!(at - order.placedAt <= tolerance.maxAgeMs)) return 'too old';
   return null;
@@ -260,7 +260,7 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
 const OTHER_MAKEUP_SHARE = 0.1;
 
 /** Whether one of the two consists of several levels, and the other does not consist of the same. */
-function isMadeOtherwise({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean {
+function hasOtherMakeup({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean {
   if (placedFor === undefined) return false;
   const { index: first, parts: count = 1 } = placedFor;
   return count !== parts || (parts > 1 && first !== index);

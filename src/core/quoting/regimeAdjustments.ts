@@ -9,7 +9,7 @@ import type { Amount, Side } from '../model/units.ts';
  * Moves both sides away from the quote's mid price, so that the spread between the first levels is `factor` times as
  * wide. With one side only, uses the market's mid price. Never moves closer.
  */
-export function widened(quote: Quote, factor: number, mid: number): Quote {
+export function widenQuote(quote: Quote, factor: number, mid: number): Quote {
   const bid = quote.bids[0]?.price;
   const ask = quote.asks[0]?.price;
   const half = bid !== undefined && ask !== undefined ? (ask - bid) / 2 : Math.abs((bid ?? ask ?? mid) - mid);
@@ -26,14 +26,17 @@ export function widened(quote: Quote, factor: number, mid: number): Quote {
 }
 
 /** Returns the lots that a side may execute before inventory reaches its target; 0 if the side leads away from it. */
-export const closing = (side: Side, position: number): number => {
+export const closableLots = (side: Side, position: number): number => {
   const lots = side === 'buy' ? -position : position;
   return lots > 0 ? lots : 0;
 };
 
 /** Returns only the side that reduces inventory, best levels first, up to the inventory. `position` is in lots beyond the target. */
-export function reduced(quote: Quote, position: number): Quote {
-  const [bids, asks] = [upTo(quote.bids, closing('buy', position)), upTo(quote.asks, closing('sell', position))];
+export function reduceOnlyQuote(quote: Quote, position: number): Quote {
+  const [bids, asks] = [
+    limitLots(quote.bids, closableLots('buy', position)),
+    limitLots(quote.asks, closableLots('sell', position)),
+  ];
   return {
     ...quote,
     bids,
@@ -45,7 +48,7 @@ export function reduced(quote: Quote, position: number): Quote {
 
 const REDUCE_ONLY = 'reduce only';
 
-function upTo(levels: readonly Level[], lots: number): readonly Level[] {
+function limitLots(levels: readonly Level[], lots: number): readonly Level[] {
   const kept: Level[] = [];
   let left = lots;
   for (const level of levels) {
@@ -53,17 +56,19 @@ function upTo(levels: readonly Level[], lots: number): readonly Level[] {
     if (!(amount > 0)) break;
     left -= amount;
     const cut = level.amount - amount;
-    kept.push(cut === 0 ? level : { ...level, amount: amount as Amount, amounts: [...stepsOf(level), cutBy(cut)] });
+    kept.push(
+      cut === 0 ? level : { ...level, amount: amount as Amount, amounts: [...amountSteps(level), cutStep(cut)] },
+    );
   }
   return kept;
 }
 
-const stepsOf = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
-const cutBy = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
+const amountSteps = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
+const cutStep = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
 
 /** Applies the same to live orders: cancels those that could carry inventory past its target. */
 export function reducedPlan(plan: QuotePlan, side: Side, position: number): QuotePlan {
-  let left = closing(side, position);
+  let left = closableLots(side, position);
   const keep: { order: QuotePlan['keep'][number]['order']; level: NormalizedLevel }[] = [];
   const cancel = plan.cancel.map(one =>
     left === 0 && one.reason === 'level not wanted' ? { ...one, reason: 'reduce only' as const } : one,

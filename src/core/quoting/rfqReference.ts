@@ -24,13 +24,13 @@ export type RfqReferenceRules = {
 
 /** Returns the strategy, limited by the RFQ prices. */
 export const withRfqReference = (rules: RfqReferenceRules | undefined, strategy: Strategy): Strategy =>
-  rules === undefined ? strategy : { ...strategy, quote: view => bound(rules, view, strategy.quote(view)) };
+  rules === undefined ? strategy : { ...strategy, quote: view => limitToReference(rules, view, strategy.quote(view)) };
 
 /** Whether the best prices are too far apart to trust the book without RFQ prices. */
 export const isThin = ({ thinBps }: Pick<RfqReferenceRules, 'thinBps'>, bid: number, ask: number): boolean =>
   thinBps !== undefined && !((ask - bid) * 20_000 <= thinBps * (ask + bid));
 
-function bound(rules: RfqReferenceRules, view: View, quote: Quote): Quote {
+function limitToReference(rules: RfqReferenceRules, view: View, quote: Quote): Quote {
   const last = view.rfqPrices ?? null;
   const rfqPrices = last !== null && view.at - last.at <= rules.staleAfterMs ? last : null;
   const capped = rules.capsSkew && rfqPrices !== null ? capSkew(quote, view, rfqPrices) : quote;

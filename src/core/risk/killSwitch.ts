@@ -130,7 +130,7 @@ export class KillSwitch {
   }
 }
 
-const RECENT_LEAST = 64;
+const RECENT_SIZE_MIN = 64;
 
 /** Ring of the most recent event times. */
 class Recent {
@@ -142,7 +142,7 @@ class Recent {
 
   constructor(size: number) {
     this.#size = size;
-    this.#times = new Float64Array(Math.min(size, RECENT_LEAST));
+    this.#times = new Float64Array(Math.min(size, RECENT_SIZE_MIN));
   }
 
   get isFull(): boolean {

@@ -32,7 +32,7 @@ export function limitUsesOf(
 function riskUses({ limits, orders, position, instrument, depth }: RiskContext): readonly LimitUse[] {
   if (limits === null) return [];
   const live = orders.filter(mayLive);
-  const largest = live.map(valueOfRest).reduce((a, b) => (b > a ? b : a), 0n);
+  const largest = live.map(remainingValue).reduce((a, b) => (b > a ? b : a), 0n);
   const mid = depth.bids > 0 && depth.asks > 0 ? (depth.bidPrices[0]! + depth.askPrices[0]!) / 2 : Number.NaN;
   const farthest = live.reduce((max, order) => Math.max(max, (Math.abs(order.price - mid) * 10_000) / mid), 0);
   const { major, minor } = instrument;
@@ -50,7 +50,7 @@ function riskUses({ limits, orders, position, instrument, depth }: RiskContext):
   ];
 }
 
-const valueOfRest = ({ price, amount }: Order): bigint => valueOf(price, amount);
+const remainingValue = ({ price, amount }: Order): bigint => valueOf(price, amount);
 
 function killSwitchUses(
   killSwitch: KillSwitch,

@@ -3,14 +3,15 @@
 import type { HaltReason } from '../model/halts.ts';
 
 /** Reason for reduce-only after such a resume. Ends automatically. */
-export const RESUMED_BEYOND =
+export const RESUMED_BEYOND_LIMIT =
   'inventory is beyond its limit, and a person has resumed: it is only closed until it is within limits.positionMax';
 
 /** Returns the halt reason. `text` is the distance of inventory from its target, with its currency. */
-export const beyondLimit = (text: string): HaltReason => `position: ${text} from the target is beyond its limit`;
+export const positionLimitReason = (text: string): HaltReason =>
+  `position: ${text} from the target is beyond its limit`;
 
 /** Whether the halt was for inventory beyond its limit. */
-export const isBeyondLimit = (reason: string): boolean => /^position: .* is beyond its limit$/.test(reason);
+export const isPositionLimitReason = (reason: string): boolean => /^position: .* is beyond its limit$/.test(reason);
 
 /** Tolerance factor. The risk gate keeps the worst case within the limit, so only activity outside the bot moves inventory this far. */
 const SLACK = 1.05;
@@ -42,7 +43,7 @@ export class PositionLimit {
    * Checks inventory. Beyond the limit it halts, unless the bot is reduce-only (`isReducing`, or first check after a
    * resume); then it halts only if inventory grows.
    */
-  heed(lots: number, isReducing: boolean): { readonly reduces: boolean; readonly halts: boolean } {
+  check(lots: number, isReducing: boolean): { readonly reduces: boolean; readonly halts: boolean } {
     const isFirst = this.#isResumed;
     this.#isResumed = false;
     if (!this.isBeyond(lots)) {

@@ -149,7 +149,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   if (command.takes) {
     if (!(amount <= (side === 'sell' ? s.position : -s.position))) return 'not towards the target';
   } else if (crosses(s.depth, side, price)) return 'would cross the book';
-  if (!(countLiving(s.orders) < limits.ordersMax)) return 'order count limit';
+  if (!(countLiveOrders(s.orders) < limits.ordersMax)) return 'order count limit';
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
   if (!(amount <= roomOf(side, s))) return 'position limit';
   if (s.reduceOnly && !(amount <= roomOf(side, s) - limits.positionMax)) return 'reduce only';
@@ -166,7 +166,7 @@ export function roomOf(side: Side, s: RiskContext): number {
   return (s.limits?.positionMax ?? 0) - worst;
 }
 
-function countLiving(orders: readonly Order[]): number {
+function countLiveOrders(orders: readonly Order[]): number {
   let count = 0;
   for (const order of orders) if (mayLive(order)) count++;
   return count;

@@ -3,9 +3,9 @@ import { bestOf } from '../model/book.ts';
 import type { Depth } from '../model/book.ts';
 import { EwmaVolatility } from '../estimators/volatility.ts';
 import { firstRegime, isReduceOnly, nextRegime } from './regimes.ts';
-import type { Hysteresis, Regime, RegimeEvent, RegimeState, WideWhy } from './regimes.ts';
+import type { Hysteresis, Regime, RegimeEvent, RegimeState, WideReason } from './regimes.ts';
 import type { RiskRefusal } from './preTradeRisk.ts';
-import { reduced, widened } from '../quoting/regimeAdjustments.ts';
+import { reduceOnlyQuote, widenQuote } from '../quoting/regimeAdjustments.ts';
 import type { Quote } from '../quoting/strategy.ts';
 import type { Millis, Money } from '../model/units.ts';
 import { textOfMoney } from '../model/units.ts';
@@ -71,8 +71,8 @@ export class RegimeWatch {
     return this.#counts;
   }
 
-  take(event: Exclude<RegimeEvent, { kind: 'look' }>): void {
-    this.#go(nextRegime(this.#state, event, this.#rules));
+  apply(event: Exclude<RegimeEvent, { kind: 'look' }>): void {
+    this.#setState(nextRegime(this.#state, event, this.#rules));
   }
 
   /**
@@ -95,7 +95,7 @@ export class RegimeWatch {
     const share = reduceOnly?.positionShare;
     const limit = reduceOnly?.drawdown;
     const isLost = limit !== undefined && drawdown !== null && !(drawdown < limit);
-    this.#go(
+    this.#setState(
       nextRegime(
         this.#state,
         {
@@ -118,11 +118,11 @@ export class RegimeWatch {
   shape(quote: Quote, mid: number, position: number): Quote {
     const { wide } = this.#state;
     const factor = this.#rules.wide?.factor;
-    const spread = wide !== null && factor !== undefined ? widened(quote, factor, mid) : quote;
-    return this.isReduceOnly ? reduced(spread, position) : spread;
+    const spread = wide !== null && factor !== undefined ? widenQuote(quote, factor, mid) : quote;
+    return this.isReduceOnly ? reduceOnlyQuote(spread, position) : spread;
   }
 
-  #go(to: RegimeState): void {
+  #setState(to: RegimeState): void {
     const from = this.#state;
     this.#state = to;
     if (to.since === from.since && to.regime === from.regime && to.why === from.why) return;
@@ -139,7 +139,7 @@ export class RegimeWatch {
     const ask = bestOf(depth, 'sell');
     const mid = (bid + ask) / 2;
     let largest = 0;
-    const sign = (why: WideWhy, load: number): void => {
+    const sign = (why: WideReason, load: number): void => {
       if (load <= largest || Number.isNaN(largest)) return;
       largest = load;
       this.#wideWhy = why;

@@ -14,10 +14,10 @@ export const REGIMES = ['normal', 'wide', 'reduce only', 'paused', 'halted'] as 
 export type Regime = (typeof REGIMES)[number];
 
 /** Market trigger of a wider spread. */
-export type WideWhy = 'the price moves fast' | 'the market is wide' | 'the book is thin';
+export type WideReason = 'the price moves fast' | 'the market is wide' | 'the book is thin';
 
 /** Active cause that ends only after it has been absent for a while. */
-export type Held = {
+export type LingeringCause = {
   readonly why: string;
   /** Time since which it has been absent; null while it is present. */
   readonly calmSince: Millis | null;
@@ -35,8 +35,8 @@ export type RegimeState = {
   readonly reduce: string | null;
   /** Reason why balances are unknown; null if they are known. Until the next successful read the bot is reduce-only. */
   readonly unread: string | null;
-  readonly near: Held | null;
-  readonly wide: Held | null;
+  readonly near: LingeringCause | null;
+  readonly wide: LingeringCause | null;
   /** Reason why no new order may be placed; null if there is none. */
   readonly refusal: RiskRefusal | null;
 };
@@ -86,31 +86,31 @@ export const firstRegime: RegimeState = {
 export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hysteresis): RegimeState {
   switch (event.kind) {
     case 'halt':
-      return state.halt === null ? settled({ ...state, halt: event.reason }, event.at) : state;
+      return state.halt === null ? withRegime({ ...state, halt: event.reason }, event.at) : state;
     case 'pause':
       // A new pause replaces the first, because its end differs.
-      return state.pause === event.reason ? state : settled({ ...state, pause: event.reason }, event.at);
+      return state.pause === event.reason ? state : withRegime({ ...state, pause: event.reason }, event.at);
     case 'pause over':
-      return state.pause === null ? state : settled({ ...state, pause: null }, event.at);
+      return state.pause === null ? state : withRegime({ ...state, pause: null }, event.at);
     case 'reduce':
-      return state.reduce === null ? settled({ ...state, reduce: event.reason }, event.at) : state;
+      return state.reduce === null ? withRegime({ ...state, reduce: event.reason }, event.at) : state;
     case 'reduced':
-      return state.reduce === null ? state : settled({ ...state, reduce: null }, event.at);
+      return state.reduce === null ? state : withRegime({ ...state, reduce: null }, event.at);
     case 'balances':
-      return state.unread === event.unread ? state : settled({ ...state, unread: event.unread }, event.at);
+      return state.unread === event.unread ? state : withRegime({ ...state, unread: event.unread }, event.at);
     case 'resume':
       return state.halt === null && state.reduce === null
         ? state
-        : settled({ ...state, halt: null, reduce: null }, event.at);
+        : withRegime({ ...state, halt: null, reduce: null }, event.at);
     case 'look': {
       const { at, refusal } = event;
-      const wide = held(state.wide, event.wide, event.wideWhy, at, rules.leaveShare, rules.calmMs);
+      const wide = nextCause(state.wide, event.wide, event.wideWhy, at, rules.leaveShare, rules.calmMs);
       // Inventory does not flicker as a market does, so hysteresis is enough.
-      const near = held(state.near, event.near, 'inventory is near its limit', at, rules.leaveShare, 0);
+      const near = nextCause(state.near, event.near, 'inventory is near its limit', at, rules.leaveShare, 0);
       const reduce = state.reduce ?? event.loss;
       if (refusal === state.refusal && wide === state.wide && near === state.near && reduce === state.reduce)
         return state;
-      return settled({ ...state, refusal, wide, near, reduce }, at);
+      return withRegime({ ...state, refusal, wide, near, reduce }, at);
     }
   }
 }
@@ -119,14 +119,14 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
 export const isReduceOnly = ({ reduce, unread, near }: RegimeState): boolean =>
   reduce !== null || unread !== null || near !== null;
 
-function held(
-  before: Held | null,
+function nextCause(
+  before: LingeringCause | null,
   load: number,
   why: string,
   at: Millis,
   leaveShare: number,
   calmMs: Millis,
-): Held | null {
+): LingeringCause | null {
   if (before === null) return load >= 1 ? { why, calmSince: null } : null;
   // An unknown load is not calm.
   if (!(load < leaveShare)) return before.calmSince === null ? before : { why: before.why, calmSince: null };
@@ -136,12 +136,12 @@ function held(
 }
 
 /** Sets the regime that follows from the causes. `since` changes with the regime or its reason. */
-function settled(state: RegimeState, at: Millis): RegimeState {
-  const [regime, why] = hardest(state);
+function withRegime(state: RegimeState, at: Millis): RegimeState {
+  const [regime, why] = strictestCause(state);
   return regime === state.regime && why === state.why ? state : { ...state, regime, why, since: at };
 }
 
-function hardest({ halt, pause, refusal, reduce, unread, near, wide }: RegimeState): readonly [Regime, string] {
+function strictestCause({ halt, pause, refusal, reduce, unread, near, wide }: RegimeState): readonly [Regime, string] {
   if (halt !== null) return ['halted', halt];
   if (pause !== null) return ['paused', pause];
   if (refusal !== null) return ['paused', refusal];

@@ -3,7 +3,7 @@ import type { HaltReason } from '../model/halts.ts';
 import type { Inventory } from '../accounting/inventory.ts';
 import { KillSwitch } from './killSwitch.ts';
 import type { HaltLimits } from './killSwitch.ts';
-import { beyondLimit, PositionLimit, RESUMED_BEYOND } from './positionLimit.ts';
+import { positionLimitReason, PositionLimit, RESUMED_BEYOND_LIMIT } from './positionLimit.ts';
 import type { RiskContext, RiskLimits, RiskRefusal } from './preTradeRisk.ts';
 import { RegimeWatch } from './regimeWatch.ts';
 import type { RegimeRules } from './regimeWatch.ts';
@@ -30,7 +30,7 @@ export class RiskSupervisor {
   readonly #limit: PositionLimit;
   readonly #isDrawdownAsked: boolean;
   readonly #inventory: Inventory;
-  readonly #tell: (news: RiskNews) => void;
+  readonly #onNews: (news: RiskNews) => void;
 
   constructor({ halts, regimes, limits }: RiskRules, inventory: Inventory, tell: (news: RiskNews) => void) {
     this.killSwitch = halts ? new KillSwitch(halts) : null;
@@ -38,7 +38,7 @@ export class RiskSupervisor {
     this.#limit = new PositionLimit(limits?.positionMax ?? null);
     this.#isDrawdownAsked = regimes?.reduceOnly?.drawdown !== undefined;
     this.#inventory = inventory;
-    this.#tell = tell;
+    this.#onNews = tell;
   }
 
   /** Reason for the halt; null if not halted. */
@@ -64,13 +64,13 @@ export class RiskSupervisor {
   /** Halts trading until the operator resumes it; the first reason stays. */
   halt(at: Millis, reason: string): void {
     if (this.haltedBecause !== null) return;
-    this.regimes.take({ kind: 'halt', at, reason });
-    this.#tell({ kind: 'halted', reason });
+    this.regimes.apply({ kind: 'halt', at, reason });
+    this.#onNews({ kind: 'halted', reason });
   }
 
   /** Applies the operator's resume: earlier losses and counts no longer count. */
   resume(event: { readonly kind: 'resume'; readonly at: Millis }): void {
-    this.regimes.take(event);
+    this.regimes.apply(event);
     this.killSwitch?.reset();
     this.#limit.resumed();
   }
@@ -80,8 +80,8 @@ export class RiskSupervisor {
     if (this.killSwitch === null || this.haltedBecause !== null || !this.#inventory.isOpen) return false;
     const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
     if (breach !== null) this.halt(at, breach);
-    const { reduces, halts } = this.#limit.heed(this.#inventory.positionLots(), this.reducingBecause !== null);
-    if (reduces) this.regimes.take({ kind: 'reduce', at, reason: RESUMED_BEYOND });
+    const { reduces, halts } = this.#limit.check(this.#inventory.positionLots(), this.reducingBecause !== null);
+    if (reduces) this.regimes.apply({ kind: 'reduce', at, reason: RESUMED_BEYOND_LIMIT });
     const beyond = halts ? this.#beyondLimit() : null;
     if (beyond !== null) this.halt(at, beyond);
     return breach !== null || beyond !== null;
@@ -93,13 +93,13 @@ export class RiskSupervisor {
   }
 
   /** Reason for a halt now, or at the next decision because of inventory; null otherwise. */
-  get haltToCome(): string | null {
+  get pendingHaltReason(): string | null {
     return this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
   }
 
   #beyondLimit(): HaltReason | null {
     if (!this.#limit.isBeyond(this.#inventory.positionLots())) return null;
-    return beyondLimit(`${textOfMoney(this.#inventory.position())} ${this.#inventory.currency}`);
+    return positionLimitReason(`${textOfMoney(this.#inventory.position())} ${this.#inventory.currency}`);
   }
 
   #drawdown(): Money | null {

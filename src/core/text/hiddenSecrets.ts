@@ -22,10 +22,13 @@ const ESCAPE =
   /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|\\([\\/"'])|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(amp|lt|gt|quot|apos|sol|colon);/gi;
 
 /** Decoded characters, each with the start and end of its encoding in the original text. If `places` is null, the text is the original. */
-type Meant = { readonly text: string; readonly places: { readonly from: number[]; readonly to: number[] } | null };
+type DecodedText = {
+  readonly text: string;
+  readonly places: { readonly from: number[]; readonly to: number[] } | null;
+};
 
 /** Decodes one level of escapes; returns null if there are none. */
-function unescaped({ text, places }: Meant): Meant | null {
+function decodeEscapes({ text, places }: DecodedText): DecodedText | null {
   if (!/[%\\&]/.test(text)) return null;
   const [from, to]: [number[], number[]] = [[], []];
   let [meant, at] = ['', 0];
@@ -72,14 +75,14 @@ function withoutHost(secret: string): string {
 }
 
 /** Returns the search terms for a text that must not show these secrets. */
-export function hiddenOf(secrets: readonly string[]): Hidden {
+export function secretPatterns(secrets: readonly string[]): Hidden {
   const whole = new Set<string>();
   const parts = new Set<string>();
   for (const secret of secrets.filter(each => each.length >= SECRET_MIN)) {
     whole.add(secret);
     for (const segment of withoutHost(secret).split(/[^A-Za-z0-9_-]+/)) {
       if (segment.length >= PART_MIN) whole.add(segment);
-      if (segment.length >= LONG_MIN) for (const part of partsOf(segment)) parts.add(part);
+      if (segment.length >= LONG_MIN) for (const part of secretSegments(segment)) parts.add(part);
     }
     if (secret.length < PART_MIN) continue;
     const bytes = Buffer.from(secret, 'utf8');
@@ -89,7 +92,7 @@ export function hiddenOf(secrets: readonly string[]): Hidden {
   return { whole: [...whole].sort((a, b) => b.length - a.length), parts };
 }
 
-const partsOf = (text: string): string[] =>
+const secretSegments = (text: string): string[] =>
   Array.from({ length: text.length - PART_MIN + 1 }, (_, i) => text.slice(i, i + PART_MIN));
 
 /** Returns the base64 forms for any byte offset, without the characters shared with adjacent bytes. */
@@ -107,11 +110,11 @@ export function hideSecrets(text: string, { whole, parts }: Hidden): string {
   if (whole.length === 0) return text;
   const isHidden = new Uint8Array(text.length);
   let count = 0;
-  const hide = ({ places }: Meant, start: number, end: number): void => {
+  const hide = ({ places }: DecodedText, start: number, end: number): void => {
     count++;
     isHidden.fill(1, places?.from[start] ?? start, places?.to[end - 1] ?? end);
   };
-  let meant: Meant | null = { text, places: null };
+  let meant: DecodedText | null = { text, places: null };
   for (let level = 0; meant !== null && level <= NESTED_MAX; level++) {
     for (const one of whole)
       for (let at = meant.text.indexOf(one); at >= 0; at = meant.text.indexOf(one, at + one.length))
@@ -119,7 +122,7 @@ export function hideSecrets(text: string, { whole, parts }: Hidden): string {
     if (parts.size > 0)
       for (let at = 0; at + PART_MIN <= meant.text.length; at++)
         if (parts.has(meant.text.slice(at, at + PART_MIN))) hide(meant, at, at + PART_MIN);
-    meant = unescaped(meant);
+    meant = decodeEscapes(meant);
   }
   if (count === 0) return text;
   return shownAround(text, isHidden);

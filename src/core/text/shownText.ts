@@ -1,6 +1,6 @@
 /** Sanitizing of external text for display: removes terminal control characters and masks credentials. */
 
-import { hiddenOf, hideSecrets } from './hiddenSecrets.ts';
+import { secretPatterns, hideSecrets } from './hiddenSecrets.ts';
 import type { Hidden } from './hiddenSecrets.ts';
 
 /** Control characters (including escapes), line and paragraph separators, and marks that change text direction. */
@@ -31,7 +31,7 @@ const BEFORE_NONCE_MAX = 400;
 export function maskedText(text: string, secrets: readonly string[]): string {
   let known = KNOWN.get(secrets);
   if (known?.count !== secrets.length) {
-    known = { count: secrets.length, hidden: hiddenOf(secrets) };
+    known = { count: secrets.length, hidden: secretPatterns(secrets) };
     KNOWN.set(secrets, known);
   }
   return maskedAuthorization(hideSecrets(text, known.hidden)).replace(SIGNATURE, '[redacted]');

@@ -1,6 +1,6 @@
 /** Account endpoints: balances, fees, status. */
 import * as replies from '../wire/accountReplies.ts';
-import type { Ask, Question } from '../transport/ask.ts';
+import type { SendRequest, ApiRequest } from '../transport/ask.ts';
 
 export type AccountEndpoints = ReturnType<typeof account>;
 
@@ -8,7 +8,7 @@ export type AccountEndpoints = ReturnType<typeof account>;
  * Returns the private reads (rest-api 4.5, 4.9, public-facts 9.1). Sums are decimal text, maker and taker rates
  * fractions.
  */
-export function account(ask: Ask) {
+export function account(ask: SendRequest) {
   return {
     balances: () => ask(reading('balance', replies.balanceList)),
     /** Requests the account's rates for each book. */
@@ -19,7 +19,7 @@ export function account(ask: Ask) {
   };
 }
 
-const reading = <T>(name: string, read: Question<T>['read']): Question<T> => ({
+const reading = <T>(name: string, read: ApiRequest<T>['read']): ApiRequest<T> => ({
   endpoint: `GET ${name}`,
   lane: 'private read',
   method: 'GET',

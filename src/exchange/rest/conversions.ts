@@ -3,8 +3,8 @@
  * conversion by its quote.
  */
 import type { DecimalText, Millis } from '../../core/index.ts';
-import { asked } from '../transport/ask.ts';
-import type { Ask, Question } from '../transport/ask.ts';
+import { buildAndSend } from '../transport/ask.ts';
+import type { SendRequest, ApiRequest } from '../transport/ask.ts';
 import { currencyPart, positivePart, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';
@@ -44,22 +44,22 @@ export type ConversionEndpoints = ReturnType<typeof conversions>;
  * amount, currency or id is rejected as `not-sent`. An execution that may have been sent is `unknown`;
  * `conversionOfQuote` finds it.
  */
-export function conversions(ask: Ask) {
+export function conversions(ask: SendRequest) {
   return {
     requestConversion: (of: ConversionRequest) =>
-      asked(ask, () => question('POST', '', 'POST currency_conversions', quote, conversionBody(of))),
+      buildAndSend(ask, () => question('POST', '', 'POST currency_conversions', quote, conversionBody(of))),
     /** Executes a quote, asynchronously and finally; follow it with `conversion`. */
     executeConversion: (quoteId: string) =>
-      asked(ask, () => question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started)),
+      buildAndSend(ask, () => question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started)),
     /** Looks up a conversion by its own id, from the answer to its execution. */
     conversion: (conversionId: string) =>
-      asked(ask, () => question('GET', `/${quotePart(conversionId)}`, 'GET currency_conversions', conversion)),
+      buildAndSend(ask, () => question('GET', `/${quotePart(conversionId)}`, 'GET currency_conversions', conversion)),
     /**
      * Looks up a conversion by the id of its quote (v3, interface document 4.11), for when the answer to the execution
      * was lost.
      */
     conversionOfQuote: (quoteId: string) =>
-      asked(ask, () => ({
+      buildAndSend(ask, () => ({
         ...question('GET', '', 'GET v3 currency_conversions', conversion),
         path: `/v3/currency_conversions/${quotePart(quoteId)}`,
       })),
@@ -67,12 +67,12 @@ export function conversions(ask: Ask) {
 }
 
 const question = <T>(
-  method: Question<T>['method'],
+  method: ApiRequest<T>['method'],
   rest: string,
   endpoint: string,
   read: (payload: unknown) => T,
   body?: Readonly<Record<string, unknown>>,
-): Question<T> => ({
+): ApiRequest<T> => ({
   endpoint,
   lane: method === 'GET' ? 'private read' : 'place',
   method,

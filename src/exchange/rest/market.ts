@@ -1,7 +1,7 @@
 /** Public endpoints: books, order books, trades, tickers and candles. */
 import type { Millis, Outcome, Page } from '../../core/index.ts';
-import { asked } from '../transport/ask.ts';
-import type { Ask, Question } from '../transport/ask.ts';
+import { buildAndSend } from '../transport/ask.ts';
+import type { SendRequest, ApiRequest } from '../transport/ask.ts';
 import * as replies from '../wire/marketReplies.ts';
 import { bookPart, pageQuery, query } from '../wire/path.ts';
 import { fault } from '../wire/wire.ts';
@@ -22,21 +22,24 @@ export type MarketEndpoints = ReturnType<typeof market>;
  * Returns the public endpoints, which need no key (rest-api 4.6, 4.7, 4.8, public-facts 4). A wrong book, page, width
  * or span is rejected as `not-sent`. `orderBook` is aggregated by price unless `aggregate` is false.
  */
-export function market(ask: Ask) {
+export function market(ask: SendRequest) {
   return {
-    availableBooks: () => asked(ask, () => publicGet('available_books', '', replies.availableBooks)),
+    availableBooks: () => buildAndSend(ask, () => publicGet('available_books', '', replies.availableBooks)),
     orderBook: (book: string, aggregate = true) =>
-      asked(ask, () => {
+      buildAndSend(ask, () => {
         const asks = { book: bookPart(book), aggregate: String(aggregate) };
         return publicGet('order_book', query(asks), replies.orderBook(book));
       }),
     trades: (book: string, page: Page = {}) =>
-      asked(ask, () => publicGet('trades', query({ book: bookPart(book), ...pageQuery(page) }), replies.publicTrades)),
-    ticker: (book: string) => asked(ask, () => publicGet('ticker', query({ book: bookPart(book) }), replies.ticker)),
+      buildAndSend(ask, () =>
+        publicGet('trades', query({ book: bookPart(book), ...pageQuery(page) }), replies.publicTrades),
+      ),
+    ticker: (book: string) =>
+      buildAndSend(ask, () => publicGet('ticker', query({ book: bookPart(book) }), replies.ticker)),
     tickers: (): Promise<Outcome<readonly replies.Ticker[]>> =>
-      asked(ask, () => publicGet('ticker', '', replies.tickers)),
+      buildAndSend(ask, () => publicGet('ticker', '', replies.tickers)),
     candles: ({ book, seconds, from, to }: CandleQuery) =>
-      asked(ask, () => {
+      buildAndSend(ask, () => {
         if (!CANDLE_SECONDS.includes(seconds)) throw fault('seconds', CANDLE_SECONDS.join(', '), seconds);
         if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to)) {
           throw fault('from', 'whole milliseconds, not after `to`', from);
@@ -47,7 +50,7 @@ export function market(ask: Ask) {
   };
 }
 
-const publicGet = <T>(name: string, rest: string, read: Question<T>['read']): Question<T> => ({
+const publicGet = <T>(name: string, rest: string, read: ApiRequest<T>['read']): ApiRequest<T> => ({
   endpoint: `GET ${name}`,
   lane: 'public read',
   method: 'GET',

@@ -2,14 +2,14 @@
  * Exchange's own ledger: balance changes, page by page (public-facts 9.4). Every field is checked, because the sources
  * are old documentation and a client's samples.
  */
-import type { MoneyLists, MoneyMoved, UnreadableRow } from '../../core/index.ts';
-import { asked } from '../transport/ask.ts';
-import type { Ask } from '../transport/ask.ts';
+import type { TransferLists, TransferLine, UnreadableRow } from '../../core/index.ts';
+import { buildAndSend } from '../transport/ask.ts';
+import type { SendRequest } from '../transport/ask.ts';
 import { limitPart, query, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 
 const PAGE_MAX = 100;
-const LISTS: MoneyLists['lists'] = [
+const LISTS: TransferLists['lists'] = [
   { name: 'fundings', of: 'deposits' },
   { name: 'withdrawals', of: 'withdrawals' },
   { name: 'fees', of: 'fees' },
@@ -19,12 +19,12 @@ const LISTS: MoneyLists['lists'] = [
  * Returns the private ledger endpoint: 1 to 100 entries per page (public-facts 9.4). Another limit, or a marker that is
  * not an id, is rejected as `not-sent`.
  */
-export function moneyMoved(ask: Ask): MoneyLists {
+export function transferLists(ask: SendRequest): TransferLists {
   return {
     lists: LISTS,
     linesPage: PAGE_MAX,
-    moneyMoved: (list, { marker, limit }) =>
-      asked(ask, () => ({
+    transferLines: (list, { marker, limit }) =>
+      buildAndSend(ask, () => ({
         endpoint: `GET ledger/${list}`,
         lane: 'private read',
         method: 'GET',
@@ -46,10 +46,10 @@ const listPart = (name: string): string => {
 };
 
 /** Reads one page in its order; `ref` is the `fid` or `wid` in the details. Throws a WireFault on another shape. */
-export const movements = (payload: unknown, unreadable?: UnreadableRow[]): readonly MoneyMoved[] =>
+export const movements = (payload: unknown, unreadable?: UnreadableRow[]): readonly TransferLine[] =>
   wire.rows(payload, movement, unreadable);
 
-function movement(element: unknown): MoneyMoved {
+function movement(element: unknown): TransferLine {
   const of = wire.row(element);
   const details = wire.optional(of, 'details', (from, field) => wire.row(from[field], field)) ?? {};
   const ref = ['fid', 'wid'].map(name => wire.optional(details, name, wire.identifier)).find(id => id !== undefined);
@@ -62,7 +62,7 @@ function movement(element: unknown): MoneyMoved {
   };
 }
 
-function update(element: unknown): MoneyMoved['updates'][number] {
+function update(element: unknown): TransferLine['updates'][number] {
   const of = wire.row(element, 'balance_updates');
   return { currency: wire.currencyName(of, 'currency').toLowerCase(), amount: wire.sum(of, 'amount') };
 }

@@ -1,8 +1,8 @@
 /** Endpoints to place, change, cancel and look up orders and their trades. */
 import type { DecimalText, NewOrder, Outcome, Page, Side, TimeInForce } from '../../core/index.ts';
 import * as replies from '../wire/accountReplies.ts';
-import { asked } from '../transport/ask.ts';
-import type { Ask, Question } from '../transport/ask.ts';
+import { buildAndSend } from '../transport/ask.ts';
+import type { SendRequest, ApiRequest } from '../transport/ask.ts';
 import {
   bookPart,
   chunks,
@@ -42,8 +42,8 @@ type Limit = {
   readonly timeInForce?: WireTimeInForce;
 };
 /** `slippageTolerance` is in percent, 0 to 100. If omitted, the exchange gives no protection. */
-type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & ByOne;
-type ByOne =
+type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & OneAmount;
+type OneAmount =
   { readonly major: DecimalText; readonly minor?: never } | { readonly minor: DecimalText; readonly major?: never };
 export type OrderRequest = AnyOrder & (Limit | Sweep);
 
@@ -77,24 +77,24 @@ export type OrderEndpoints = ReturnType<typeof orders>;
  * above zero; invalid requests are rejected as `not-sent`. A placement that may have been sent is `unknown`: look it up
  * by its origin_id first (public-facts 5.4).
  */
-export function orders(ask: Ask) {
+export function orders(ask: SendRequest) {
   const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));
   return {
     place: (order: NewOrder, isWanted: () => boolean = () => true) =>
-      asked(ask, () => ({
+      buildAndSend(ask, () => ({
         ...placing({ ...order, type: 'limit', timeInForce: wireTimeInForce(order.timeInForce) }),
         isWanted,
       })),
-    placeOrder: (order: OrderRequest) => asked(ask, () => placing(order)),
+    placeOrder: (order: OrderRequest) => buildAndSend(ask, () => placing(order)),
     /**
      * Replaces an order by a new one (v3), even if the old one fills in the meantime. A bot should cancel and place
      * instead.
      */
     replace: (of: Id, by: Replacement) =>
-      asked(ask, () => accepting('PATCH v3 orders', 'PATCH', `/v3/orders${idPath(of)}`, replacementBody(by))),
+      buildAndSend(ask, () => accepting('PATCH v3 orders', 'PATCH', `/v3/orders${idPath(of)}`, replacementBody(by))),
     /** Changes the order in place (v4). If only the price changes, a buy changes its amount too (public facts 6). */
     modify: (of: Id, by: OrderModification) =>
-      asked(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
+      buildAndSend(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
 
     /**
      * Cancels in requests of at most 50 ids. Done if any request was answered. An id missing from the result is not
@@ -102,12 +102,12 @@ export function orders(ask: Ask) {
      */
     cancel: async (of: Ids): Promise<Outcome<readonly string[]>> => {
       const some = (ids: readonly string[]) =>
-        found(ids, part => asked(ask, () => cancelling(`/v3/orders${idQuery(of, part)}`)), anyOf);
+        found(ids, part => buildAndSend(ask, () => cancelling(`/v3/orders${idQuery(of, part)}`)), anyOf);
       return anyOf(await Promise.all(chunks(idsOf(of), IDS_PER_REQUEST).map(some)));
     },
-    cancelOne: (oid: string) => asked(ask, () => cancelling(`/v3/orders/${oidPart(oid)}`)),
+    cancelOne: (oid: string) => buildAndSend(ask, () => cancelling(`/v3/orders/${oidPart(oid)}`)),
     /** Cancels every open order of the account, including those of other programs. */
-    cancelAll: () => asked(ask, () => cancelling('/v3/orders/all')),
+    cancelAll: () => buildAndSend(ask, () => cancelling('/v3/orders/all')),
 
     /**
      * Looks up orders in requests of at most 50 ids. Done if all were answered. Ids without an order are missing from
@@ -115,23 +115,23 @@ export function orders(ask: Ask) {
      */
     lookUp: async (of: Ids): Promise<Outcome<readonly replies.OrderDetails[]>> => {
       const some = (ids: readonly string[]) =>
-        found(ids, part => asked(ask, () => reading('orders', idQuery(of, part), replies.orderList)), allOf);
+        found(ids, part => buildAndSend(ask, () => reading('orders', idQuery(of, part), replies.orderList)), allOf);
       return allOf(await Promise.all(chunks(idsOf(of), IDS_PER_REQUEST).map(some)));
     },
-    order: (oid: string) => asked(ask, () => reading('orders', `/${oidPart(oid)}`, replies.orderList)),
+    order: (oid: string) => buildAndSend(ask, () => reading('orders', `/${oidPart(oid)}`, replies.orderList)),
     openOrders: (of: OpenOrdersQuery = {}) =>
-      asked(ask, () => reading('open_orders', openQuery(of), replies.orderList)),
+      buildAndSend(ask, () => reading('open_orders', openQuery(of), replies.orderList)),
 
     userTrades: (of: Page & { readonly book?: string } = {}) =>
-      asked(ask, () => {
+      buildAndSend(ask, () => {
         const book = of.book === undefined ? undefined : bookPart(of.book);
         return reading('user_trades', query({ book, ...pageQuery(of) }), replies.ownTrades);
       }),
     /** Requests trades by trade id: one, or several joined with dashes. */
     userTradesByTid: (tids: readonly [string, ...string[]]) =>
-      asked(ask, () => reading('user_trades', `/${tids.map(tidPart).join('-')}`, replies.ownTrades)),
+      buildAndSend(ask, () => reading('user_trades', `/${tids.map(tidPart).join('-')}`, replies.ownTrades)),
     /** Requests the trades of an order, or of all orders that ever had this origin_id, in any book. */
-    orderTrades: (of: Id) => asked(ask, () => reading('order_trades', idPath(of), replies.ownTrades)),
+    orderTrades: (of: Id) => buildAndSend(ask, () => reading('order_trades', idPath(of), replies.ownTrades)),
   };
 }
 
@@ -140,7 +140,7 @@ const accepting = (
   method: 'POST' | 'PATCH',
   path: string,
   body: Readonly<Record<string, unknown>>,
-): Question<{ readonly oid: string }> => ({
+): ApiRequest<{ readonly oid: string }> => ({
   endpoint,
   lane: 'place',
   method,
@@ -151,7 +151,7 @@ const accepting = (
   read: replies.acceptedOrder,
 });
 
-const cancelling = (path: string): Question<readonly string[]> => ({
+const cancelling = (path: string): ApiRequest<readonly string[]> => ({
   endpoint: 'DELETE orders',
   lane: 'cancel',
   method: 'DELETE',
@@ -161,7 +161,7 @@ const cancelling = (path: string): Question<readonly string[]> => ({
   read: replies.canceledOids,
 });
 
-const reading = <T>(name: string, rest: string, read: Question<T>['read']): Question<T> => ({
+const reading = <T>(name: string, rest: string, read: ApiRequest<T>['read']): ApiRequest<T> => ({
   endpoint: `GET ${name}`,
   lane: 'private read',
   method: 'GET',
@@ -284,16 +284,16 @@ type Lists<T> = readonly Outcome<readonly T[]>[];
 /** Joins all answered requests; done if there is one. If none was answered, prefers unknown over rejected. */
 function anyOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
   const answered = outcomes.filter(each => each.kind === 'done');
-  if (answered.length > 0 || outcomes.length === 0) return together(answered);
+  if (answered.length > 0 || outcomes.length === 0) return mergeLookUps(answered);
   return outcomes.find(each => each.kind === 'unknown') ?? outcomes[0]!;
 }
 
 /** Joins the requests; done if all are, else the first outcome that is not. */
 function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
-  return outcomes.find(each => each.kind !== 'done') ?? together(outcomes.filter(each => each.kind === 'done'));
+  return outcomes.find(each => each.kind !== 'done') ?? mergeLookUps(outcomes.filter(each => each.kind === 'done'));
 }
 
-function together<T>(done: readonly Extract<Outcome<readonly T[]>, { kind: 'done' }>[]): Outcome<readonly T[]> {
+function mergeLookUps<T>(done: readonly Extract<Outcome<readonly T[]>, { kind: 'done' }>[]): Outcome<readonly T[]> {
   const unreadable = done.flatMap(each => each.unreadable ?? []);
   return { kind: 'done', value: done.flatMap(each => each.value), ...(unreadable.length === 0 ? {} : { unreadable }) };
 }

@@ -1,7 +1,7 @@
 /** Quote-based conversion interface (RFQ v1): pairs, quotes and conversions. Replies have no envelope. */
 import type { DecimalText, Millis, UnreadableRow } from '../../core/index.ts';
-import { asked } from '../transport/ask.ts';
-import type { Ask, Question } from '../transport/ask.ts';
+import { buildAndSend } from '../transport/ask.ts';
+import type { SendRequest, ApiRequest } from '../transport/ask.ts';
 import { currencyPart, limitPart, positivePart, query, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';
@@ -60,24 +60,24 @@ export type Rfq = ReturnType<typeof rfq>;
  * Returns the private RFQ endpoints (rfq 4). Tickers are of any case, amounts decimal text above zero; wrong values are
  * rejected as `not-sent`. A page has at most 10,000 conversions.
  */
-export function rfq(ask: Ask) {
+export function rfq(ask: SendRequest) {
   return {
     pairs: ({ source, target }: { readonly source?: string; readonly target?: string } = {}) =>
-      asked(ask, () => {
+      buildAndSend(ask, () => {
         const filter = { source: source && tickerPart(source), target: target && tickerPart(target) };
         return question('GET', `pairs${query(filter)}`, 'GET rfq pairs', pairs);
       }),
     requestQuote: (of: RfqRequest) =>
-      asked(ask, () => question('POST', 'quotes', 'POST rfq quotes', quote, quoteBody(of))),
-    quote: (id: string) => asked(ask, () => question('GET', `quotes/${quotePart(id)}`, 'GET rfq quotes', quote)),
+      buildAndSend(ask, () => question('POST', 'quotes', 'POST rfq quotes', quote, quoteBody(of))),
+    quote: (id: string) => buildAndSend(ask, () => question('GET', `quotes/${quotePart(id)}`, 'GET rfq quotes', quote)),
     convert: (quoteId: string) =>
-      asked(ask, () =>
+      buildAndSend(ask, () =>
         question('POST', 'conversions', 'POST rfq conversions', conversion, { quote_id: quotePart(quoteId) }, 'write'),
       ),
     conversion: (id: string) =>
-      asked(ask, () => question('GET', `conversions/${quotePart(id)}`, 'GET rfq conversion', conversion)),
+      buildAndSend(ask, () => question('GET', `conversions/${quotePart(id)}`, 'GET rfq conversion', conversion)),
     conversions: (of: RfqPageQuery = {}) =>
-      asked(ask, () => question('GET', `conversions${pageQuery(of)}`, 'GET rfq conversions', page)),
+      buildAndSend(ask, () => question('GET', `conversions${pageQuery(of)}`, 'GET rfq conversions', page)),
   };
 }
 
@@ -89,13 +89,13 @@ const question = <T>(
   method: 'GET' | 'POST',
   rest: string,
   endpoint: string,
-  read: Question<T>['read'],
+  read: ApiRequest<T>['read'],
   body?: Readonly<Record<string, unknown>>,
-  effect: Question<T>['effect'] = 'read',
-): Question<T> => ({
+  effect: ApiRequest<T>['effect'] = 'read',
+): ApiRequest<T> => ({
   endpoint,
   lane: method === 'GET' ? 'private read' : 'place',
-  door: 'rfq',
+  api: 'rfq',
   method,
   path: `/rfq/v1/${rest}`,
   effect,

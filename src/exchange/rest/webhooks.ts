@@ -1,7 +1,7 @@
 /** Webhook endpoints: register the callback URL for transaction events, and read the keys of deliveries. */
 import type { UnreadableRow } from '../../core/index.ts';
-import { asked } from '../transport/ask.ts';
-import type { Ask } from '../transport/ask.ts';
+import { buildAndSend } from '../transport/ask.ts';
+import type { SendRequest } from '../transport/ask.ts';
 import * as wire from '../wire/wire.ts';
 
 export type WebhookRegistration = { readonly id: string; readonly callbackUrl: string; readonly event: string };
@@ -14,17 +14,17 @@ export type WebhookEndpoints = ReturnType<typeof webhooks>;
  * Returns the webhook endpoints. Registration needs an API key; reading the delivery keys does not (rfq 4.7,
  * public-facts 15). A URL that is not http(s) is rejected as `not-sent`.
  */
-export function webhooks(ask: Ask) {
+export function webhooks(ask: SendRequest) {
   return {
     /**
      * Registers for TRANSACTION, the only kind of event. The exchange rejects a second registration with an error text
      * but no code.
      */
     registerWebhook: (callbackUrl: string) =>
-      asked(ask, () => ({
+      buildAndSend(ask, () => ({
         endpoint: 'POST webhooks',
         lane: 'place',
-        door: 'webhooks',
+        api: 'webhooks',
         method: 'POST',
         path: '/v4/webhooks',
         body: { callback_url: callbackUrlPart(callbackUrl), events: ['TRANSACTION'] },
@@ -35,10 +35,10 @@ export function webhooks(ask: Ask) {
       })),
     /** Requests the public keys of deliveries (public-facts 15). */
     webhookKeys: () =>
-      asked(ask, () => ({
+      buildAndSend(ask, () => ({
         endpoint: 'GET webhook keys',
         lane: 'public read',
-        door: 'webhooks',
+        api: 'webhooks',
         method: 'GET',
         path: '/v4/webhooks/public-key',
         effect: 'read',

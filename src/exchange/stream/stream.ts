@@ -64,7 +64,7 @@ class Subscription implements MarketStream {
   #isUp = false;
   #pauses = 0;
   #connectedAt: Millis = 0;
-  #heardAt: Millis = 0;
+  #lastFrameAt: Millis = 0;
   #watch: Timer | null = null;
   #again: Timer | null = null;
   #closed = false;
@@ -81,7 +81,7 @@ class Subscription implements MarketStream {
   }
 
   restart(reason: string): void {
-    if (!this.#closed && this.#connection) this.#lose(reason);
+    if (!this.#closed && this.#connection) this.#onConnectionLost(reason);
   }
 
   close(): void {
@@ -104,12 +104,12 @@ class Subscription implements MarketStream {
     this.#again = null;
     this.#missing = new Set(CHANNELS);
     this.#connectedAt = clock.elapsed();
-    this.#heardAt = clock.elapsed();
+    this.#lastFrameAt = clock.elapsed();
     this.#counts.connections++;
     this.#connection = transport.connect({
       open: () => void (isCurrent() && this.#subscribe()),
-      text: frame => void (isCurrent() && this.#hear(frame)),
-      closed: why => void (isCurrent() && this.#lose(why)),
+      text: frame => void (isCurrent() && this.#onFrame(frame)),
+      closed: why => void (isCurrent() && this.#onConnectionLost(why)),
     });
     this.#watchSilence();
   }
@@ -124,22 +124,23 @@ class Subscription implements MarketStream {
     const { clock, silenceMs } = this.#options;
     this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {
       const now = clock.elapsed();
-      if (now - this.#heardAt >= silenceMs) this.#lose(`no frame for ${silenceMs} ms`);
-      else if (!this.#isUp && now - this.#connectedAt >= silenceMs) this.#lose(`not subscribed within ${silenceMs} ms`);
+      if (now - this.#lastFrameAt >= silenceMs) this.#onConnectionLost(`no frame for ${silenceMs} ms`);
+      else if (!this.#isUp && now - this.#connectedAt >= silenceMs)
+        this.#onConnectionLost(`not subscribed within ${silenceMs} ms`);
       else this.#watchSilence();
     });
   }
 
-  #hear(text: string): void {
-    this.#heardAt = this.#options.clock.elapsed();
+  #onFrame(text: string): void {
+    this.#lastFrameAt = this.#options.clock.elapsed();
     this.#counts.frames++;
     try {
       const news = this.#newsOf(text);
-      if (news !== null) this.#tell(news);
+      if (news !== null) this.#notify(news);
     } catch (error) {
       if (!(error instanceof WireFault)) throw error;
       this.#counts.faults++;
-      this.#tell({ kind: 'fault', reason: error.message });
+      this.#notify({ kind: 'fault', reason: error.message });
     }
   }
 
@@ -165,14 +166,14 @@ class Subscription implements MarketStream {
   #tradesOf({ trades, unreadable }: Extract<StreamFrame, { kind: 'trades' }>): StreamNews {
     const [row] = unreadable;
     if (row === undefined) return { kind: 'trades', trades };
-    if (trades.length > 0) this.#tell({ kind: 'trades', trades });
+    if (trades.length > 0) this.#notify({ kind: 'trades', trades });
     this.#counts.faults++;
     return { kind: 'fault', reason: row.why };
   }
 
   #answered({ action, type, error }: { action?: string; type?: string; error?: string }): StreamNews | null {
     if (error !== undefined) {
-      this.#lose(`the exchange said: ${shownText(error.slice(0, 300))}`);
+      this.#onConnectionLost(`the exchange said: ${shownText(error.slice(0, 300))}`);
       return null;
     }
     if (action !== 'subscribe' || type === undefined || !this.#missing.delete(type) || this.#missing.size > 0)
@@ -186,7 +187,7 @@ class Subscription implements MarketStream {
     return null;
   }
 
-  #lose(reason: string): void {
+  #onConnectionLost(reason: string): void {
     const { clock, random, backoffMinMs, backoffMaxMs } = this.#options;
     const connection = this.#connection;
     this.#generation++;
@@ -198,10 +199,10 @@ class Subscription implements MarketStream {
     const pause = Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(this.#pauses++, 30));
     this.#again?.stop();
     this.#again = clock.after(pause * (1 - random.next() / 2), () => this.#connect());
-    this.#tell({ kind: 'down', reason });
+    this.#notify({ kind: 'down', reason });
   }
 
-  #tell(news: StreamNews): void {
+  #notify(news: StreamNews): void {
     if (!this.#closed) this.#listener?.(news);
   }
 }

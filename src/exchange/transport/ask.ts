@@ -14,7 +14,7 @@ import type {
 } from '../../core/index.ts';
 import { classify } from '../wire/classify.ts';
 import type { ReplyReading } from '../wire/classify.ts';
-import { actsOn } from '../wire/errorCodes.ts';
+import { actionableMeaning } from '../wire/errorCodes.ts';
 import { lanes, URGENCY } from './lanes.ts';
 import type { Lane, LaneLimits } from './lanes.ts';
 import { Budget } from './limit.ts';
@@ -32,11 +32,11 @@ export type ApiEndpoint = {
 };
 
 /** Request before it is signed. */
-export type Question<T> = ReplyReading<T> & {
+export type ApiRequest<T> = ReplyReading<T> & {
   /** Name of the endpoint in metrics: one of a fixed few, without ids. */
   readonly endpoint: string;
   readonly lane: Lane;
-  readonly door?: 'rest' | 'rfq' | 'webhooks';
+  readonly api?: 'rest' | 'rfq' | 'webhooks';
   readonly method: WireRequest['method'];
   /** Path and query after the base path, exactly as on the wire. */
   readonly path: string;
@@ -46,11 +46,11 @@ export type Question<T> = ReplyReading<T> & {
 };
 
 /** Sends a request. Always resolves, with the answer or the reason why there is none. */
-export type Ask = <T>(question: Question<T>) => Promise<Outcome<T>>;
+export type SendRequest = <T>(question: ApiRequest<T>) => Promise<Outcome<T>>;
 
 export type AskOptions = {
   readonly clock: Clock;
-  readonly doors: Readonly<Record<'rest' | 'rfq' | 'webhooks', ApiEndpoint>>;
+  readonly apis: Readonly<Record<'rest' | 'rfq' | 'webhooks', ApiEndpoint>>;
   /** If omitted, only public endpoints work. */
   readonly signer?: { readonly credentials: Credentials; readonly nonces: NonceSource };
   /**
@@ -66,8 +66,8 @@ export type AskOptions = {
   readonly onRequest?: (seen: Observation) => void;
 };
 
-export type Asker = {
-  readonly ask: Ask;
+export type RequestSender = {
+  readonly ask: SendRequest;
   readonly budgets: Readonly<Record<'public' | 'private', Budget>>;
   /** Rejects new and waiting requests. Resolves when requests in progress have ended and the transports are closed. */
   readonly close: () => Promise<void>;
@@ -89,8 +89,8 @@ const WAIT: Readonly<Record<Lane, Millis>> = {
  * placements 1 s. Its own rejections have the codes `not-sent`, `budget` and `closed`. Throws a RangeError on a budget
  * that is not a whole number above 0.
  */
-export function asker(options: AskOptions): Asker {
-  const { clock, doors, signer } = options;
+export function requestSender(options: AskOptions): RequestSender {
+  const { clock, apis, signer } = options;
   const budgets = {
     public: new Budget(clock, { perMinute: options.budgets?.public ?? ALLOWED.public }),
     private: new Budget(clock, { perMinute: options.budgets?.private ?? ALLOWED.private }),
@@ -99,7 +99,7 @@ export function asker(options: AskOptions): Asker {
   const underWay = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  async function answer<T>(question: Question<T>, saw: (reply: WireReply) => void): Promise<Outcome<T>> {
+  async function answer<T>(question: ApiRequest<T>, saw: (reply: WireReply) => void): Promise<Outcome<T>> {
     const { lane } = question;
     const open = lane === 'public read';
     if (closing) return refusal('closed', 'the client is closed');
@@ -114,12 +114,12 @@ export function asker(options: AskOptions): Asker {
     const mayGo = () => !closing && !(clock.elapsed() > until) && isWanted();
     const outcome = await queues.run(lane, () => send(options, question, slot, budget, saw), mayGo);
     if (outcome) return outcome;
-    slot.giveBack();
+    slot.release();
     if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not wanted any more when its turn came`);
     return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
   }
 
-  async function ask<T>(question: Question<T>): Promise<Outcome<T>> {
+  async function ask<T>(question: ApiRequest<T>): Promise<Outcome<T>> {
     const from = clock.elapsed();
     let status: number | undefined;
     let answeredAt = Number.NaN;
@@ -128,7 +128,7 @@ export function asker(options: AskOptions): Asker {
       answeredAt = Date.parse(reply.headers['date'] ?? '');
     });
     underWay.add(flight);
-    const outcome = explained(fitToShow(await flight.finally(() => underWay.delete(flight)), signer?.credentials));
+    const outcome = withRemedy(maskOutcome(await flight.finally(() => underWay.delete(flight)), signer?.credentials));
     options.onRequest?.({
       endpoint: question.endpoint,
       outcome: outcome.kind,
@@ -144,7 +144,7 @@ export function asker(options: AskOptions): Asker {
     budgets.public.close();
     budgets.private.close();
     await Promise.allSettled([...underWay]);
-    await Promise.all([...new Set(Object.values(doors).map(door => door.transport))].map(each => each.close()));
+    await Promise.all([...new Set(Object.values(apis).map(api => api.transport))].map(each => each.close()));
   }
 
   return {
@@ -156,21 +156,21 @@ export function asker(options: AskOptions): Asker {
 
 /** Signs and sends a request and reads the answer. The slot is used up if the request may have been sent. */
 async function send<T>(
-  { doors, signer, throttleRefuses = false }: AskOptions,
-  question: Question<T>,
+  { apis, signer, throttleRefuses = false }: AskOptions,
+  question: ApiRequest<T>,
   slot: Slot,
   budget: Budget,
   saw: (reply: WireReply) => void,
 ): Promise<Outcome<T>> {
-  const door = doors[question.door ?? 'rest'];
-  const request = requestOf(question, door, signer);
+  const api = apis[question.api ?? 'rest'];
+  const request = requestOf(question, api, signer);
   let reply: WireReply;
   try {
-    reply = await door.transport.send(request);
+    reply = await api.transport.send(request);
   } catch (problem) {
     const failure = problem instanceof TransportFailure ? problem : new TransportFailure(String(problem), true);
     if (failure.sent) slot.end();
-    else slot.giveBack();
+    else slot.release();
     return failure.sent ? { kind: 'unknown', reason: failure.message } : refusal('not-sent', failure.message);
   }
   slot.end();
@@ -180,9 +180,9 @@ async function send<T>(
   return outcome;
 }
 
-function requestOf(question: Question<unknown>, door: ApiEndpoint, signer: AskOptions['signer']): WireRequest {
+function requestOf(question: ApiRequest<unknown>, api: ApiEndpoint, signer: AskOptions['signer']): WireRequest {
   const { method } = question;
-  const target = door.basePath + question.path;
+  const target = api.basePath + question.path;
   const body = question.body === undefined ? '' : JSON.stringify(question.body);
   const headers = { accept: 'application/json', ...(body === '' ? {} : { 'content-type': 'application/json' }) };
   if (question.lane === 'public read' || !signer) return { method, target, headers, body };
@@ -195,7 +195,7 @@ function requestOf(question: Question<unknown>, door: ApiEndpoint, signer: AskOp
  * Masks credentials in an outcome's texts, which reach logs, HALTED and terminals. An exchange or a proxy may echo what
  * it was sent.
  */
-function fitToShow<T>(outcome: Outcome<T>, credentials: Credentials | undefined): Outcome<T> {
+function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefined): Outcome<T> {
   const { key, secret } = credentials ?? {};
   const fit = (text: string) => shownText(maskedText(text, [key ?? '', secret?.reveal() ?? '']));
   switch (outcome.kind) {
@@ -218,13 +218,13 @@ function fitToShow<T>(outcome: Outcome<T>, credentials: Credentials | undefined)
 }
 
 /** Adds the meaning of the exchange's code and the operator's remedy. */
-function explained<T>(outcome: Outcome<T>): Outcome<T> {
+function withRemedy<T>(outcome: Outcome<T>): Outcome<T> {
   if (outcome.kind !== 'refused' || outcome.status === undefined) return outcome;
-  const [meaning, remedy] = [actsOn(outcome.code), remedyOf(outcome.code)];
+  const [meaning, remedy] = [actionableMeaning(outcome.code), remedyOf(outcome.code)];
   return { ...outcome, ...(meaning === undefined ? {} : { meaning }), ...(remedy === null ? {} : { remedy }) };
 }
 
-const EXEMPT: Slot = { end: () => undefined, giveBack: () => undefined };
+const EXEMPT: Slot = { end: () => undefined, release: () => undefined };
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' }>;
 
@@ -238,8 +238,8 @@ const overBudget = (endpoint: string, waitMs: Millis): Refused =>
   refusal('budget', `no place for ${endpoint} within ${waitMs} ms`);
 
 /** Builds and sends a request. If it breaks the interface's rules (a WireFault), it is rejected here and never sent. */
-export async function asked<T>(ask: Ask, build: () => Question<T>): Promise<Outcome<T>> {
-  let question: Question<T>;
+export async function buildAndSend<T>(ask: SendRequest, build: () => ApiRequest<T>): Promise<Outcome<T>> {
+  let question: ApiRequest<T>;
   try {
     question = build();
   } catch (problem) {

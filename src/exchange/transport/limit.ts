@@ -6,7 +6,7 @@ export type Slot = {
   /** Ends a request that the exchange may have counted. */
   readonly end: () => void;
   /** Frees the slot immediately, if no byte of the request was sent. */
-  readonly giveBack: () => void;
+  readonly release: () => void;
 };
 
 export type BudgetLimits = {
@@ -105,7 +105,7 @@ export class Budget {
       if (counted) this.#ended.push(this.#clock.elapsed());
       this.#serve();
     };
-    return { end: () => release(true), giveBack: () => release(false) };
+    return { end: () => release(true), release: () => release(false) };
   }
 
   #serve(): void {

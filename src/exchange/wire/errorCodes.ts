@@ -28,7 +28,7 @@ export function provesRefusal(code: string): boolean {
 }
 
 /** Returns the meaning that a bot acts on, or undefined for a plain rejection. */
-export function actsOn(code: string): Meaning | undefined {
+export function actionableMeaning(code: string): Meaning | undefined {
   if (code === '0356') return 'duplicate id';
   if (code === 'quote_already_executed') return 'executed before';
   if (RULE_CODES.has(code)) return 'rules';

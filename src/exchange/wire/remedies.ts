@@ -1,7 +1,7 @@
 /** Remedies of rejections for the operator: one clause for each code with its own remedy, and one for each advice. */
 import { meaningOf } from './errorCodes.ts';
 
-const OF_CODE: Readonly<Record<string, string>> = {
+const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0201':
     'check that PUNTAS_API_KEY is a key of this very exchange, still active, and used by no other program; a new key of the same account is taken up at the next start; a puntas exchange prints its key when it starts',
   '0202': 'give the key the permissions to read and to trade (never to withdraw)',
@@ -16,7 +16,7 @@ const OF_CODE: Readonly<Record<string, string>> = {
 
 /** Returns the remedy of a code as a clause, or null if none is known. */
 export function remedyOf(code: string): string | null {
-  const own = OF_CODE[code];
+  const own = CODE_REMEDIES[code];
   if (own !== undefined) return own;
   const known = meaningOf(code);
   if (known?.advice === 'halt') return `${known.meaning}: only the owner of the account can mend that, at the exchange`;

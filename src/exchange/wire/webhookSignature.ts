@@ -31,25 +31,26 @@ export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, on
     },
     check: async (header, body) => {
       const [signature, keyId] = [header(SIGNATURE), header(KEY_ID)];
-      if (signature === undefined || keyId === undefined) return NO;
+      if (signature === undefined || keyId === undefined) return INVALID;
       const key = known.get(keyId);
       if (key === undefined) {
-        if (elapsed() - askedAt >= ASK_EVERY_MS) {
+        if (elapsed() - askedAt >= KEY_REQUEST_EVERY_MS) {
           askedAt = elapsed();
           learned = false;
           onUnknown();
         }
-        return learned ? NO : { kind: 'later' };
+        return learned ? INVALID : { kind: 'later' };
       }
       const signed = signedIn(body.toString('utf8'), now());
-      if (signed === null || !createVerify('sha256').update(signed.payload).verify(key, signature, 'base64')) return NO;
+      if (signed === null || !createVerify('sha256').update(signed.payload).verify(key, signature, 'base64'))
+        return INVALID;
       return { kind: 'yes', says: signed.says };
     },
   };
 };
 
-const ASK_EVERY_MS = 10_000;
-const NO = { kind: 'no' } as const;
+const KEY_REQUEST_EVERY_MS = 10_000;
+const INVALID = { kind: 'no' } as const;
 
 /**
  * On request, the exchange repeats events of up to 60 days (public-facts 15). Older deliveries are rejected, whatever

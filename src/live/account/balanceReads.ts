@@ -3,7 +3,7 @@
  * differences.
  */
 import { sleep, textOfMoney } from '../../core/index.ts';
-import type { Engine, Millis, MoneyLists } from '../../core/index.ts';
+import type { Engine, Millis, TransferLists } from '../../core/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import { explaining } from './explaining.ts';
 import type { RunContext } from '../runContext.ts';
@@ -17,7 +17,7 @@ import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts
 /** Sources that can explain a difference of the balances. */
 export type Explanations = {
   /** If absent, only the operator's bookings explain a difference. */
-  readonly lists?: MoneyLists | undefined;
+  readonly lists?: TransferLists | undefined;
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
   /** Transfers that an earlier run knew. */
   readonly known: readonly string[] | null;

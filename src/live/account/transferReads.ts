@@ -3,7 +3,7 @@
  * reported once.
  */
 import { money } from '../../core/index.ts';
-import type { EngineEvent, Millis, MoneyList, MoneyLists, MoneyMoved, Money } from '../../core/index.ts';
+import type { EngineEvent, Millis, TransferList, TransferLists, TransferLine, Money } from '../../core/index.ts';
 import { isFailed } from '../failed.ts';
 import type { Failed } from '../failed.ts';
 import { failedBy, isAboutCurrency, unreadableOf } from '../unreadableRows.ts';
@@ -21,7 +21,7 @@ const PAGES_MAX = 10;
 const KNOWN_MAX = 500;
 
 export class TransferReads {
-  readonly #lists: MoneyLists;
+  readonly #lists: TransferLists;
   /** Ids of lines in the ledger or in its opening balances; `null` while unknown. */
   #known: ReadonlySet<string> | null;
   #list: readonly string[] | null;
@@ -35,7 +35,7 @@ export class TransferReads {
 
   /** `aheadMaxMs`: maximum time between a line and its effect on the balances. */
   constructor(
-    lists: MoneyLists,
+    lists: TransferLists,
     known: readonly string[] | null,
     aheadMaxMs: Millis,
     currencies: readonly string[] = [],
@@ -116,12 +116,15 @@ export class TransferReads {
   }
 
   /** Reads one list, newest first, down to a known line. */
-  async #newest(list: MoneyList): Promise<readonly MoneyMoved[] | Failed> {
-    const all: MoneyMoved[] = [];
+  async #newest(list: TransferList): Promise<readonly TransferLine[] | Failed> {
+    const all: TransferLine[] = [];
     let marker: string | undefined;
     const limit = this.#lists.linesPage;
     for (let page = 0; page < PAGES_MAX; page++) {
-      const outcome = await this.#lists.moneyMoved(list.name, { limit, ...(marker === undefined ? {} : { marker }) });
+      const outcome = await this.#lists.transferLines(list.name, {
+        limit,
+        ...(marker === undefined ? {} : { marker }),
+      });
       if (outcome.kind !== 'done') return outcome;
       const rows = unreadableOf(outcome);
       const own = rows.find(row => isAboutCurrency(row, this.#currencies) !== 'no');
@@ -137,16 +140,20 @@ export class TransferReads {
   }
 }
 
-const isGain = ({ updates }: MoneyMoved): boolean => updates.every(({ amount }) => amount > 0n);
+const isGain = ({ updates }: TransferLine): boolean => updates.every(({ amount }) => amount > 0n);
 
 /** A negative deposit was taken back; a positive withdrawal was returned. */
-function transferCause({ of }: MoneyList, amount: Money): ListedTransfer['cause'] {
+function transferCause({ of }: TransferList, amount: Money): ListedTransfer['cause'] {
   if (of === 'fees') return 'fees';
   if (of === 'deposits') return amount > 0n ? 'deposits' : 'refunds';
   return amount < 0n ? 'withdrawals' : 'refunds';
 }
 
-function transfersOf(list: MoneyList, { id, createdAt, updates, ref }: MoneyMoved, line: string): ListedTransfer[] {
+function transfersOf(
+  list: TransferList,
+  { id, createdAt, updates, ref }: TransferLine,
+  line: string,
+): ListedTransfer[] {
   const sums = new Map<string, bigint>();
   for (const { currency, amount } of updates) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
   return [...sums]

@@ -1,6 +1,6 @@
 /** Construction of a run's hedger from the options of the loop. */
 import { Hedger, hedgeViewOf } from '../../hedge/index.ts';
-import type { FlattenAsked, HedgerOptions } from '../../hedge/index.ts';
+import type { FlattenRequest, HedgerOptions } from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
@@ -14,7 +14,7 @@ type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
 };
 
 /** Reports a flatten request only while the bot is reduce-only: the hedger must not close inventory that quotes still open. */
-const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenAsked => ({
+const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenRequest => ({
   asked: () => (engine.reducingBecause === null ? null : file.read()),
   done: why => file.end(why, clock.now()),
 });

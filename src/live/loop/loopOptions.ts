@@ -1,5 +1,5 @@
 /** Options of a run, grouped by subject, and its final report. */
-import type { Clock, Engine, Exchange, MarketStream, Millis, MoneyLists } from '../../core/index.ts';
+import type { Clock, Engine, Exchange, MarketStream, Millis, TransferLists } from '../../core/index.ts';
 import type { HedgeSetup } from '../../hedge/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import type { Journal } from '../state/journal.ts';
@@ -27,7 +27,7 @@ export type ExchangeSide = {
   /** If absent, books are only polled. */
   readonly stream?: MarketStream | undefined;
   /** Lists of deposits and withdrawals. If absent, only the operator can explain transfers. */
-  readonly moneyLists?: MoneyLists | undefined;
+  readonly moneyLists?: TransferLists | undefined;
 };
 
 /** Optional activities in addition to quoting on the book. */

@@ -1,5 +1,5 @@
 /** Reads of the book's rules and fees during a run: every 5 minutes, and soon after an order or a fee shows that they have changed. */
-import { otherRateOf } from '../../core/index.ts';
+import { differentChargedRate } from '../../core/index.ts';
 import type { Exchange, Millis, OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import { CannotStart, NO_SUCH_BOOK, readRules } from './opening.ts';
@@ -78,7 +78,7 @@ export class RulesReads {
       if (trade.book !== book || this.#charged.has(key)) continue;
       if (this.#charged.size >= CHARGED_MAX) this.#charged.clear();
       this.#charged.add(key);
-      const rate = otherRateOf(trade, instrument, this.#known);
+      const rate = differentChargedRate(trade, instrument, this.#known);
       if (rate === null || this.#run.clock.elapsed() < this.#askAgainAt) continue;
       const known = trade.maker ? this.#known.makerRate : this.#known.takerRate;
       const text = `trade ${trade.tid} was charged ${feePercent(rate)} instead of ${feePercent(known)}; rereading the fees`;

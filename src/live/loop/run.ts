@@ -96,7 +96,7 @@ export class Run {
     function onNews(news: EngineNews): void {
       if (news.kind === 'order' && news.news.kind === 'ended') journal.ended(news.news.order.id, news.news.ending);
       if (news.kind === 'halted') latch.set({ reason: news.reason, at: run.time(), by: 'bot' });
-      run.#hedger?.heard(news);
+      run.#hedger?.onNews(news);
       try {
         options.onNews?.(news, rules);
       } catch (error) {
@@ -438,7 +438,7 @@ export class Run {
 
   /** Polls open conversions after a webhook reported a change. Only the exchange's answer counts. */
   checkConversions(): void {
-    void this.#hedger?.soon().catch((error: unknown) => this.#fail(error));
+    void this.#hedger?.pollSoon().catch((error: unknown) => this.#fail(error));
   }
 
   /** Halts the run with a latch, because of an error that was not caught elsewhere. */

@@ -76,7 +76,7 @@ export class Follower {
     const { clock, exchange, instrument, onBroken, sink, stream } = options;
     const feed = new L3Book({ instrument, book: sink, pending: () => [] });
     this.#feed = feed;
-    this.#executions = new Executions({ instrument, sink, bornOf: oid => feed.bornOf(oid) });
+    this.#executions = new Executions({ instrument, sink, bornOf: oid => feed.arrivalOf(oid) });
     this.#trades = new PublicTradeTail({ exchange, book: instrument.symbol, listener: this.#executions });
     this.#supervisor = new MarketDataSupervisor({
       exchange,
@@ -155,7 +155,8 @@ export class Follower {
     if (this.#feed.sequence === null) return true;
     return changes.every(
       change =>
-        this.#trades.hasMet(change.oid) || (change.kind === 'gone' ? !change.filled : !this.#feed.has(change.oid)),
+        this.#trades.hasReportedFill(change.oid) ||
+        (change.kind === 'gone' ? !change.filled : !this.#feed.has(change.oid)),
     );
   }
 

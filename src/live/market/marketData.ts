@@ -90,7 +90,7 @@ export class MarketData {
 
   /** Discards everything received or queued until now as possibly outdated. */
   distrust(): void {
-    this.#supervisor.distrust(SLEPT);
+    this.#supervisor.rejectAsUnreliable(SLEPT);
   }
 
   get status(): MarketDataStatus {

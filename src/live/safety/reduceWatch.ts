@@ -2,7 +2,7 @@
  * Synchronization of reduce-only between the state directory and the engine: set by the operator or by losses, lifted
  * by the operator, kept across restarts.
  */
-import { RESUMED_BEYOND } from '../../core/index.ts';
+import { RESUMED_BEYOND_LIMIT } from '../../core/index.ts';
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Latch } from './latch.ts';
 
@@ -23,7 +23,7 @@ export function watchReduce(
   step: Step,
 ): void {
   const reduce = latch.readReduce();
-  if (reduce?.reason === RESUMED_BEYOND && reason === RESUMED_BEYOND && isWithinLimit) {
+  if (reduce?.reason === RESUMED_BEYOND_LIMIT && reason === RESUMED_BEYOND_LIMIT && isWithinLimit) {
     if (latch.liftReduce('inventory is within its limit again', at)) step({ kind: 'reduced', at });
     return;
   }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
-import { mayMove } from '../../hedge/index.ts';
+import { mayStillExecute } from '../../hedge/index.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { latchIn } from '../safety/latch.ts';
 import type { Halt } from '../safety/latch.ts';
@@ -43,7 +43,7 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
 export async function openHedgeOf(dir: string, clock: Clock): Promise<string | null> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM marks').all() as { mark: string }[]);
   const rows = (marks ?? []).flatMap(({ mark }) => checkpointOf(mark).hedges);
-  return rows.find(row => mayMove(row) || row.state === 'between')?.id ?? null;
+  return rows.find(row => mayStillExecute(row) || row.state === 'between')?.id ?? null;
 }
 
 /** Returns a bound above every nonce that a bot may have used; 0 if there is none. Rejects as `lookInto` does. */

@@ -9,7 +9,7 @@ import { done, refused } from '../wire/codes.ts';
 import type { Verdict } from '../wire/codes.ts';
 import type { DeskBook, DeskWorld } from './deskWorld.ts';
 import { keepNewest } from './keepNewest.ts';
-import { drawnOid } from '../wire/oid.ts';
+import { randomOid } from '../wire/oid.ts';
 import { ceil8, floor8 } from '../wire/rounding.ts';
 
 export type VenueQuote = {
@@ -49,7 +49,7 @@ export class VenueConversions {
   readonly #quotes = new Map<string, VenueQuote>();
   readonly #conversions = new Map<string, VenueConversion>();
   /** Conversions by the id of their quote. */
-  readonly #ofQuote = new Map<string, VenueConversion>();
+  readonly #conversionByQuote = new Map<string, VenueConversion>();
   readonly #timers = new Set<Timer>();
   #next = 8001;
 
@@ -86,7 +86,7 @@ export class VenueConversions {
     const sells = path.length === 1 && path[0]!.side === 'sell';
     const rate = (a: bigint, b: bigint) => money(sells ? (a * ONE) / b : (b * ONE) / a);
     const quote: VenueQuote = {
-      id: drawnOid(this.#random),
+      id: randomOid(this.#random),
       account,
       from: { currency: request.from, sum: spend },
       to: { currency: request.to, sum: receive },
@@ -111,7 +111,7 @@ export class VenueConversions {
     this.#quotes.delete(quoteId);
     const conversion: VenueConversion = { id: String(this.#next++), quote, status: 'open' };
     keepNewest(this.#conversions, conversion.id, conversion, CONVERSIONS_MAX);
-    keepNewest(this.#ofQuote, quoteId, conversion, CONVERSIONS_MAX);
+    keepNewest(this.#conversionByQuote, quoteId, conversion, CONVERSIONS_MAX);
     const half = this.#venue.switches.conversionQueueMs / 2;
     this.#later(half, () => {
       conversion.status = 'queued';
@@ -126,7 +126,7 @@ export class VenueConversions {
 
   /** Returns the conversion of a quote, or undefined if the quote was not executed. */
   ofQuote(account: Account, quoteId: string): VenueConversion | undefined {
-    return owned(account, this.#ofQuote.get(quoteId));
+    return owned(account, this.#conversionByQuote.get(quoteId));
   }
 
   close(): void {

@@ -11,7 +11,7 @@ import { currenciesOf } from '../venue/currencies.ts';
 import { rfqRefused } from './rfqCodes.ts';
 import type { RfqVerdict } from './rfqCodes.ts';
 import type { Switches } from '../switches/switches.ts';
-import { drawnUuid } from '../wire/uuid.ts';
+import { randomUuid } from '../wire/uuid.ts';
 
 export type DeskPair = {
   readonly source: string;
@@ -37,7 +37,7 @@ export type DeskQuote = {
   readonly canConfirm: boolean;
   /** Largest tradable sum, if the quote cannot be confirmed; else null. */
   readonly maxTradable: { readonly sum: Money; readonly currency: string } | null;
-  fate: 'open' | 'executed' | 'cancelled';
+  state: 'open' | 'executed' | 'cancelled';
 };
 
 export type DeskConversion = {
@@ -65,7 +65,7 @@ export class RfqDesk {
   readonly #capacity: DeskCapacity;
   readonly #quotes = new Map<string, DeskQuote>();
   readonly #conversions = new Map<string, DeskConversion>();
-  readonly #barred = new Set<string>();
+  readonly #blockedAccounts = new Set<string>();
   readonly #timers = new Set<Timer>();
   #count = 0;
 
@@ -78,12 +78,12 @@ export class RfqDesk {
   }
 
   allow(account: Account, allowed: boolean): void {
-    if (allowed) this.#barred.delete(account.id);
-    else this.#barred.add(account.id);
+    if (allowed) this.#blockedAccounts.delete(account.id);
+    else this.#blockedAccounts.add(account.id);
   }
 
   mayUse(account: Account): boolean {
-    return !this.#barred.has(account.id);
+    return !this.#blockedAccounts.has(account.id);
   }
 
   /**
@@ -106,14 +106,14 @@ export class RfqDesk {
   /** Creates a quote. The computed amount is rounded in the desk's favor; an amount that rounds to zero is rejected. */
   quote(account: Account, { pair, fixed, sum }: DeskRequest): RfqVerdict<DeskQuote> {
     const { switches } = this.#venue;
-    const rate = lessSpread(pair.cross.rate, switches);
+    const rate = subtractSpread(pair.cross.rate, switches);
     const sourceSum = fixed === 'source' ? sum : ceilTo(pair.sourceDecimals, sum * rate.under, rate.over);
     const targetSum = fixed === 'target' ? sum : floorTo(pair.targetDecimals, sum * rate.over, rate.under);
     if (!(sourceSum > 0n && targetSum > 0n)) return rfqRefused('invalid_provided_amount', 'too small to convert');
     const free = this.#capacity.free(directionOf(pair), pair.cross, switches);
     const createdAt = wholeSecond(this.#venue.clock.now());
     const quote: DeskQuote = {
-      id: drawnUuid(this.#random),
+      id: randomUuid(this.#random),
       account,
       pair,
       sourceSum,
@@ -123,7 +123,7 @@ export class RfqDesk {
       expiresAt: createdAt + wholeSecond(switches.rfqQuoteLifeMs),
       canConfirm: sourceSum <= free,
       maxTradable: sourceSum <= free ? null : maxTradable(pair, fixed, free, rate, switches),
-      fate: 'open',
+      state: 'open',
     };
     keepNewest(this.#quotes, quote.id, quote, DESK_QUOTES_MAX);
     return { kind: 'done', value: quote };
@@ -137,16 +137,16 @@ export class RfqDesk {
   }
 
   statusOf(quote: DeskQuote): 'ACTIVE' | 'EXPIRED' | 'ACCEPTED' | 'REJECTED' {
-    if (quote.fate === 'executed') return 'ACCEPTED';
-    if (quote.fate === 'cancelled') return 'REJECTED';
+    if (quote.state === 'executed') return 'ACCEPTED';
+    if (quote.state === 'cancelled') return 'REJECTED';
     return this.#expired(quote) ? 'EXPIRED' : 'ACTIVE';
   }
 
   /** Cancels an open quote on the desk's side. Returns false if there is no open quote of that id. */
   cancel(id: string): boolean {
     const quote = this.#quotes.get(id);
-    if (quote?.fate !== 'open') return false;
-    quote.fate = 'cancelled';
+    if (quote?.state !== 'open') return false;
+    quote.state = 'cancelled';
     return true;
   }
 
@@ -156,21 +156,21 @@ export class RfqDesk {
     const quote = this.#own(account, quoteId);
     if (!quote) return rfqRefused('quote_not_found');
     if (this.#expired(quote)) {
-      const told = quote.fate === 'executed' && switches.rfqExecutedAfterExpiry === 'quote_already_executed';
+      const told = quote.state === 'executed' && switches.rfqExecutedAfterExpiry === 'quote_already_executed';
       return rfqRefused(told ? 'quote_already_executed' : 'quote_not_found');
     }
     const { pair, sourceSum } = quote;
     const poor = !(sourceSum <= account.available(pair.source));
     if (poor && switches.rfqConvertOrder === 'funds first') return rfqRefused('insufficient_funds');
-    if (quote.fate === 'executed') return rfqRefused('quote_already_executed');
-    if (quote.fate === 'cancelled') return rfqRefused('quote_cancelled');
+    if (quote.state === 'executed') return rfqRefused('quote_already_executed');
+    if (quote.state === 'cancelled') return rfqRefused('quote_cancelled');
     if (poor) return rfqRefused('insufficient_funds');
-    quote.fate = 'executed';
+    quote.state = 'executed';
     const taken = quote.canConfirm && this.#capacity.take(directionOf(pair), pair.cross, sourceSum, switches);
     const unlucky = this.#random.integer(0, 9999) < switches.rfqFailurePips;
     const now = clock.now();
     const conversion: DeskConversion = {
-      id: switches.rfqConversionId === 'own' ? drawnUuid(this.#random) : quote.id,
+      id: switches.rfqConversionId === 'own' ? randomUuid(this.#random) : quote.id,
       number: this.#count++,
       account,
       quote,
@@ -209,7 +209,7 @@ export class RfqDesk {
   #own(account: Account, id: string): DeskQuote | undefined {
     const quote = this.#quotes.get(id);
     if (quote?.account !== account) return undefined;
-    if (quote.fate === 'open' && this.#movedAway(quote)) quote.fate = 'cancelled';
+    if (quote.state === 'open' && this.#movedAway(quote)) quote.state = 'cancelled';
     return quote;
   }
 
@@ -261,7 +261,7 @@ function deskDecimals(currency: string, side: 'source' | 'target', switches: Swi
 
 const directionOf = ({ source, target }: DeskPair): string => `${source} ${target}`;
 
-const lessSpread = ({ over, under }: Rate, { rfqSpreadPips }: Switches): Rate => ({
+const subtractSpread = ({ over, under }: Rate, { rfqSpreadPips }: Switches): Rate => ({
   over: over * (10_000n - BigInt(rfqSpreadPips)),
   under: under * 10_000n,
 });

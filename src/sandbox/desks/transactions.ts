@@ -6,7 +6,7 @@ import { money } from '../../core/index.ts';
 import type { Clock, Millis, Money, Random, Timer, TransactionStatus } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { DeskConversion } from './rfq.ts';
-import { drawnHex, drawnUuid } from '../wire/uuid.ts';
+import { randomHex, randomUuid } from '../wire/uuid.ts';
 import type { Venue } from '../venue/venue.ts';
 
 export type TransferMethod = 'SPEI' | 'PLATFORM_TRANSFER';
@@ -107,15 +107,15 @@ export class Transactions {
   }
 
   address(): string {
-    return drawnHex(this.#random, 20);
+    return randomHex(this.#random, 20);
   }
 
   hash(): string {
-    return drawnHex(this.#random, 32);
+    return randomHex(this.#random, 32);
   }
 
   reference(): string {
-    return drawnUuid(this.#random);
+    return randomUuid(this.#random);
   }
 
   /**
@@ -139,7 +139,7 @@ export class Transactions {
     }
     const now = this.#clock.now();
     const transaction = this.#keep({
-      id: drawnUuid(this.#random),
+      id: randomUuid(this.#random),
       account,
       details,
       locks,

@@ -2,7 +2,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { Clock, Millis, Random } from '../../core/index.ts';
-import { drawnUuid } from '../wire/uuid.ts';
+import { randomUuid } from '../wire/uuid.ts';
 
 type Key = { readonly id: string; readonly secret: KeyObject; readonly open: string; readonly createdAt: Millis };
 
@@ -27,7 +27,7 @@ export class WebhookKeys {
   rotate(): void {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const open = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-    const key = { id: drawnUuid(this.#random), secret: privateKey, open, createdAt: this.#clock.now() };
+    const key = { id: randomUuid(this.#random), secret: privateKey, open, createdAt: this.#clock.now() };
     this.#keys = [...this.#keys, key].slice(-KEYS_LISTED_MAX);
   }
 

@@ -8,7 +8,7 @@ import { isOriginId } from '../venue/orderChecks.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { pageOf, readRoute } from './route.ts';
-import type { PrivateAsk, Route } from './route.ts';
+import type { PrivateRequest, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
 import { failure, failureOf, success, text8, timeMillis, timePlain } from '../wire/wire.ts';
@@ -23,7 +23,7 @@ export const accountRoutes: readonly Route[] = [
   readRoute('/v3/order_trades/:oid', orderTrades),
 ];
 
-function balance({ venue, account }: PrivateAsk): WireReply {
+function balance({ venue, account }: PrivateRequest): WireReply {
   const currencies = new Set([...currenciesOf(venue), ...account.currencies()]);
   return success({
     balances: [...currencies].map(currency => ({
@@ -35,7 +35,7 @@ function balance({ venue, account }: PrivateAsk): WireReply {
   });
 }
 
-function fees({ venue, account }: PrivateAsk): WireReply {
+function fees({ venue, account }: PrivateRequest): WireReply {
   const rows = [...venue.books.values()].map(book => {
     const { tiers, index, volume } = venue.tierFor(account, book);
     const tier = tiers[index]!;
@@ -67,7 +67,7 @@ function fees({ venue, account }: PrivateAsk): WireReply {
   });
 }
 
-function userTrades(ask: PrivateAsk): WireReply {
+function userTrades(ask: PrivateRequest): WireReply {
   const { venue, account, query } = ask;
   const book = query.get('book');
   if (book !== undefined && !venue.books.has(book)) return failureOf('0301', book);
@@ -84,20 +84,20 @@ function userTrades(ask: PrivateAsk): WireReply {
 }
 
 /** Returns the trades of one tid, or of several joined with dashes; trades of other accounts are omitted. */
-function userTradesById({ venue, account, path }: PrivateAsk): WireReply {
+function userTradesById({ venue, account, path }: PrivateRequest): WireReply {
   const tids = path['tids']!.split('-').filter(tid => tid !== '');
   if (tids.length > venue.switches.idsPerCallMax || !tids.every(tid => /^\d{1,15}$/.test(tid)))
     return failureOf('0321');
   const now = venue.clock.elapsed();
   const found = [...new Set(tids.map(Number))]
     .sort((a, b) => b - a)
-    .flatMap(tid => account.trades.ofTid(tid))
+    .flatMap(tid => account.trades.byTid(tid))
     .filter(trade => trade.readableAt <= now);
   return success(found.map(trade => userTradeRow(trade, venue.switches)));
 }
 
 /** Returns the trades of an oid in the path, or of every order with the origin_id in the query. */
-function orderTrades({ venue, account, path, query }: PrivateAsk): WireReply {
+function orderTrades({ venue, account, path, query }: PrivateRequest): WireReply {
   const { switches } = venue;
   const oid = path['oid'] ?? query.get('oid');
   const originId = query.get('origin_id');
@@ -106,7 +106,7 @@ function orderTrades({ venue, account, path, query }: PrivateAsk): WireReply {
   if (named.length > 1) return failureOf('0361', 'oid and origin_id');
   if (originId !== undefined && !isOriginId(originId)) return failureOf('0357', 'origin_id');
   venue.forget(account);
-  const found = oid !== undefined ? account.trades.ofOrder(oid) : account.trades.ofOrigin(originId!);
+  const found = oid !== undefined ? account.trades.byOrder(oid) : account.trades.byOriginId(originId!);
   const now = venue.clock.elapsed();
   const newest = found[found.length - 1];
   if (newest && newest.readableAt > now) return failureOf('0377');
@@ -162,7 +162,7 @@ function tradeRow(trade: OwnTradeRecord, time: (at: Millis) => string, switches:
 const FIAT_OF: Readonly<Record<string, string>> = { MX: 'MXN', BR: 'BRL', AR: 'ARS', CO: 'COP' };
 
 /** Returns an invented customer, fully verified (rest-api 2.5). */
-function accountStatus({ venue, account }: PrivateAsk): WireReply {
+function accountStatus({ venue, account }: PrivateRequest): WireReply {
   const avatar = venue.switches.avatarField;
   return success({
     client_id: account.id,

@@ -2,17 +2,17 @@
 import type { WireReply } from '../../core/index.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { objectOf } from './parameters.ts';
-import type { PrivateAsk, PublicAsk, Route } from './route.ts';
+import type { PrivateRequest, PublicRequest, Route } from './route.ts';
 import type { Venue } from '../venue/venue.ts';
 import { failure, failureOf, success } from '../wire/wire.ts';
 
-const open = (pattern: string, handle: (ask: PublicAsk) => WireReply): Route => ({
+const open = (pattern: string, handle: (ask: PublicRequest) => WireReply): Route => ({
   scope: 'public',
   method: 'GET',
   pattern,
   handle,
 });
-const ours = (method: 'GET' | 'POST', pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+const ours = (method: 'GET' | 'POST', pattern: string, handle: (ask: PrivateRequest) => WireReply): Route => ({
   scope: 'private',
   method,
   pattern,
@@ -53,7 +53,7 @@ function conversionsOf(venue: Venue): Record<string, string[]> {
   return found;
 }
 
-function fundingDestination({ venue, query, account }: PrivateAsk): WireReply {
+function fundingDestination({ venue, query, account }: PrivateRequest): WireReply {
   const currency = query.get('fund_currency');
   if (currency === undefined) return failureOf('0303', 'fund_currency');
   if (!currenciesOf(venue).includes(currency)) return failureOf('0313', currency);
@@ -64,7 +64,7 @@ function fundingDestination({ venue, query, account }: PrivateAsk): WireReply {
 }
 
 /** Accepts any number and any code; no call is made. */
-function phone(field: string): (ask: PrivateAsk) => WireReply {
+function phone(field: string): (ask: PrivateRequest) => WireReply {
   return ({ body }) => {
     const fields = objectOf(body);
     if (fields.kind === 'refused') return failure(fields);

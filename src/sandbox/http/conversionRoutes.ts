@@ -11,11 +11,11 @@ import type { VenueConversion, VenueQuote, QuoteRequest } from '../desks/convers
 import type { Fields } from '../venue/orderChecks.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { objectOf } from './parameters.ts';
-import type { Method, PrivateAsk, Route } from './route.ts';
+import type { Method, PrivateRequest, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import { failure, failureOf, success, text8 } from '../wire/wire.ts';
 
-const conversionRoute = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+const conversionRoute = (method: Method, pattern: string, handle: (ask: PrivateRequest) => WireReply): Route => ({
   scope: 'private',
   method,
   pattern,
@@ -36,7 +36,7 @@ export const conversionRoutes: readonly Route[] = [
  * Checks: conversions on 1009; JSON types 0372; currencies given 0303 and known 0313; exactly one amount 0361, 0360;
  * its form 0408; a price 0367.
  */
-function request({ venue, account, body, conversions }: PrivateAsk): WireReply {
+function request({ venue, account, body, conversions }: PrivateRequest): WireReply {
   if (venue.switches.conversions === 'off') return failureOf('1009');
   const fields = objectOf(body);
   if (fields.kind === 'refused') return failure(fields);
@@ -46,17 +46,17 @@ function request({ venue, account, body, conversions }: PrivateAsk): WireReply {
   return quote.kind === 'refused' ? failure(quote) : success(quoteOf(quote.value));
 }
 
-function execute({ venue, account, path, conversions }: PrivateAsk): WireReply {
+function execute({ venue, account, path, conversions }: PrivateRequest): WireReply {
   if (venue.switches.conversions === 'off') return failureOf('1009');
   const started = conversions.execute(account, path['id']!);
   return started.kind === 'refused' ? failure(started) : success({ oid: started.value.id });
 }
 
-function status({ account, path, conversions }: PrivateAsk): WireReply {
+function status({ account, path, conversions }: PrivateRequest): WireReply {
   return conversionReply(conversions.find(account, path['id']!), path['id']!);
 }
 
-function statusByQuote({ account, path, conversions }: PrivateAsk): WireReply {
+function statusByQuote({ account, path, conversions }: PrivateRequest): WireReply {
   return conversionReply(conversions.ofQuote(account, path['quote_id']!), path['quote_id']!);
 }
 

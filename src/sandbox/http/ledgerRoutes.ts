@@ -9,7 +9,7 @@ import { isOriginId } from '../venue/orderChecks.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
 import type { Verdict } from '../wire/codes.ts';
 import { done, refused } from '../wire/codes.ts';
-import type { PrivateAsk, Route } from './route.ts';
+import type { PrivateRequest, Route } from './route.ts';
 import { pageOf, readRoute } from './route.ts';
 import type { Transfer } from '../venue/transfers.ts';
 import { failure, failureOf, success, text8, timePlain } from '../wire/wire.ts';
@@ -29,7 +29,7 @@ export const ledgerRoutes: readonly Route[] = [
 type Operation = 'trade' | 'fee' | Transfer['kind'];
 type Entry = { readonly eid: string; readonly operation: Operation; readonly at: Millis; readonly show: () => unknown };
 
-function ledgerOf(operation: Operation | null): (ask: PrivateAsk) => WireReply {
+function ledgerOf(operation: Operation | null): (ask: PrivateRequest) => WireReply {
   return ask => {
     const entries = entriesOf(ask.account, ask.venue.clock.elapsed()).filter(
       entry => operation === null || entry.operation === operation,
@@ -103,7 +103,7 @@ function entriesOfTrade({ tid, order, at, amount, minor, fee }: OwnTradeRecord):
 }
 
 /** Lists transfers: all, those in the path joined with dashes, or those in the query joined with commas. */
-function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireReply {
+function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateRequest) => WireReply {
   const [id, ids] = kind === 'funding' ? (['fid', 'fids'] as const) : (['wid', 'wids'] as const);
   return ask => {
     const { venue, account, path, query } = ask;
@@ -139,7 +139,11 @@ function transfersOf(kind: 'funding' | 'withdrawal'): (ask: PrivateAsk) => WireR
 }
 
 /** Returns a page of a newest-first list with ids of the list as markers. */
-function pageByIdOf<T>(ask: PrivateAsk, newestFirst: readonly T[], idOf: (each: T) => string): Verdict<readonly T[]> {
+function pageByIdOf<T>(
+  ask: PrivateRequest,
+  newestFirst: readonly T[],
+  idOf: (each: T) => string,
+): Verdict<readonly T[]> {
   const marker = ask.query.get('marker');
   const rest = new Map([...ask.query].filter(([name]) => name !== 'marker'));
   const page = pageOf({ ...ask, query: rest });

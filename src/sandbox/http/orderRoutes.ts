@@ -16,7 +16,7 @@ import type { Verdict } from '../wire/codes.ts';
 import { resolved } from '../venue/modification.ts';
 import type { Modification } from '../venue/modification.ts';
 import {
-  admitted,
+  finalChecks,
   amountsOf,
   checkedOrder,
   isOriginId,
@@ -30,13 +30,13 @@ import { isActive, isWaiting, unfilled } from '../venue/order.ts';
 import type { Draft, VenueOrder } from '../venue/order.ts';
 import { objectOf } from './parameters.ts';
 import { limitOf, readRoute } from './route.ts';
-import type { Method, PrivateAsk, Route } from './route.ts';
+import type { Method, PrivateRequest, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
 import { failure, failureOf, success, text8, timeMillis } from '../wire/wire.ts';
 
-const writes = (method: Method, pattern: string, handle: (ask: PrivateAsk) => WireReply): Route => ({
+const writes = (method: Method, pattern: string, handle: (ask: PrivateRequest) => WireReply): Route => ({
   scope: 'private',
   method,
   pattern,
@@ -61,7 +61,7 @@ export const orderRoutes: readonly Route[] = [
 /** Default of limit in open_orders (rest-api 4.4). */
 const OPEN_ORDERS_LIMIT = 500;
 
-function place({ venue, account, body }: PrivateAsk): WireReply {
+function place({ venue, account, body }: PrivateRequest): WireReply {
   const fields = orderFieldsOf(body, venue.switches);
   if (fields.kind === 'refused') return failure(fields);
   const checked = checkedOrder(venue, account, fields.value);
@@ -70,7 +70,7 @@ function place({ venue, account, body }: PrivateAsk): WireReply {
   return success({ oid: venue.accept(account, book, draft, lock).oid });
 }
 
-function openOrders({ venue, account, query }: PrivateAsk): WireReply {
+function openOrders({ venue, account, query }: PrivateRequest): WireReply {
   const book = query.get('book');
   if (book !== undefined && book !== '' && !venue.books.has(book)) return failureOf('0301', book);
   const currency = query.get('currency');
@@ -97,9 +97,9 @@ const staysOpen = ({ type, timeInForce }: VenueOrder): boolean =>
   type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
 
 /** Looks up orders by oid in the path (several joined with dashes), or by oids or origin_ids in the query. */
-function lookup(ask: PrivateAsk): WireReply {
+function lookup(ask: PrivateRequest): WireReply {
   const { venue, account } = ask;
-  const named = namedIn(ask);
+  const named = orderNameFrom(ask);
   if (named.kind === 'refused') return failure(named);
   venue.forget(account);
   const found = named.value.flatMap(name => [...ordersOf(venue, account, name)]);
@@ -109,9 +109,9 @@ function lookup(ask: PrivateAsk): WireReply {
   return success(found.map(order => lookupRow(order, venue.switches)));
 }
 
-function cancel(ask: PrivateAsk): WireReply {
+function cancel(ask: PrivateRequest): WireReply {
   const { venue, account } = ask;
-  const named = namedIn(ask);
+  const named = orderNameFrom(ask);
   if (named.kind === 'refused') return failure(named);
   const cancelled: string[] = [];
   for (const name of named.value) {
@@ -125,12 +125,12 @@ function cancel(ask: PrivateAsk): WireReply {
 }
 
 /** Cancels every order of the account in every book, including those of other programs. */
-function cancelAll({ venue, account }: PrivateAsk): WireReply {
+function cancelAll({ venue, account }: PrivateRequest): WireReply {
   return success([...account.active.values()].filter(order => venue.cancel(order)).map(order => order.oid));
 }
 
 /** Replaces an order (v3) with a new one. Needs the new lock in addition to the old. */
-function replace(ask: PrivateAsk): WireReply {
+function replace(ask: PrivateRequest): WireReply {
   const { venue, account } = ask;
   const target = changing(ask);
   if (target.kind === 'refused') return failure(target);
@@ -158,13 +158,13 @@ function replace(ask: PrivateAsk): WireReply {
   };
   const outside = outsideBounds(book.instrument, draft);
   if (outside) return failure(outside);
-  const checked = admitted(venue, account, book, draft);
+  const checked = finalChecks(venue, account, book, draft);
   if (checked.kind === 'refused') return failure(checked);
   return success({ oid: venue.replace(order, book, draft, checked.value.lock).oid });
 }
 
 /** Changes price, amount or stop of an order (v4). Needs only the difference of the locks. */
-function modify(ask: PrivateAsk): WireReply {
+function modify(ask: PrivateRequest): WireReply {
   const { venue } = ask;
   const target = changing(ask);
   if (target.kind === 'refused') return failure(target);
@@ -187,7 +187,7 @@ function modify(ask: PrivateAsk): WireReply {
 type Name = { readonly oid: string } | { readonly originId: string };
 
 /** Returns the orders that a lookup or cancel names. */
-function namedIn({ venue, path, query }: PrivateAsk): Verdict<Name[]> {
+function orderNameFrom({ venue, path, query }: PrivateRequest): Verdict<Name[]> {
   const list = (text: string | undefined, separator: RegExp) => (text ?? '').split(separator).filter(id => id !== '');
   const lists: readonly (readonly Name[])[] = [
     list(path['oid'], /[-,]/).map(oid => ({ oid })),
@@ -218,10 +218,10 @@ function activeOf(venue: Venue, account: Account, name: Name): VenueOrder | unde
 type Changing = { readonly order: VenueOrder; readonly book: VenueBook; readonly fields: Fields };
 
 /** Returns the order that a PATCH changes, and its body. */
-function changing(ask: PrivateAsk): Verdict<Changing> {
+function changing(ask: PrivateRequest): Verdict<Changing> {
   const { venue, account, body } = ask;
   if (venue.switches.api === 'off') return refused('1000');
-  const named = namedIn(ask);
+  const named = orderNameFrom(ask);
   if (named.kind === 'refused') return named;
   if (named.value.length > 1) return refused('0361', 'one order at a time');
   const fields = orderFieldsOf(body, venue.switches);

@@ -5,7 +5,7 @@
 import { money, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
 import type { Millis, Price, Side, WireReply } from '../../core/index.ts';
 import { pageOf, wholeOf } from './route.ts';
-import type { PublicAsk, Route } from './route.ts';
+import type { PublicRequest, Route } from './route.ts';
 import { joined } from '../venue/tradeHistory.ts';
 import type { MinuteCandle } from '../venue/tradeHistory.ts';
 import type { Venue } from '../venue/venue.ts';
@@ -28,7 +28,7 @@ const HOUR = 3_600_000;
 const BUCKET_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 14_400, 21_600, 43_200, 86_400, 259_200, 604_800];
 
 /** Returns exactly the eleven fields of a live row (public-facts 4.1). */
-function availableBooks({ venue }: PublicAsk): WireReply {
+function availableBooks({ venue }: PublicRequest): WireReply {
   const percent = venue.switches.flatRate === 'percent';
   return success(
     [...venue.books.values()].map(({ rules, fees }) => {
@@ -53,7 +53,7 @@ function availableBooks({ venue }: PublicAsk): WireReply {
   );
 }
 
-function orderBook({ venue, query }: PublicAsk): WireReply {
+function orderBook({ venue, query }: PublicRequest): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
   if (isSilent(venue, book)) return failureOf('1000');
@@ -115,7 +115,7 @@ function cached(cache: WeakMap<VenueBook, Cached>, book: VenueBook, make: () => 
   return text;
 }
 
-function trades(ask: PublicAsk): WireReply {
+function trades(ask: PublicRequest): WireReply {
   const { venue, query } = ask;
   const name = query.get('book') ?? '';
   if (name === '') return failureOf('0301', 'book is missing');
@@ -136,7 +136,7 @@ function trades(ask: PublicAsk): WireReply {
   );
 }
 
-function ticker({ venue, query }: PublicAsk): WireReply {
+function ticker({ venue, query }: PublicRequest): WireReply {
   const name = query.get('book');
   if (name === undefined) {
     if (venue.switches.tickerWithoutBook === '0301') return failureOf('0301', 'book is missing');
@@ -178,7 +178,7 @@ const volumeText = (book: VenueBook, candle: MinuteCandle | undefined): string =
   textOfMoney(money(BigInt(candle?.lots ?? 0) * book.instrument.lotMoney), 8);
 
 /** Returns candles. Undocumented, but called by a common client (public-facts 4.5). */
-function ohlc({ venue, query }: PublicAsk): WireReply {
+function ohlc({ venue, query }: PublicRequest): WireReply {
   const book = venue.books.get(query.get('book') ?? '');
   if (!book) return failureOf('0301', query.get('book') ?? 'book is missing');
   const seconds = wholeOf(query.get('time_bucket'), null);

@@ -1,7 +1,7 @@
 /** REST interface as a pure, synchronous function of a request and its address. */
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import { accountRoutes } from './accountRoutes.ts';
-import { Gate, may } from '../venue/auth.ts';
+import { Gate, mayUse } from '../venue/auth.ts';
 import { catalogueRoutes } from './catalogueRoutes.ts';
 import { refused, statusOf } from '../wire/codes.ts';
 import type { Refused } from '../wire/codes.ts';
@@ -75,7 +75,7 @@ export function restOf(venue: Venue, desks: Desks, routes: readonly Route[] = RO
     const key = admitted.value;
     const payer = payerOf(route, key.account.id, switches);
     if (payer !== null && !within(payer, 'private')) return refuse(refused('0801'));
-    if (!may(key, route.permission)) return refuse(refused('0202'));
+    if (!mayUse(key, route.permission)) return refuse(refused('0202'));
     if (flaw !== null) return flawAt(route, flaw);
     return route.handle({ ...ask, ...desks, account: key.account });
   };

@@ -6,7 +6,7 @@ import { deskAmount, bare, rateText, rfqFailure, rfqRefused, timeSeconds } from 
 import type { RfqVerdict } from '../desks/rfqCodes.ts';
 import { conversionPage } from '../desks/rfqPages.ts';
 import { objectOf } from './parameters.ts';
-import type { Method, PrivateAsk, Route } from './route.ts';
+import type { Method, PrivateRequest, Route } from './route.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import type { Switches } from '../switches/switches.ts';
 import { isUuid } from '../wire/uuid.ts';
@@ -15,7 +15,7 @@ const rfqRoute = (
   method: Method,
   pattern: string,
   permission: 'account' | 'orders',
-  handle: (ask: PrivateAsk) => WireReply,
+  handle: (ask: PrivateRequest) => WireReply,
   conversions = false,
 ): Route => ({
   scope: 'private',
@@ -39,7 +39,7 @@ export const rfqRoutes: readonly Route[] = [
   rfqRoute('GET', 'conversions', 'account', conversions, true),
 ];
 
-function pairs({ venue, query, rfq }: PrivateAsk): WireReply {
+function pairs({ venue, query, rfq }: PrivateRequest): WireReply {
   if (venue.switches.rfqPairs !== 'listed') return rfqFailure(rfqRefused(venue.switches.rfqPairs));
   const [source, target] = [query.get('source'), query.get('target')];
   const wrong = [source, target].findIndex(ticker => ticker && tickerOf(ticker) === null);
@@ -58,7 +58,7 @@ function pairs({ venue, query, rfq }: PrivateAsk): WireReply {
   });
 }
 
-function requestQuote(ask: PrivateAsk): WireReply {
+function requestQuote(ask: PrivateRequest): WireReply {
   const { venue, account, rfq, body } = ask;
   const parsed = objectOf(body);
   const fields = parsed.kind === 'done' ? parsed.value : {};
@@ -68,12 +68,12 @@ function requestQuote(ask: PrivateAsk): WireReply {
   return quoted.kind === 'refused' ? rfqFailure(quoted) : bare(quoteOf(ask, quoted.value));
 }
 
-function quoteById(ask: PrivateAsk): WireReply {
+function quoteById(ask: PrivateRequest): WireReply {
   const found = ask.rfq.find(ask.account, ask.path['quote_id']!);
   return found.kind === 'refused' ? rfqFailure(found) : bare(quoteOf(ask, found.value));
 }
 
-function convert({ account, rfq, body }: PrivateAsk): WireReply {
+function convert({ account, rfq, body }: PrivateRequest): WireReply {
   const parsed = objectOf(body);
   const id = parsed.kind === 'done' ? parsed.value['quote_id'] : undefined;
   const made = rfq.convert(account, typeof id === 'string' ? id : '');
@@ -81,7 +81,7 @@ function convert({ account, rfq, body }: PrivateAsk): WireReply {
 }
 
 /** Returns a conversion: 400 for a malformed id, 404 for an unknown id, 403 for another account's. */
-function conversionById({ account, rfq, path }: PrivateAsk): WireReply {
+function conversionById({ account, rfq, path }: PrivateRequest): WireReply {
   const id = path['conversion_id']!;
   if (!isUuid(id)) return rfqFailure(rfqRefused('bad_request', 'the id is not a UUID'));
   const conversion = rfq.conversion(id.toLowerCase());
@@ -91,7 +91,7 @@ function conversionById({ account, rfq, path }: PrivateAsk): WireReply {
     : rfqFailure(rfqRefused('forbidden_request'));
 }
 
-function conversions({ venue, account, rfq, pageTokens, query }: PrivateAsk): WireReply {
+function conversions({ venue, account, rfq, pageTokens, query }: PrivateRequest): WireReply {
   const page = conversionPage(rfq.conversionsOf(account), account.id, query, pageTokens, venue.switches);
   if (page.kind === 'refused') return rfqFailure(page);
   const { list, next, total } = page.value;
@@ -150,7 +150,7 @@ const isNumber = (given: unknown): given is string => typeof given === 'string' 
 
 const upper = (currency: string): string => currency.toUpperCase();
 
-function quoteOf({ venue, rfq }: PrivateAsk, quote: DeskQuote): Record<string, unknown> {
+function quoteOf({ venue, rfq }: PrivateRequest, quote: DeskQuote): Record<string, unknown> {
   const { pair, maxTradable } = quote;
   const expires = timeSeconds(quote.expiresAt);
   return {

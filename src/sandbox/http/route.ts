@@ -12,7 +12,7 @@ import type { Webhooks } from '../desks/webhooks.ts';
 
 export type Method = WireRequest['method'];
 
-export type PublicAsk = {
+export type PublicRequest = {
   readonly venue: Venue;
   readonly webhooks: Webhooks;
   readonly body: string;
@@ -28,14 +28,14 @@ export type Desks = {
   readonly pageTokens: PageTokens;
   readonly webhooks: Webhooks;
 };
-export type PrivateAsk = PublicAsk & Desks & { readonly account: Account };
+export type PrivateRequest = PublicRequest & Desks & { readonly account: Account };
 
 export type Route =
   | {
       readonly scope: 'public';
       readonly method: Method;
       readonly pattern: string;
-      readonly handle: (ask: PublicAsk) => WireReply;
+      readonly handle: (ask: PublicRequest) => WireReply;
     }
   | {
       readonly scope: 'private';
@@ -46,20 +46,20 @@ export type Route =
       readonly exempt?: true;
       /** Envelope of errors before the handler; v3 if absent. */
       readonly face?: 'rfq';
-      readonly handle: (ask: PrivateAsk) => WireReply;
+      readonly handle: (ask: PrivateRequest) => WireReply;
     };
 
 /** Returns a private route that reads; `permission`: what its key needs. */
 export const readRoute = (
   pattern: string,
-  handle: (ask: PrivateAsk) => WireReply,
+  handle: (ask: PrivateRequest) => WireReply,
   permission: 'account' | 'balances' = 'account',
 ): Route => ({ scope: 'private', method: 'GET', pattern, permission, handle });
 
 export type PageQuery = { readonly limit: number; readonly sort: 'asc' | 'desc'; readonly marker?: number };
 
 /** Parses limit (default 25, at most 100), sort (default desc) and marker (a trade id) of a page; rejects with 0320. */
-export function pageOf({ query, venue }: PublicAsk): Verdict<PageQuery> {
+export function pageOf({ query, venue }: PublicRequest): Verdict<PageQuery> {
   const limit = limitOf(query, 25, venue.switches);
   if (limit === null) return refused('0320', 'limit');
   if (limit > 100 && venue.switches.limitAboveMax === '0320') return refused('0320', 'limit');
@@ -71,7 +71,7 @@ export function pageOf({ query, venue }: PublicAsk): Verdict<PageQuery> {
 }
 
 /** Parses the limit of a list: `fallback` if absent, null if invalid. The documents do not define a limit below 1. */
-export function limitOf(query: PublicAsk['query'], fallback: number, { limitBelowOne }: Switches): number | null {
+export function limitOf(query: PublicRequest['query'], fallback: number, { limitBelowOne }: Switches): number | null {
   const text = query.get('limit');
   const isBelowOne = text !== undefined && /^(?:0+|-\d{1,15})$/.test(text);
   if (isBelowOne) return limitBelowOne === 'default' ? fallback : null;

@@ -1,7 +1,7 @@
 /** Webhook routes: registration of callback URLs, and the list of signing keys (rfq 4.7, public-facts 15). */
 import type { WireReply } from '../../core/index.ts';
 import { objectOf } from './parameters.ts';
-import type { PrivateAsk, PublicAsk, Route } from './route.ts';
+import type { PrivateRequest, PublicRequest, Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import { allowedUrl } from '../desks/webhooks.ts';
 import { reply } from '../wire/wire.ts';
@@ -17,7 +17,7 @@ const EVENT = 'TRANSACTION';
  * Checks: a JSON object; callback_url is a URL of an allowed host; events is a list of TRANSACTION; no registration
  * yet.
  */
-function register({ venue, account, body, webhooks }: PrivateAsk): WireReply {
+function register({ venue, account, body, webhooks }: PrivateRequest): WireReply {
   const { switches } = venue;
   const refuse = (error: string) => refusal(error, switches);
   const fields = objectOf(body);
@@ -44,7 +44,7 @@ function register({ venue, account, body, webhooks }: PrivateAsk): WireReply {
   );
 }
 
-function publicKeys({ webhooks }: PublicAsk): WireReply {
+function publicKeys({ webhooks }: PublicRequest): WireReply {
   return reply(200, JSON.stringify(webhooks.keys.list()));
 }
 

@@ -107,7 +107,7 @@ class Flow implements Market {
       );
     }
     this.#origin = place.clock.elapsed();
-    place.onHouseFill((id, side, _price, amount, maker) => this.#onFill(id, side, amount, maker));
+    place.onSyntheticFill((id, side, _price, amount, maker) => this.#onFill(id, side, amount, maker));
     for (const kind of MAKERS) {
       const maker = new FlowMaker(kind, this.#scale, this.#random, place, this.#scene(0));
       this.#makers.push(maker);

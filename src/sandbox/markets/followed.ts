@@ -31,7 +31,7 @@ export type ExecutionContext = {
    * Executions of the same moment share a sweep: lots that filled account orders are not available again at worse
    * prices. If omitted, each execution is separate.
    */
-  readonly moment?: number;
+  readonly sweepTime?: number;
   /** Mark that precedes the execution: it can only fill orders known at the mark. */
   readonly mark?: number;
   /** Number of the order that was hit; 0 if it is no longer known, absent if orders are not numbered. */
@@ -124,7 +124,7 @@ export class FollowedMarket {
     taker: Side,
     price: Price,
     lots: Amount,
-    { mark = Infinity, moment = Number.NaN, maker }: ExecutionContext = {},
+    { mark = Infinity, sweepTime = Number.NaN, maker }: ExecutionContext = {},
   ): void {
     this.#look();
     const side = opposite(taker);
@@ -132,7 +132,7 @@ export class FollowedMarket {
     const own = this.#own[side].filter(order => order.seen <= mark);
     const sign = side === 'sell' ? 1 : -1;
     const rule = this.#queues === null || maker === undefined ? this.#model.rule : byNumber;
-    this.#sweep.begin(moment, sign, price);
+    this.#sweep.begin(sweepTime, sign, price);
     rule.traded(own, sign, price, lots, this.#fill, maker ?? 0, this.#sweep);
     this.#dropFilled();
     this.#counts.trades++;

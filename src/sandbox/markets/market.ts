@@ -49,7 +49,7 @@ export interface Marketplace {
   /** Registers a call after each cancel of an account order, outside of any match. */
   onCancel(call: () => void): void;
   /** Registers a call after each execution of a simulator order. It runs inside the match and must not place orders. */
-  onHouseFill(call: (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void): void;
+  onSyntheticFill(call: (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void): void;
 }
 
 /** Resting order of an account; `at` is the time from which it rests, on the clock's `now`. */

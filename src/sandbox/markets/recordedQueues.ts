@@ -19,7 +19,7 @@ export class RecordedQueues {
   /** Account orders by side, best price first, then oldest first. */
   readonly #own: Record<Side, Own[]> = { buy: [], sell: [] };
   /** Whether the last book row was a snapshot, which does not show later orders. */
-  #isPicture = false;
+  #isSnapshot = false;
 
   /** `depth`: levels per side in the recording. */
   constructor(place: FollowedPlace, book: RecordedBook, depth: number) {
@@ -45,7 +45,7 @@ export class RecordedQueues {
         const restedAt = at - startedAt + 0.01;
         const came: Own = { id, place: price, left, front: 0, traded: 0, joined: 0, restedAt };
         const { queue } = this.#model;
-        if (this.#isPicture || this.#isBehind(side, price)) queue.joinedUnseen(came, Infinity);
+        if (this.#isSnapshot || this.#isBehind(side, price)) queue.joinedUnseen(came, Infinity);
         else queue.joined(came, this.#levels(side).amountOf(price));
         return came;
       });
@@ -60,19 +60,19 @@ export class RecordedQueues {
 
   /** Call before a step that follows a snapshot. */
   stepped(): void {
-    if (this.#isPicture) this.#seen();
-    this.#isPicture = false;
+    if (this.#isSnapshot) this.#seen();
+    this.#isSnapshot = false;
   }
 
   /** Call after a snapshot is applied. */
-  pictured(): void {
-    this.#isPicture = true;
+  onSnapshot(): void {
+    this.#isSnapshot = true;
     this.#seen();
   }
 
   /** Applies a recorded trade of `lots` on a side at a price. Returns the lots that filled account orders. */
   traded(side: Side, price: Price, lots: number, sweep: Sweep): number {
-    if (!this.#isPicture && this.#depth < Infinity) this.#seen();
+    if (!this.#isSnapshot && this.#depth < Infinity) this.#seen();
     let filled = 0;
     const fill = ({ id }: Own, part: number): void => {
       filled += part;

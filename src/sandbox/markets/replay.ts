@@ -97,7 +97,7 @@ class Replay implements Market {
     // An account order may have taken part of a level that crossed it. Once that order is canceled, the level is
     // restored as recorded.
     place.onCancel(() => house.regrow());
-    place.onHouseFill((_id, _side, price, lots, maker) => {
+    place.onSyntheticFill((_id, _side, price, lots, maker) => {
       if (maker) this.#met.push({ price, lots });
     });
     this.#origin = place.clock.elapsed();
@@ -171,7 +171,7 @@ class Replay implements Market {
     const queues = this.#queues;
     let inPicture = false;
     const endPicture = (): void => {
-      if (inPicture) queues?.pictured();
+      if (inPicture) queues?.onSnapshot();
       inPicture = false;
     };
     queues?.look(this.#startedAt());
@@ -269,7 +269,7 @@ class Replay implements Market {
     // Levels at prices that the taker's own side now bids or offers cannot be shown. The sweep meets their orders
     // first.
     const against = side === 'buy' ? place.bestBid() + 1 : place.bestAsk() - 1;
-    let passed = against > 0 && sweep.isOpen ? sweep.before(against, amount) : 0;
+    let passed = against > 0 && sweep.isOpen ? sweep.tradeBetterThan(against, amount) : 0;
     this.#clearBefore(maker, price);
     this.#met.length = 0;
     const rest = (amount - passed) as Amount;
@@ -300,7 +300,7 @@ class Replay implements Market {
     for (const there of prices) {
       if (!(there * sign < price * sign)) continue;
       this.#touched[side].add(there);
-      house.shrink(side, there as Price, this.#sweep.standingAt(there));
+      house.shrink(side, there as Price, this.#sweep.remainingAt(there));
     }
     if (prices.size > 0) house.grow();
   }

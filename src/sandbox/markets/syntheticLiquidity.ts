@@ -5,12 +5,12 @@
 import type { Amount, Price, Side } from '../../core/index.ts';
 import type { Marketplace } from './market.ts';
 
-type HouseOrder = { readonly id: number; left: number };
+type SyntheticOrder = { readonly id: number; left: number };
 type Level = {
   readonly side: Side;
   readonly price: Price;
   /** Orders in time priority, oldest first. */
-  readonly orders: HouseOrder[];
+  readonly orders: SyntheticOrder[];
   total: number;
   wanted: number;
   /**
@@ -35,7 +35,7 @@ const ORDERS_AT_PRICE = 8;
 export class SyntheticLiquidity {
   readonly #place: Marketplace;
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
-  readonly #orders = new Map<number, { readonly order: HouseOrder; readonly level: Level }>();
+  readonly #orders = new Map<number, { readonly order: SyntheticOrder; readonly level: Level }>();
   /** Levels with less than the wanted amount. */
   readonly #short = new Set<Level>();
   /** Those of them that an opposite order blocks. */
@@ -49,7 +49,7 @@ export class SyntheticLiquidity {
   constructor(place: Marketplace, crossing?: Crossing) {
     this.#place = place;
     this.#crossing = crossing;
-    place.onHouseFill((id, _side, _price, amount, maker) => {
+    place.onSyntheticFill((id, _side, _price, amount, maker) => {
       if (maker) this.#filled(id, amount);
     });
   }
@@ -84,8 +84,8 @@ export class SyntheticLiquidity {
     for (let over = level.total - wanted; over > 0; over = level.total - wanted) {
       const last = level.orders.at(-1);
       if (!last) throw new Error(`house level ${side} ${price} has ${level.total} lots and no order`);
-      if (last.left <= over) this.#took(level, last, last.left, this.#place.cancel(last.id));
-      else this.#took(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
+      if (last.left <= over) this.#checkTaken(level, last, last.left, this.#place.cancel(last.id));
+      else this.#checkTaken(level, last, over, (last.left - this.#place.reduce(last.id, over as Amount)) as Amount);
     }
     if (level.total < wanted) this.#short.add(level);
     else this.#settle(level);
@@ -158,7 +158,7 @@ export class SyntheticLiquidity {
       const merged = this.#youngestToMerge(level);
       if (merged) {
         missing += merged.left;
-        this.#took(level, merged, merged.left, this.#place.cancel(merged.id));
+        this.#checkTaken(level, merged, merged.left, this.#place.cancel(merged.id));
       }
       const result = this.#place.place(side, price, missing as Amount, 'GTC');
       level.spent += blocked ? result.traded : 0;
@@ -178,7 +178,7 @@ export class SyntheticLiquidity {
   }
 
   /** Merging two simulator orders is safe if the price has no other orders. */
-  #youngestToMerge(level: Level): HouseOrder | undefined {
+  #youngestToMerge(level: Level): SyntheticOrder | undefined {
     if (level.orders.length < ORDERS_AT_PRICE) return undefined;
     return this.#place.amountAt(level.side, level.price) === level.total ? level.orders.at(-1) : undefined;
   }
@@ -199,12 +199,12 @@ export class SyntheticLiquidity {
   }
 
   /** This bookkeeping must agree with the exchange to the lot. */
-  #took(level: Level, order: HouseOrder, expected: number, took: Amount): void {
+  #checkTaken(level: Level, order: SyntheticOrder, expected: number, took: Amount): void {
     if (took !== expected) throw new Error(`house order ${order.id} gave ${took} lots instead of ${expected}`);
     this.#take(level, order, took);
   }
 
-  #take(level: Level, order: HouseOrder, amount: number): void {
+  #take(level: Level, order: SyntheticOrder, amount: number): void {
     level.total -= amount;
     order.left -= amount;
     if (order.left > 0) return;

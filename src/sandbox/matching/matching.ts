@@ -31,7 +31,7 @@ export interface ExecutionSink {
 }
 
 /** Owner of orders from the venue's market actors; self-trade rules never apply to it. */
-export const HOUSE = 0;
+export const SYNTHETIC_OWNER = 0;
 
 /** Maximum number of live orders per book. */
 export const ORDERS_MAX = 2 ** 22;
@@ -147,7 +147,7 @@ export class MatchingBook {
     if (!(slot >= 0 && amount > 0 && left >= 0)) throw new RangeError(`order ${id} cannot give ${amount} lots`);
     const level = this.#level[slot]!;
     const [owner, since, price] = [this.#owner[slot]!, this.#at[slot]!, this.#price[level]! as Price];
-    const taker = this.#claim(HOUSE, at);
+    const taker = this.#claim(SYNTHETIC_OWNER, at);
     if (left === 0) {
       this.#unlink(slot);
       this.#release(slot);
@@ -155,7 +155,7 @@ export class MatchingBook {
       this.#left[slot] = left;
       this.#total[level]! -= amount;
     }
-    this.#sink.executed(id, owner, this.#id[taker]!, HOUSE, price, amount, left as Amount, since);
+    this.#sink.executed(id, owner, this.#id[taker]!, SYNTHETIC_OWNER, price, amount, left as Amount, since);
     this.#release(taker);
     this.sequence++;
   }
@@ -265,7 +265,7 @@ export class MatchingBook {
     const opposite = side === BUY ? this.#asks : this.#bids;
     const takerId = this.#id[taker]!;
     const owner = this.#owner[taker]!;
-    const prevent = owner !== HOUSE && this.selfTrade !== 'allow';
+    const prevent = owner !== SYNTHETIC_OWNER && this.selfTrade !== 'allow';
     let left: number = amount;
     let value: bigint = budget ?? 0n;
     for (let level = opposite.best(); level >= 0 && left > 0; level = opposite.best()) {
@@ -326,7 +326,7 @@ export class MatchingBook {
   #coverable(taker: number, side: number, limit: Price, amount: Amount): boolean {
     const opposite = side === BUY ? this.#asks : this.#bids;
     const owner = this.#owner[taker]!;
-    const prevent = owner !== HOUSE && this.selfTrade !== 'allow';
+    const prevent = owner !== SYNTHETIC_OWNER && this.selfTrade !== 'allow';
     let missing: number = amount;
     for (let rank = 0; rank < opposite.count; rank++) {
       const level = opposite.at(rank);

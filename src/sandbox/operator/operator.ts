@@ -7,7 +7,7 @@ import { isDecimalText } from '../../core/index.ts';
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import type { EmbeddedExchange } from '../exchange.ts';
 import { accountOf, fieldsIn, OperatorFault } from './operatorFields.ts';
-import type { OperatorAsk } from './operatorFields.ts';
+import type { OperatorRequest } from './operatorFields.ts';
 import { refundPlanOf, startCrypto, startIssuance, startRedemption } from './operatorTransactions.ts';
 import { matcherOf, queryOf, segmentsOf } from '../wire/paths.ts';
 import type { Respond } from '../http/rest.ts';
@@ -22,7 +22,7 @@ export type OperatorRoute = {
   readonly pattern: string;
   readonly takes: string;
   readonly does: string;
-  readonly handle: (ask: OperatorAsk) => unknown;
+  readonly handle: (ask: OperatorRequest) => unknown;
 };
 
 const operatorRoute = (
@@ -125,7 +125,7 @@ function holds({ headers }: WireRequest, token: string): boolean {
   return timingSafeEqual(digest(headers['authorization'] ?? ''), digest(`Bearer ${token}`));
 }
 
-function transactions({ exchange, query }: OperatorAsk): unknown {
+function transactions({ exchange, query }: OperatorRequest): unknown {
   const account = query.get('account');
   const listed = exchange.transactions.all().filter(each => account === undefined || each.account.id === account);
   return { transactions: listed.map(payloadOf) };
@@ -133,29 +133,29 @@ function transactions({ exchange, query }: OperatorAsk): unknown {
 
 const payloadOf = (transaction: Transaction) => transactionPayload(transaction, 'milliseconds');
 
-function transactionOf({ exchange, path }: OperatorAsk): Transaction {
+function transactionOf({ exchange, path }: OperatorRequest): Transaction {
   const transaction = exchange.transactions.find(path['id']!);
   if (!transaction) throw new OperatorFault('no transaction of this id', 404);
   return transaction;
 }
 
-function refund(ask: OperatorAsk): unknown {
+function refund(ask: OperatorRequest): unknown {
   const transaction = transactionOf(ask);
   const problem = ask.exchange.transactions.refund(transaction, refundPlanOf(transaction.details, ask.fields));
   if (problem !== null) throw new OperatorFault(problem);
   return payloadOf(transaction);
 }
 
-function openAccount({ exchange, fields }: OperatorAsk): unknown {
+function openAccount({ exchange, fields }: OperatorRequest): unknown {
   return exchange.openAccount({ balances: fields.amounts('balances') });
 }
 
-function addKey({ exchange, path }: OperatorAsk): unknown {
+function addKey({ exchange, path }: OperatorRequest): unknown {
   const { id } = accountOf(exchange, path['id']);
   return { id, ...exchange.venue.addKey(id) };
 }
 
-function removeKey({ exchange, path }: OperatorAsk): unknown {
+function removeKey({ exchange, path }: OperatorRequest): unknown {
   const { id } = accountOf(exchange, path['id']);
   const key = path['key']!;
   if (exchange.venue.keys.get(key)?.account.id !== id) throw new OperatorFault(`no key ${key} of account ${id}`, 404);
@@ -163,7 +163,7 @@ function removeKey({ exchange, path }: OperatorAsk): unknown {
   return { id, key };
 }
 
-function changeAccount({ exchange, fields, path }: OperatorAsk): unknown {
+function changeAccount({ exchange, fields, path }: OperatorRequest): unknown {
   const account = accountOf(exchange, path['id']);
   const [rfq, trading] = [fields.flag('rfq'), fields.flag('trading')];
   if (rfq !== undefined) exchange.rfq.allow(account, rfq);
@@ -171,7 +171,7 @@ function changeAccount({ exchange, fields, path }: OperatorAsk): unknown {
   return { id: account.id, rfq: exchange.rfq.mayUse(account), trading: account.trading };
 }
 
-function changeBook({ exchange, fields, path }: OperatorAsk): unknown {
+function changeBook({ exchange, fields, path }: OperatorRequest): unknown {
   const { venue } = exchange;
   const name = path['book']!;
   if (!venue.books.has(name)) throw new OperatorFault(`no book ${name}`, 404);
@@ -206,21 +206,21 @@ const RULE_FIELDS = [
   ['maximum_value', 'maximumValue'],
 ] as const;
 
-function cancelQuote({ exchange, path }: OperatorAsk): unknown {
+function cancelQuote({ exchange, path }: OperatorRequest): unknown {
   if (!exchange.rfq.cancel(path['id']!)) throw new OperatorFault('no open quote of this id', 404);
   return { id: path['id'] };
 }
 
-function changeSwitches({ exchange, fields }: OperatorAsk): unknown {
+function changeSwitches({ exchange, fields }: OperatorRequest): unknown {
   exchange.venue.set(fields.all);
   return exchange.venue.switches;
 }
 
-function truth({ exchange }: OperatorAsk): unknown {
+function truth({ exchange }: OperatorRequest): unknown {
   return { ...truthText(exchange.truth()), deliveries: exchange.webhooks.counts };
 }
 
-function webhooks({ exchange }: OperatorAsk): unknown {
+function webhooks({ exchange }: OperatorRequest): unknown {
   const list = exchange.webhooks.registrations();
   return {
     webhooks: list.map(({ id, callbackUrl, account }) => ({ id, callback_url: callbackUrl, account: account.id })),
@@ -228,12 +228,12 @@ function webhooks({ exchange }: OperatorAsk): unknown {
   };
 }
 
-function removeWebhook({ exchange, path }: OperatorAsk): unknown {
+function removeWebhook({ exchange, path }: OperatorRequest): unknown {
   if (!exchange.webhooks.remove(Number(path['id']))) throw new OperatorFault('no webhook of this id', 404);
   return { id: Number(path['id']) };
 }
 
-function rotate({ exchange }: OperatorAsk): unknown {
+function rotate({ exchange }: OperatorRequest): unknown {
   exchange.webhooks.keys.rotate();
   return exchange.webhooks.keys.list();
 }

@@ -32,7 +32,7 @@ export type OperatorFields = {
 };
 
 /** Operator's call as passed to its handler. */
-export type OperatorAsk = {
+export type OperatorRequest = {
   readonly exchange: EmbeddedExchange;
   readonly fields: OperatorFields;
   readonly path: Readonly<Record<string, string>>;

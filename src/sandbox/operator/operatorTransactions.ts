@@ -1,6 +1,6 @@
 /** Operator's calls that start a deposit, withdrawal, issuance or redemption. */
 import { accountOf, OperatorFault } from './operatorFields.ts';
-import type { OperatorAsk, OperatorFields } from './operatorFields.ts';
+import type { OperatorRequest, OperatorFields } from './operatorFields.ts';
 import { transactionPayload } from '../desks/transactionPayload.ts';
 import { REFUND_STEPS } from '../desks/transactions.ts';
 import type { Details, Failure, TransactionPlan, RefundPlan } from '../desks/transactions.ts';
@@ -12,7 +12,7 @@ const METHODS = ['SPEI', 'PLATFORM_TRANSFER'] as const;
  * Starts a crypto transfer and returns its event payload (rfq 2.5). Throws an `OperatorFault`: 400 on a wrong field or
  * insufficient balance, 404 on an unknown account.
  */
-export function startCrypto(ask: OperatorAsk, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL'): unknown {
+export function startCrypto(ask: OperatorRequest, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL'): unknown {
   const { fields, exchange } = ask;
   const asset = fields.text('asset')?.toLowerCase();
   if (asset === undefined) throw new OperatorFault('asset: expected a ticker like btc');
@@ -31,7 +31,7 @@ export function startCrypto(ask: OperatorAsk, kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_W
  * Starts an issuance. It credits the fiat asset, because the stablecoin is not traded here. Returns and throws like
  * `startCrypto`.
  */
-export function startIssuance(ask: OperatorAsk): unknown {
+export function startIssuance(ask: OperatorRequest): unknown {
   const { fields, exchange } = ask;
   const method = fields.oneOf('method', METHODS, 'SPEI');
   const spei = method === 'SPEI';
@@ -59,7 +59,7 @@ export function startIssuance(ask: OperatorAsk): unknown {
  * Starts a redemption, which debits the sum immediately. Default asset: mxn for SPEI, brl for a platform transfer.
  * Returns and throws like `startCrypto`.
  */
-export function startRedemption(ask: OperatorAsk): unknown {
+export function startRedemption(ask: OperatorRequest): unknown {
   const { fields } = ask;
   const method = fields.oneOf('method', METHODS, 'SPEI');
   const spei = method === 'SPEI';
@@ -95,7 +95,7 @@ const CLABE = '646180000000000001';
 
 const fiatOf = (method: (typeof METHODS)[number]): string => (method === 'SPEI' ? 'mxn' : 'brl');
 
-function start({ exchange, fields }: OperatorAsk, details: Exclude<Details, { kind: 'CONVERSION' }>): unknown {
+function start({ exchange, fields }: OperatorRequest, details: Exclude<Details, { kind: 'CONVERSION' }>): unknown {
   const account = accountOf(exchange, fields.text('account'));
   const refund = fields.part('refund');
   const plan: TransactionPlan = {

@@ -159,12 +159,14 @@ class PublicStream implements Stream {
     const sent = this.#venue.clock.now();
     const { switches } = this.#venue;
     if (event.trades.length > 0) this.#spread('trades', event.book, 1, () => tradesFrame(event, sent));
-    this.#spread('diff-orders', event.book, this.#timesOf(), () => diffFrame(event, sent, switches.cancelledAmounts));
+    this.#spread('diff-orders', event.book, this.#copiesToSend(), () =>
+      diffFrame(event, sent, switches.cancelledAmounts),
+    );
     if (withOrders !== null) this.#spread('orders', event.book, 1, () => ordersFrame(event.book, withOrders, sent));
   }
 
   /** Returns the number of times to send this diff-orders frame: 0 to drop it, 2 to repeat it. */
-  #timesOf(): number {
+  #copiesToSend(): number {
     this.#diffs++;
     const { streamDropEvery, streamRepeatEvery } = this.#venue.switches;
     if (streamDropEvery > 0 && this.#diffs % streamDropEvery === 0) return 0;

@@ -88,7 +88,7 @@ export class Gate {
 }
 
 /** Whether the key has a permission; if not, the request is rejected with 0202 (public-facts 2.4). */
-export const may = (key: ApiKey, permission: Permission): boolean => key.permissions.has(permission);
+export const mayUse = (key: ApiKey, permission: Permission): boolean => key.permissions.has(permission);
 
 function credentialsOf(request: WireRequest, form: Switches['authHeaders']): Credentials | null {
   const { headers } = request;

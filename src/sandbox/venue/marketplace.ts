@@ -3,7 +3,7 @@ import type { Venue } from './venue.ts';
 import type { FollowedPlace } from '../markets/market.ts';
 import { opposite } from '../../core/index.ts';
 import type { Amount, Millis, Price, Side } from '../../core/index.ts';
-import { HOUSE } from '../matching/matching.ts';
+import { SYNTHETIC_OWNER } from '../matching/matching.ts';
 import type { VenueBook } from './venueBook.ts';
 
 /** Returns the interface of a book. Throws a RangeError if the book is not listed. */
@@ -16,17 +16,17 @@ export function marketplaceOf(venue: Venue, name: string): FollowedPlace {
     clock: venue.clock,
     random: venue.marketRandom,
     feed: book.feed,
-    place: (side, price, amount, timeInForce) => book.placeHouse(side, price, amount, timeInForce),
+    place: (side, price, amount, timeInForce) => book.placeSynthetic(side, price, amount, timeInForce),
     takeStanding: (side, price, amount, since) => takeStanding(book, side, price, amount, since),
-    cancel: id => book.cancelHouse(id),
-    reduce: (id, by) => book.reduceHouse(id, by),
+    cancel: id => book.cancelSynthetic(id),
+    reduce: (id, by) => book.reduceSynthetic(id, by),
     bestBid: () => engine.bestBid(),
     bestAsk: () => engine.bestAsk(),
     amountAt: (side, price) => engine.amountAt(side, price),
     accountOrders: side => book.accountOrders(side),
     hit: (id, amount) => book.hit(id, amount),
     onCancel: call => void book.cancels.push(call),
-    onHouseFill: call => void book.houseFills.push(call),
+    onSyntheticFill: call => void book.syntheticFillListeners.push(call),
   };
 }
 
@@ -36,7 +36,7 @@ function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount,
   const met: { readonly id: number; readonly lots: Amount }[] = [];
   book.engine.eachOrder(opposite(side), (id, owner, price, lots, at) => {
     if (side === 'buy' ? price > limit : price < limit) return false;
-    if (owner !== HOUSE && at >= since) {
+    if (owner !== SYNTHETIC_OWNER && at >= since) {
       late = true;
       return true;
     }
@@ -45,7 +45,7 @@ function takeStanding(book: VenueBook, side: Side, limit: Price, amount: Amount,
     return left > 0;
   });
   // Usually no account order is that recent, and an ordinary IOC order gives the same result.
-  if (!late) return book.placeHouse(side, limit, amount, 'IOC').traded;
+  if (!late) return book.placeSynthetic(side, limit, amount, 'IOC').traded;
   for (const { id, lots } of met) book.hit(id, lots);
   return (amount - left) as Amount;
 }

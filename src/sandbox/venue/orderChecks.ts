@@ -73,7 +73,7 @@ export function checkedOrder(venue: Venue, account: Account, body: Fields): Verd
   if (outside) return outside;
   if (slippage.kind === 'refused') return slippage;
   if (margin !== draft.marginOrderType) return refused('0304', 'margin_order_type');
-  return admitted(venue, account, book, draft);
+  return finalChecks(venue, account, book, draft);
 }
 
 /** Whether the text is a valid id chosen by the client (rest-api 0). */
@@ -82,7 +82,7 @@ export const isOriginId = (text: string): boolean => /^[A-Za-z0-9_-]{1,40}$/.tes
 /**
  * Makes the last checks of a draft, against its account and the current book: origin_id, open orders, engine, funds.
  */
-export function admitted(venue: Venue, account: Account, book: VenueBook, draft: Draft): Verdict<CheckedDraft> {
+export function finalChecks(venue: Venue, account: Account, book: VenueBook, draft: Draft): Verdict<CheckedDraft> {
   const { switches } = venue;
   const { originId } = draft;
   if (originId !== undefined && !isOriginId(originId)) return refused('0304', 'origin_id');
@@ -240,7 +240,7 @@ function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): bool
   const reference = switches.slippageReference === 'last' && book.history.last > 0 ? book.history.last : best;
   if (reference === 0) return false;
   const limit = slipped(reference, draft.side, draft.slippage!);
-  const reach = swept(book, draft, limit);
+  const reach = estimateSweep(book, draft, limit);
   return reach.whole;
 }
 
@@ -248,7 +248,11 @@ function withinSlippage(book: VenueBook, draft: Draft, switches: Switches): bool
  * Computes the fill of a market order in the current book, down to a limit: lots, value, and whether it would be
  * complete.
  */
-function swept(book: VenueBook, draft: Draft, limit: Price | null): { lots: bigint; value: bigint; whole: boolean } {
+function estimateSweep(
+  book: VenueBook,
+  draft: Draft,
+  limit: Price | null,
+): { lots: bigint; value: bigint; whole: boolean } {
   const lotsMax = draft.minor === undefined ? BigInt(draft.amount) : null;
   const valueMax = draft.minor === undefined ? null : draft.minor / book.instrument.tickLotMoney;
   let lots = 0n;
@@ -279,8 +283,8 @@ function lockOf(book: VenueBook, draft: Draft, switches: Switches): Money {
   }
   if (draft.type === 'limit') return limitLock(instrument, draft.side, draft.price, draft.amount);
   if (draft.side === 'buy') {
-    return draft.minor ?? ceil8(money(swept(book, draft, null).value * instrument.tickLotMoney));
+    return draft.minor ?? ceil8(money(estimateSweep(book, draft, null).value * instrument.tickLotMoney));
   }
   if (draft.minor === undefined) return moneyOfAmount(instrument, draft.amount);
-  return money(swept(book, draft, null).lots * instrument.lotMoney);
+  return money(estimateSweep(book, draft, null).lots * instrument.lotMoney);
 }

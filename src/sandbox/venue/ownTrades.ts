@@ -37,12 +37,12 @@ export class OwnTrades {
   }
 
   /** Returns the trades of an order, oldest first. */
-  ofOrder(oid: string): readonly OwnTradeRecord[] {
+  byOrder(oid: string): readonly OwnTradeRecord[] {
     return this.#byOid.get(oid) ?? [];
   }
 
   /** Returns the trades of every order with this origin_id, in any book (rest-api 4.3), oldest first. */
-  ofOrigin(originId: string): readonly OwnTradeRecord[] {
+  byOriginId(originId: string): readonly OwnTradeRecord[] {
     return this.#byOrigin.get(originId) ?? [];
   }
 
@@ -63,7 +63,7 @@ export class OwnTrades {
   }
 
   /** Returns the records of a trade id: two if the account traded with itself. */
-  ofTid(tid: number): readonly OwnTradeRecord[] {
+  byTid(tid: number): readonly OwnTradeRecord[] {
     const found: OwnTradeRecord[] = [];
     for (let i = this.#firstAbove(tid - 1); i < this.#all.length && this.#all[i]!.tid === tid; i++)
       found.push(this.#all[i]!);

@@ -33,7 +33,7 @@ export function truthOf(venue: Venue): Truth {
   const imbalance = new Map<string, bigint>(venue.deposited);
   const take = (currency: string, sum: bigint) => imbalance.set(currency, (imbalance.get(currency) ?? 0n) - sum);
   for (const [currency, sum] of venue.feesTaken) take(currency, sum);
-  for (const [currency, sum] of venue.house) take(currency, sum);
+  for (const [currency, sum] of venue.simulatorNetGain) take(currency, sum);
   for (const account of venue.accounts.values()) {
     const balances = new Map<string, { total: Money; locked: Money }>();
     for (const currency of account.currencies()) {

@@ -8,7 +8,7 @@ import { BOOKS, feesOf, NO_BOUND } from './books.ts';
 import type { BookSetup } from './books.ts';
 import { resolved } from './modification.ts';
 import type { Modification } from './modification.ts';
-import { drawnOid } from '../wire/oid.ts';
+import { randomOid } from '../wire/oid.ts';
 import { isActive, limitLock, payingCurrency, unfilled } from './order.ts';
 import type { Draft, VenueOrder } from './order.ts';
 import { feeOn, floor8 } from '../wire/rounding.ts';
@@ -55,7 +55,7 @@ export class Venue implements BookHost {
   readonly keys = new Map<string, ApiKey>();
   /** Fees collected, then the simulators' net gain against the accounts; both by currency. */
   readonly feesTaken = new Map<string, bigint>();
-  readonly house = new Map<string, bigint>();
+  readonly simulatorNetGain = new Map<string, bigint>();
   /** Total deposits less withdrawals, by currency. */
   readonly deposited = new Map<string, bigint>();
   #switches: Switches;
@@ -151,8 +151,8 @@ export class Venue implements BookHost {
     if (this.keys.size >= KEYS_MAX) throw new RangeError(`the venue holds at most ${KEYS_MAX} keys`);
     const account = this.accounts.get(accountId);
     if (!account) throw new RangeError(`no account ${accountId}`);
-    const key = drawnOid(this.#ids);
-    const secret = drawnOid(this.#ids) + drawnOid(this.#ids);
+    const key = randomOid(this.#ids);
+    const secret = randomOid(this.#ids) + randomOid(this.#ids);
     this.keys.set(key, {
       key,
       secret,
@@ -195,8 +195,8 @@ export class Venue implements BookHost {
     account.debit(pay.currency, pay.sum);
     account.credit(receive.currency, receive.sum);
     this.#list(account, 'conversion', [{ currency: pay.currency, sum: money(-pay.sum) }, receive]);
-    add(this.house, pay.currency, pay.sum);
-    add(this.house, receive.currency, money(-receive.sum));
+    add(this.simulatorNetGain, pay.currency, pay.sum);
+    add(this.simulatorNetGain, receive.currency, money(-receive.sum));
     return true;
   }
 
@@ -315,8 +315,8 @@ export class Venue implements BookHost {
     const alone = execution.maker === null ? execution.taker : execution.taker === null ? execution.maker : null;
     if (!alone) return;
     const gains = alone.side === 'sell' ? major : money(-major);
-    add(this.house, instrument.major, gains);
-    add(this.house, instrument.minor, alone.side === 'sell' ? money(-minor) : minor);
+    add(this.simulatorNetGain, instrument.major, gains);
+    add(this.simulatorNetGain, instrument.minor, alone.side === 'sell' ? money(-minor) : minor);
   }
 
   finish(order: VenueOrder, status: 'completed' | 'cancelled'): void {
@@ -370,7 +370,7 @@ export class Venue implements BookHost {
     const last = book.history.last;
     const { stop } = draft;
     const order: VenueOrder = {
-      oid: drawnOid(this.#ids),
+      oid: randomOid(this.#ids),
       book: book.rules.book,
       instrument: book.instrument,
       account,

@@ -15,7 +15,7 @@ import type {
 } from '../../core/index.ts';
 import type { FeeSchedule } from './books.ts';
 import { COMMANDS_MAX, EngineQueue } from '../matching/engineQueue.ts';
-import { HOUSE, MatchingBook, ORDERS_MAX } from '../matching/matching.ts';
+import { SYNTHETIC_OWNER, MatchingBook, ORDERS_MAX } from '../matching/matching.ts';
 import type { ExecutionSink, EngineTimeInForce } from '../matching/matching.ts';
 import { resolved } from './modification.ts';
 import type { Modification } from './modification.ts';
@@ -68,7 +68,7 @@ export type Execution = {
   readonly taker: VenueOrder | null;
 };
 
-export type HouseFill = (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void;
+export type SyntheticFillListener = (id: number, side: Side, price: Price, amount: Amount, maker: boolean) => void;
 
 /** Interface of the venue that a book depends on. */
 export interface BookHost {
@@ -103,7 +103,7 @@ export class VenueBook implements ExecutionSink {
   readonly engine: MatchingBook;
   readonly history = new TradeHistory();
   readonly queue: EngineQueue;
-  readonly houseFills: HouseFill[] = [];
+  readonly syntheticFillListeners: SyntheticFillListener[] = [];
   readonly cancels: (() => void)[] = [];
   readonly feed: MarketFeed = { delayMs: 0, silentUntil: -Infinity };
   /** Time of the last change of the book; the opening time before any order. */
@@ -179,7 +179,7 @@ export class VenueBook implements ExecutionSink {
 
   /** Returns the oid of an engine order. */
   oidOf(id: number, owner: number): string {
-    return owner === HOUSE ? derivedOid(this.#salt, id) : this.#resting.get(id)!.oid;
+    return owner === SYNTHETIC_OWNER ? derivedOid(this.#salt, id) : this.#resting.get(id)!.oid;
   }
 
   /** Sends a command to the engine after the engine delay. */
@@ -219,7 +219,7 @@ export class VenueBook implements ExecutionSink {
   }
 
   /** Places a simulator order; see Marketplace. */
-  placeHouse(
+  placeSynthetic(
     side: Side,
     price: Price,
     amount: Amount,
@@ -228,30 +228,30 @@ export class VenueBook implements ExecutionSink {
     if (this.#matching) throw new Error(`book ${this.rules.book}: a market actor placed an order inside a match`);
     const at = this.#host.clock.now();
     this.#begin(null, side);
-    const id = this.engine.place(side, price, amount, timeInForce, HOUSE, at);
+    const id = this.engine.place(side, price, amount, timeInForce, SYNTHETIC_OWNER, at);
     const { traded, rested } = this.engine;
-    if (rested > 0) this.#noteHouse(id, { side, price, at }, rested, 'open');
+    if (rested > 0) this.#notifySyntheticFill(id, { side, price, at }, rested, 'open');
     this.#commit();
     if (traded > 0) this.#runStops();
     // Stop orders may already have matched part of the rest.
     return { id, traded, rested: rested > 0 ? this.engine.leftOf(id) : rested };
   }
 
-  cancelHouse(id: number): Amount {
+  cancelSynthetic(id: number): Amount {
     const found = this.#host.listening ? this.engine.find(id) : undefined;
     this.#begin(null, 'buy');
     const left = this.engine.cancel(id);
-    if (found) this.#noteHouse(id, found, left, 'cancelled');
+    if (found) this.#notifySyntheticFill(id, found, left, 'cancelled');
     this.#commit();
     return left;
   }
 
-  reduceHouse(id: number, by: Amount): Amount {
+  reduceSynthetic(id: number, by: Amount): Amount {
     const found = this.#host.listening ? this.engine.find(id) : undefined;
     const before = this.engine.leftOf(id);
     this.#begin(null, 'buy');
     const left = this.engine.reduce(id, by);
-    if (found) this.#noteHouse(id, found, left > 0 ? left : before, left > 0 ? 'open' : 'cancelled');
+    if (found) this.#notifySyntheticFill(id, found, left > 0 ? left : before, left > 0 ? 'open' : 'cancelled');
     this.#commit();
     return left;
   }
@@ -288,7 +288,7 @@ export class VenueBook implements ExecutionSink {
   ): void {
     const host = this.#host;
     const at = host.clock.now();
-    const maker = makerOwner === HOUSE ? null : this.#resting.get(makerId)!;
+    const maker = makerOwner === SYNTHETIC_OWNER ? null : this.#resting.get(makerId)!;
     const taker = this.#taker;
     const makerSide = opposite(this.#takerSide);
     const tid = host.nextTid();
@@ -315,7 +315,7 @@ export class VenueBook implements ExecutionSink {
         host.finish(maker, 'completed');
       }
     }
-    for (const call of this.houseFills) {
+    for (const call of this.syntheticFillListeners) {
       if (!maker) call(makerId, makerSide, price, amount, true);
       if (!taker) call(takerId, this.#takerSide, price, amount, false);
     }
@@ -488,7 +488,7 @@ export class VenueBook implements ExecutionSink {
     this.#changes.push({ oid: order.oid, side: order.side, price, left, status, createdAt: order.createdAt });
   }
 
-  #noteHouse(
+  #notifySyntheticFill(
     id: number,
     where: { side: Side; price: Price; at: Millis },
     left: Amount,

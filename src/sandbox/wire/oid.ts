@@ -9,7 +9,7 @@ const CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
  * Returns a random id from 16 draws. Collisions are left to chance (62^16 ids). Keys, secrets and v4 conversion ids
  * also use it.
  */
-export function drawnOid(random: Random): string {
+export function randomOid(random: Random): string {
   let oid = '';
   for (let i = 0; i < 16; i++) oid += CHARACTERS[random.integer(0, 61)]!;
   return oid;

@@ -5,7 +5,7 @@
 import type { Random } from '../../core/index.ts';
 
 /** Returns a UUID in lower case, from 16 draws. */
-export function drawnUuid(random: Random): string {
+export function randomUuid(random: Random): string {
   const hex = bytesOf(random, 16).map((byte, i) =>
     i === 6 ? (byte & 0x0f) | 0x40 : i === 8 ? (byte & 0x3f) | 0x80 : byte,
   );
@@ -22,5 +22,5 @@ export const bytesOf = (random: Random, count: number): number[] =>
   Array.from({ length: count }, () => random.integer(0, 255));
 
 /** Returns `bytes` random bytes in the hexadecimal form of a blockchain: 0x and the digits. */
-export const drawnHex = (random: Random, bytes: number): string =>
+export const randomHex = (random: Random, bytes: number): string =>
   `0x${Buffer.from(bytesOf(random, bytes)).toString('hex')}`;

@@ -89,7 +89,7 @@ export class Recorder {
           return step;
         },
         seed: whole => this.#seed(whole),
-        lose: () => steps.lose(),
+        markIncomplete: () => steps.reset(),
       },
       pollMs: () => Math.max(WHOLE_EVERY_MIN_MS, wholeEveryMs),
       polls: 'orders',
@@ -181,7 +181,7 @@ export class Recorder {
   #writeSnapshot(whole: BookSnapshot): void {
     const { clock } = this.#options;
     this.#complaint = '';
-    this.#market.clockOffset.saw(clock.elapsed(), whole.updatedAt);
+    this.#market.clockOffset.recordMessage(clock.elapsed(), whole.updatedAt);
     const at = Math.max(this.#exchangeTime(), this.#outlet.lastAt);
     if (this.#gapFrom !== null) this.#outlet.gap({ from: this.#gapFrom, to: at, why: this.#gapWhy });
     const row = this.#rowsAt(at, clock.now());

@@ -528,7 +528,7 @@ export const REST_API: readonly Group[] = [
         client: ['orderBook'],
         handler: ['publicRoutes.ts BOOK_LEVELS_MAX'],
       }),
-      limit('origin_id', '40 characters', { handler: ['orderChecks.ts admitted'] }),
+      limit('origin_id', '40 characters', { handler: ['orderChecks.ts finalChecks'] }),
       limit('30 seconds', 'life of a conversion quote', {
         client: ['requestConversion'],
         handler: ['switches.ts SWITCHES'],

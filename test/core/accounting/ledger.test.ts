@@ -83,7 +83,7 @@ function tell(holdings: OneBook, told: Told): void {
   else holdings.take(told.trade, 'a-1-1');
 }
 
-const booksOf = (holdings: OneBook) => [...holdings.kept([]).causes].sort(([a], [b]) => (a < b ? -1 : 1));
+const booksOf = (holdings: OneBook) => [...holdings.stateToSave([]).causes].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe('the ledger', () => {
   it('has both sides of every entry, which add up to nothing, and causes that add up to the balance, always', () => {
@@ -92,7 +92,8 @@ describe('the ledger', () => {
         const { holdings, entries } = opened();
         for (const told of history) {
           tell(holdings, told);
-          for (const [name, causes] of holdings.kept([]).causes) expect(sumOfCauses(causes)).toBe(holdings.total(name));
+          for (const [name, causes] of holdings.stateToSave([]).causes)
+            expect(sumOfCauses(causes)).toBe(holdings.total(name));
         }
         const balances = new Map<string, bigint>();
         for (const entry of entries) {
@@ -136,7 +137,7 @@ describe('the ledger', () => {
         for (const told of history.slice(0, cut % (history.length + 1))) tell(first.holdings, told);
         const second = new OneBook(btcMxn, null);
         const tids = history.flatMap(told => (told.kind === 'trade' ? [told.trade.tid] : []));
-        second.restore(first.holdings.kept(tids));
+        second.restore(first.holdings.stateToSave(tids));
         second.inventory.restore(second.total('btc'), first.holdings.inventory.targetLots(first.holdings.total('btc')));
         for (const told of shuffled) tell(second, told);
         expect(booksOf(second)).toEqual(booksOf(whole.holdings));
@@ -160,7 +161,7 @@ const balances = (btc: string, mxn: string): readonly Balance[] => [
   { currency: 'btc', total: btc, locked: '0', available: btc },
   { currency: 'mxn', total: mxn, locked: '0', available: mxn },
 ];
-const causeOf = (holdings: OneBook, name: string, cause: Cause) => holdings.kept([]).causes.get(name)?.[cause];
+const causeOf = (holdings: OneBook, name: string, cause: Cause) => holdings.stateToSave([]).causes.get(name)?.[cause];
 
 describe('profit', () => {
   it('is what it was after any deposit, withdrawal, refund or adjustment, with and without a target', () => {

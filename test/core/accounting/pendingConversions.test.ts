@@ -15,7 +15,7 @@ describe('conversions in flight', () => {
         const inFlight = new PendingConversions();
         const hear = (id: string, give: string, get: string, major: bigint): void => {
           const of = (currency: string) => ({ currency, amount: currency === 'btc' ? money(major) : moneyOf('1') });
-          inFlight.hear({ kind: 'conversion', at: 0, phase, conversion: { id, give: of(give), get: of(get) } });
+          inFlight.apply({ kind: 'conversion', at: 0, phase, conversion: { id, give: of(give), get: of(get) } });
         };
         bought.forEach((major, n) => hear(`b${n}`, 'mxn', 'btc', major));
         sold.forEach((major, n) => hear(`s${n}`, 'btc', 'mxn', major));
@@ -27,7 +27,7 @@ describe('conversions in flight', () => {
           expect(BigInt(count) * btcMxn.lotMoney).toBeGreaterThanOrEqual(sum);
           expect(BigInt(count - 1) * btcMxn.lotMoney).toBeLessThan(sum === 0n ? 0n : sum);
         }
-        expect(inFlight.taken('btc')).toBe(total(sold));
+        expect(inFlight.amountPending('btc')).toBe(total(sold));
         expect(inFlight.isEmpty).toBe(phase === 'planned' || bought.length + sold.length === 0);
       }),
     );

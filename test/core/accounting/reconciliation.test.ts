@@ -36,7 +36,8 @@ function opened() {
 /** Whole btc that adjustments have booked. */
 const adjusted = (holdings: Holdings): number => Number((holdings.total('btc') - moneyOf('100')) / moneyOf('1'));
 
-type Step = { kind: 'read'; difference: number; ms: number } | { kind: 'again' | 'explained' | 'resumed'; ms: number };
+type Step =
+  { kind: 'read'; difference: number; ms: number } | { kind: 'restartCount' | 'restartWait' | 'resumed'; ms: number };
 const ms = fc.oneof(fc.integer({ min: 1, max: 4_000 }), fc.constantFrom(LATE, REFUSE_AFTER, WAIT - REFUSE_AFTER, WAIT));
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -45,7 +46,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constantFrom('again' as const, 'explained' as const, 'resumed' as const), ms }),
+    arbitrary: fc.record({
+      kind: fc.constantFrom('restartCount' as const, 'restartWait' as const, 'resumed' as const),
+      ms,
+    }),
   },
 );
 
@@ -79,14 +83,14 @@ class Model {
     this.isOld = at - this.first >= REFUSE_AFTER;
     return this.inARow >= 3 && at - this.first >= WAIT;
   }
-  again() {
+  restartCount() {
     this.inARow = 0;
   }
-  explained() {
+  restartWait() {
     [this.inARow, this.first] = [0, null];
   }
   resumed(at: number) {
-    this.explained();
+    this.restartWait();
     this.equalled = false;
     this.watched ??= { difference: 0, since: at };
   }
@@ -132,7 +136,7 @@ describe('balances that differ from the ledger', () => {
   it('begin a new time once a part is explained: no halt before the lists had their whole time again', () => {
     const { reconciliation, read } = opened();
     for (const at of [0, 1_000, WAIT - 1]) expect(read(T + at, 1)).toBeNull();
-    reconciliation.explained();
+    reconciliation.restartWait();
     for (const at of [WAIT, WAIT + 1, WAIT + 2, 2 * WAIT - 1]) expect(read(T + at, 1)).toBeNull();
     expect(read(T + 2 * WAIT, 1)).toBe("the exchange's balances differ from our ledger by 1 btc (reported minus ours)");
   });

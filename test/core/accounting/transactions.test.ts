@@ -1,7 +1,7 @@
 /** What many tellings of one transaction amount to does not depend on their order, or on how often they came. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contradictionsOf, joinTransactions, transactionOf } from '../../../src/core/index.ts';
+import { findContradictions, joinTransactions, transactionFromEvent } from '../../../src/core/index.ts';
 import type { RefundStep, TransactionEvent, TransactionState } from '../../../src/core/index.ts';
 
 const END = ['COMPLETE', 'FAILED'] as const;
@@ -64,7 +64,7 @@ const shuffled = history.chain(events =>
 );
 
 const joined = (events: readonly TransactionEvent[]): TransactionState =>
-  events.map(transactionOf).reduce((a, b) => joinTransactions(a, b));
+  events.map(transactionFromEvent).reduce((a, b) => joinTransactions(a, b));
 
 /** Maps and sets in one order, so that states can be compared. */
 const plain = (state: TransactionState): unknown =>
@@ -101,7 +101,7 @@ describe('what deliveries of one transaction amount to', () => {
         const state = joined(disorder);
         const last = events[events.length - 1]!;
         expect(state.status.value).toBe(last.status);
-        expect(contradictionsOf(state)).toEqual([]);
+        expect(findContradictions(state)).toEqual([]);
         const refund = 'refund' in last ? last.refund : undefined;
         expect(state.refund?.status.value).toBe(refund?.status);
         const steps = [...(state.refund?.steps.values() ?? [])].map(({ status, id }) => `${status.value} ${id?.value}`);
@@ -112,30 +112,30 @@ describe('what deliveries of one transaction amount to', () => {
 
   test('never goes back from an end, also when an earlier status is told with a later time', () => {
     const base = { id: 'x', kind: 'CRYPTO_DEPOSIT', createdAt: 1, network: 'n', asset: 'a', amount: '1' } as const;
-    const done = transactionOf({ ...base, status: 'COMPLETE', updatedAt: 5 });
-    const late = transactionOf({ ...base, status: 'PENDING', updatedAt: 9 });
+    const done = transactionFromEvent({ ...base, status: 'COMPLETE', updatedAt: 5 });
+    const late = transactionFromEvent({ ...base, status: 'PENDING', updatedAt: 9 });
     expect(joinTransactions(done, late).status.value).toBe('COMPLETE');
   });
 
   test('two ends at different moments are the later one, whichever it is and in whatever order they came', () => {
     const base = { id: 'x', kind: 'CRYPTO_DEPOSIT', createdAt: 1, network: 'n', asset: 'a', amount: '1' } as const;
     for (const [first, last] of [END, [...END].reverse()] as const) {
-      const one = transactionOf({ ...base, status: first, updatedAt: 5 });
-      const other = transactionOf({ ...base, status: last, updatedAt: 6 });
+      const one = transactionFromEvent({ ...base, status: first, updatedAt: 5 });
+      const other = transactionFromEvent({ ...base, status: last, updatedAt: 6 });
       for (const state of [joinTransactions(one, other), joinTransactions(other, one)]) {
         expect(state.status.value).toBe(last);
-        expect(contradictionsOf(state)).toHaveLength(1);
+        expect(findContradictions(state)).toHaveLength(1);
       }
     }
   });
 
   test('two ends at one moment are FAILED whichever came first, and said to be contradictory', () => {
     const base = { id: 'x', kind: 'CRYPTO_DEPOSIT', createdAt: 1, network: 'n', asset: 'a', amount: '1' } as const;
-    const one = transactionOf({ ...base, status: 'COMPLETE', updatedAt: 5 });
-    const other = transactionOf({ ...base, status: 'FAILED', updatedAt: 5 });
+    const one = transactionFromEvent({ ...base, status: 'COMPLETE', updatedAt: 5 });
+    const other = transactionFromEvent({ ...base, status: 'FAILED', updatedAt: 5 });
     for (const state of [joinTransactions(one, other), joinTransactions(other, one)]) {
       expect(state.status.value).toBe('FAILED');
-      expect(contradictionsOf(state)).toEqual(['its end is said to be COMPLETE and FAILED']);
+      expect(findContradictions(state)).toEqual(['its end is said to be COMPLETE and FAILED']);
     }
   });
 });

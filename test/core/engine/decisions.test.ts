@@ -1,7 +1,7 @@
 /** What the engine says of each level: once, with a word of the closed set, and as the commands have it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ACTIONS, REASONS, silenceOf } from '../../../src/core/index.ts';
+import { ACTIONS, REASONS, silenceReason } from '../../../src/core/index.ts';
 import type { Decision, EngineOptions, Quote, Side, Strategy, View } from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../desk.ts';
 import type { Fate } from '../desk.ts';
@@ -142,5 +142,5 @@ it.each([
   ['every line is below lowPrice', 'outside its price range'],
   ['pingPong: the other side is next', 'held back by the strategy'],
 ])('a strategy that says "%s" gives the reason "%s"', (words, reason) => {
-  expect(silenceOf(words)).toBe(reason);
+  expect(silenceReason(words)).toBe(reason);
 });

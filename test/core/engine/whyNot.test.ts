@@ -1,7 +1,7 @@
 /** Why a side is empty: said exactly while it is, with the numbers behind it and the key to change. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { instrumentOf, needsPerson } from '../../../src/core/index.ts';
+import { instrumentOf, needsOperator } from '../../../src/core/index.ts';
 import type { EngineNews, EngineOptions, Quote, Side, Snapshot, Strategy, View } from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../desk.ts';
 import type { Fate } from '../desk.ts';
@@ -132,7 +132,7 @@ describe('what is said of an empty side', () => {
     desk.round();
     const snapshot = snapshotOf(desk);
     expect(snapshot.whyNot).toBe(text);
-    expect(needsPerson(snapshot.unshown)).toBe(isLasting);
+    expect(needsOperator(snapshot.unshown)).toBe(isLasting);
   });
 
   it('has the funds of each side in its own currency', () => {
@@ -146,7 +146,7 @@ describe('what is said of an empty side', () => {
       'no bid: insufficient funds (600 btc at 998 needs 598800 mxn, free are 500000.5 mxn: pay in, or lower strategy.amount); ' +
         'no ask: insufficient funds (500 btc at 1002 needs 500 btc, free are 400 btc: pay in, or lower strategy.amount)',
     );
-    expect(needsPerson(snapshotOf(desk).unshown)).toBe(true);
+    expect(needsOperator(snapshotOf(desk).unshown)).toBe(true);
   });
 
   const least = (rules: Parameters<typeof bookRules>[0]) => instrumentOf(bookRules({ ...PLAIN, ...rules }), '1');
@@ -199,7 +199,7 @@ describe('what is said of an empty side', () => {
     desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
     desk.round();
     expect(snapshotOf(desk).whyNot).toBe(`no bid and no ask: ${text}`);
-    expect(needsPerson(snapshotOf(desk).unshown)).toBe(true);
+    expect(needsOperator(snapshotOf(desk).unshown)).toBe(true);
   });
 
   it('is of one side alone while the other shows something: no person is needed', () => {
@@ -207,7 +207,7 @@ describe('what is said of an empty side', () => {
     desk.round();
     const { unshown, whyNot } = snapshotOf(desk);
     expect(whyNot).toBe('no ask: at the cap (inventory is at its limit)');
-    expect(needsPerson(unshown)).toBe(false);
+    expect(needsOperator(unshown)).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 /** The band that follows from risk, flow and the cost of the way out: against dynamic programming, its limits, and how it moves. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bandOf } from '../../../src/core/index.ts';
+import { computeBand } from '../../../src/core/index.ts';
 import type { BandInput } from '../../../src/core/index.ts';
 
 /** Relative value iteration of the same control problem on -Q..Q: quotes from a grid of distances, and a jump to any other inventory. */
@@ -53,20 +53,20 @@ const anyInput = fc.record({
 describe('the band', () => {
   test.each(inputs)('is that of dynamic programming, and so is what is earned: %o', input => {
     const independent = solved(input);
-    const { orders, earnsPerS } = bandOf(input);
+    const { orders, earnsPerS } = computeBand(input);
     expect(orders).toBe(independent.band);
     expect(Math.abs(earnsPerS / independent.earnsPerS - 1)).toBeLessThan(2e-3);
   });
 
   test('follows the cube root while leaning brings little back', () => {
     const input = { riskPerS: 1e-10, fillsPerS: 1, edge: 1, cost: 1e-4, ordersMax: 1_000 };
-    const { orders } = bandOf(input);
+    const { orders } = computeBand(input);
     expect(orders / Math.cbrt((3 * input.fillsPerS * input.cost) / (2 * input.riskPerS))).toBeCloseTo(1, 1);
   });
 
   test('is near the cost over the lean of the quotes where it costs as much as the edge or more', () => {
     const input = { riskPerS: 1e-5, fillsPerS: 1, edge: 1, cost: 1, ordersMax: 5_000 };
-    const { orders } = bandOf(input);
+    const { orders } = computeBand(input);
     const ratio = orders / (input.cost * Math.sqrt(input.fillsPerS / (input.riskPerS * input.edge)));
     expect(ratio).toBeGreaterThan(0.9);
     expect(ratio).toBeLessThan(1.6);
@@ -75,10 +75,10 @@ describe('the band', () => {
   test('widens with flow and with the cost of the way out, and narrows with risk', () => {
     fc.assert(
       fc.property(anyInput, fc.double({ min: 1.01, max: 30, noNaN: true }), (input, times) => {
-        const { orders } = bandOf(input);
-        expect(bandOf({ ...input, fillsPerS: input.fillsPerS * times }).orders).toBeGreaterThanOrEqual(orders);
-        expect(bandOf({ ...input, cost: input.cost * times }).orders).toBeGreaterThanOrEqual(orders);
-        expect(bandOf({ ...input, riskPerS: input.riskPerS * times }).orders).toBeLessThanOrEqual(orders);
+        const { orders } = computeBand(input);
+        expect(computeBand({ ...input, fillsPerS: input.fillsPerS * times }).orders).toBeGreaterThanOrEqual(orders);
+        expect(computeBand({ ...input, cost: input.cost * times }).orders).toBeGreaterThanOrEqual(orders);
+        expect(computeBand({ ...input, riskPerS: input.riskPerS * times }).orders).toBeLessThanOrEqual(orders);
       }),
       { numRuns: 300 },
     );
@@ -87,7 +87,7 @@ describe('the band', () => {
   test('makes each further order dearer to hold than the one before, up to what leaving costs', () => {
     fc.assert(
       fc.property(anyInput, input => {
-        const { marginal, orders } = bandOf(input);
+        const { marginal, orders } = computeBand(input);
         expect(marginal).toHaveLength(input.ordersMax);
         expect(marginal.findIndex((p, q) => !(p > 0 && p >= (marginal[q - 1] ?? 0)))).toBe(-1);
         expect(new Set(marginal.slice(orders))).toEqual(new Set(orders < input.ordersMax ? [input.cost] : []));
@@ -99,9 +99,9 @@ describe('the band', () => {
 
   test('is everything without risk, and nothing without flow', () => {
     const [input] = inputs as [BandInput];
-    expect(bandOf({ ...input, riskPerS: 0 }).orders).toBe(50);
-    expect(bandOf({ ...input, fillsPerS: 0 }).orders).toBe(0);
-    expect(bandOf({ ...input, cost: 0 }).orders).toBe(0);
-    expect(bandOf({ ...input, riskPerS: 1e-12 }).orders).toBe(50);
+    expect(computeBand({ ...input, riskPerS: 0 }).orders).toBe(50);
+    expect(computeBand({ ...input, fillsPerS: 0 }).orders).toBe(0);
+    expect(computeBand({ ...input, cost: 0 }).orders).toBe(0);
+    expect(computeBand({ ...input, riskPerS: 1e-12 }).orders).toBe(50);
   });
 });

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   carryCost,
-  costLimit,
+  hedgeCostMax,
   money,
   moneyOf,
   textOfMoney,
   sweepCost,
-  toLeave,
-  weigh,
+  amountToHedge,
+  compareRoutes,
 } from '../../../src/core/index.ts';
-import type { HedgeRules, Instrument, TakeBounds, Value, WayOut } from '../../../src/core/index.ts';
+import type { HedgeRules, Instrument, TakeBounds, Value, RouteOption } from '../../../src/core/index.ts';
 import { btcMxn, depthOf, plain } from '../market.ts';
 
 const rules: HedgeRules = {
@@ -22,18 +22,18 @@ const rules: HedgeRules = {
   unwindMs: 3_600_000,
 };
 const middle = moneyOf('1000');
-const sale = (way: 'rfq' | 'conversion' | 'book', minor: string, major = '1'): WayOut => ({
+const sale = (way: 'rfq' | 'conversion' | 'book', minor: string, major = '1'): RouteOption => ({
   way,
-  ...(way === 'book' ? { but: 'orders of ours never take liquidity' } : {}),
+  ...(way === 'book' ? { comparisonOnlyReason: 'orders of ours never take liquidity' } : {}),
   give: { currency: 'btc', amount: major },
   get: { currency: 'mxn', amount: minor },
 });
 const decide = (
-  ways: readonly WayOut[],
+  ways: readonly RouteOption[],
   inventory = '1.2',
   changes: Partial<HedgeRules> = {},
   of: Instrument = btcMxn,
-) => weigh(of, moneyOf('1'), moneyOf(inventory), middle, ways, { ...rules, ...changes });
+) => compareRoutes(of, moneyOf('1'), moneyOf(inventory), middle, ways, { ...rules, ...changes });
 
 describe('what should leave', () => {
   test.each([
@@ -42,12 +42,12 @@ describe('what should leave', () => {
     ['-3', '-2.8'],
     ['0', '0'],
   ])('of %s past a band of 1 with a rest of 0.2 is %s', (inventory, amount) => {
-    expect(textOfMoney(toLeave(moneyOf(inventory), rules))).toBe(amount);
+    expect(textOfMoney(amountToHedge(moneyOf(inventory), rules))).toBe(amount);
   });
 
   test('below the band is something only where carrying has a price', () => {
-    expect(toLeave(moneyOf('0.5'), rules)).toBe(0n);
-    expect(textOfMoney(toLeave(moneyOf('0.5'), { ...rules, carryBpsPerHour: 1 }))).toBe('0.3');
+    expect(amountToHedge(moneyOf('0.5'), rules)).toBe(0n);
+    expect(textOfMoney(amountToHedge(moneyOf('0.5'), { ...rules, carryBpsPerHour: 1 }))).toBe('0.3');
   });
 });
 
@@ -57,7 +57,7 @@ describe('the limit of what leaving may cost', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 22n }), hundredths, (major, bps) => {
         const allowed = ((major * middle) / 10n ** 18n) * BigInt(bps);
-        const limit = costLimit(major, middle, { ...rules, costMaxBps: bps / 100 });
+        const limit = hedgeCostMax(major, middle, { ...rules, costMaxBps: bps / 100 });
         expect(limit * 1_000_000n).toBeLessThanOrEqual(allowed);
         expect((limit + 1n) * 1_000_000n).toBeGreaterThan(allowed);
       }),
@@ -66,31 +66,31 @@ describe('the limit of what leaving may cost', () => {
 });
 
 describe('the way out', () => {
-  test('of a part is weighed as if all left at its price: a small dear part does not win by being small', () => {
-    const { taken, weighed } = decide([sale('rfq', '99', '0.1'), sale('conversion', '996')]);
+  test('of a part is compared as if all left at its price: a small dear part does not win by being small', () => {
+    const { taken, compared } = decide([sale('rfq', '99', '0.1'), sale('conversion', '996')]);
     expect(taken).toBe('conversion');
-    expect(weighed[0]).toMatchObject({ way: 'rfq', bps: 100, not: 'more than 50 bps' });
+    expect(compared[0]).toMatchObject({ way: 'rfq', bps: 100, rejectedReason: 'more than 50 bps' });
   });
 
   test('costs no more than is left of the day', () => {
     const of = (dayLeft: string) =>
-      weigh(btcMxn, moneyOf('1'), moneyOf('1.2'), middle, [sale('rfq', '998')], rules, moneyOf(dayLeft));
-    expect(of('2')).toMatchObject({ taken: 'rfq', most: moneyOf('2') });
-    expect(of('1.999999')).toMatchObject({ taken: 'wait', most: 0n });
-    expect(of('1.999999').weighed[0]?.not).toBe('more than is left for today');
+      compareRoutes(btcMxn, moneyOf('1'), moneyOf('1.2'), middle, [sale('rfq', '998')], rules, moneyOf(dayLeft));
+    expect(of('2')).toMatchObject({ taken: 'rfq', costMax: moneyOf('2') });
+    expect(of('1.999999')).toMatchObject({ taken: 'wait', costMax: 0n });
+    expect(of('1.999999').compared[0]?.rejectedReason).toBe('more than is left for today');
   });
 
   test('is not taken when the most that it can cost is above the limit, however cheap it looks', () => {
-    const of = (most: string) => decide([{ ...sale('rfq', '999'), most: moneyOf(most) }]);
-    expect(of('5')).toMatchObject({ taken: 'rfq', most: moneyOf('5') });
+    const of = (most: string) => decide([{ ...sale('rfq', '999'), costMax: moneyOf(most) }]);
+    expect(of('5')).toMatchObject({ taken: 'rfq', costMax: moneyOf('5') });
     expect(of('5.000001').taken).toBe('wait');
-    expect(of('5.000001').weighed[0]?.not).toBe('more than 50 bps');
+    expect(of('5.000001').compared[0]?.rejectedReason).toBe('more than 50 bps');
   });
 
   test('is the cheapest within the limit, and every other says why not', () => {
-    const { taken, weighed } = decide([sale('rfq', '998'), sale('conversion', '997'), sale('book', '999')]);
+    const { taken, compared } = decide([sale('rfq', '998'), sale('conversion', '997'), sale('book', '999')]);
     expect(taken).toBe('rfq');
-    expect(weighed.map(({ way, bps, not }) => [way, bps, not])).toEqual([
+    expect(compared.map(({ way, bps, rejectedReason }) => [way, bps, rejectedReason])).toEqual([
       ['rfq', 20, null],
       ['conversion', 30, 'another way costs less'],
       ['book', 10, 'orders of ours never take liquidity'],
@@ -99,9 +99,9 @@ describe('the way out', () => {
   });
 
   test('is none when all cost more than the limit, past the band too', () => {
-    const { taken, weighed } = decide([sale('rfq', '994.9'), { way: 'conversion', not: 'no answer' }]);
+    const { taken, compared } = decide([sale('rfq', '994.9'), { way: 'conversion', unavailableReason: 'no answer' }]);
     expect(taken).toBe('wait');
-    expect(weighed.map(({ not }) => not)).toEqual(['more than 50 bps', 'no answer', null]);
+    expect(compared.map(({ rejectedReason }) => rejectedReason)).toEqual(['more than 50 bps', 'no answer', null]);
   });
 
   test('below the band is taken when it costs less than carrying', () => {
@@ -126,7 +126,7 @@ describe('the way out', () => {
     fc.assert(
       fc.property(bps, bps, fc.boolean(), (rfq, conversion, buys) => {
         const amount = moneyOf(buys ? '-1' : '1');
-        const way = (name: 'rfq' | 'conversion', cost: number): WayOut => {
+        const way = (name: 'rfq' | 'conversion', cost: number): RouteOption => {
           const [major, minor] = [
             { currency: 'btc', amount: '1' },
             {
@@ -137,7 +137,7 @@ describe('the way out', () => {
           return buys ? { way: name, give: minor, get: major } : { way: name, give: major, get: minor };
         };
         const inventory = moneyOf(buys ? '-2' : '2');
-        const { taken } = weigh(
+        const { taken } = compareRoutes(
           btcMxn,
           amount,
           inventory,
@@ -179,7 +179,7 @@ describe('the book as a way out', () => {
       way: 'book',
       give: { currency: 'btc', amount: '10' },
       get: { currency: 'mxn', amount: textOfMoney(moneyOf(String((5 * 999 + 5 * 998) * 0.99))) },
-      most: moneyOf('119.8'),
+      costMax: moneyOf('119.8'),
       take: { side: 'sell', price: 998, amount: 10 },
     });
     expect(through('-10')).toMatchObject({
@@ -194,7 +194,9 @@ describe('the book as a way out', () => {
     expect(through('10', { orderValueMax: 5_000n as Value })).toMatchObject({ take: { price: 999, amount: 5 } });
     expect(through('10', { room: 3 })).toMatchObject({ take: { amount: 3 } });
     expect(through('10', { collarBps: 10 })).toMatchObject({ take: { price: 999, amount: 5 } });
-    expect(through('10', { collarBps: 5 })).toMatchObject({ not: 'no level that is seen is within the limits' });
+    expect(through('10', { collarBps: 5 })).toMatchObject({
+      unavailableReason: 'no level that is seen is within the limits',
+    });
   });
 
   test('never costs more than its limit, at whatever of its prices it trades', () => {
@@ -213,11 +215,15 @@ describe('the book as a way out', () => {
           const seen = sells ? depthOf(side, []) : depthOf([], side);
           const amount = moneyOf(String(sells ? wanted : -wanted));
           const way = sweepCost(plain, seen, amount, rate, middle, { ...wide, costMaxBps });
-          if ('not' in way) return;
+          if ('unavailableReason' in way) return;
           const major = moneyOf(sells ? way.give.amount : way.get.amount);
-          expect(way.most).toBeLessThanOrEqual(costLimit(major, middle, { ...rules, costMaxBps }) + 2n);
-          const at = weigh(plain, amount, amount, middle, [way], { ...rules, costMaxBps, band: moneyOf('0.5') });
-          expect(at.most).toBeLessThanOrEqual(costLimit(major, middle, { ...rules, costMaxBps }));
+          expect(way.costMax).toBeLessThanOrEqual(hedgeCostMax(major, middle, { ...rules, costMaxBps }) + 2n);
+          const at = compareRoutes(plain, amount, amount, middle, [way], {
+            ...rules,
+            costMaxBps,
+            band: moneyOf('0.5'),
+          });
+          expect(at.costMax).toBeLessThanOrEqual(hedgeCostMax(major, middle, { ...rules, costMaxBps }));
         },
       ),
     );

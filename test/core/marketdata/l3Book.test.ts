@@ -115,7 +115,7 @@ describe('steps', () => {
 
   test('of a gap among those held leave only what follows it', () => {
     const { feed } = fed();
-    feed.lose();
+    feed.markIncomplete();
     for (const sequence of [11, 12, 14, 15]) feed.take(step(sequence));
     expect(feed.seed(snapshot(12, []))).toBe('too old');
     expect(feed.seed(snapshot(13, []))).toBe('live');
@@ -124,7 +124,7 @@ describe('steps', () => {
 
   test('keep every digit of a sequence beyond 2^53', () => {
     const { feed } = fed();
-    feed.lose();
+    feed.markIncomplete();
     feed.seed(snapshot(9_007_199_254_740_993n, []));
     expect(feed.take(step(9_007_199_254_740_994n))).toBe('applied');
     expect(feed.take(step(9_007_199_254_740_996n))).toBe('gap');
@@ -176,7 +176,7 @@ describe('steps', () => {
 
   test('are held, and orders kept, only up to a bound', () => {
     const { feed } = fed();
-    feed.lose();
+    feed.markIncomplete();
     for (let sequence = 1; sequence <= HELD_MAX + 3; sequence++) feed.take(step(sequence));
     expect(feed.seed(snapshot(HELD_MAX - 1, []))).toBe('too old');
     expect(feed.seed(snapshot(HELD_MAX, []))).toBe('live');
@@ -321,7 +321,7 @@ describe('orders of ours', () => {
     expect([feed.ahead('m'), feed.aheadOfBest('buy')]).toEqual([2.2e8, 2.2e8]);
     feed.take(step(14, open('n', 'buy', '1010', '1')));
     expect([feed.ahead('n'), feed.aheadOfBest('buy')]).toEqual([0, 0]);
-    feed.lose();
+    feed.markIncomplete();
     expect([feed.ahead('n'), feed.aheadOfBest('buy')]).toEqual([null, null]);
   });
 });
@@ -341,7 +341,7 @@ test('forgets of the oids that were told the oldest, and never one that is told 
   expect(feed.isOwn('o0')).toBe(false);
   expect(feed.isOwn(resting)).toBe(true);
   // A new whole book tells ours from theirs by what is remembered.
-  feed.lose();
+  feed.markIncomplete();
   feed.seed(
     snapshot(20, [
       ['a', 'buy', '1000', '0.5'],
@@ -501,7 +501,7 @@ class World {
     this.#snapshots = [];
     const last = [...this.#history.keys()].at(-1)!;
     // A lost last frame is told by a read that is ahead.
-    if (this.#feed.sequence !== last) this.#feed.lose();
+    if (this.#feed.sequence !== last) this.#feed.markIncomplete();
     if (this.#feed.sequence === null) {
       this.#read(0);
       this.#arrive();

@@ -19,7 +19,7 @@ describe('orders of our name that nobody here placed', () => {
           at += afterMs;
           if (orders > 0) seen.push(at);
           isSure ||= seen.filter(one => at - one < 60_000).length >= 3;
-          expect(rivals.saw(orders, at)).toBe(isSure);
+          expect(rivals.recordRead(orders, at)).toBe(isSure);
           expect(rivals.isSure).toBe(isSure);
         }
       }),
@@ -29,11 +29,11 @@ describe('orders of our name that nobody here placed', () => {
   it('keep quotes away for ten seconds when there were two or more, for one of them alone not at all', () => {
     for (const start of [0, 1.7e12]) {
       const one = new DuplicateInstance();
-      one.saw(1, start);
-      expect(one.mayLive(start + 1)).toBe(false);
+      one.recordRead(1, start);
+      expect(one.mightBeRunning(start + 1)).toBe(false);
       const two = new DuplicateInstance();
-      two.saw(2, start);
-      expect([0, 9_999, 10_000].map(ms => two.mayLive(start + ms))).toEqual([true, true, false]);
+      two.recordRead(2, start);
+      expect([0, 9_999, 10_000].map(ms => two.mightBeRunning(start + ms))).toEqual([true, true, false]);
     }
   });
 });

@@ -20,8 +20,8 @@ let orders = 0;
 /** An order of that side and price is placed, and canceled on arrival. */
 function refuse(backoff: PostOnlyBackoff, side: Side, at: Price, now: number): void {
   const order = { id: `mm-${++orders}`, side, price: at, filled: 0 } as Order;
-  backoff.placed(order.id, side);
-  expect(backoff.ended(order, 'canceled', now)).toBe(true);
+  backoff.onPlaced(order.id, side);
+  expect(backoff.onOrderEnd(order, 'canceled', now)).toBe(true);
 }
 
 /** When an order would be refused that is tried whenever it may be, in a book that shows nothing of it. */
@@ -29,7 +29,7 @@ function triesIn(ms: number): number[] {
   const backoff = new PostOnlyBackoff();
   const tries: number[] = [];
   for (let at = 0; at < ms; at += 100) {
-    backoff.seen(bookOf(990, 1_010), null);
+    backoff.onBook(bookOf(990, 1_010), null);
     if (backoff.holds('buy', price(1_000), at)) continue;
     tries.push(at / 1_000);
     refuse(backoff, 'buy', price(1_000), at);
@@ -62,7 +62,7 @@ describe('after a post-only refusal', () => {
         const holds = (at: number) => backoff.holds(side, price(1_000), at);
         refuse(backoff, side, price(1_000), 0);
         refuse(backoff, side, price(1_000), 5_000);
-        backoff.seen(isBuy ? bookOf(0, best) : bookOf(best, 0), null);
+        backoff.onBook(isBuy ? bookOf(0, best) : bookOf(best, 0), null);
         const isShown = isBuy ? best <= 1_000 : best >= 1_000;
         expect(holds(6_000)).toBe(!isShown);
         if (!isShown) return;
@@ -78,11 +78,11 @@ describe('after a post-only refusal', () => {
         const backoff = new PostOnlyBackoff();
         const side = isBuy ? 'buy' : 'sell';
         const order = { id: 'mm-x', side, price: 1_000, filled: 0 } as Order;
-        if (isLater) backoff.placed(order.id, side);
-        backoff.seen(isBuy ? bookOf(0, best) : bookOf(best, 0), null);
-        backoff.seen(isBuy ? bookOf(0, 1_100) : bookOf(900, 0), null);
-        if (!isLater) backoff.placed(order.id, side);
-        expect(backoff.ended(order, 'canceled', 900)).toBe(true);
+        if (isLater) backoff.onPlaced(order.id, side);
+        backoff.onBook(isBuy ? bookOf(0, best) : bookOf(best, 0), null);
+        backoff.onBook(isBuy ? bookOf(0, 1_100) : bookOf(900, 0), null);
+        if (!isLater) backoff.onPlaced(order.id, side);
+        expect(backoff.onOrderEnd(order, 'canceled', 900)).toBe(true);
         const isShown = isLater && (isBuy ? best <= 1_000 : best >= 1_000);
         expect(backoff.holds(side, price(1_000), 1_000)).toBe(!isShown);
       }),
@@ -93,16 +93,16 @@ describe('after a post-only refusal', () => {
     const backoff = new PostOnlyBackoff();
     refuse(backoff, 'buy', price(1_000), 0);
     refuse(backoff, 'sell', price(1_000), 0);
-    backoff.seen(bookOf(0, 0), null);
+    backoff.onBook(bookOf(0, 0), null);
     expect([backoff.holds('buy', price(1_000), 1), backoff.holds('sell', price(1_000), 1)]).toEqual([true, true]);
   });
 
   it('a book whose read began after it releases the price whatever it shows, and one that began before does not', () => {
     const backoff = new PostOnlyBackoff();
     refuse(backoff, 'sell', price(1_000), 500);
-    backoff.seen(bookOf(990, 1_010), 499);
+    backoff.onBook(bookOf(990, 1_010), 499);
     expect(backoff.holds('sell', price(1_000), 600)).toBe(true);
-    backoff.seen(bookOf(990, 1_010), 500);
+    backoff.onBook(bookOf(990, 1_010), 500);
     expect(backoff.holds('sell', price(1_000), 600)).toBe(false);
   });
 

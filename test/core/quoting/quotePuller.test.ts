@@ -100,12 +100,12 @@ describe('a leader that moves', () => {
     tell(without, 50 * MID * 0.9);
     expect(shown(without)).toEqual(BOTH);
     const puller = new QuotePuller({ leader: LEADER });
-    puller.hear({ kind: 'reference', at: 0, startedAt: 0, price: 500 }, MID);
-    puller.hear({ kind: 'reference', at: 5_000, startedAt: 5_000, price: 400 }, MID);
-    expect(puller.why('buy', MID - 2, 5_000, MID)).toContain(LEADER_MOVED);
+    puller.apply({ kind: 'reference', at: 0, startedAt: 0, price: 500 }, MID);
+    puller.apply({ kind: 'reference', at: 5_000, startedAt: 5_000, price: 400 }, MID);
+    expect(puller.pullReason('buy', MID - 2, 5_000, MID)).toContain(LEADER_MOVED);
     puller.slept(6_000);
-    puller.hear({ kind: 'reference', at: 6_500, startedAt: 5_900, price: 400 }, MID);
-    expect(puller.why('buy', MID - 2, 6_500, MID)).toBeNull();
+    puller.apply({ kind: 'reference', at: 6_500, startedAt: 5_900, price: 400 }, MID);
+    expect(puller.pullReason('buy', MID - 2, 6_500, MID)).toBeNull();
   });
 
   test('never takes away a side that it moves away from, however it got there', () => {
@@ -120,10 +120,10 @@ describe('a leader that moves', () => {
         for (const [passed, reference] of steps) {
           at += passed;
           [lowest, highest] = [Math.min(lowest, reference), Math.max(highest, reference)];
-          puller.hear({ kind: 'reference', at, startedAt: at, price: reference }, MID);
+          puller.apply({ kind: 'reference', at, startedAt: at, price: reference }, MID);
           // At its lowest it is not above what is usual, at its highest not below.
-          if (reference === lowest) expect(puller.why('sell', MID + 2, at, MID)).toBeNull();
-          if (reference === highest) expect(puller.why('buy', MID - 2, at, MID)).toBeNull();
+          if (reference === lowest) expect(puller.pullReason('sell', MID + 2, at, MID)).toBeNull();
+          if (reference === highest) expect(puller.pullReason('buy', MID - 2, at, MID)).toBeNull();
         }
       }),
     );

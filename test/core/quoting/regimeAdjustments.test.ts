@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../../src/core/index.ts';
 import type { Level, Order, Quote, Side } from '../../../src/core/index.ts';
-import { reduced, reducedPlan } from '../../../src/core/quoting/regimeAdjustments.ts';
+import { reduceOnlyQuote, reducedPlan } from '../../../src/core/quoting/regimeAdjustments.ts';
 
 const lots = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 6 });
 const position = fc.integer({ min: -120, max: 120 });
@@ -16,7 +16,7 @@ describe('a quote that may only reduce', () => {
     fc.assert(
       fc.property(lots, lots, position, (bought, sold, held) => {
         const quote: Quote = { bids: levelsOf(bought, -1), asks: levelsOf(sold, 1) };
-        const { bids, asks } = reduced(quote, held);
+        const { bids, asks } = reduceOnlyQuote(quote, held);
         expect(sumOf(bids)).toBe(Math.min(sumOf(quote.bids), Math.max(0, -held)));
         expect(sumOf(asks)).toBe(Math.min(sumOf(quote.asks), Math.max(0, held)));
         expect(bids.map(level => level.price)).toEqual(quote.bids.slice(0, bids.length).map(level => level.price));

@@ -1,7 +1,7 @@
 /** Inventory beyond its limit: halts, and after a resume only closes; what grows while it should only close halts all the same. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isBeyondLimit, beyondLimit, PositionLimit } from '../../../src/core/risk/positionLimit.ts';
+import { isPositionLimitReason, positionLimitReason, PositionLimit } from '../../../src/core/risk/positionLimit.ts';
 
 const QUIET = { reduces: false, halts: false };
 
@@ -16,27 +16,27 @@ describe('inventory against its limit', () => {
 
   it('is nothing where nothing limits it', () => {
     const limit = new PositionLimit(null);
-    expect([limit.isWithin(0), limit.isBeyond(1e9), limit.heed(1e9, false)]).toEqual([false, false, QUIET]);
+    expect([limit.isWithin(0), limit.isBeyond(1e9), limit.check(1e9, false)]).toEqual([false, false, QUIET]);
   });
 
   it('halts at the first look beyond it', () => {
-    expect(new PositionLimit(100).heed(110, false)).toEqual({ reduces: false, halts: true });
+    expect(new PositionLimit(100).check(110, false)).toEqual({ reduces: false, halts: true });
   });
 
   it('only closes at the first look after a resume, and is quiet once it is within', () => {
     const limit = new PositionLimit(100);
     limit.resumed();
-    expect(limit.heed(110, false)).toEqual({ reduces: true, halts: false });
-    expect(limit.heed(110, true)).toEqual(QUIET);
-    expect(limit.heed(104, true)).toEqual(QUIET);
-    expect(limit.heed(110, false)).toEqual({ reduces: false, halts: true });
+    expect(limit.check(110, false)).toEqual({ reduces: true, halts: false });
+    expect(limit.check(110, true)).toEqual(QUIET);
+    expect(limit.check(104, true)).toEqual(QUIET);
+    expect(limit.check(110, false)).toEqual({ reduces: false, halts: true });
   });
 
   it('forgets a resume at the first look, also where inventory is within', () => {
     const limit = new PositionLimit(100);
     limit.resumed();
-    expect(limit.heed(50, false)).toEqual(QUIET);
-    expect(limit.heed(110, false)).toEqual({ reduces: false, halts: true });
+    expect(limit.check(50, false)).toEqual(QUIET);
+    expect(limit.check(110, false)).toEqual({ reduces: false, halts: true });
   });
 
   it('halts while it only closes exactly when it is more than a twentieth above where it first was beyond, for any way', () => {
@@ -49,7 +49,7 @@ describe('inventory against its limit', () => {
           const size = Math.abs(one);
           if (size <= 105) first = null;
           else first ??= size;
-          expect(limit.heed(one, true)).toEqual({ reduces: false, halts: first !== null && size > first * 1.05 });
+          expect(limit.check(one, true)).toEqual({ reduces: false, halts: first !== null && size > first * 1.05 });
         }
       }),
     );
@@ -57,13 +57,13 @@ describe('inventory against its limit', () => {
 
   it('that is not a number halts while it only closes', () => {
     const limit = new PositionLimit(100);
-    limit.heed(110, true);
+    limit.check(110, true);
     expect(limit.isWithin(Number.NaN)).toBe(false);
   });
 
   it('is recognized by its reason', () => {
-    expect(isBeyondLimit(beyondLimit('0.5 btc'))).toBe(true);
-    expect(['position: 1 btc is beyond', 'a position: 1 is beyond its limit', ''].map(isBeyondLimit)).toEqual([
+    expect(isPositionLimitReason(positionLimitReason('0.5 btc'))).toBe(true);
+    expect(['position: 1 btc is beyond', 'a position: 1 is beyond its limit', ''].map(isPositionLimitReason)).toEqual([
       false,
       false,
       false,

@@ -1,7 +1,7 @@
 /** Regimes: the laws of the pure transition, and what an engine does in each. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstRegime, isReduceOnly, nextRegime, remaining, widened } from '../../../src/core/index.ts';
+import { firstRegime, isReduceOnly, nextRegime, remaining, widenQuote } from '../../../src/core/index.ts';
 import type { EngineNews, Quote, RegimeEvent, RegimeRules, RegimeState, Side } from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../desk.ts';
 import type { Fate } from '../desk.ts';
@@ -170,7 +170,7 @@ describe('a wide quote', () => {
               why: [{ name: 'wanted', ticks: 1_000 + sign * d }],
             }));
         const quote: Quote = { bids: side(bids, -1), asks: side(asks, 1) };
-        const wide = widened(quote, factor, 1_000);
+        const wide = widenQuote(quote, factor, 1_000);
         quote.bids.forEach(({ price }, i) => expect(wide.bids[i]!.price).toBeLessThanOrEqual(price));
         quote.asks.forEach(({ price }, i) => expect(wide.asks[i]!.price).toBeGreaterThanOrEqual(price));
         for (const { price, why } of [...wide.bids, ...wide.asks])

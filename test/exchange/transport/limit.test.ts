@@ -98,8 +98,8 @@ describe('a budget', () => {
     const clock = new VirtualClock();
     const budget = new Budget(clock, { perMinute: 2 });
     const slot = (await budget.take(0, 0)) as Slot;
-    slot.giveBack();
-    slot.giveBack();
+    slot.release();
+    slot.release();
     slot.end();
     expect(budget.left()).toBe(2);
   });

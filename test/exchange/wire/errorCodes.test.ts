@@ -3,7 +3,7 @@ import type { WireReply } from '../../../src/core/index.ts';
 import { acceptedOrder } from '../../../src/exchange/wire/accountReplies.ts';
 import { classify } from '../../../src/exchange/wire/classify.ts';
 import type { ReplyReading } from '../../../src/exchange/wire/classify.ts';
-import { actsOn, errorIn, meaningOf, provesRefusal } from '../../../src/exchange/wire/errorCodes.ts';
+import { actionableMeaning, errorIn, meaningOf, provesRefusal } from '../../../src/exchange/wire/errorCodes.ts';
 
 const placing: ReplyReading<{ readonly oid: string }> = { effect: 'write', envelope: 'payload', read: acceptedOrder };
 const reply = (status: number, body: unknown): WireReply => ({
@@ -179,7 +179,7 @@ describe('an error', () => {
     ['0801', undefined],
     ['brand_new', undefined],
   ])('%s is acted on as %s', (code, meaning) => {
-    expect(actsOn(code)).toBe(meaning);
+    expect(actionableMeaning(code)).toBe(meaning);
   });
 
   it('proves a refusal only when the request was checked and not begun', () => {

@@ -5,8 +5,8 @@ import type {
   Balance,
   EngineEvent,
   Exchange,
-  MoneyLists,
-  MoneyMoved,
+  TransferLists,
+  TransferLine,
   Outcome,
   OwnTrade,
 } from '../../../src/core/index.ts';
@@ -25,7 +25,7 @@ const trade: OwnTrade = {
 const balance = (currency: string) => ({ currency, total: '1000000000', locked: '0', available: '1000000000' });
 
 /** Balances of an engine that holds 1000000000 of each, over an exchange of these trades; `onBalances` before each answer, which it may replace. */
-function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balance[]> | null, lists?: MoneyLists) {
+function readsOver(trades: OwnTrade[], onBalances: () => Outcome<readonly Balance[]> | null, lists?: TransferLists) {
   const clock = new VirtualClock();
   const { engine } = new Desk().open();
   const exchange = {
@@ -77,8 +77,8 @@ describe('a read of the balances', () => {
     let looks = 0;
     let isFirst = true;
     const updates = [{ currency: 'mxn', amount: money(5n) }];
-    const line: MoneyMoved = { id: 'f1', operation: 'funding', createdAt: 0, updates };
-    const moneyMoved: MoneyLists['moneyMoved'] = async list => {
+    const line: TransferLine = { id: 'f1', operation: 'funding', createdAt: 0, updates };
+    const moneyMoved: TransferLists['transferLines'] = async list => {
       looks++;
       return { kind: 'done', value: list === 'fundings' ? [line] : [] };
     };
@@ -97,7 +97,7 @@ describe('a read of the balances', () => {
           { name: 'fees', of: 'fees' },
         ],
         linesPage: 100,
-        moneyMoved,
+        transferLines: moneyMoved,
       },
     );
     expect([await balances.read(), balances.known]).toEqual([false, null]);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { emptyDepth, money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 import type { HedgeRow, HedgeState, Order, OrderState, Snapshot, RiskContext } from '../../../src/core/index.ts';
 import { HedgeRows } from '../../../src/hedge/rows.ts';
-import { roomMoney, sizeOf, spentOnDay } from '../../../src/hedge/sizes.ts';
+import { roomMoney, hedgeableAmount, spentOnDay } from '../../../src/hedge/sizes.ts';
 import { hedgeViewOf } from '../../../src/hedge/view.ts';
 import type { HedgeView } from '../../../src/hedge/view.ts';
 import { btcMxn, plain } from '../../core/market.ts';
@@ -111,7 +111,7 @@ test('what leaves is as much of what should as is free and has room, never more,
   fc.assert(
     fc.property(standings, wanted, ({ instrument, snapshot, standing, view, major, minor }, sum) => {
       const { mid: middle } = view;
-      const size = sizeOf(view, money(sum));
+      const size = hedgeableAmount(view, money(sum));
       const [sells, abs] = [sum > 0n, size < 0n ? -size : size];
       if (size !== 0n) expect(size > 0n).toBe(sells);
       const own = snapshot.orders.filter(({ side }) => side === (sells ? 'sell' : 'buy'));

@@ -1,7 +1,7 @@
 /** Fills that were charged at another fee than the bot's: the fees are read at once, and not again and again in vain. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { moneyOf, otherRateOf, textOfMoney } from '../../../src/core/index.ts';
+import { moneyOf, differentChargedRate, textOfMoney } from '../../../src/core/index.ts';
 import type { Money } from '../../../src/core/index.ts';
 import { few } from '../../many.ts';
 import { started, worldOf } from '../world.ts';
@@ -68,7 +68,7 @@ describe('the rate that a trade was charged at', () => {
     fc.assert(
       fc.property(sides, of => {
         const rates = of.maker ? { makerRate: of.rate, takerRate: 1 } : { makerRate: 1, takerRate: of.rate };
-        expect(otherRateOf(tradeOf(of), pair, rates)).toBeNull();
+        expect(differentChargedRate(tradeOf(of), pair, rates)).toBeNull();
       }),
     );
   });
@@ -79,7 +79,7 @@ describe('the rate that a trade was charged at', () => {
         const base = moneyOf(of.inMajor ? tradeOf(of).major : tradeOf(of).minor) as bigint;
         fc.pre(of.rate >= 10_000 && (base * BigInt(of.rate)) / 10n ** 9n > 10n ** 12n);
         const expected = Math.round(of.rate * 1.1);
-        const found = otherRateOf(tradeOf(of), pair, { makerRate: expected, takerRate: expected });
+        const found = differentChargedRate(tradeOf(of), pair, { makerRate: expected, takerRate: expected });
         expect(found).not.toBeNull();
         expect(Math.abs(found! - of.rate)).toBeLessThanOrEqual(of.rate / 100 + 2);
       }),
@@ -88,6 +88,6 @@ describe('the rate that a trade was charged at', () => {
 
   test('is none where the fee is in a third currency', () => {
     const trade = { major: '1', minor: '1500000', feeAmount: '5', feeCurrency: 'usd', maker: true };
-    expect(otherRateOf(trade, pair, { makerRate: 1, takerRate: 1 })).toBeNull();
+    expect(differentChargedRate(trade, pair, { makerRate: 1, takerRate: 1 })).toBeNull();
   });
 });

@@ -155,7 +155,7 @@ describe('a run with a stream', () => {
         const at = world.clock.elapsed();
         const book = venue.books.get('btc_mxn')!;
         // Sweeps up to our best ask and takes a part of it.
-        book.placeHouse('buy', best.price, 1e9 as never, 'IOC');
+        book.placeSynthetic('buy', best.price, 1e9 as never, 'IOC');
         while (fills() === before && world.clock.elapsed() - at < 10 * SECOND) await world.clock.advance(5);
         delays.push(world.clock.elapsed() - at);
       }

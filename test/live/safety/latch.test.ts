@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { explain } from '../../../src/app/inspect/explain.ts';
 import { reduce, resume } from '../../../src/app/inspect/stateCommands.ts';
-import { RESUMED_BEYOND } from '../../../src/core/index.ts';
+import { RESUMED_BEYOND_LIMIT } from '../../../src/core/index.ts';
 import { latchIn, stubbornLatch } from '../../../src/live/safety/latch.ts';
 import type { Halt } from '../../../src/live/safety/latch.ts';
 import { memoryLog } from '../../memoryLog.ts';
@@ -250,7 +250,7 @@ describe('a run', () => {
       /^lifted: position: .*; while inventory is beyond its limit, the bot quotes only to reduce it, .* set limits\.positionMax \(or inventory\.target\) in my\.yaml and restart the bot$/,
     );
     await world.clock.advance(20 * SECOND);
-    expect([latch.read(), sides(), latch.readReduce()?.reason]).toEqual([null, ['sell'], RESUMED_BEYOND]);
+    expect([latch.read(), sides(), latch.readReduce()?.reason]).toEqual([null, ['sell'], RESUMED_BEYOND_LIMIT]);
     await first.stop();
 
     const second = await started(world);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { actsOn } from '../../../src/exchange/index.ts';
+import { actionableMeaning } from '../../../src/exchange/index.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { Refusals } from '../../../src/live/safety/refusals.ts';
 import { memoryLog } from '../../memoryLog.ts';
@@ -11,7 +11,7 @@ function world() {
   const clock = new VirtualClock();
   const refusals = new Refusals(clock, new ConnectivityLog(memoryLog().log, clock));
   const refused = (code: string) => {
-    const meaning = actsOn(code);
+    const meaning = actionableMeaning(code);
     return refusals.failed('balance', {
       kind: 'refused',
       code,

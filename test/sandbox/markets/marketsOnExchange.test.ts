@@ -13,7 +13,9 @@ import { ReferenceMarketplace } from './referenceMarketplace.ts';
 /** What a market did on a marketplace in this time: every house execution, and the best prices after each timer. */
 function doings(market: Market, clock: VirtualClock, place: FollowedPlace, seconds: number): string[] {
   const seen: string[] = [];
-  place.onHouseFill((_id, side, at, lots, maker) => seen.push(`${side} ${lots} at ${at} ${maker ? 'made' : 'taken'}`));
+  place.onSyntheticFill((_id, side, at, lots, maker) =>
+    seen.push(`${side} ${lots} at ${at} ${maker ? 'made' : 'taken'}`),
+  );
   market.start(place);
   while ((clock.nextDue() ?? Infinity) <= seconds * 1000) {
     clock.runNext();

@@ -24,7 +24,7 @@ export class ReferenceMarketplace implements FollowedPlace {
   onFill: (fill: Fill) => void = () => undefined;
   /** Called when everybody's amount at a price has changed. */
   onLevel: (side: Side, price: Price, amount: number) => void = () => undefined;
-  #watchers: Parameters<Marketplace['onHouseFill']>[0][] = [];
+  #watchers: Parameters<Marketplace['onSyntheticFill']>[0][] = [];
   #nextId = 1;
 
   constructor(instrument: Instrument, clock: Clock, random: Random) {
@@ -146,7 +146,7 @@ export class ReferenceMarketplace implements FollowedPlace {
     return;
   }
 
-  onHouseFill(call: Parameters<Marketplace['onHouseFill']>[0]): void {
+  onSyntheticFill(call: Parameters<Marketplace['onSyntheticFill']>[0]): void {
     this.#watchers.push(call);
   }
 

@@ -186,7 +186,7 @@ describe('an order at the embedded exchange', () => {
     const { ann, exchange } = arena();
     const house = exchange.marketplace('btc_mxn');
     const fills: number[] = [];
-    house.onHouseFill((id, _side, _price, traded, maker) => void fills.push(maker ? traded : -id));
+    house.onSyntheticFill((id, _side, _price, traded, maker) => void fills.push(maker ? traded : -id));
     const { id, rested } = house.place('sell', price(150_000), amount(10_000_000), 'GTC');
     expect(rested).toBe(10_000_000);
     const oid = ann.limit('btc_mxn', 'buy', '1500000', '0.04');

@@ -484,7 +484,7 @@ export class Checker {
 
   #tradesOf(oid: string): readonly TrueTrade[] {
     const { exchange, accountId } = this.#options;
-    return exchange.venue.accounts.get(accountId)!.trades.ofOrder(oid);
+    return exchange.venue.accounts.get(accountId)!.trades.byOrder(oid);
   }
 
   /** S5: over is over, now and later. */
