@@ -127,7 +127,7 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
     }),
   );
   return html`<p>
-      One order a side, pegged anew each second at each of several distances in the first part of the recording: what
+      One order per side, pegged again each second at each of several distances in the first part of the recording: what
       its fills were worth after 60 s, less the fee. It is quoted where that is above zero at some distance, for sure
       (95 %, for all distances at once). The rest says whether that was right: wrong is what it tells apart from
       nothing, the other way.
@@ -328,8 +328,8 @@ const CHOICE = [
 const choice = ({ riskPerHour }: Comparison): Html =>
   riskPerHour === null
     ? html`<p>
-        They were given; whole recordings were traded. Whoever chose them after seeing these recordings knows more than
-        a bot would have.
+        They were given; whole recordings were traded. A person who chose them after seeing these recordings knows more
+        than a bot would have.
       </p>`
     : html`${CHOICE.map(paragraph => html`<p>${paragraph}</p>`)}`;
 

@@ -127,7 +127,7 @@ function agreement(ran: readonly Ran[], models: readonly string[]): string {
     const other = run.models.find(({ model }) => model === 'pessimistic');
     return other?.fills === main.fills && other.pnl.total === main.pnl.total;
   }).length;
-  return `Pessimistic and expected agree to the last unit in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ': where ticks are small nobody stands before our orders, and the place in the queue does not matter' : ''}.`;
+  return `Pessimistic and expected agree to the last unit in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ': where ticks are small no order rests before those of the bot, and the place in the queue does not matter' : ''}.`;
 }
 
 const oneDecimal = (x: number): string => (Math.abs(x) < 0.05 ? 0 : x).toFixed(1);

@@ -71,7 +71,7 @@ export type DistanceProfile = {
  */
 export function distanceProfileOf(tape: Tape, options: ProfileOptions = {}): DistanceProfile {
   const { cadenceMs = 1_000, horizons = PROFILE_HORIZONS_S, feedMs = 0, seed = 1 } = options;
-  if (!(cadenceMs > 0)) throw new RangeError(`orders are pegged anew every so many ms, found ${cadenceMs}`);
+  if (!(cadenceMs > 0)) throw new RangeError(`the interval between two pegs must be above 0 ms, found ${cadenceMs}`);
   const { columns } = tape;
   const span = (columns.at[columns.length - 1] ?? 0) - (columns.at[0] ?? 0);
   const blockMs = options.blockMs ?? Math.min(1_800_000, Math.max(120_000, span / 40));

@@ -47,7 +47,7 @@ export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): s
   if (!(share > CROSSED_SHARE)) return [];
   const found = `The recorded book was crossed, its best bid above its best ask, for ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of the time`;
   if (share > CROSSED_MOST) return [`${found}: on such a recording nothing can be said about profit.`];
-  return [`${found}: what follows rests on a book that nobody could trade on all the time.`];
+  return [`${found}: what follows rests on a book that could not be traded all the time.`];
 }
 
 /** Caveats that precede all numbers. */
@@ -184,7 +184,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
     ...(isSilent(main) ? [] : silence(main)),
     ...(same
       ? [
-          'Pessimistic and expected agree to the last fill: nobody who is recorded stood before our orders where they filled.',
+          'Pessimistic and expected agree to the last fill: no recorded order rested before those of the bot where they filled.',
         ]
       : []),
     ...(main.recorded.ghosts > 0

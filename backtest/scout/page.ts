@@ -43,7 +43,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
     }
     ${plotted(
       'By distance',
-      `What orders at each distance from the middle would have earned in an hour, pegged anew each ${secondsText(scouting.cadenceMs / 1_000)}, fees paid. The bar is the interval of what is left of a fill after ${secondsText(scouting.horizonS)}, at each distance alone.`,
+      `What orders at each distance from the middle would have earned in an hour, pegged again each ${secondsText(scouting.cadenceMs / 1_000)}, fees paid. The bar is the interval of what is left of a fill after ${secondsText(scouting.horizonS)}, at each distance alone.`,
       byDistance,
     )}
     ${plotted(

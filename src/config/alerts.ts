@@ -109,7 +109,7 @@ export const alerts = z
       .describe('Per event: on, silent (no sound), or off (only counted in the summary).'),
   })
   .refine(({ webhook, telegram }) => webhook !== undefined || telegram !== undefined, {
-    message: 'expected webhook, telegram or both; leave the section out to tell nobody',
+    message: 'expected webhook, telegram or both; omit the section to send no alerts',
   })
   .describe('Alerts by webhook or Telegram. If omitted, Puntas sends none; use Alertmanager instead.');
 export type AlertSettings = z.infer<typeof alerts>;

@@ -40,7 +40,7 @@ export function readWebhookTokens(
     const token = readOne(each, env, readFile, errors);
     // 22 characters of 64 kinds are 132 bits.
     if (token !== null && !/^[A-Za-z0-9_-]{22,128}$/.test(token))
-      errors.push(`${each}: expected 22 to 128 letters, digits, - or _, that nobody can guess: openssl rand -hex 24`);
+      errors.push(`${each}: expected 22 to 128 random letters, digits, - or _, as from openssl rand -hex 24`);
     return token;
   });
   return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };

@@ -34,7 +34,7 @@ describe('an editor finds the keys', () => {
     const text = readFileSync(join(ROOT, 'config/live.yaml'), 'utf8');
     writeFileSync(copy, text);
     const help = editorHelp(copy)!;
-    expect(help).toContain('./schema.json is not there');
+    expect(help).toContain('./schema.json does not exist');
     const schema = schemaOf(help);
     expect(JSON.parse(readFileSync(schema, 'utf8'))).toHaveProperty('properties.strategy');
     writeFileSync(copy, text.replace(/^# yaml-language-server.*/m, help.split('\n')[1]!));

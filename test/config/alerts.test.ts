@@ -14,7 +14,7 @@ test('on, silent and off are words, and everything else has a default', () => {
 });
 
 test.each([
-  ['{}', 'expected webhook, telegram or both; leave the section out to tell nobody'],
+  ['{}', 'expected webhook, telegram or both; omit the section to send no alerts'],
   ['{ telegram: { chatId: "my chat" } }', 'expected the id of a chat as quoted text'],
   ['{ telegram: { chatId: "1" }, digestAt: "25:00" }', 'expected a time of the day in UTC as quoted text'],
   ['{ webhook: { url: http://example.com/in } }', 'write https://example.com/in'],

@@ -364,7 +364,7 @@ describe('what puntas calibrate writes', () => {
   test('of another tick is refused', () => {
     const other = fairValueParameters.parse({ microprice: { ...TABLE, tick: '0.01' } });
     expect(fairValueProblem(other, instrument)).toBe(
-      'fairValue.microprice.tick: the table counts in ticks of 0.01, those of btc_mxn are 10: calibrate it anew',
+      'fairValue.microprice.tick: the table counts in ticks of 0.01, those of btc_mxn are 10: calibrate it again',
     );
     expect(
       fairValueProblem(fairValueParameters.parse({ microprice: { ...TABLE, tick: '10.0' } }), instrument),

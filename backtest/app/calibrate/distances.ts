@@ -63,7 +63,7 @@ export function distancesText({ profile, verdicts }: MeasuredDistances, minor: s
   ];
   const widths = rows[0]!.map((_, column) => Math.max(5, ...rows.map(row => row[column]!.length)));
   const table = rows.map(row => row.map((cell, column) => cell.padStart(widths[column]!)).join(' '));
-  const head = `Fills by distance from the middle, and what is left of their edge after so long, in bps before fees: ${round(seconds / 3_600)} h, orders of ${round(orderValue)} ${minor} pegged anew each ${cadenceMs} ms, ${round(latencyMs)} ms away; fills and value of both sides.`;
+  const head = `Fills by distance from the middle, and what is left of their edge after so long, in bps before fees: ${round(seconds / 3_600)} h, orders of ${round(orderValue)} ${minor} pegged again each ${cadenceMs} ms, ${round(latencyMs)} ms away; fills and value of both sides.`;
   return [
     ...(points.length === 0 ? [] : [...wrapped(head), '', ...table, '']),
     ...limits.flatMap(wrapped),

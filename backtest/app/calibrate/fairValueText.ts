@@ -69,7 +69,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
     '  # slope of our next move on its distance from us (95 %), correlation, and in the last third, which it was not fitted on',
     ...rows,
   ];
-  if (weight === 0) return [...about, '  # reference: weight 0: it foretells nothing that is more than chance'];
+  if (weight === 0) return [...about, '  # reference: weight 0: it predicts no more than chance'];
   return [
     ...about,
     ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # what the reference leaves`]),

@@ -37,7 +37,7 @@ export function mayTune(records: readonly RegistryRecord[], of: StudyHours): voi
   );
   if (opened !== undefined)
     throw new UsageError(
-      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; whoever has seen it cannot tune without it in mind: record other hours`,
+      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; its result is known and would bias the tuning: record other hours`,
     );
   unseen(records, of);
 }

@@ -139,7 +139,7 @@ What it is, in one sentence.
 
 **Formula**. With its source.
 
-**When it loses.** Say it before somebody finds out.
+**When it loses.** Say it before the reader loses money.
 
 ## Parameters
 

@@ -223,13 +223,13 @@ export function notesOf(report: ProfitReport): readonly string[] {
       ? 'Nothing was traded, so inventory has no price.'
       : last.marked === 'middle'
         ? `Inventory is marked at the middle of the book at each day's end, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
-        : `Inventory is marked at the last fill, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}: what it is worth more or less is told with the next fill.`,
+        : `Inventory is marked at the last fill, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}. A later change of its value appears with the next fill.`,
     last.marked === 'middle'
-      ? 'Trading: what quotes brought, with what inventory gained or lost. Hedging: conversions, and orders that took the book.'
-      : 'Trading: what trades brought, with what inventory gained or lost. Hedging: conversions; an order that took the book is trading.',
-    ...(last.cut === 'so far' ? [`The last day is so far, as of ${minuteOf(at)}.`] : []),
+      ? 'Trading: profit of quotes and of inventory. Hedging: conversions, and taker orders.'
+      : 'Trading: profit of trades and of inventory. Hedging: conversions; a taker order counts as trading.',
+    ...(last.cut === 'so far' ? [`The last day is not over; its figures are as of ${minuteOf(at)}.`] : []),
     isFolded
-      ? `Of what came before ${minuteOf(knownFrom)} the ledger keeps the sum alone: those days are not known.`
+      ? `Before ${minuteOf(knownFrom)} the ledger keeps only the sum; those days are unknown.`
       : `The ledger begins at ${minuteOf(knownFrom)}.`,
     ...(leftOut.length === 0
       ? []

@@ -86,7 +86,7 @@ export function promotionJournal(dir: string): PromotionJournal {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new UsageError(
-        `${file}:${i + 1}: ${why}; restore the file from a copy, or move ${dir} away and begin anew`,
+        `${file}:${i + 1}: ${why}; restore the file from a copy, or move ${dir} away and start again`,
       );
     }
     last = digestOf(text);

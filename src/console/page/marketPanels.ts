@@ -131,7 +131,7 @@ function waterfall(steps: readonly ShownStep[], tick: string): Node {
 /** All active orders of the bot. */
 export const ordersPanel: Panel = ({ orders: all, major, budgets }) =>
   all.length === 0
-    ? none('no order of ours')
+    ? none('no order of the bot')
     : [
         tableOf(
           ['', 'price', major, 'filled', 'ahead', 'age', 'state'],

@@ -19,7 +19,7 @@ export function remedyOf(code: string): string | null {
   const own = CODE_REMEDIES[code];
   if (own !== undefined) return own;
   const known = meaningOf(code);
-  if (known?.advice === 'halt') return `${known.meaning}: only the owner of the account can mend that, at the exchange`;
+  if (known?.advice === 'halt') return `${known.meaning}: only the owner of the account can fix that, at the exchange`;
   if (known?.advice === 'back off' || known?.advice === 'look it up') return 'try again later';
   return null;
 }

@@ -33,7 +33,7 @@ test('every hedge is told with its alternatives and what they would have cost, a
     expect.arrayContaining(['requested', 'quoted', 'accepted', 'executing', 'between', 'completed']),
   );
   const text = hedges(made.stateDir, false).join('\n');
-  expect(text).toMatch(/completed.*: 0\.08 btc to leave/);
+  expect(text).toMatch(/completed.*: 0\.08 btc to hedge/);
   expect(text).toMatch(/rfq via usd +-[\d.]+ bps .* taken/);
   const [line] = hedges(made.stateDir, true);
   expect(JSON.parse(line ?? '')).toMatchObject({ hedges: [{ id: told?.id }] });

@@ -210,7 +210,7 @@ describe('profit by day', () => {
   test('says of which days nothing is known', () => {
     const folded = [{ ...opening, source: 'brought forward 9' }, ...few.slice(1)];
     const text = reportText(profitReport(fileOf(folded), {}, AT)).join(' ');
-    expect(text).toContain('what came before 2026-11-20 22:00 the ledger keeps only the sum');
+    expect(text).toContain('Before 2026-11-20 22:00 the ledger keeps only the sum');
     expect(() => profitReport(fileOf(few), { to: START - 5 * DAY_MS }, AT)).toThrow(
       'no such day: the ledger knows 2026-11-20 to 2026-11-25 (UTC)',
     );

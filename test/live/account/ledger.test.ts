@@ -202,7 +202,7 @@ describe('what no list tells of', () => {
       const ask = { currency: 'MXN', amount: '77.25', reason: 'gift of the house', by: 'ana' };
       expect(await adjust(at.stateDir, ask, at.clock)).toMatch(/A halt stays/);
       const waits = await ledger(at.stateDir, { entries: false, form: 'text' }, realClock());
-      expect(waits.at(-1)).toBe('waits for the bot to take it up: 77.25 mxn (ana: gift of the house)');
+      expect(waits.at(-1)).toBe('pending, not yet booked by the bot: 77.25 mxn (ana: gift of the house)');
       const [left] = new NumberedMailbox(at.stateDir, 'adjust').waiting();
       await at.clock.advance(30 * SECOND);
       expect(new NumberedMailbox(at.stateDir, 'adjust').waiting()).toEqual([]);
@@ -309,7 +309,7 @@ describe('the printed ledger', () => {
     expect([after['closing'], after['deposits']]).toEqual([all['closing'], '10.5']);
     expect(after['opening']).not.toBe(all['opening']);
     await expect(ledger(at.stateDir, { currency: 'eth', entries: false, form: 'text' }, realClock())).rejects.toThrow(
-      /nothing is booked in eth; there is btc, mxn/,
+      /nothing is booked in eth; the ledger has btc, mxn/,
     );
     await expect(ledger(folders.fresh(), { entries: false, form: 'text' }, realClock())).rejects.toThrow(
       /no ledger there yet/,

@@ -239,7 +239,7 @@ describe('a new configuration for a bot that runs', () => {
     bot.running.hangUp();
     await bot.world.clock.advance(SECOND);
     expect(bot.running.log.at(-1)).toMatchObject({ level: 'warn' });
-    expect(bot.running.log.at(-1)!.text).toMatch(/^reload: instance: "demo" -> "x": only a restart/);
+    expect(bot.running.log.at(-1)!.text).toMatch(/^reload: instance: "demo" -> "x": takes effect only after a restart/);
     await bot.end();
   });
 

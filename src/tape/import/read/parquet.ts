@@ -306,7 +306,7 @@ function checkPage(page: Uint8Array, encoding: number, count: number, levels: 0 
       throw new WrongFile(`${values} values of ${width} bytes in a page of ${page.length}`);
   } else if (encoding !== ENCODING.plain)
     throw new WrongFile(
-      `has the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding}, which is not read; write it anew with another`,
+      `has the encoding ${encoding === ENCODING.deltaBytes ? 'DELTA_BYTE_ARRAY' : encoding}, which is not read; write the file with another one`,
     );
 }
 
