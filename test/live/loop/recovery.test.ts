@@ -209,7 +209,11 @@ describe('a start that cannot go on', () => {
   };
 
   test.each([
-    ['its metrics port is taken', onTakenPort, /taken by another process: .*--metrics-port 0 for any; canceled [1-9] orders?/],
+    [
+      'its metrics port is taken',
+      onTakenPort,
+      /taken by another process: .*--metrics-port 0 for any; canceled [1-9] orders?/,
+    ],
     ['its spread does not cover the fees', belowFees, /fee.*; canceled [1-9] orders? of the last run; two reads/],
   ] as const)(
     'when %s takes out what the last run left, says how many, and ends with code 2',
