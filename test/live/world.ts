@@ -175,6 +175,15 @@ async function until(clock: VirtualClock, wire: Wire, holds: () => boolean): Pro
   }
 }
 
+/** Advances in steps until `holds`; throws after an hour of virtual time, so that a test which waits for the wrong text ends. */
+export async function advanceUntil(clock: VirtualClock, stepMs: number, holds: () => boolean): Promise<void> {
+  const until = clock.elapsed() + 3_600_000;
+  while (!holds()) {
+    if (clock.elapsed() >= until) throw new Error('what the test waits for did not happen within an hour');
+    await clock.advance(stepMs);
+  }
+}
+
 function merged(base: Tree, changes: Tree): Tree {
   const result: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(changes)) {

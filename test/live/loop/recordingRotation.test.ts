@@ -15,7 +15,7 @@ import { few } from '../../many.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { wireTo } from '../inProcess.ts';
 import type { Fate } from '../inProcess.ts';
-import { started, worldOf } from '../world.ts';
+import { advanceUntil, started, worldOf } from '../world.ts';
 import type { World } from '../world.ts';
 
 const SECOND = 1_000;
@@ -70,7 +70,7 @@ describe('a run that lasts', () => {
     }
     const { summary } = await bot.stop();
     expect(summary.ledgerMatches).toBe(true);
-    expect(bot.log.filter(({ text }) => /long enough/.test(text)).length).toBeGreaterThan(8);
+    expect(bot.log.filter(({ text }) => /has reached its length/.test(text)).length).toBeGreaterThan(8);
     expect(runs).toBeGreaterThan(5);
     const { same, printed } = replayed(world.stateDir);
     expect(printed.length).toBeGreaterThan(5);
@@ -114,8 +114,7 @@ describe('a run that lasts', () => {
     async ms => {
       const world = worldOf(85, { journal: { rollHours: 0.01 } });
       const bot = await started(world);
-      const isRolling = () => bot.log.some(({ text }) => /long enough/.test(text));
-      while (!isRolling()) await world.clock.advance(10);
+      await advanceUntil(world.clock, 10, () => bot.log.some(({ text }) => text.includes('has reached its length')));
       await world.clock.advance(ms);
       const { summary, left, failure } = await bot.stop();
       expect({ left, failure }).toEqual({ left: [], failure: null });
@@ -198,7 +197,7 @@ test('a run goes on quoting while the next one, of the same configuration, could
 test('a configuration that comes while the next run is opened is told to be taken by the run that has it', async () => {
   const world = worldOf(87);
   let isBroken = false;
-  let told: Promise<Reloaded> | null = null;
+  let told = null as Promise<Reloaded> | null;
   const makeEngine: Made = (rules, onNews, run) => {
     if (isBroken) throw new Error('not now');
     return engineOf(world.config, rules, run, onNews);
@@ -206,17 +205,18 @@ test('a configuration that comes while the next run is opened is told to be take
   let onArrival = (_: WireRequest): void => undefined;
   const runs = await runsOf(world, makeEngine, request => onArrival(request));
   // The engine could be made before the last run ended, and cannot after.
-  while (!runs.lines.some(({ text }) => text.includes('long enough'))) await world.clock.advance(50);
+  const isSaid = (words: string) => (): boolean => runs.lines.some(({ text }) => text.includes(words));
+  await advanceUntil(world.clock, 50, isSaid('has reached its length'));
   isBroken = true;
-  while (!runs.lines.some(({ text }) => text.includes('cannot begin yet'))) await world.clock.advance(50);
+  await advanceUntil(world.clock, 50, isSaid('cannot start yet'));
   isBroken = false;
   onArrival = ({ target }) => {
     if (target.includes('available_books')) told ??= runs.rotation.reload({ ...runs.setup, setup: 'next' });
   };
   let end = null as Reloaded | null;
-  while (told === null) await world.clock.advance(50);
+  await advanceUntil(world.clock, 50, () => told !== null);
   void (told as Promise<Reloaded>).then(answer => (end = answer));
-  while (end === null) await world.clock.advance(50);
+  await advanceUntil(world.clock, 50, () => end !== null);
   expect(end).toMatchObject({ kind: 'taken' });
   expect(runs.setups.get((end as { run: number }).run)).toBe('next');
   await runs.stop();
