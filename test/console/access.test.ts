@@ -557,7 +557,10 @@ describe('a connection that is not loopback', () => {
       await remote('/actions/preview', { action: 'halt', reason: REASON }, as),
       await remote('/logout', {}, as),
     ])
-      expect(answer).toMatchObject({ status: 403, body: expect.stringContaining('here one only reads') as string });
+      expect(answer).toMatchObject({
+        status: 403,
+        body: expect.stringContaining('read-only from this address') as string,
+      });
     expect(events).toHaveLength(1);
     expect(prepared).toEqual([]);
     expect((await post('/actions/preview', { action: 'halt', reason: REASON }, { ...as, ...local })).status).toBe(200);

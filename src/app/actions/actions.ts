@@ -5,8 +5,7 @@
 import type { Millis } from '../../core/index.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
-import { requireStateFolder } from '../../wiring/stateFolder.ts';
-import { UsageError } from '../../wiring/usageError.ts';
+import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 
 /** Names of the actions; `docs/actions.md` describes their effect on orders and inventory. */
 export const ACTION_NAMES = ['pause', 'resume', 'reduce', 'cancel', 'halt', 'reload', 'flatten'] as const;

@@ -4,8 +4,7 @@
 import { sleep } from '../../core/index.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
-import { requireStateFolder } from '../../wiring/stateFolder.ts';
-import { UsageError } from '../../wiring/usageError.ts';
+import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 
 /** Storage of request and answer. */
 export type AskBox<Request, Answer> = {

@@ -11,8 +11,7 @@ import { firstRules, replayRun } from '../../live/replay/replay.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
-import { requireStateFolder } from '../../wiring/stateFolder.ts';
-import { UsageError } from '../../wiring/usageError.ts';
+import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 

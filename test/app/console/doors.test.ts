@@ -54,14 +54,14 @@ describe('a token of the console', () => {
     [
       'is not there',
       () => join(dir, 'none'),
-      /operatorTokenFile .*: no such file; make one with: \(umask 077; openssl rand -hex 32 > /,
+      /operatorTokenFile .*: no such file; create one with: \(umask 077; openssl rand -hex 32 > /,
     ],
     [
       'is short',
       () => file('short', 'x'.repeat(31)),
       /expected a random token of 32 to 512 characters .*, found 31; create one with openssl rand -hex 32/,
     ],
-    ['has blanks', () => file('blanks', `${TOKEN} ${TOKEN}`), /found 75 with blanks or other signs among them/],
+    ['has blanks', () => file('blanks', `${TOKEN} ${TOKEN}`), /found 75 with blanks or other characters/],
     ['is empty', () => file('empty', '\n'), /found 0/],
     ['is a folder', () => dir, /not a regular file/],
   ])('that %s is refused in one line, which does not repeat it', (_, path, line) => {

@@ -90,7 +90,7 @@ describe('a process beside a run', () => {
     const { says, until, waits, passes, ends: waitEnds } = kept(['dies']);
     const seen: number[] = [];
     for (let i = 0; i < 8; i++) {
-      await says('it ended (exit code 7)', i + 1);
+      await says('ended (exit code 7)', i + 1);
       await until(() => waits.length === 1);
       seen.push(waits[0]!.ms / 1000);
       waitEnds();
@@ -104,13 +104,13 @@ describe('a process beside a run', () => {
     await says('here I am');
     await beside.stop();
     expect(waits).toEqual([]);
-    expect(lines.map(({ text }) => text)).not.toContain(expect.stringContaining('started again'));
+    expect(lines.map(({ text }) => text)).not.toContain(expect.stringContaining('restarting'));
     expect(() => process.kill(lines[0]!.pid, 0)).toThrow('ESRCH');
   });
 
   test('that waits to be started again is not, once the run ends', async () => {
     const { says, beside, waits } = kept(['dies']);
-    await says('it ended');
+    await says('console: ended');
     await beside.stop();
     expect(waits).toEqual([]);
   });
