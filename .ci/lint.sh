@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 npm run --silent lint
 
 # The rule that sees a method without its object (pino's throw then) sees the log's.
-taken="import type { Log } from '../../live/log.ts';
+taken="import type { Log } from '../live/log.ts';
 export const told = (log: Log, isBad: boolean): void => {
   const write = isBad ? log.warn : log.info;
   write({}, 'lost its object');
