@@ -70,6 +70,7 @@ export class EventQueue {
   }
 
   #placeCaused(): void {
+    if (this.#caused.length === 0) return;
     for (const event of this.#caused.toReversed()) this.#waiting.push({ event, isPrepared: false });
     this.#caused = [];
   }
