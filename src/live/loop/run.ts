@@ -1,5 +1,5 @@
 /** One run of the bot from its first read to its verified end: engine, reads, commands and recording, in real time. */
-import { approveByIds, sleep } from '../../core/index.ts';
+import { approveByIds, sleep, textOfError } from '../../core/index.ts';
 import type { Approved, Command, Engine, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
@@ -447,7 +447,7 @@ export class Run {
   /** Halts and calls `onFailure`, so that the caller stops the run. Later errors are ignored. */
   #fail(error: unknown): void {
     if (this.#failure !== null) return;
-    this.#failure = error instanceof Error ? error.message : String(error);
+    this.#failure = textOfError(error);
     const stack = error instanceof Error ? error.stack : undefined;
     this.#options.log.error({ stack }, `stopping: something broke: ${this.#failure}`);
     this.#queue.put({ kind: 'halt', at: this.time(), reason: this.#failure });

@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { textOfError } from '../../core/index.ts';
 import type { Millis } from '../../core/index.ts';
 import { readOpenFile } from '../../guard/index.ts';
 import { appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../files/durableFiles.ts';
@@ -239,7 +240,7 @@ function textAt(path: string, name: string, bytesMax: number): string | { readon
     const flaw = seen.isFile() ? ownershipFlaw(seen, name) : 'not a regular file';
     return flaw === null ? readOpenFile(fd, bytesMax) : refused(flaw);
   } catch (error) {
-    return refused(error instanceof Error ? error.message : String(error));
+    return refused(textOfError(error));
   } finally {
     closeSync(fd);
   }
