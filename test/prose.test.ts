@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { WORDS_IN_SENTENCE_MAX, wordsIn } from './docs/prose.ts';
 import { sourcesIn } from './imports.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const WORDS_MAX = 30;
 
 /** A comment says what something is or does: a noun phrase or a verb. "Whether" is for booleans. */
 const OPENERS = /^(?:Of|What|Who|Whose|Where|When|Why|How|Which|Nobody|None|Nothing)\b/;
@@ -69,7 +69,6 @@ const CONTRACTS =
   /start(?:ed|ing) anew|counts its books anew|orders of ours never take liquidity|no way out was taken|orders of ours took its room meanwhile/g;
 
 const sentencesOf = (text: string): readonly string[] => text.replace(/\s+/g, ' ').split(/(?<=[.!?:;])\s+/);
-const wordsIn = (text: string): number => text.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word)).length;
 
 /** Faults of a text, each in a few words; `isComment`: a question word must not open it. */
 function faultsOf(written: string, isComment: boolean): readonly string[] {
@@ -79,7 +78,8 @@ function faultsOf(written: string, isComment: boolean): readonly string[] {
   for (const [instead, pattern] of Object.entries(PRIVATE))
     for (const [word] of text.matchAll(new RegExp(pattern, 'gi'))) faults.push(`"${word}": write ${instead}`);
   for (const sentence of sentencesOf(text))
-    if (wordsIn(sentence) > WORDS_MAX) faults.push(`more than ${WORDS_MAX} words: ${sentence.slice(0, 60)}`);
+    if (wordsIn(sentence) > WORDS_IN_SENTENCE_MAX)
+      faults.push(`more than ${WORDS_IN_SENTENCE_MAX} words: ${sentence.slice(0, 60)}`);
   return faults;
 }
 
