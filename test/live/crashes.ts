@@ -2,7 +2,7 @@
 import type { WireRequest } from '../../src/core/index.ts';
 import type { Fate } from './inProcess.ts';
 import { Folders } from './states.ts';
-import { started } from './world.ts';
+import { advanceUntil, started } from './world.ts';
 import type { RunChanges, Running, World } from './world.ts';
 
 export type Doomed = {
@@ -49,6 +49,6 @@ export async function failedStart(world: World, dir: string, changes: RunChanges
       (error: unknown) => error,
     )
     .finally(() => (over = true));
-  while (!over) await world.clock.advance(500);
+  await advanceUntil(world.clock, 500, () => over);
   return ended;
 }

@@ -11,6 +11,7 @@ import { digestOf } from '../../../src/app/run/reloading.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { VirtualClock } from '../../../src/core/index.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
+import { advanceUntil } from '../../live/world.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-ask-reload-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -36,7 +37,7 @@ function scene() {
     let isOver = false;
     const done = work.finally(() => (isOver = true));
     void done.catch(() => undefined);
-    while (!isOver) await clock.advance(250);
+    await advanceUntil(clock, 250, () => isOver);
     return done;
   };
   let n = 0;

@@ -11,7 +11,7 @@ import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
 import { Folders, opened, textOf } from '../states.ts';
-import { worldOf } from '../world.ts';
+import { advanceUntil, worldOf } from '../world.ts';
 import type { Running, World } from '../world.ts';
 
 const folders = new Folders();
@@ -78,7 +78,7 @@ describe('after a kill', () => {
     const before = new Set(ours(world).map(order => order.originId));
     expect(before.size).toBeGreaterThan(3);
     const second = await restarted(world, first.kill());
-    while (ours(world).some(order => before.has(order.originId))) await world.clock.advance(100);
+    await advanceUntil(world.clock, 100, () => !ours(world).some(order => before.has(order.originId)));
     expect(await secondsToQuote(world, 10)).toBeLessThanOrEqual(10);
     expect(placedIds(second).filter(id => placedIds(first.running).includes(id))).toEqual([]);
     await endsClean(world, second);

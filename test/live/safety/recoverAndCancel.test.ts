@@ -7,7 +7,7 @@ import { STATE_FILE } from '../../../src/live/state/journal.ts';
 import { doomed, failedStart } from '../crashes.ts';
 import type { Fate } from '../inProcess.ts';
 import { Folders } from '../states.ts';
-import { started, worldOf } from '../world.ts';
+import { advanceUntil, started, worldOf } from '../world.ts';
 import type { World } from '../world.ts';
 
 const folders = new Folders();
@@ -32,7 +32,7 @@ async function startOn(world: World, dir: string, fate: (request: WireRequest) =
       (error: unknown) => error,
     )
     .finally(() => (over = true));
-  while (!over) await world.clock.advance(SECOND);
+  await advanceUntil(world.clock, SECOND, () => over);
   const error = await ended;
   if (!(error instanceof UsageError)) throw new Error(`expected an end with an exit code, found ${String(error)}`);
   return { error, arrived };
