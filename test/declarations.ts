@@ -1,4 +1,4 @@
-/** What the top level of each file declares, and where its words stand: for the laws about names. */
+/** Top-level declarations of each file and the uses of their names, for the tests of names. */
 import ts from 'typescript';
 import type { SourceFile } from './imports.ts';
 
@@ -6,7 +6,7 @@ export type Declaration = {
   readonly path: string;
   readonly name: string;
   readonly isExported: boolean;
-  /** Of a function: its text without comments, white space and its own name. `null` for anything else. */
+  /** Text of a function without comments, white space and its own name; `null` for anything else. */
   readonly body: string | null;
 };
 
@@ -47,7 +47,7 @@ function readDeclarations(path: string, text: string): readonly Declaration[] {
   });
 }
 
-/** How often each identifier stands in a file, without comments, texts, imports and re-exports. */
+/** Number of uses of each identifier in a file, without comments, strings, imports and re-exports. */
 export function wordsIn(path: string, text: string): ReadonlyMap<string, number> {
   const source = ts.createSourceFile(
     path,

@@ -15,7 +15,7 @@ const rows = readFileSync(join(ROOT, PAGE), 'utf8')
   .filter(line => /^\|(?! ---| fault )/.test(line))
   .map(line => line.split('|')[2]!);
 
-/** What a row names and is not there. A file without a folder lies beside the file before it; *text in italics* is a test of that file. */
+/** Missing files and tests that a row names. A file without a folder is next to the file before it; *italics* name a test of that file. */
 function missingOf(row: string): readonly string[] {
   let file: string | null = null;
   const missing: string[] = [];

@@ -1,4 +1,4 @@
-/** What a field of a row may be instead of what the documents say. */
+/** Values of a field that the documents do not allow. */
 export const STRANGE: readonly (readonly [name: string, value: unknown])[] = [
   // `undefined` leaves it out.
   ['absent', undefined],

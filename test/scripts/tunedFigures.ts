@@ -151,7 +151,7 @@ function togetherOf(studies: readonly JudgedStudy[], one: (typeof NAMES)[number]
   return around(sum(parts.map(({ value }) => value)), intervalTogether(parts));
 }
 
-/** Of docs/development/evidence/comparison.md, between marks of these names. */
+/** Sections of docs/development/evidence/comparison.md between marks of these names. */
 export const tunedSections = (figures: TunedFigures): Readonly<Record<string, string>> => ({
   tuned: `${saidText(figures)}\n\n${tunedTable(figures)}`,
   'tuned search': searchTable(),

@@ -221,7 +221,7 @@ function strangeWorld(seed: number) {
   };
 }
 
-/** Why the bot says that it does not quote, as it said it last; null while it quotes. */
+/** Last reported reason for not quoting; `null` while the bot quotes. */
 function refusalOf({ log }: Running): string | null {
   const line = log.findLast(({ text }) => /^(?:quoting$|not quoting|nothing is quoted|halted)/.test(text));
   return line === undefined || line.text === 'quoting' ? null : line.text;

@@ -11,7 +11,7 @@ const LISTS = [
   ['fees', ['payload', 'fees']],
 ] as const;
 
-/** What a start reads from these answers. */
+/** Result of the first reads with these answers. */
 const read = (answers: Readonly<Record<string, unknown>>) =>
   readRules(
     scriptedClient(({ target }) => json(answers[target.includes('/fees') ? 'fees' : 'available_books'])).client,

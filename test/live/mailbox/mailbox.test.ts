@@ -59,7 +59,7 @@ const specOf = (kind: MailKind): MailSpec => MAIL[kind];
 const idOf = (kind: MailKind): string => (specOf(kind).ids === undefined ? '' : (MESSAGES[kind] as { id: string }).id);
 const boxOf = (kind: MailKind, at = dir): Mailbox<MailKind> => new Mailbox(at, kind);
 const fileOf = (kind: MailKind): string => boxOf(kind).path(idOf(kind));
-/** What is found after a file with this message was changed. */
+/** Content that is found after a file with this message was changed. */
 const found = (kind: MailKind, change: (file: string) => void) => {
   boxOf(kind).put(MESSAGES[kind]);
   change(fileOf(kind));

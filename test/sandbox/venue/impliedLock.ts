@@ -1,4 +1,4 @@
-/** What an order must lock, by its own fields alone. */
+/** Amount that an order must lock, computed only from its own fields. */
 import { money } from '../../../src/core/index.ts';
 import type { Money } from '../../../src/core/index.ts';
 import { isActive, isWaiting, limitLock, unfilled } from '../../../src/sandbox/venue/order.ts';

@@ -47,7 +47,7 @@ export class SentinelJudge {
   #watchedAt = -Infinity;
   /** When it showed life again after a silence: only one that lives is held back. */
   #livesSince = -Infinity;
-  /** When it last looked after its orders, and when it was last kept out. */
+  /** Time of the last check of its orders, and of the last lock-out. */
   #readAt: number | null = null;
   #keptOutAt = -Infinity;
   #isKeptOut = false;
@@ -73,7 +73,7 @@ export class SentinelJudge {
     if (this.#beatAt === null && at !== null) this.#watchedAt = at;
     if (at !== null && !(at - (this.#beatAt ?? -Infinity) <= SILENCE_MS)) this.#livesSince = at;
     this.#beatAt = at;
-    // What it said last holds until it says something else.
+    // The last statement holds until the next one.
     if (state === 'kept out' || this.#isKeptOut) this.#keptOutAt = this.#options.now();
     this.#isKeptOut = state === 'kept out';
     if (isRead || at === null) this.#readAt = at;
