@@ -40,6 +40,8 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/no-unsafe-unary-minus': 'off',
       eqeqeq: 'error',
+      // One import statement a module.
+      'no-duplicate-imports': 'error',
       'prefer-const': 'error',
     },
   },

@@ -1,13 +1,9 @@
 /** YAML text in, a checked configuration or every error at once out. Reads no file and no environment. */
-import { isPair, isScalar, visit } from 'yaml';
-import type { Node } from 'yaml';
+import { isPair, isScalar, visit, type Node } from 'yaml';
 import { crossProblems } from './config/crossFieldChecks.ts';
-import { problemsOf } from './config/problems.ts';
-import type { Problem } from './config/problems.ts';
-import { asWritten, OLD_KEYS_END, withCurrentKeys } from './config/renamedKeys.ts';
-import type { RenamedKey } from './config/renamedKeys.ts';
-import { configSchema } from './config/schema.ts';
-import type { Config } from './config/schema.ts';
+import { problemsOf, type Problem } from './config/problems.ts';
+import { asWritten, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
+import { configSchema, type Config } from './config/schema.ts';
 import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
 export { configChanges } from './config/changes.ts';

@@ -4,8 +4,16 @@
  */
 import type { Fair, Instrument, Step, Strategy, View } from '../src/core/index.ts';
 import type { FairValueParameters } from './fairValueParameters.ts';
-import { imbalancePart, lastTrades, microprice, mid, orderFlow, referencePart, weightedMid } from './fairValueParts.ts';
-import type { Part } from './fairValueParts.ts';
+import {
+  imbalancePart,
+  lastTrades,
+  microprice,
+  mid,
+  orderFlow,
+  referencePart,
+  weightedMid,
+  type Part,
+} from './fairValueParts.ts';
 import { silent, totalOf } from './quoteLevels.ts';
 
 /**

@@ -1,8 +1,17 @@
 /** Parts of a fair value: each returns its distance from the mid price in ticks, or why it is unknown. */
-import { Basis, depthImbalance, micropriceAdjustment, OrderFlow, TradeMean, Unusual } from '../src/core/index.ts';
-import type { Instrument, Millis, SeenTrade, View } from '../src/core/index.ts';
-import { DEVIATIONS_MAX } from './fairValueParameters.ts';
-import type { FairValueParameters } from './fairValueParameters.ts';
+import {
+  Basis,
+  depthImbalance,
+  micropriceAdjustment,
+  OrderFlow,
+  TradeMean,
+  Unusual,
+  type Instrument,
+  type Millis,
+  type SeenTrade,
+  type View,
+} from '../src/core/index.ts';
+import { DEVIATIONS_MAX, type FairValueParameters } from './fairValueParameters.ts';
 import { millisOf } from './parameters.ts';
 import { clamp } from './quoteLevels.ts';
 

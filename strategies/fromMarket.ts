@@ -1,6 +1,5 @@
 /** Parameters from one risk and a recorded market, which a comparison gives to every strategy. */
-import { moneyOf, textOfMoney } from '../src/core/index.ts';
-import type { Instrument } from '../src/core/index.ts';
+import { moneyOf, textOfMoney, type Instrument } from '../src/core/index.ts';
 import { FillCurve } from './fillCurve.ts';
 
 /** Measured market of a recording, checked, in bps and minutes, and the risk. */

@@ -3,10 +3,17 @@
  * price.
  */
 import { z } from 'zod';
-import { EwmaVolatility, fitIntensity, IntensityMeter } from '../src/core/index.ts';
-import type { Intensity, Price, SeenTrade, Side, View } from '../src/core/index.ts';
-import { FillCurve } from './fillCurve.ts';
-import type { FillProfile } from './fillCurve.ts';
+import {
+  EwmaVolatility,
+  fitIntensity,
+  IntensityMeter,
+  type Intensity,
+  type Price,
+  type SeenTrade,
+  type Side,
+  type View,
+} from '../src/core/index.ts';
+import { FillCurve, type FillProfile } from './fillCurve.ts';
 import { bps, duration, millisOf } from './parameters.ts';
 
 /** Profile as measured by `puntas calibrate`. */

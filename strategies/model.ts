@@ -2,11 +2,20 @@
  * Maker that quotes by a model: it tracks the market, solves the model after changes, and places each level where the
  * model would quote after the previous fill.
  */
-import { amountFloor } from '../src/core/index.ts';
-import type { Amount, Figure, Instrument, Level, Quote, Side, Step, Strategy, View } from '../src/core/index.ts';
+import {
+  amountFloor,
+  type Amount,
+  type Figure,
+  type Instrument,
+  type Level,
+  type Quote,
+  type Side,
+  type Step,
+  type Strategy,
+  type View,
+} from '../src/core/index.ts';
 import type { FillCurve } from './fillCurve.ts';
-import { RollingMarket } from './market.ts';
-import type { MarketParameters } from './market.ts';
+import { RollingMarket, type MarketParameters } from './market.ts';
 import { levelTuning, millisOf, tickLotsOf } from './parameters.ts';
 import { fullLots, shiftFor, usualOrders } from './risk.ts';
 import {

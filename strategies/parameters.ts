@@ -1,7 +1,6 @@
 /** Parameters shared by several strategies: money, durations, levels, and tolerances of live orders. */
 import { z } from 'zod';
-import { moneyOf, valueFloor } from '../src/core/index.ts';
-import type { DecimalText, Instrument, RequoteTolerance } from '../src/core/index.ts';
+import { moneyOf, valueFloor, type DecimalText, type Instrument, type RequoteTolerance } from '../src/core/index.ts';
 import { linear, among } from './tuning.ts';
 
 export const decimalText = z.string().regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'expected quoted decimal text like "0.25"');

@@ -1,8 +1,7 @@
 /** Risk in money and time, with the resulting full inventory and skew. */
 import { z } from 'zod';
 import { pairOf } from '../src/core/index.ts';
-import { currencyOf, duration, sumOfMoney } from './parameters.ts';
-import type { LimitProblem } from './parameters.ts';
+import { currencyOf, duration, sumOfMoney, type LimitProblem } from './parameters.ts';
 
 export const riskParameters = z
   .strictObject({

@@ -5,8 +5,16 @@
 import { z } from 'zod';
 import type { Amount, Level, Quote, Side, Step, View } from '../src/core/index.ts';
 import { roundTripShare } from './fees.ts';
-import { bps, feesBps, levelParameters, levelProblems, levelTuning, narrowProblem } from './parameters.ts';
-import type { LimitProblem, LimitsAsked } from './parameters.ts';
+import {
+  bps,
+  feesBps,
+  levelParameters,
+  levelProblems,
+  levelTuning,
+  narrowProblem,
+  type LimitProblem,
+  type LimitsAsked,
+} from './parameters.ts';
 import { adverseSteps, awayOf, clamp, inventoryRoom, LEVEL_STEPS, quoteLevelsOf, totalOf } from './quoteLevels.ts';
 import { linear } from './tuning.ts';
 

@@ -4,8 +4,7 @@ import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { copiedFunctions, reusedNames, unusedExports } from './declarations.ts';
 import { foldersOf, foldersInCircles } from './folders.ts';
-import { arrowsIn, root, sourcesIn } from './imports.ts';
-import type { Arrow } from './imports.ts';
+import { arrowsIn, root, sourcesIn, type Arrow } from './imports.ts';
 
 /**
  * The map: what a room may import. Rooms of this project by name (then only through the files in DOORS), packages by theirs.

@@ -7,21 +7,21 @@ import {
   money,
   Position,
   price as ticksOf,
+  type Instrument,
+  type MarkoutCurve,
+  type Millis,
+  type Money,
+  type Profit,
+  type Side,
 } from '../../src/core/index.ts';
-import type { Instrument, MarkoutCurve, Millis, Money, Profit, Side } from '../../src/core/index.ts';
-import { isClosed, SpreadHours } from '../../src/tape/index.ts';
-import type { Gap, WideHours } from '../../src/tape/index.ts';
-import { Absence } from './absence.ts';
-import type { Missing } from './absence.ts';
+import { isClosed, SpreadHours, type Gap, type WideHours } from '../../src/tape/index.ts';
+import { Absence, type Missing } from './absence.ts';
 import { Buckets } from './buckets.ts';
 import { Durations, TimeByValue } from './distributions.ts';
-import { Fees } from '../exchange/fees.ts';
-import type { FeeOptions } from '../exchange/fees.ts';
+import { Fees, type FeeOptions } from '../exchange/fees.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
-import { Hours } from './hours.ts';
-import type { Hour } from './hours.ts';
-import { NO_ASK, NO_BID } from '../exchange/ownOrders.ts';
-import type { OwnOrder } from '../exchange/ownOrders.ts';
+import { Hours, type Hour } from './hours.ts';
+import { NO_ASK, NO_BID, type OwnOrder } from '../exchange/ownOrders.ts';
 import type { RequestBudget } from '../exchange/requestBudget.ts';
 import { Returns } from './returns.ts';
 import { BUY } from '../rows/rows.ts';

@@ -1,6 +1,5 @@
 /** Results of a replay per UTC hour. */
-import { money } from '../../src/core/index.ts';
-import type { Millis, Money, Profit } from '../../src/core/index.ts';
+import { money, type Millis, type Money, type Profit } from '../../src/core/index.ts';
 
 /** Results from `from` up to `to`; the profits of all hours add up exactly to that of the run. */
 export type Hour = {

@@ -1,11 +1,16 @@
 /** Commands that replay and measure one recording: backtest, calibrate. */
 import { readRegularFile, TEXT_FILE } from '../../src/guard/index.ts';
 import { writeFileSync } from 'node:fs';
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { recordFlow } from '../index.ts';
-import { backtest, modelsOf, rowKindOf, withoutSeries, withVenueFees } from '../app/backtest/backtest.ts';
-import type { VenueFees } from '../app/backtest/backtest.ts';
+import {
+  backtest,
+  modelsOf,
+  rowKindOf,
+  withoutSeries,
+  withVenueFees,
+  type VenueFees,
+} from '../app/backtest/backtest.ts';
 import { calibrate } from '../app/calibrate/calibrate.ts';
 import { describeBacktest } from '../app/backtest/describe.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencies.ts';

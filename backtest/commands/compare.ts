@@ -1,13 +1,10 @@
 /** Command that compares bots on recordings. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../index.ts';
-import { modelsOf } from '../app/backtest/backtest.ts';
-import type { VenueFees } from '../app/backtest/backtest.ts';
-import { compare, TIERS } from '../app/compare/compare.ts';
-import type { TierName } from '../app/compare/compare.ts';
+import { modelsOf, type VenueFees } from '../app/backtest/backtest.ts';
+import { compare, TIERS, type TierName } from '../app/compare/compare.ts';
 import { describeComparison } from '../app/backtest/describe.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { pageParts, written } from '../../src/wiring/outFiles.ts';

@@ -1,6 +1,5 @@
 /** Parsers for flags of research commands: text to a checked number, or one line with the expected format. */
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { QueuePlace } from '../app/queue/queuePlace.ts';
 import type { StoredFiles } from '../app/tapeStore/storedFiles.ts';
 import { recordedTime } from '../../src/cli/terminal/flags.ts';

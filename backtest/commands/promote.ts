@@ -1,6 +1,5 @@
 /** Commands that promote a configuration through replay, paper and smallest size to the live file, and roll it back. */
-import { Argument } from 'commander';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { promotionJudge } from '../app/promote/checkStage.ts';
 import { progress } from '../../src/app/inspect/explain.ts';
 import { ownName } from '../../src/app/inspect/ledger.ts';
@@ -15,8 +14,7 @@ import {
 } from '../../src/app/promote/promote.ts';
 import type { Promoted, PromoteOptions } from '../../src/app/promote/promoteCommand.ts';
 import { previewBack } from '../../src/app/promote/previewBack.ts';
-import { STAGES } from '../../src/app/promote/records.ts';
-import type { Stage } from '../../src/app/promote/records.ts';
+import { STAGES, type Stage } from '../../src/app/promote/records.ts';
 import { showPromotion } from '../../src/app/promote/showPromotion.ts';
 import { promotedJson, promotedText } from '../../src/app/promote/promoteText.ts';
 import { realClock } from '../../src/live/realClock.ts';

@@ -1,7 +1,6 @@
 /** Recordings of a research command, from its flags. */
 import type { Config } from '../../src/config.ts';
-import { isStoredTape, openStoredTape } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { isStoredTape, openStoredTape, type Tape } from '../../src/tape/index.ts';
 import type { ReferenceTapes } from '../app/backtest/hedgeRoutes.ts';
 import type { OpenedTape } from '../app/backtest/market.ts';
 import { readConfig, readShipped, shippedConfig } from '../../src/wiring/configFile.ts';

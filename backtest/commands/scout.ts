@@ -1,12 +1,10 @@
 /** Command that finds books in which quoting pays. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { scoutPage } from '../index.ts';
 import { pageParts, written } from '../../src/wiring/outFiles.ts';
-import { scoutMarket, scoutRecordings } from '../app/scout/scout.ts';
-import type { FeesAsked, Scouted, ScoutCommand } from '../app/scout/scout.ts';
+import { scoutMarket, scoutRecordings, type FeesAsked, type Scouted, type ScoutCommand } from '../app/scout/scout.ts';
 import { scoutConfig } from '../app/scout/scoutConfig.ts';
 import { describeScouting } from '../app/scout/scoutText.ts';
 import { EXIT } from '../../src/messages/exits.ts';

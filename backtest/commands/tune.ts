@@ -7,17 +7,15 @@ import { tuningPage } from '../index.ts';
 import { pageParts, written } from '../../src/wiring/outFiles.ts';
 import { EXIT } from '../../src/messages/exits.ts';
 import type { VenueFees } from '../app/backtest/backtest.ts';
-import { tune } from '../app/tune/tune.ts';
-import type { Tuned } from '../app/tune/tune.ts';
+import { tune, type Tuned } from '../app/tune/tune.ts';
 import { describeTuning } from '../app/tune/tuneText.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { threadNumber } from '../../src/cli/terminal/flags.ts';
-import { venueFees } from './flags.ts';
+import { venueFees, queueFlags } from './flags.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
-import { queueFlags } from './flags.ts';
 import { print, printError } from '../../src/cli/terminal/output.ts';
 
 type TuneFlags = {

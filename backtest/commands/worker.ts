@@ -1,17 +1,15 @@
 /** Command that runs trials for studies on other machines. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { EXIT } from '../../src/messages/exits.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { durationFlag, threadNumber } from '../../src/cli/terminal/flags.ts';
-import { sizeFlag } from './flags.ts';
+import { sizeFlag, queueFlags } from './flags.ts';
 import { logger } from '../../src/cli/terminal/logger.ts';
 import { signalsToStop } from '../../src/cli/terminal/signals.ts';
 import { version } from '../../src/cli/terminal/version.ts';
-import { queueFlags } from './flags.ts';
 
 type WorkerFlags = {
   readonly queue: string;

@@ -6,8 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Calibration, DataFlaw } from '../../src/tape/index.ts';
 import type { BootstrapInterval, MarkoutCurve } from '../../src/core/index.ts';
 import type { Pace } from '../exchange/fees.ts';
-import { intervalOf } from '../report/interval.ts';
-import type { Interval } from '../report/interval.ts';
+import { intervalOf, type Interval } from '../report/interval.ts';
 import { mainOf } from '../report/models.ts';
 import type { ReplayReport } from '../report/report.ts';
 

@@ -1,13 +1,31 @@
 /** Page of a comparison: words, tables, plots, and all inputs of each run. */
-import { html, NO_HTML } from '../../src/pages/index.ts';
-import type { Html } from '../../src/pages/index.ts';
-import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../src/pages/index.ts';
-import { excludesZero } from '../report/interval.ts';
-import type { Interval } from '../report/interval.ts';
-import type { PageParts } from '../../src/pages/index.ts';
-import { durationText, gainText, minuteText, moneyDigits, numberText, sumText } from '../../src/pages/index.ts';
-import { mainModel } from './comparison.ts';
-import type { ComparedModel, ComparedRun, ComparedTape, Comparison, Measured } from './comparison.ts';
+import {
+  html,
+  NO_HTML,
+  pageWith,
+  placesOf,
+  PLOT_ADVICE,
+  section,
+  table,
+  THEME_BUTTON,
+  durationText,
+  gainText,
+  minuteText,
+  moneyDigits,
+  numberText,
+  sumText,
+  type Html,
+  type PageParts,
+} from '../../src/pages/index.ts';
+import { excludesZero, type Interval } from '../report/interval.ts';
+import {
+  mainModel,
+  type ComparedModel,
+  type ComparedRun,
+  type ComparedTape,
+  type Comparison,
+  type Measured,
+} from './comparison.ts';
 import { botsOf, comparisonFigures, tiersOf } from './plots.ts';
 import { togetherOf } from './together.ts';
 import { comparisonWords } from './words.ts';

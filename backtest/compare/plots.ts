@@ -1,10 +1,7 @@
 /** Plots of a comparison: a small plot per recording under each heading, so that strategies can be compared. */
-import type { Line, Plot } from '../../src/pages/index.ts';
-import { rangeOf } from '../../src/pages/index.ts';
-import { COLOURS, secondsText } from '../report/plots.ts';
-import type { PlotSection } from '../report/plots.ts';
-import { mainModel } from './comparison.ts';
-import type { ComparedModel, ComparedRun, ComparedTape, Comparison } from './comparison.ts';
+import { rangeOf, type Line, type Plot } from '../../src/pages/index.ts';
+import { COLOURS, secondsText, type PlotSection } from '../report/plots.ts';
+import { mainModel, type ComparedModel, type ComparedRun, type ComparedTape, type Comparison } from './comparison.ts';
 
 /** Input of all plots. */
 type Drawn = {

@@ -1,7 +1,6 @@
 /** Sentences about obstacles to a run's trading, which would otherwise be attributed to the strategy. */
 import type { DataFlaw } from '../../src/tape/index.ts';
-import { mainModel } from './comparison.ts';
-import type { ComparedModel } from './comparison.ts';
+import { mainModel, type ComparedModel } from './comparison.ts';
 
 /** A smaller share of time with quotes gets a sentence. */
 const QUOTED_LEAST = 0.9;

@@ -2,10 +2,8 @@
  * Combined results of all recordings of a comparison: net of a bot at a tier, with an interval, and in units of its
  * risk.
  */
-import { intervalOf, intervalTogether } from '../report/interval.ts';
-import type { Interval } from '../report/interval.ts';
-import { mainModel } from './comparison.ts';
-import type { ComparedModel, ComparedTape, Comparison } from './comparison.ts';
+import { intervalOf, intervalTogether, type Interval } from '../report/interval.ts';
+import { mainModel, type ComparedModel, type ComparedTape, type Comparison } from './comparison.ts';
 
 /** Sums over recordings, with quote currencies treated as one, because each had the same risk. */
 export type Together = {

@@ -1,7 +1,6 @@
 /** Summary of a comparison in a few sentences. */
 import { excludesZero } from '../report/interval.ts';
-import { mainModel } from './comparison.ts';
-import type { ComparedModel, ComparedRun, Comparison } from './comparison.ts';
+import { mainModel, type ComparedModel, type ComparedRun, type Comparison } from './comparison.ts';
 import { botsOf, tiersOf } from './plots.ts';
 import { counted } from '../../src/pages/index.ts';
 

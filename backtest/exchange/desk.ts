@@ -2,21 +2,27 @@
  * Desk inside a replay: the embedded exchange's desk, quoting around the recorded book, with requests that take time
  * and can fail.
  */
-import { money, moneyOf, moneyOfValue, randomOf, textOfMoney, valueFloor, valueOf } from '../../src/core/index.ts';
-import type {
-  Amount,
-  Clock,
-  ConversionDesk,
-  ConversionOffer,
-  ConversionState,
-  ConversionWay,
-  Instrument,
-  Millis,
-  Money,
-  Outcome,
-  Price,
-  Random,
-  Value,
+import {
+  money,
+  moneyOf,
+  moneyOfValue,
+  randomOf,
+  textOfMoney,
+  valueFloor,
+  valueOf,
+  type Amount,
+  type Clock,
+  type ConversionDesk,
+  type ConversionOffer,
+  type ConversionState,
+  type ConversionWay,
+  type Instrument,
+  type Millis,
+  type Money,
+  type Outcome,
+  type Price,
+  type Random,
+  type Value,
 } from '../../src/core/index.ts';
 import {
   Account,
@@ -26,15 +32,13 @@ import {
   VenueConversions,
   RfqDesk,
   switchesOf,
-} from '../../src/sandbox/index.ts';
-import type {
-  VenueConversion,
-  DeskBook,
-  DeskPair,
-  DeskConversion,
-  DeskSum,
-  DeskWorld,
-  Switches,
+  type VenueConversion,
+  type DeskBook,
+  type DeskPair,
+  type DeskConversion,
+  type DeskSum,
+  type DeskWorld,
+  type Switches,
 } from '../../src/sandbox/index.ts';
 import type { RecordedBests } from '../../src/tape/index.ts';
 import { recordedDeskBook } from './recordedBests.ts';

@@ -1,6 +1,5 @@
 /** Levels of the last book snapshot that later executions have invalidated, until a row updates them. */
-import { BUY, SELL } from '../rows/rows.ts';
-import type { SideIndex } from '../rows/rows.ts';
+import { BUY, SELL, type SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
 
 /**

@@ -1,6 +1,5 @@
 /** Exact queue positions and fills for tapes with single orders. */
-import { exactOrders } from '../../src/fills/index.ts';
-import type { FillRule, QueueModel } from '../../src/fills/index.ts';
+import { exactOrders, type FillRule, type QueueModel } from '../../src/fills/index.ts';
 import type { MarketRows } from '../rows/rows.ts';
 
 /**

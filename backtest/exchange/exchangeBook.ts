@@ -1,10 +1,8 @@
 /** Recorded book at the exchange, at its own time. It is read once, for any number of replays with orders in it. */
 import { Disproved } from './disproved.ts';
-import { NO_ASK, NO_BID } from './ownOrders.ts';
-import type { OwnSide } from './ownOrders.ts';
+import { NO_ASK, NO_BID, type OwnSide } from './ownOrders.ts';
 import { Unrecorded } from './unrecorded.ts';
-import { BUY, FLAG, SELL } from '../rows/rows.ts';
-import type { MarketRows, SideIndex } from '../rows/rows.ts';
+import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.ts';
 import { TickBook } from '../rows/tickBook.ts';
 import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 

@@ -1,6 +1,20 @@
 /** Fees inside a replay: charged on the received currency, at the tier of the 30-day volume. */
-import { money, moneyOf, moneyOfAmount, moneyOfValue, signedRateCeil, valueOf } from '../../src/core/index.ts';
-import type { AccountTier, Amount, FeeTier, Instrument, Millis, Money, Price, Side } from '../../src/core/index.ts';
+import {
+  money,
+  moneyOf,
+  moneyOfAmount,
+  moneyOfValue,
+  signedRateCeil,
+  valueOf,
+  type AccountTier,
+  type Amount,
+  type FeeTier,
+  type Instrument,
+  type Millis,
+  type Money,
+  type Price,
+  type Side,
+} from '../../src/core/index.ts';
 
 export type FeeOptions = {
   /** Ascending by volume; each tier's volume is its upper bound. */

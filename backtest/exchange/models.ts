@@ -1,6 +1,5 @@
 /** Fill models of a report, by name. */
-import { BOUNDS, LEVEL_MODELS, levelModel } from '../../src/fills/index.ts';
-import type { FillModel } from '../../src/fills/index.ts';
+import { BOUNDS, LEVEL_MODELS, levelModel, type FillModel } from '../../src/fills/index.ts';
 import { exact, exactFills } from './exact.ts';
 import type { MarketRows } from '../rows/rows.ts';
 

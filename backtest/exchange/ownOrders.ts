@@ -2,8 +2,7 @@
  * The bot's orders inside a replay: pooled objects of one shape, and the resting orders of a side in order of
  * execution.
  */
-import { BUY } from '../rows/rows.ts';
-import type { SideIndex } from '../rows/rows.ts';
+import { BUY, type SideIndex } from '../rows/rows.ts';
 
 /** State of an order at both ends, the exchange and the bot, in one object; each end writes only its own part. */
 export class OwnOrder {

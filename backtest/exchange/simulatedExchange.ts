@@ -3,19 +3,14 @@
  * answers.
  */
 import type { Amount, Price, Side } from '../../src/core/index.ts';
-import { ExchangeBook } from './exchangeBook.ts';
-import type { Resident } from './exchangeBook.ts';
-import type { FillModel } from '../../src/fills/index.ts';
+import { ExchangeBook, type Resident } from './exchangeBook.ts';
+import { Sweep, SWEEP_MS, type FillModel } from '../../src/fills/index.ts';
 import { MESSAGE, MessageRing } from './messages.ts';
-import { Sweep, SWEEP_MS } from '../../src/fills/index.ts';
 import type { Latency } from '../rows/latency.ts';
-import { OwnSide } from './ownOrders.ts';
-import type { OwnOrder } from './ownOrders.ts';
-import { BUY, FLAG, SELL } from '../rows/rows.ts';
-import type { MarketRows, SideIndex } from '../rows/rows.ts';
+import { OwnSide, type OwnOrder } from './ownOrders.ts';
+import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
-import { NOBODY } from './watch.ts';
-import type { Watcher } from './watch.ts';
+import { NOBODY, type Watcher } from './watch.ts';
 
 /** Time for which liquidity taken by the bot stays unavailable. */
 const TAKEN_MS = 60_000;

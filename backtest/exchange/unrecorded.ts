@@ -3,8 +3,7 @@
  * again.
  */
 import { RecordedSide } from '../../src/tape/index.ts';
-import { SELL } from '../rows/rows.ts';
-import type { SideIndex } from '../rows/rows.ts';
+import { SELL, type SideIndex } from '../rows/rows.ts';
 
 export class Unrecorded {
   readonly #sides = [new RecordedSide(-1), new RecordedSide(1)] as const;

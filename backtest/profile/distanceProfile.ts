@@ -2,15 +2,11 @@
  * Value of fills by distance: virtual orders on both sides of a recorded market, re-pegged with a bot's cadence and
  * latency at each of several distances.
  */
-import { blockBootstrap, randomOf } from '../../src/core/index.ts';
-import type { BootstrapInterval, Millis, Random } from '../../src/core/index.ts';
-import { wideHoursOf, wideHoursText } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
-import { constantLatency } from '../rows/latency.ts';
-import type { Latency } from '../rows/latency.ts';
+import { blockBootstrap, randomOf, type BootstrapInterval, type Millis, type Random } from '../../src/core/index.ts';
+import { wideHoursOf, wideHoursText, type Tape } from '../../src/tape/index.ts';
+import { constantLatency, type Latency } from '../rows/latency.ts';
 import { scaleOf } from './distances.ts';
-import { VirtualOrders } from './virtualOrders.ts';
-import type { DistanceSums } from './virtualOrders.ts';
+import { VirtualOrders, type DistanceSums } from './virtualOrders.ts';
 
 /** Seconds after a fill. */
 export const PROFILE_HORIZONS_S: readonly number[] = [0.5, 1, 5, 15, 60, 300];

@@ -1,7 +1,6 @@
 /** Default distances of a profile: from the best prices to where executions become too rare. */
 import type { Millis } from '../../src/core/index.ts';
-import { walk } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { walk, type Tape } from '../../src/tape/index.ts';
 
 /** Number of distances in a default grid. */
 const POINTS = 14;

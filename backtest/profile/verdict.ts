@@ -1,6 +1,5 @@
 /** Verdict whether a market maker earns the fee at any distance, at which distance, and with which confidence. */
-import { studentQuantile } from '../../src/core/index.ts';
-import type { BootstrapInterval, Random } from '../../src/core/index.ts';
+import { studentQuantile, type BootstrapInterval, type Random } from '../../src/core/index.ts';
 import type { DistancePoint, DistanceProfile } from './distanceProfile.ts';
 
 export type VerdictOptions = {

@@ -3,19 +3,24 @@
  * the only one.
  */
 import type { Millis } from '../../src/core/index.ts';
-import { optimistic, sharedVolume, Sweep, SWEEP_MS } from '../../src/fills/index.ts';
-import type { FillModel, FillRule, QueueModel } from '../../src/fills/index.ts';
+import {
+  optimistic,
+  sharedVolume,
+  Sweep,
+  SWEEP_MS,
+  type FillModel,
+  type FillRule,
+  type QueueModel,
+} from '../../src/fills/index.ts';
 import type { Gap, Tape } from '../../src/tape/index.ts';
 import { MESSAGE } from '../exchange/messages.ts';
 import { fillModel } from '../exchange/models.ts';
-import { OrderPool } from '../exchange/ownOrders.ts';
-import type { OwnOrder } from '../exchange/ownOrders.ts';
+import { OrderPool, type OwnOrder } from '../exchange/ownOrders.ts';
 import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import type { Watcher } from '../exchange/watch.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
-import { BUY, FLAG, SELL } from '../rows/rows.ts';
-import type { MarketRows, SideIndex } from '../rows/rows.ts';
+import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.ts';
 import { rowsOfTape } from '../rows/tapeRows.ts';
 import { TickBook } from '../rows/tickBook.ts';
 

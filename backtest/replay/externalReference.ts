@@ -2,8 +2,7 @@
  * Simulated reads of other books in a replay: recorded mid prices, one book after another, with latency in both
  * directions.
  */
-import { priceAcross } from '../../src/core/index.ts';
-import type { Instrument, Leg, Millis } from '../../src/core/index.ts';
+import { priceAcross, type Instrument, type Leg, type Millis } from '../../src/core/index.ts';
 import type { RecordedMids } from '../../src/tape/index.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';

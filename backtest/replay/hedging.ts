@@ -1,24 +1,34 @@
 /**
  * Hedger inside a replay: the bot's own, on a virtual clock driven by the replay, with a desk at the exchange's end.
  */
-import { money, moneyOf, settle, sleep, textOfMoney, VirtualClock } from '../../src/core/index.ts';
-import type {
-  ConversionLeg,
-  Engine,
-  EngineEvent,
-  EngineNews,
-  HedgeRoute,
-  Instrument,
-  Millis,
-  Money,
+import {
+  money,
+  moneyOf,
+  settle,
+  sleep,
+  textOfMoney,
+  VirtualClock,
+  type ConversionLeg,
+  type Engine,
+  type EngineEvent,
+  type EngineNews,
+  type HedgeRoute,
+  type Instrument,
+  type Millis,
+  type Money,
 } from '../../src/core/index.ts';
-import { hedgeComparisonText, Hedger, hedgeViewOf, isOver } from '../../src/hedge/index.ts';
-import type { HedgeRow, HedgeSetup } from '../../src/hedge/index.ts';
+import {
+  hedgeComparisonText,
+  Hedger,
+  hedgeViewOf,
+  isOver,
+  type HedgeRow,
+  type HedgeSetup,
+} from '../../src/hedge/index.ts';
 import type { DeskSum } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
 import type { Collector } from '../collect/collect.ts';
-import { ReplayDesk } from '../exchange/desk.ts';
-import type { ReplayDeskOptions, DeskScene } from '../exchange/desk.ts';
+import { ReplayDesk, type ReplayDeskOptions, type DeskScene } from '../exchange/desk.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';

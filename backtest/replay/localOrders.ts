@@ -2,8 +2,7 @@
 import { MESSAGE } from '../exchange/messages.ts';
 import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import type { Latency } from '../rows/latency.ts';
-import { LOCAL, OrderPool } from '../exchange/ownOrders.ts';
-import type { OwnOrder } from '../exchange/ownOrders.ts';
+import { LOCAL, OrderPool, type OwnOrder } from '../exchange/ownOrders.ts';
 import type { SideIndex } from '../rows/rows.ts';
 
 export class LocalOrders {

@@ -2,52 +2,46 @@
  * Replay driver: the production engine, its risk gate and a strategy on a recorded market, with latency and a fill
  * model.
  */
-import { moneyOf, textOfAmount, textOfMoney, textOfPrice } from '../../src/core/index.ts';
-import type {
-  Amount,
-  Approved,
-  Command,
-  Engine,
-  EngineEvent,
-  EngineNews,
-  Instrument,
-  Millis,
-  Money,
-  OrderReport,
-  OwnTrade,
-  Price,
-  Side,
-  Snapshot,
+import {
+  moneyOf,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  type Amount,
+  type Approved,
+  type Command,
+  type Engine,
+  type EngineEvent,
+  type EngineNews,
+  type Instrument,
+  type Millis,
+  type Money,
+  type OrderReport,
+  type OwnTrade,
+  type Price,
+  type Side,
+  type Snapshot,
 } from '../../src/core/index.ts';
 import type { FillModel } from '../../src/fills/index.ts';
-import { LOCKED_OUT as LOCKED_OUT_CODE, RequestLimits, switchesOf } from '../../src/sandbox/index.ts';
-import type { Switches } from '../../src/sandbox/index.ts';
+import { LOCKED_OUT as LOCKED_OUT_CODE, RequestLimits, switchesOf, type Switches } from '../../src/sandbox/index.ts';
 import type { Gap } from '../../src/tape/index.ts';
-import { Collector } from '../collect/collect.ts';
-import type { Collected } from '../collect/collect.ts';
-import { ExternalReferenceReplay } from './externalReference.ts';
-import type { ExternalReferenceOptions } from './externalReference.ts';
+import { Collector, type Collected } from '../collect/collect.ts';
+import { ExternalReferenceReplay, type ExternalReferenceOptions } from './externalReference.ts';
 import { SimulatedExchange } from '../exchange/simulatedExchange.ts';
-import { Fees } from '../exchange/fees.ts';
-import type { FeeOptions } from '../exchange/fees.ts';
+import { Fees, type FeeOptions } from '../exchange/fees.ts';
 import type { FeedBook } from '../rows/feedBook.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency, Travel } from '../rows/latency.ts';
 import { FillNotices } from './fillNotices.ts';
-import { Hedging } from './hedging.ts';
-import type { Hedged, ReplayedHedge, HedgeOptions } from './hedging.ts';
+import { Hedging, type Hedged, type ReplayedHedge, type HedgeOptions } from './hedging.ts';
 import { LocalOrders } from './localOrders.ts';
 import { RunHash } from './runHash.ts';
-import { MESSAGE } from '../exchange/messages.ts';
-import type { MessageKind } from '../exchange/messages.ts';
-import { LOCAL } from '../exchange/ownOrders.ts';
-import type { OwnOrder } from '../exchange/ownOrders.ts';
+import { MESSAGE, type MessageKind } from '../exchange/messages.ts';
+import { LOCAL, type OwnOrder } from '../exchange/ownOrders.ts';
 import { RequestBudget } from '../exchange/requestBudget.ts';
-import { BUY, FLAG, SELL } from '../rows/rows.ts';
-import type { MarketRows } from '../rows/rows.ts';
+import { BUY, FLAG, SELL, type MarketRows } from '../rows/rows.ts';
 import type { RowWindow } from '../rows/rowWindow.ts';
-import { ReplayMarket } from './replayMarket.ts';
-import type { RowCursor } from './replayMarket.ts';
+import { ReplayMarket, type RowCursor } from './replayMarket.ts';
 
 /** Times in milliseconds. */
 export type ReplayOptions = {

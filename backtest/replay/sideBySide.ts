@@ -3,8 +3,7 @@
  * They are independent of each other.
  */
 import { ReplayMarket } from './replayMarket.ts';
-import { TapeReplay } from './replay.ts';
-import type { ReplayOptions, ReplayResult } from './replay.ts';
+import { TapeReplay, type ReplayOptions, type ReplayResult } from './replay.ts';
 import type { MarketRows } from '../rows/rows.ts';
 import type { RowWindow } from '../rows/rowWindow.ts';
 

@@ -1,9 +1,15 @@
 /** Tiles of the page's first screen: five numbers of the main run, each with context. */
-import { durationText, gainText, minuteText, numberText, percent, sumText } from '../../src/pages/index.ts';
-import { STRETCHES_LEAST } from './interval.ts';
-import type { Interval } from './interval.ts';
-import { html } from '../../src/pages/index.ts';
-import type { Html } from '../../src/pages/index.ts';
+import {
+  durationText,
+  gainText,
+  minuteText,
+  numberText,
+  percent,
+  sumText,
+  html,
+  type Html,
+} from '../../src/pages/index.ts';
+import { STRETCHES_LEAST, type Interval } from './interval.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import { isCrossed } from './verdict.ts';
 

@@ -1,13 +1,10 @@
 /** Headline numbers of a report: profit with its uncertainty, the trading behind it, and the gain of holding. */
-import { approximately } from '../../src/core/index.ts';
-import type { Instrument, MarkoutCurve } from '../../src/core/index.ts';
+import { approximately, type Instrument, type MarkoutCurve } from '../../src/core/index.ts';
 import type { Collected, SeriesName } from '../collect/collect.ts';
-import { paceOf } from '../exchange/fees.ts';
-import type { Pace } from '../exchange/fees.ts';
+import { paceOf, type Pace } from '../exchange/fees.ts';
 import type { ReplayResult } from '../replay/replay.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
-import { cutUp, intervalOf, stretchesIn } from './interval.ts';
-import type { Interval, Stretches } from './interval.ts';
+import { cutUp, intervalOf, stretchesIn, type Interval, type Stretches } from './interval.ts';
 import type { Series } from './series.ts';
 
 export const AFTER_SECONDS = 60;

@@ -1,11 +1,18 @@
 /** Table of the fill models: all totals of a run, with a column per distinct model. */
 import { RATIO_DAYS } from '../collect/returns.ts';
-import { gainText, numberOr, numberText, percent, secondsOr, sumText } from '../../src/pages/index.ts';
-import { html } from '../../src/pages/index.ts';
-import type { Html } from '../../src/pages/index.ts';
+import {
+  gainText,
+  numberOr,
+  numberText,
+  percent,
+  secondsOr,
+  sumText,
+  html,
+  table,
+  type Html,
+} from '../../src/pages/index.ts';
 import type { Interval } from './interval.ts';
 import type { ShownModel } from './models.ts';
-import { table } from '../../src/pages/index.ts';
 import { colourOf } from './plots.ts';
 import type { BacktestReport, LevelReport, ReplayReport } from './report.ts';
 

@@ -8,14 +8,8 @@ import {
   percent,
   secondsOr,
   sumText,
-} from '../../src/pages/index.ts';
-import { tilesOf } from './firstScreen.ts';
-import { html, NO_HTML } from '../../src/pages/index.ts';
-import type { Html } from '../../src/pages/index.ts';
-import { mainOf, shownModels } from './models.ts';
-import type { ShownModel } from './models.ts';
-import { modelTable } from './modelTable.ts';
-import {
+  html,
+  NO_HTML,
   folded,
   pageWith,
   placesOf,
@@ -24,11 +18,14 @@ import {
   stacked,
   table,
   THEME_BUTTON,
+  type Html,
+  type PageParts,
 } from '../../src/pages/index.ts';
-import type { PageParts } from '../../src/pages/index.ts';
+import { tilesOf } from './firstScreen.ts';
+import { mainOf, shownModels, type ShownModel } from './models.ts';
+import { modelTable } from './modelTable.ts';
 import type { Period } from './periods.ts';
-import { colourOf, figuresOf } from './plots.ts';
-import type { PlotGroup } from './plots.ts';
+import { colourOf, figuresOf, type PlotGroup } from './plots.ts';
 import type { BacktestReport, HedgeReport, LevelReport, ReplayReport } from './report.ts';
 import { verdictOf, warmUpText } from './verdict.ts';
 

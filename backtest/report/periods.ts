@@ -1,6 +1,5 @@
 /** Results of a run per hour and per day, as text for JSON. */
-import { money, sumOfProfits, textOfMoney } from '../../src/core/index.ts';
-import type { Profit } from '../../src/core/index.ts';
+import { money, sumOfProfits, textOfMoney, type Profit } from '../../src/core/index.ts';
 import type { Hour } from '../collect/hours.ts';
 
 /** Money as exact decimal text; the parts add up to the total. */

@@ -1,8 +1,6 @@
 /** Plots of a report, each with a sentence on how to read it. */
-import type { Line, Plot } from '../../src/pages/index.ts';
-import { rangeOf, sumText } from '../../src/pages/index.ts';
-import { mainOf, shownModels } from './models.ts';
-import type { ShownModel } from './models.ts';
+import { rangeOf, sumText, type Line, type Plot } from '../../src/pages/index.ts';
+import { mainOf, shownModels, type ShownModel } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import type { SeriesColumn } from './series.ts';
 

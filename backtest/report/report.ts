@@ -1,18 +1,22 @@
 /** Result of a backtest as plain numbers and text for JSON, with its fills and orders as CSV lines. */
-import { approximately, money, textOfMoney } from '../../src/core/index.ts';
-import type { Instrument, MarkoutCurve, Money, Side } from '../../src/core/index.ts';
+import {
+  approximately,
+  money,
+  textOfMoney,
+  type Instrument,
+  type MarkoutCurve,
+  type Money,
+  type Side,
+} from '../../src/core/index.ts';
 import type { DataFlaw, Gap, WideHours } from '../../src/tape/index.ts';
 import type { Missing } from '../collect/absence.ts';
 import type { Collected, LevelOrders } from '../collect/collect.ts';
 import type { Durations } from '../collect/distributions.ts';
 import type { ReplayedHedge } from '../replay/hedging.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
-import { headlineOf } from './headline.ts';
-import type { Headline } from './headline.ts';
-import { daysOf, partsOf, periodsOf } from './periods.ts';
-import type { Parts, Period } from './periods.ts';
-import { seriesOf } from './series.ts';
-import type { Series } from './series.ts';
+import { headlineOf, type Headline } from './headline.ts';
+import { daysOf, partsOf, periodsOf, type Parts, type Period } from './periods.ts';
+import { seriesOf, type Series } from './series.ts';
 import type { FillRow, OrderRow, ReplayResult } from '../replay/replay.ts';
 
 /** Report of one command run. Equal for equal tape, configuration, seed and options, except `made`. */

@@ -1,6 +1,5 @@
 /** Curves of a report: a run in time buckets of equal width. */
-import { approximately } from '../../src/core/index.ts';
-import type { Instrument } from '../../src/core/index.ts';
+import { approximately, type Instrument } from '../../src/core/index.ts';
 import type { Collected } from '../collect/collect.ts';
 import { short, shortOrNull } from '../../src/pages/index.ts';
 

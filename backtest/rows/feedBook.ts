@@ -2,10 +2,8 @@
  * Recorded book as received from a feed, at the bot's time, without the bot's orders. It is kept once for any number of
  * replays.
  */
-import { OrderBook } from '../../src/core/index.ts';
-import type { Amount, Price } from '../../src/core/index.ts';
-import { FLAG, sideOf } from './rows.ts';
-import type { MarketRows } from './rows.ts';
+import { OrderBook, type Amount, type Price } from '../../src/core/index.ts';
+import { FLAG, sideOf, type MarketRows } from './rows.ts';
 
 /** Feed book with counters per kind of row, which callers compare to detect news. */
 export class FeedBook {

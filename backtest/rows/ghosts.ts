@@ -1,6 +1,5 @@
 /** Stale levels of a recording, which executions pass although they remain, and detection of crossed books. */
-import { BUY, SELL } from './rows.ts';
-import type { SideIndex } from './rows.ts';
+import { BUY, SELL, type SideIndex } from './rows.ts';
 import type { TickBook } from './tickBook.ts';
 
 /** Time in ms after which a level that executions passed, with none at it and no change, is stale. */

@@ -1,6 +1,5 @@
 /** Latency between the bot and the exchange: constant, random, or recorded. */
-import { normal } from '../../src/core/index.ts';
-import type { Random } from '../../src/core/index.ts';
+import { normal, type Random } from '../../src/core/index.ts';
 
 /** Plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually milliseconds. */
 export type LatencySpec =

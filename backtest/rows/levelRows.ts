@@ -2,12 +2,10 @@
  * Conversion of a tape of levels to rows: snapshots become changes, unchanged levels are dropped, unknown takers get a
  * side.
  */
-import { KIND, SIDE } from '../../src/tape/index.ts';
-import type { Columns } from '../../src/tape/index.ts';
+import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
 import { Ghosts } from './ghosts.ts';
-import { BUY, FLAG, SELL } from './rows.ts';
-import type { RowsOut, SideIndex } from './rows.ts';
+import { BUY, FLAG, SELL, type RowsOut, type SideIndex } from './rows.ts';
 import { TickBook } from './tickBook.ts';
 
 export type LevelRowsOptions = {

@@ -2,12 +2,10 @@
  * Conversion of a tape of single orders to rows: levels as sums of orders, executions at their places, and the queue
  * position of each order.
  */
-import { KIND, SIDE } from '../../src/tape/index.ts';
-import type { Columns } from '../../src/tape/index.ts';
+import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
 import { Ghosts } from './ghosts.ts';
-import { BUY, FLAG, RowBuilder, SELL, windowOfRange } from './rows.ts';
-import type { MarketRows, SideIndex } from './rows.ts';
+import { BUY, FLAG, RowBuilder, SELL, windowOfRange, type MarketRows, type SideIndex } from './rows.ts';
 import { TickBook } from './tickBook.ts';
 import { TradeRows } from './tradeRows.ts';
 

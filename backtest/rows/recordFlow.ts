@@ -1,11 +1,9 @@
 /**
  * Tape of the embedded exchange's seeded market, recorded in memory in virtual time, for backtests without a recording.
  */
-import { VirtualClock } from '../../src/core/index.ts';
-import type { BookRules, Millis } from '../../src/core/index.ts';
+import { VirtualClock, type BookRules, type Millis } from '../../src/core/index.ts';
 import { createVenue, FLOW_PROFILES, seededFlow } from '../../src/sandbox/index.ts';
-import { finishTape, sideCodeOf, TapeBuilder } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { finishTape, sideCodeOf, TapeBuilder, type Tape } from '../../src/tape/index.ts';
 
 /**
  * Records a tape. `onShare` receives the share recorded so far, from 0 to 1. Throws a RangeError if the embedded

@@ -1,10 +1,8 @@
 /**
  * Sliding window of rows: only those between the slower view of a replay and slightly beyond its time are in memory.
  */
-import { KIND, SIDE } from '../../src/tape/index.ts';
-import type { Columns } from '../../src/tape/index.ts';
-import { FLAG } from './rows.ts';
-import type { MarketRows, RowsOut } from './rows.ts';
+import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
+import { FLAG, type MarketRows, type RowsOut } from './rows.ts';
 
 type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
 

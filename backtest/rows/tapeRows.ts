@@ -1,11 +1,9 @@
 /** Conversion of a tape to the rows of a replay, in memory or in a sliding window. */
-import { KIND } from '../../src/tape/index.ts';
-import type { Columns, StoredTape, Tape } from '../../src/tape/index.ts';
+import { KIND, type Columns, type StoredTape, type Tape } from '../../src/tape/index.ts';
 import type { Travel } from './latency.ts';
 import { LevelRows } from './levelRows.ts';
 import { rowsOfOrders } from './orderRows.ts';
-import { RowBuilder, windowOfRange } from './rows.ts';
-import type { MarketRows } from './rows.ts';
+import { RowBuilder, windowOfRange, type MarketRows } from './rows.ts';
 import { RowWindow } from './rowWindow.ts';
 
 export type TapeRowsOptions = {

@@ -1,6 +1,5 @@
 /** Trade rows of a tape of single orders, matched to the executed orders. Each lot of a trade belongs to one order. */
-import { KIND, SIDE } from '../../src/tape/index.ts';
-import type { Columns } from '../../src/tape/index.ts';
+import { KIND, SIDE, type Columns } from '../../src/tape/index.ts';
 
 /** Maximum time between a trade row and the rows of its orders. */
 const APART_MS = 1_000;

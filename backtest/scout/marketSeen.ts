@@ -1,10 +1,8 @@
 /**
  * Market of a recording from a maker's view: spread, trades, volatility, and the value of each execution to its maker.
  */
-import { Markouts, opposite, subgridsFor, twoScaleVariance } from '../../src/core/index.ts';
-import type { Millis } from '../../src/core/index.ts';
-import { walk } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { Markouts, opposite, subgridsFor, twoScaleVariance, type Millis } from '../../src/core/index.ts';
+import { walk, type Tape } from '../../src/tape/index.ts';
 
 /** Seconds after an execution; the first uses the mid price just before it. */
 export const MAKER_HORIZONS_S: readonly number[] = [0, 0.5, 1, 5, 15, 60, 300];

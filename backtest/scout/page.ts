@@ -1,11 +1,21 @@
 /** Page of a scout: words, a table, plots, and each book by distance. */
-import type { Line, Plot } from '../../src/pages/index.ts';
-import { durationText, numberText } from '../../src/pages/index.ts';
-import { html, NO_HTML } from '../../src/pages/index.ts';
-import type { Html } from '../../src/pages/index.ts';
-import { pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../src/pages/index.ts';
-import type { PageParts } from '../../src/pages/index.ts';
-import { rangeOf } from '../../src/pages/index.ts';
+import {
+  durationText,
+  numberText,
+  html,
+  NO_HTML,
+  pageWith,
+  placesOf,
+  PLOT_ADVICE,
+  section,
+  table,
+  THEME_BUTTON,
+  rangeOf,
+  type Line,
+  type Plot,
+  type Html,
+  type PageParts,
+} from '../../src/pages/index.ts';
 import { secondsText } from '../report/plots.ts';
 import type { ScoutedBook, Scouting } from './scouting.ts';
 import { bpsText, scoutWords, shownIn } from './words.ts';

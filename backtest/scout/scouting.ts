@@ -1,15 +1,10 @@
 /** Results of a scout as plain numbers and text for JSON: each book evaluated at the account's fee, best first. */
-import { randomOf } from '../../src/core/index.ts';
-import type { FeeTier, Millis } from '../../src/core/index.ts';
-import { wideHoursOf } from '../../src/tape/index.ts';
-import type { Tape, WideHours } from '../../src/tape/index.ts';
-import { distanceProfileOf } from '../profile/distanceProfile.ts';
-import type { DistancePoint } from '../profile/distanceProfile.ts';
-import { quoteVerdictOf } from '../profile/verdict.ts';
-import type { QuoteVerdict } from '../profile/verdict.ts';
+import { randomOf, type FeeTier, type Millis } from '../../src/core/index.ts';
+import { wideHoursOf, type Tape, type WideHours } from '../../src/tape/index.ts';
+import { distanceProfileOf, type DistancePoint } from '../profile/distanceProfile.ts';
+import { quoteVerdictOf, type QuoteVerdict } from '../profile/verdict.ts';
 import { constantLatency } from '../rows/latency.ts';
-import { marketSeen } from './marketSeen.ts';
-import type { MarketSeen } from './marketSeen.ts';
+import { marketSeen, type MarketSeen } from './marketSeen.ts';
 
 /** Equal for equal recordings and options, except `made`. */
 export type Scouting = {

@@ -1,8 +1,7 @@
 /** Summary of a scout in sentences, and short formats of its numbers. */
 import { counted, durationText, gainText, sumText } from '../../src/pages/index.ts';
 import { wideHoursText } from '../../src/tape/index.ts';
-import { verdictDistance } from './scouting.ts';
-import type { ScoutedBook, Scouting } from './scouting.ts';
+import { verdictDistance, type ScoutedBook, type Scouting } from './scouting.ts';
 
 /** Formats three significant digits, with k, M or G; a dash if unknown. */
 export function compact(x: number | null): string {

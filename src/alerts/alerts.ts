@@ -3,17 +3,13 @@
  * YAML.
  */
 import { randomBytes } from 'node:crypto';
-import { EVENTS_TOLD } from '../config.ts';
-import type { AlertEvent, Config } from '../config.ts';
-import { textOfError } from '../core/index.ts';
-import type { Clock, Millis, Timer } from '../core/index.ts';
+import { EVENTS_TOLD, type AlertEvent, type Config } from '../config.ts';
+import { textOfError, type Clock, type Millis, type Timer } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { UsageError } from '../wiring/usageError.ts';
 import { alertSecrets, channelsOf } from './channels.ts';
-import { Conditions } from './conditions.ts';
-import type { Look } from './conditions.ts';
-import { Outbox } from './outbox.ts';
-import type { AlertChannel, Count } from './outbox.ts';
+import { Conditions, type Look } from './conditions.ts';
+import { Outbox, type AlertChannel, type Count } from './outbox.ts';
 
 export type AlertsOptions = {
   readonly config: Pick<Config, 'alerts' | 'book' | 'instance'>;

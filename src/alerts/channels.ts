@@ -4,14 +4,11 @@
  */
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { readAlertSecrets } from '../config.ts';
-import type { AlertSecrets, AlertSettings } from '../config.ts';
-import { maskedText, Secret, shownText, textOfError } from '../core/index.ts';
-import type { Millis } from '../core/index.ts';
+import { readAlertSecrets, type AlertSecrets, type AlertSettings } from '../config.ts';
+import { maskedText, Secret, shownText, textOfError, type Millis } from '../core/index.ts';
 import { readSecretFile } from '../wiring/secretFiles.ts';
 import { UsageError } from '../wiring/usageError.ts';
-import { cut, messageText } from './message.ts';
-import type { Message } from './message.ts';
+import { cut, messageText, type Message } from './message.ts';
 import type { AlertChannel, SendOutcome } from './outbox.ts';
 
 /** Deadline of a request, so that an alert arrives within five seconds of its cause, of which it may wait two. */

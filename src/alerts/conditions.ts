@@ -1,8 +1,7 @@
 /**
  * Alert conditions of a running bot: those of config/prometheus/alerts.yml and each regime, checked twice per second.
  */
-import { textOfMoney } from '../core/index.ts';
-import type { LimitUse, Millis, Snapshot } from '../core/index.ts';
+import { textOfMoney, type LimitUse, type Millis, type Snapshot } from '../core/index.ts';
 import type { AlertEvent } from '../config.ts';
 
 /** State of a bot at one point in time. */

@@ -5,8 +5,7 @@
  * are logged and counted.
  */
 import type { Clock, Millis, Timer } from '../core/index.ts';
-import { EVENTS_TOLD, alertKind } from '../config.ts';
-import type { AlertEvent, AlertMode } from '../config.ts';
+import { EVENTS_TOLD, alertKind, type AlertEvent, type AlertMode } from '../config.ts';
 import type { Log } from '../live/log.ts';
 import type { Entry, Message } from './message.ts';
 

@@ -1,9 +1,7 @@
 /** Sentences for the operator about a day and about the end of a bot. */
-import { money, textOfMoney } from '../core/index.ts';
-import type { Instrument, Money, Snapshot } from '../core/index.ts';
-import { isAllGone, unverified } from '../live/loop/loopOptions.ts';
+import { money, textOfMoney, type Instrument, type Money, type Snapshot } from '../core/index.ts';
+import { isAllGone, unverified, type StopReport } from '../live/loop/loopOptions.ts';
 import { profitSentence } from '../messages/shownProfit.ts';
-import type { StopReport } from '../live/loop/loopOptions.ts';
 
 /**
  * Returns a function for the digest since its last call: profit with its parts, fills, and the share of time with live

@@ -1,8 +1,6 @@
 /** Differences between two checked configurations, by key, and when a running bot applies each. */
-import { configSchema } from './schema.ts';
-import type { Config } from './schema.ts';
-import { takesEffectIn } from './takesEffect.ts';
-import type { TakesEffect } from './takesEffect.ts';
+import { configSchema, type Config } from './schema.ts';
+import { takesEffectIn, type TakesEffect } from './takesEffect.ts';
 
 export type ConfigChange = {
   /** Dotted path, like `strategy.halfSpreadBps`. */

@@ -1,7 +1,6 @@
 /** Keys of the reference price: the books that lead to the traded one, and the feeds that replace some of them. */
 import { z } from 'zod';
-import { BOOK_NAME, pairOf, legsOf } from '../core/index.ts';
-import type { Leg } from '../core/index.ts';
+import { BOOK_NAME, pairOf, legsOf, type Leg } from '../core/index.ts';
 import type { Problem } from './problems.ts';
 import { millis } from './values.ts';
 

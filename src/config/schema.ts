@@ -1,8 +1,7 @@
 /** Schema of the YAML: every key with its unit, default and bounds. Unknown keys are rejected. */
 import { z } from 'zod';
 import { BOOK_NAME } from '../core/index.ts';
-import { fairValueParameters, strategies } from '../../strategies/index.ts';
-import type { StrategyName } from '../../strategies/index.ts';
+import { fairValueParameters, strategies, aboveZero, decimalText, type StrategyName } from '../../strategies/index.ts';
 import { alerts } from './alerts.ts';
 import { backtestKeys } from './backtest.ts';
 import { consoleKeys } from './console.ts';
@@ -13,7 +12,6 @@ import { pull } from './pull.ts';
 import { regimes } from './regimes.ts';
 import { reference } from './reference.ts';
 import { rfqReference } from './rfqReference.ts';
-import { aboveZero, decimalText } from '../../strategies/index.ts';
 import { timing } from './timing.ts';
 import { AT_RELOAD, ELSEWHERE, AT_ONCE } from './takesEffect.ts';
 import { address, addressRange, balances, baseAddress, millis, nextTierCounts, port } from './values.ts';

@@ -4,10 +4,8 @@
  */
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { cleaned, isSame, SESSION_MS, Sessions } from './access.ts';
-import type { ConsoleAccess, Role, Login } from './access.ts';
-import { APPROVAL_MS, Approvals } from './approvals.ts';
-import type { ActionRequest, ConsoleActions, OnReplayed } from './approvals.ts';
+import { cleaned, isSame, SESSION_MS, Sessions, type ConsoleAccess, type Role, type Login } from './access.ts';
+import { APPROVAL_MS, Approvals, type ActionRequest, type ConsoleActions, type OnReplayed } from './approvals.ts';
 import type { CallerRole } from '../guard/index.ts';
 import type { ShownSession } from './page/view.ts';
 

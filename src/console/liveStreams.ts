@@ -3,8 +3,7 @@
  * or uses more memory.
  */
 import type { ServerResponse } from 'node:http';
-import { Pool, senderOf } from '../guard/index.ts';
-import type { CallerRole } from '../guard/index.ts';
+import { Pool, senderOf, type CallerRole } from '../guard/index.ts';
 
 /** Maximum pages of each role. One more closes the oldest page of the sender with the most; its browser reconnects. */
 const PAGES_MAX: Readonly<Record<CallerRole, number>> = { anonymous: 200, viewer: 100, operator: 32 };

@@ -5,8 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GuardedServer, textAnswer } from '../guard/index.ts';
 import type { ConsoleAccess } from './access.ts';
-import { addAccess, openDoor, POSTED } from './accessRoutes.ts';
-import type { Doorkeeper } from './accessRoutes.ts';
+import { addAccess, openDoor, POSTED, type Doorkeeper } from './accessRoutes.ts';
 import type { ConsoleActions } from './approvals.ts';
 import { DOCUMENT } from './document.ts';
 import { LiveStreams } from './liveStreams.ts';

@@ -1,23 +1,16 @@
 /** Client of the exchange: every endpoint of both interface documents. Each call ends in an Outcome. */
 import type { Clock, Exchange, TransferLists, NonceSource, Random, Transport } from '../core/index.ts';
-import { account } from './rest/account.ts';
-import type { AccountEndpoints } from './rest/account.ts';
-import { requestSender } from './transport/ask.ts';
-import type { AskOptions, ApiEndpoint } from './transport/ask.ts';
-import { conversions } from './rest/conversions.ts';
-import type { ConversionEndpoints } from './rest/conversions.ts';
-import { market } from './rest/market.ts';
-import type { MarketEndpoints } from './rest/market.ts';
+import { account, type AccountEndpoints } from './rest/account.ts';
+import { requestSender, type AskOptions, type ApiEndpoint } from './transport/ask.ts';
+import { conversions, type ConversionEndpoints } from './rest/conversions.ts';
+import { market, type MarketEndpoints } from './rest/market.ts';
 import { transferLists } from './rest/moneyMoved.ts';
 import { PAGES } from './wire/path.ts';
 import { nonceV2 } from './wire/nonce.ts';
-import { orders } from './rest/orders.ts';
-import type { OrderEndpoints } from './rest/orders.ts';
-import { rfq } from './rest/rfq.ts';
-import type { Rfq } from './rest/rfq.ts';
+import { orders, type OrderEndpoints } from './rest/orders.ts';
+import { rfq, type Rfq } from './rest/rfq.ts';
 import type { Credentials } from './wire/sign.ts';
-import { webhooks } from './rest/webhooks.ts';
-import type { WebhookEndpoints } from './rest/webhooks.ts';
+import { webhooks, type WebhookEndpoints } from './rest/webhooks.ts';
 
 /** Interface that the loop needs, plus one method for each other endpoint. */
 export type Client = Exchange &

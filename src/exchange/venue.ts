@@ -1,13 +1,10 @@
 /** Bitso as a venue: the value in the registry of venues. */
-import { describeRow, mapOutcome } from '../core/index.ts';
-import type { Connection, ExchangeVenue, VenueClient } from '../core/index.ts';
-import { exchangeClient } from './client.ts';
-import type { Client } from './client.ts';
+import { describeRow, mapOutcome, type Connection, type ExchangeVenue, type VenueClient } from '../core/index.ts';
+import { exchangeClient, type Client } from './client.ts';
 import { conversionDesk } from './rest/desk.ts';
 import { marketStream } from './stream/stream.ts';
 import { socketTransport } from './stream/streamTransport.ts';
-import { ALLOWED } from './transport/ask.ts';
-import type { ApiEndpoint } from './transport/ask.ts';
+import { ALLOWED, type ApiEndpoint } from './transport/ask.ts';
 import { httpTransport } from './transport/transport.ts';
 import { splitAddress } from './wire/address.ts';
 import { actionableMeaning } from './wire/errorCodes.ts';

@@ -1,8 +1,6 @@
 /** Fill models that need only levels and executions, by name. */
-import { optimistic, sharedVolume } from './fillRules.ts';
-import type { FillRule } from './fillRules.ts';
-import { logarithmic, power, riskAverse } from './queue.ts';
-import type { QueueModel } from './queue.ts';
+import { optimistic, sharedVolume, type FillRule } from './fillRules.ts';
+import { logarithmic, power, riskAverse, type QueueModel } from './queue.ts';
 
 export type FillModel = { readonly name: string; readonly queue: QueueModel; readonly rule: FillRule };
 

@@ -4,8 +4,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Pool } from './pool.ts';
-import type { PoolLimits } from './pool.ts';
+import { Pool, type PoolLimits } from './pool.ts';
 import { senderOf } from './sender.ts';
 
 /** Role of the caller. A connection is anonymous until one of its requests has a session. */

@@ -2,12 +2,9 @@
  * HTTP server of metrics, console and webhooks: bounded connections, times and bodies, only expected host names, and a
  * one-line error if it cannot listen.
  */
-import { isIP } from 'node:net';
-import type { Socket } from 'node:net';
-import { fastify } from 'fastify';
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Connections } from './connections.ts';
-import type { ConnectionLimits } from './connections.ts';
+import { isIP, type Socket } from 'node:net';
+import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
+import { Connections, type ConnectionLimits } from './connections.ts';
 
 export type GuardOptions = {
   /** First word of its error messages, such as `metrics`. */

@@ -1,6 +1,15 @@
 /** Adaptive inventory band: observed volatility, fill rate and hedge cost, and the hedge rules that follow from them. */
-import { computeBand, EwmaVolatility, money } from '../core/index.ts';
-import type { Band, HedgeDecision, HedgeRules, Millis, Money, RouteOption } from '../core/index.ts';
+import {
+  computeBand,
+  EwmaVolatility,
+  money,
+  type Band,
+  type HedgeDecision,
+  type HedgeRules,
+  type Millis,
+  type Money,
+  type RouteOption,
+} from '../core/index.ts';
 
 /** Inputs: measured initial values, and the operator's risk. */
 export type BandModel = {

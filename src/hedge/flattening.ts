@@ -1,6 +1,5 @@
 /** The operator's flatten request, as the hedger handles it: detection of a new one, its rules, and its end. */
-import { money, moneyOfValue, textOfMoney } from '../core/index.ts';
-import type { HedgeRules } from '../core/index.ts';
+import { money, moneyOfValue, textOfMoney, type HedgeRules } from '../core/index.ts';
 import type { HedgerOptions } from './setup.ts';
 import type { HedgeView } from './view.ts';
 

@@ -1,20 +1,36 @@
 /** Hedger: compares hedge routes, executes the cheapest one after storing it on disk, and determines its outcome. */
-import { moneyOf, sleep, textOfMoney, amountToHedge, compareRoutes } from '../core/index.ts';
-import type { Conversion, ConversionOffer, ConversionState, EngineNews, Millis, Money } from '../core/index.ts';
+import {
+  moneyOf,
+  sleep,
+  textOfMoney,
+  amountToHedge,
+  compareRoutes,
+  type Conversion,
+  type ConversionOffer,
+  type ConversionState,
+  type EngineNews,
+  type Millis,
+  type Money,
+} from '../core/index.ts';
 import { outcomeFromBalances, StableVerdict } from './balanceEvidence.ts';
 import { BandFollower } from './bandFollower.ts';
 import { Flattening } from './flattening.ts';
 import { Offers } from './offers.ts';
 import { plannedSecondLeg, routeCostMax, routeRecord, requestSecondLeg } from './routes.ts';
-import { conversionOf, hedgeComparisonText, isOver, mayStillExecute, describeHedge, comparisonRows } from './row.ts';
-import type { HedgeRow } from './row.ts';
+import {
+  conversionOf,
+  hedgeComparisonText,
+  isOver,
+  mayStillExecute,
+  describeHedge,
+  comparisonRows,
+  type HedgeRow,
+} from './row.ts';
 import { HedgeRows } from './rows.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
 import { remainingBudget, roomMoney, hedgeableAmount } from './sizes.ts';
-import { takerOrderOutcome, takenOrderFromNews } from './takenOrder.ts';
-import type { TakenOrder } from './takenOrder.ts';
-import { bookRoute, requestRoutes } from './ways.ts';
-import type { ExecutableRoute } from './ways.ts';
+import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from './takenOrder.ts';
+import { bookRoute, requestRoutes, type ExecutableRoute } from './ways.ts';
 
 /** Maximum time that a taker order waits for the bot's own quotes to be canceled. */
 const TAKE_WITHIN_MS = 15_000;

@@ -1,13 +1,15 @@
 /** Conversion offers in amounts that the pair allows and the desk can confirm. */
-import { money, moneyOf, textOfMoney } from '../core/index.ts';
-import type {
-  Clock,
-  ConversionDesk,
-  ConversionOffer,
-  ConversionPair,
-  ConversionWay,
-  Millis,
-  Money,
+import {
+  money,
+  moneyOf,
+  textOfMoney,
+  type Clock,
+  type ConversionDesk,
+  type ConversionOffer,
+  type ConversionPair,
+  type ConversionWay,
+  type Millis,
+  type Money,
 } from '../core/index.ts';
 
 const PAIRS_EVERY_MS = 3_600_000;

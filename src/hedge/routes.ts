@@ -1,18 +1,20 @@
 /** Routes through a third currency: two quotes in sequence, holding that currency in between. */
-import { hedgeCostMax, money, moneyOf, textOfMoney } from '../core/index.ts';
-import type {
-  Conversion,
-  ConversionOffer,
-  HedgeRoute,
-  HedgeRow,
-  HedgeRules,
-  Instrument,
-  Millis,
-  Money,
-  PricedRoute,
+import {
+  hedgeCostMax,
+  money,
+  moneyOf,
+  textOfMoney,
+  type Conversion,
+  type ConversionOffer,
+  type HedgeRoute,
+  type HedgeRow,
+  type HedgeRules,
+  type Instrument,
+  type Millis,
+  type Money,
+  type PricedRoute,
 } from '../core/index.ts';
-import { ceilTo, floorTo } from './offers.ts';
-import type { Offers } from './offers.ts';
+import { ceilTo, floorTo, type Offers } from './offers.ts';
 
 export type RouteRules = {
   /** Currencies allowed between two legs. */

@@ -1,6 +1,5 @@
 /** Predicates on hedge states, the conversion of a hedge, and its texts for the log. */
-import { moneyOf, textOfMoney } from '../core/index.ts';
-import type { Conversion, HedgeDecision, HedgeRow } from '../core/index.ts';
+import { moneyOf, textOfMoney, type Conversion, type HedgeDecision, type HedgeRow } from '../core/index.ts';
 import { secondId } from './routes.ts';
 
 export type { HedgeRow };

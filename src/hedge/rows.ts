@@ -1,6 +1,5 @@
 /** Hedges of a bot: the active one, and recent ended ones. Every change is recorded. */
-import { textOfMoney } from '../core/index.ts';
-import type { HedgeRow, Millis, Money } from '../core/index.ts';
+import { textOfMoney, type HedgeRow, type Millis, type Money } from '../core/index.ts';
 import { isOver, mayStillExecute } from './row.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
 

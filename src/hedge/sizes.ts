@@ -1,6 +1,14 @@
 /** Amount that can be hedged now, and possible cost of hedges per day or per flatten request. */
-import { money, moneyOf, textOfMoney } from '../core/index.ts';
-import type { HedgeRow, HedgeRules, Millis, Money, Side } from '../core/index.ts';
+import {
+  money,
+  moneyOf,
+  textOfMoney,
+  type HedgeRow,
+  type HedgeRules,
+  type Millis,
+  type Money,
+  type Side,
+} from '../core/index.ts';
 import type { HedgeView } from './view.ts';
 
 /** Limits `wanted` (positive: sold) to what is not locked in the bot's orders and fits the position limit in the worst case. */

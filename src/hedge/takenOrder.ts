@@ -1,6 +1,5 @@
 /** Outcome of a hedge's taker order, from engine news. */
-import { money, moneyOf } from '../core/index.ts';
-import type { Amount, Ending, EngineNews, HedgeRow, Money } from '../core/index.ts';
+import { money, moneyOf, type Amount, type Ending, type EngineNews, type HedgeRow, type Money } from '../core/index.ts';
 
 /** Latest state of such an order. Amounts are in lots. */
 export type TakenOrder =

@@ -1,15 +1,17 @@
 /** Immutable view of the bot for the hedger at one time, created by the driver. */
-import { money, quotingRefusal, roomOf } from '../core/index.ts';
-import type {
-  Depth,
-  Engine,
-  Instrument,
-  Millis,
-  Money,
-  RiskLimits,
-  RiskRefusal,
-  Side,
-  Snapshot,
+import {
+  money,
+  quotingRefusal,
+  roomOf,
+  type Depth,
+  type Engine,
+  type Instrument,
+  type Millis,
+  type Money,
+  type RiskLimits,
+  type RiskRefusal,
+  type Side,
+  type Snapshot,
 } from '../core/index.ts';
 
 /** Money is in 10^-18. */

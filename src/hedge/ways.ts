@@ -1,9 +1,16 @@
 /** Hedge routes with current prices: the desk's direct offers, routes through third currencies, and the book. */
-import { money, sweepCost } from '../core/index.ts';
-import type { ConversionOffer, Instrument, Money, PricedRoute, Take, RouteOption } from '../core/index.ts';
+import {
+  money,
+  sweepCost,
+  type ConversionOffer,
+  type Instrument,
+  type Money,
+  type PricedRoute,
+  type Take,
+  type RouteOption,
+} from '../core/index.ts';
 import type { Offers } from './offers.ts';
-import { requestRoute } from './routes.ts';
-import type { RouteOffer, RouteRules } from './routes.ts';
+import { requestRoute, type RouteOffer, type RouteRules } from './routes.ts';
 import type { HedgeSetup } from './setup.ts';
 import type { HedgeView } from './view.ts';
 

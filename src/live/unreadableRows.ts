@@ -1,6 +1,13 @@
 /** Unreadable rows, and whether they concern the bot. */
-import { describeRow, pairOrNull } from '../core/index.ts';
-import type { Engine, Order, Outcome, OwnTrade, UnreadableRow } from '../core/index.ts';
+import {
+  describeRow,
+  pairOrNull,
+  type Engine,
+  type Order,
+  type Outcome,
+  type OwnTrade,
+  type UnreadableRow,
+} from '../core/index.ts';
 import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 

@@ -1,6 +1,18 @@
 /** Polled REST book, by levels or by orders, as levels in ticks and lots. */
-import { damageWithinDepth, DEPTH_LEVELS, levelTick, shownAmount, shownSum } from '../core/index.ts';
-import type { Amount, BookSnapshot, Instrument, OrderBook, Outcome, Price, Side } from '../core/index.ts';
+import {
+  damageWithinDepth,
+  DEPTH_LEVELS,
+  levelTick,
+  shownAmount,
+  shownSum,
+  type Amount,
+  type BookSnapshot,
+  type Instrument,
+  type OrderBook,
+  type Outcome,
+  type Price,
+  type Side,
+} from '../core/index.ts';
 
 export type PolledLevel = readonly [Side, Price, Amount];
 

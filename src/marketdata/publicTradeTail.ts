@@ -1,6 +1,5 @@
 /** Public trades of a book, each once and in numeric order: from the stream if it is up, otherwise and for gaps from REST pages. */
-import { describeRow } from '../core/index.ts';
-import type { Exchange, PublicTrade, StreamTrade } from '../core/index.ts';
+import { describeRow, type Exchange, type PublicTrade, type StreamTrade } from '../core/index.ts';
 
 /**
  * Source of a trade. `page`: read over REST. `early`: from the stream, before the gap was closed. `live`: just

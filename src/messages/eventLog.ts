@@ -1,6 +1,13 @@
 /** Log of the bot's events: every fill and every change of state. */
-import { moneyOfAmount, textOfMoney, textOfPrice } from '../core/index.ts';
-import type { Amount, EngineNews, Instrument, OrderNews } from '../core/index.ts';
+import {
+  moneyOfAmount,
+  textOfMoney,
+  textOfPrice,
+  type Amount,
+  type EngineNews,
+  type Instrument,
+  type OrderNews,
+} from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { signedCents } from './shownProfit.ts';
 

@@ -2,8 +2,15 @@
  * Profit since the opening as every surface prints it: one number at one point in time, marked at the mid, with the
  * run's part.
  */
-import { money, moneyOf, textOfMoney } from '../core/index.ts';
-import type { Millis, Money, Profit, ProfitSinceOpening } from '../core/index.ts';
+import {
+  money,
+  moneyOf,
+  textOfMoney,
+  type Millis,
+  type Money,
+  type Profit,
+  type ProfitSinceOpening,
+} from '../core/index.ts';
 
 /** Sums as exact decimal text in the minor currency; fees paid are negative, and the parts add up to the total. */
 export type PrintedProfitParts = Readonly<Record<'total' | 'spread' | 'inventory' | 'fees' | 'hedging', string>>;

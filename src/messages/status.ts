@@ -1,6 +1,19 @@
 /** Periodic status line of the bot: complete if there is space, one row on a terminal. */
-import { approximately, isInBook, moneyOfAmount, REASON_TO_WAIT, textOfPrice } from '../core/index.ts';
-import type { Amount, Clock, Instrument, Order, Price, Side, Snapshot, Timer } from '../core/index.ts';
+import {
+  approximately,
+  isInBook,
+  moneyOfAmount,
+  REASON_TO_WAIT,
+  textOfPrice,
+  type Amount,
+  type Clock,
+  type Instrument,
+  type Order,
+  type Price,
+  type Side,
+  type Snapshot,
+  type Timer,
+} from '../core/index.ts';
 import { profitSentence, signedCents } from './shownProfit.ts';
 import type { Log } from '../live/log.ts';
 

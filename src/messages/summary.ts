@@ -1,8 +1,6 @@
 /** Final summary of a run, as one JSON object. */
-import { money, textOfMoney } from '../core/index.ts';
-import type { Instrument, Snapshot } from '../core/index.ts';
-import { partsText, profitSentenceOf, shownProfit } from './shownProfit.ts';
-import type { PrintedProfit } from './shownProfit.ts';
+import { money, textOfMoney, type Instrument, type Snapshot } from '../core/index.ts';
+import { partsText, profitSentenceOf, shownProfit, type PrintedProfit } from './shownProfit.ts';
 import type { StopReport } from '../live/loop/loopOptions.ts';
 
 export type Summary = {

@@ -1,6 +1,5 @@
 /** Fee metrics: the account's maker rate, its volume, and the next tier with its savings. */
-import { approximately } from '../core/index.ts';
-import type { AccountTier, Money } from '../core/index.ts';
+import { approximately, type AccountTier, type Money } from '../core/index.ts';
 import { gauge } from './entry.ts';
 import type { Monitored } from './monitored.ts';
 

@@ -2,8 +2,7 @@
  * Limit metrics: each limit that can stop quoting and its use, the age of the sentinel's heartbeat, and the free disk
  * space.
  */
-import { approximately } from '../core/index.ts';
-import type { LimitUse } from '../core/index.ts';
+import { approximately, type LimitUse } from '../core/index.ts';
 import { gauge } from './entry.ts';
 import type { Monitored } from './monitored.ts';
 

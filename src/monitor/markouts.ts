@@ -1,8 +1,7 @@
 /** Markout metrics: by side and level at each horizon, and how far quotes are widened for them. */
 import type { MarkoutCurve } from '../core/index.ts';
 import { gauge } from './entry.ts';
-import { SIDES } from './monitored.ts';
-import type { Monitored } from './monitored.ts';
+import { SIDES, type Monitored } from './monitored.ts';
 
 const labels = ['book', 'side', 'level', 'seconds'] as const;
 

@@ -1,13 +1,11 @@
 /** All metrics of Puntas, one entry each, in the order of the page. Larger subjects have their own files. */
-import { approximately } from '../core/index.ts';
-import type { DecisionCount, Money, Regime } from '../core/index.ts';
+import { approximately, type DecisionCount, type Money, type Regime } from '../core/index.ts';
 import { DISK } from './disk.ts';
 import { counter, gauge, histogram, total } from './entry.ts';
 import { FEES } from './fees.ts';
 import { LIMITS } from './limits.ts';
 import { MARKOUTS } from './markouts.ts';
-import { SIDES } from './monitored.ts';
-import type { Monitored, OrderEvent, PnlPart } from './monitored.ts';
+import { SIDES, type Monitored, type OrderEvent, type PnlPart } from './monitored.ts';
 
 const ORDER_EVENTS: readonly OrderEvent[] = ['placed', 'canceled', 'filled', 'refused', 'unknown'];
 const PNL_PARTS: readonly PnlPart[] = ['spread', 'inventory', 'fees', 'hedging'];

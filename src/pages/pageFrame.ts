@@ -1,7 +1,6 @@
 /** Frame of a page with plots that opens from disk. The page fetches nothing, and no script in its content can run. */
 import { createHash } from 'node:crypto';
-import { html, NO_HTML, textOfHtml } from './html.ts';
-import type { Html } from './html.ts';
+import { html, NO_HTML, textOfHtml, type Html } from './html.ts';
 import type { Plot } from './script/plot.ts';
 
 /** Code embedded in the page: the chart library with its style, and the page's own script. */

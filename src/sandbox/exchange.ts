@@ -4,18 +4,13 @@ import { VenueConversions } from './desks/conversions.ts';
 import type { FollowedPlace } from './markets/market.ts';
 import { marketplaceOf } from './venue/marketplace.ts';
 import { PageTokens } from './wire/pageTokens.ts';
-import { restOf } from './http/rest.ts';
-import type { Respond } from './http/rest.ts';
+import { restOf, type Respond } from './http/rest.ts';
 import { RfqDesk } from './desks/rfq.ts';
-import { streamOf } from './stream/stream.ts';
-import type { Stream } from './stream/stream.ts';
+import { streamOf, type Stream } from './stream/stream.ts';
 import { Transactions } from './desks/transactions.ts';
-import { truthOf } from './venue/truth.ts';
-import type { Truth } from './venue/truth.ts';
-import { Venue } from './venue/venue.ts';
-import type { AccountOptions, VenueOptions } from './venue/venue.ts';
-import { Webhooks } from './desks/webhooks.ts';
-import type { DeliveryPort } from './desks/webhooks.ts';
+import { truthOf, type Truth } from './venue/truth.ts';
+import { Venue, type AccountOptions, type VenueOptions } from './venue/venue.ts';
+import { Webhooks, type DeliveryPort } from './desks/webhooks.ts';
 
 export type EmbeddedExchange = {
   readonly venue: Venue;

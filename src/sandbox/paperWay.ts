@@ -1,6 +1,14 @@
 /** Transport of a paper bot: in process, with latency. Other books are read from the followed exchange. */
-import { sleep, TransportFailure } from '../core/index.ts';
-import type { BookEntry, Clock, Exchange, Millis, Transport, WireReply } from '../core/index.ts';
+import {
+  sleep,
+  TransportFailure,
+  type BookEntry,
+  type Clock,
+  type Exchange,
+  type Millis,
+  type Transport,
+  type WireReply,
+} from '../core/index.ts';
 import type { EmbeddedExchange } from './exchange.ts';
 
 export type PaperTransportOptions = {

@@ -14,25 +14,22 @@ import {
   valueFloor,
   withNextTier,
   withRfqReference,
+  type Clock,
+  type ConversionDesk,
+  type EngineNews,
+  type Instrument,
+  type MarketStream,
+  type Millis,
+  type Observation,
+  type PullRules,
+  type RegimeRules,
+  type RiskLimits,
+  type SecretText,
+  type StreamTransport,
+  type Transport,
+  type VenueClient,
 } from '../core/index.ts';
-import type {
-  Clock,
-  ConversionDesk,
-  EngineNews,
-  Instrument,
-  MarketStream,
-  Millis,
-  Observation,
-  PullRules,
-  RegimeRules,
-  RiskLimits,
-  SecretText,
-  StreamTransport,
-  Transport,
-  VenueClient,
-} from '../core/index.ts';
-import { edgeProblem, externalReferenceOf, pathOfText, placeOf } from '../config.ts';
-import type { Config } from '../config.ts';
+import { edgeProblem, externalReferenceOf, pathOfText, placeOf, type Config } from '../config.ts';
 import type { HedgeSetup } from '../hedge/index.ts';
 import { durableNonces } from '../live/state/durableNonces.ts';
 import type { Journal } from '../live/state/journal.ts';

@@ -5,8 +5,7 @@
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadConfig, withSource } from '../config.ts';
-import type { Config } from '../config.ts';
+import { loadConfig, withSource, type Config } from '../config.ts';
 import { UsageError } from './usageError.ts';
 import { VENUES } from './venueRegistry.ts';
 

@@ -1,8 +1,6 @@
 /** Embedded exchange with its market and one funded account, as configured. */
-import { lotOf, moneyOf, pairOf, priceAcross, Secret } from '../core/index.ts';
-import type { Clock, Millis } from '../core/index.ts';
-import { externalReferenceOf } from '../config.ts';
-import type { Config } from '../config.ts';
+import { lotOf, moneyOf, pairOf, priceAcross, Secret, type Clock, type Millis } from '../core/index.ts';
+import { externalReferenceOf, type Config } from '../config.ts';
 import {
   createVenue,
   FLOW_PROFILES,
@@ -11,8 +9,10 @@ import {
   linkedMarket,
   tapeMarket,
   withOperator,
+  type DeliveryPort,
+  type EmbeddedExchange,
+  type Market,
 } from '../sandbox/index.ts';
-import type { DeliveryPort, EmbeddedExchange, Market } from '../sandbox/index.ts';
 import type { Tape } from '../tape/index.ts';
 import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';

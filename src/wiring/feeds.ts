@@ -3,8 +3,7 @@ import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
 import type { FeedConfig } from '../config.ts';
-import { readingOf } from '../live/market/feed.ts';
-import type { Feed, FeedReading } from '../live/market/feed.ts';
+import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
 
 /** Maximum bytes of a feed; a price is short. */
 const BYTES_MAX = 65_536;

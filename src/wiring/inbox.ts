@@ -3,10 +3,8 @@
  * itself changes no number.
  */
 import { Worker } from 'node:worker_threads';
-import { readWebhookTokens } from '../config.ts';
-import type { Config, WebhookSettings } from '../config.ts';
-import { textOfError } from '../core/index.ts';
-import type { Millis, VenueClient } from '../core/index.ts';
+import { readWebhookTokens, type Config, type WebhookSettings } from '../config.ts';
+import { textOfError, type Millis, type VenueClient } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { UsageError } from './usageError.ts';
 import { readSecretFile } from './secretFiles.ts';

@@ -1,6 +1,12 @@
 /** Content of a stored delivery, merged with earlier deliveries about the same transaction. */
-import { findContradictions, joinTransactions, transactionFromEvent } from '../core/index.ts';
-import type { TransactionEvent, TransactionState, VenueWebhooks } from '../core/index.ts';
+import {
+  findContradictions,
+  joinTransactions,
+  transactionFromEvent,
+  type TransactionEvent,
+  type TransactionState,
+  type VenueWebhooks,
+} from '../core/index.ts';
 
 export type InboxNews =
   | {

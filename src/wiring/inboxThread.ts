@@ -4,14 +4,11 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { WebhookSettings } from '../config.ts';
-import { textOfError } from '../core/index.ts';
-import type { WebhookKey } from '../core/index.ts';
+import { textOfError, type WebhookKey } from '../core/index.ts';
 import { diskRoom } from '../live/files/diskRoom.ts';
-import { openInbox } from '../live/inbox/listener.ts';
-import type { InboxCounts } from '../live/inbox/listener.ts';
+import { openInbox, type InboxCounts } from '../live/inbox/listener.ts';
 import { openInboxStore } from '../live/inbox/store.ts';
-import { inboxReader } from './inboxReader.ts';
-import type { InboxNews } from './inboxReader.ts';
+import { inboxReader, type InboxNews } from './inboxReader.ts';
 import { venueNamed } from './venueRegistry.ts';
 
 export type ThreadData = {

@@ -1,7 +1,19 @@
 /** State of a running bot for the metrics, at the time of the request. */
 import { statfsSync } from 'node:fs';
-import { isInBook, money, moneyOfAmount } from '../core/index.ts';
-import type { Amount, Clock, Fill, Instrument, Money, Order, Price, Side, Snapshot } from '../core/index.ts';
+import {
+  isInBook,
+  money,
+  moneyOfAmount,
+  type Amount,
+  type Clock,
+  type Fill,
+  type Instrument,
+  type Money,
+  type Order,
+  type Price,
+  type Side,
+  type Snapshot,
+} from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
 import type { Run } from '../live/loop/run.ts';

@@ -2,16 +2,34 @@
  * Paper trading: an embedded exchange in this process whose market follows another exchange, read without a key, with
  * play money.
  */
-import { pairOf, randomOf, Secret, sleep, textOfAmount } from '../core/index.ts';
-import type { Amount, AvailableBook, Clock, Instrument, Transport, StreamTransport } from '../core/index.ts';
-import { externalReferenceOf, readsPerMinute } from '../config.ts';
-import type { Config, RemoteSettings } from '../config.ts';
+import {
+  pairOf,
+  randomOf,
+  Secret,
+  sleep,
+  textOfAmount,
+  type Amount,
+  type AvailableBook,
+  type Clock,
+  type Instrument,
+  type Transport,
+  type StreamTransport,
+} from '../core/index.ts';
+import { externalReferenceOf, readsPerMinute, type Config, type RemoteSettings } from '../config.ts';
 import { levelModel } from '../fills/index.ts';
 import { Follower } from '../live/market/follower.ts';
 import type { Log } from '../live/log.ts';
 import { CannotStart, readBookRow } from '../live/loop/opening.ts';
-import { createVenue, feesOf, FollowedMarket, inProcessStream, paperTransport } from '../sandbox/index.ts';
-import type { EmbeddedExchange, FollowedCounts, FollowedQueues } from '../sandbox/index.ts';
+import {
+  createVenue,
+  feesOf,
+  FollowedMarket,
+  inProcessStream,
+  paperTransport,
+  type EmbeddedExchange,
+  type FollowedCounts,
+  type FollowedQueues,
+} from '../sandbox/index.ts';
 import type { VenueAccess } from './bot.ts';
 import { UsageError } from './usageError.ts';
 import { venueOf } from './venueRegistry.ts';

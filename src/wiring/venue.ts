@@ -1,8 +1,6 @@
 /** Exchange and key of a command, set up and cleaned up uniformly. */
-import { readSecrets } from '../config.ts';
-import type { Config, RemoteSettings } from '../config.ts';
-import { Secret } from '../core/index.ts';
-import type { Clock } from '../core/index.ts';
+import { readSecrets, type Config, type RemoteSettings } from '../config.ts';
+import { Secret, type Clock } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import type { Tape } from '../tape/index.ts';
 import type { VenueAccess } from './bot.ts';

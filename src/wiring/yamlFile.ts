@@ -1,8 +1,7 @@
 /** YAML file validated by a schema, with one line and place for every error. */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import type { z } from 'zod';
-import { problemsOf } from '../config/problems.ts';
-import type { Problem } from '../config/problems.ts';
+import { problemsOf, type Problem } from '../config/problems.ts';
 import { readYaml, YAML_LENGTH_MAX } from '../config/text/yamlText.ts';
 import { UsageError } from './usageError.ts';
 

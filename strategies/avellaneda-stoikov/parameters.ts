@@ -1,8 +1,7 @@
 /** YAML parameters of Avellaneda-Stoikov. */
 import { z } from 'zod';
 import { marketParameters } from '../market.ts';
-import { bps, levelParameters, levelProblems } from '../parameters.ts';
-import type { LimitProblem, LimitsAsked } from '../parameters.ts';
+import { bps, levelParameters, levelProblems, type LimitProblem, type LimitsAsked } from '../parameters.ts';
 import { riskParameters, riskProblems } from '../risk.ts';
 
 export const avellanedaStoikovParameters = z.strictObject({

@@ -5,14 +5,20 @@
 import { defineStrategy } from '../defineStrategy.ts';
 import { feeInside } from '../fees.ts';
 import { modelFromMarket } from '../fromMarket.ts';
-import { MODEL_STEPS, modelMaker, modelTuning, solutionAlong } from '../model.ts';
-import type { ModelInput, Solution } from '../model.ts';
+import {
+  MODEL_STEPS,
+  modelMaker,
+  modelTuning,
+  solutionAlong,
+  arrivalEdge,
+  type ModelInput,
+  type Solution,
+} from '../model.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
 import { ADVERSE, clamp } from '../quoteLevels.ts';
 import { among } from '../tuning.ts';
 import { finite, infinite } from './formula.ts';
 import { avellanedaStoikovLimitProblems, avellanedaStoikovParameters } from './parameters.ts';
-import { arrivalEdge } from '../model.ts';
 
 export const avellanedaStoikov = defineStrategy({
   name: 'avellaneda-stoikov',

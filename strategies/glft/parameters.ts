@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
 import { marketParameters } from '../market.ts';
-import { bps, levelParameters, levelProblems } from '../parameters.ts';
-import type { LimitProblem, LimitsAsked } from '../parameters.ts';
+import { bps, levelParameters, levelProblems, type LimitProblem, type LimitsAsked } from '../parameters.ts';
 import { riskParameters, riskProblems } from '../risk.ts';
 
 export const glftParameters = z.strictObject({

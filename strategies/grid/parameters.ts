@@ -2,8 +2,14 @@
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
 import { roundTripRise } from '../fees.ts';
-import { aboveZero, levelParameters, levelProblems, narrowProblem } from '../parameters.ts';
-import type { LimitProblem, LimitsAsked } from '../parameters.ts';
+import {
+  aboveZero,
+  levelParameters,
+  levelProblems,
+  narrowProblem,
+  type LimitProblem,
+  type LimitsAsked,
+} from '../parameters.ts';
 import { minEdge } from '../spread.ts';
 
 export const gridParameters = z

@@ -1,6 +1,13 @@
 /** Grid: orders on fixed lines, bids below the market and asks above. A fill on one line is closed on the next. */
-import { amountFloor } from '../../src/core/index.ts';
-import type { Instrument, Level, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import {
+  amountFloor,
+  type Instrument,
+  type Level,
+  type Side,
+  type Step,
+  type Strategy,
+  type View,
+} from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { fourDigits, halfSpreadBps, LEVELS_A_SIDE, orderAmount } from '../fromMarket.ts';
 import { levelTuning, toleranceOf } from '../parameters.ts';
@@ -17,8 +24,7 @@ import {
 } from '../quoteLevels.ts';
 import { unknownIn } from '../spread.ts';
 import { linear, log } from '../tuning.ts';
-import { gridEdgeProblem, gridLimitProblems, gridParameters } from './parameters.ts';
-import type { GridParameters } from './parameters.ts';
+import { gridEdgeProblem, gridLimitProblems, gridParameters, type GridParameters } from './parameters.ts';
 
 export const grid = defineStrategy({
   name: 'grid',

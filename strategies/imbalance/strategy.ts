@@ -1,8 +1,7 @@
 /**
  * Imbalance maker: a spread around a fair value that shifts towards the side on which the book is thinner than usual.
  */
-import { amountFloor, depthImbalance, Unusual } from '../../src/core/index.ts';
-import type { Instrument, Strategy } from '../../src/core/index.ts';
+import { amountFloor, depthImbalance, Unusual, type Instrument, type Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { DEVIATIONS_MAX } from '../fairValueParameters.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
@@ -10,8 +9,12 @@ import { millisOf, toleranceOf } from '../parameters.ts';
 import { clamp, fairSteps, silent } from '../quoteLevels.ts';
 import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
 import { linear, log, among } from '../tuning.ts';
-import { imbalanceEdgeProblem, imbalanceLimitProblems, imbalanceParameters } from './parameters.ts';
-import type { ImbalanceParameters } from './parameters.ts';
+import {
+  imbalanceEdgeProblem,
+  imbalanceLimitProblems,
+  imbalanceParameters,
+  type ImbalanceParameters,
+} from './parameters.ts';
 
 export const imbalance = defineStrategy({
   name: 'imbalance',

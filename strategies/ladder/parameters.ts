@@ -1,8 +1,7 @@
 /** YAML parameters of the ladder: one schema for checks, defaults, documentation and types. */
 import { z } from 'zod';
 import { moneyOf } from '../../src/core/index.ts';
-import { amountTolerance, aboveZero, bps, decimalText } from '../parameters.ts';
-import type { LimitProblem, LimitsAsked } from '../parameters.ts';
+import { amountTolerance, aboveZero, bps, decimalText, type LimitProblem, type LimitsAsked } from '../parameters.ts';
 
 /** Schema of the parameters. One bps is 0.01% of the reference price. */
 export const ladderParameters = z

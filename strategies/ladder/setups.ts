@@ -1,10 +1,15 @@
 /**
  * Ladders that the program itself configures: one far order for a trial, and the plain ladder of a new configuration.
  */
-import { textOfAmount, textOfPrice } from '../../src/core/index.ts';
-import type { Amount, DecimalText, Instrument, Side } from '../../src/core/index.ts';
-import { ladderParameters } from './parameters.ts';
-import type { LadderParameters } from './parameters.ts';
+import {
+  textOfAmount,
+  textOfPrice,
+  type Amount,
+  type DecimalText,
+  type Instrument,
+  type Side,
+} from '../../src/core/index.ts';
+import { ladderParameters, type LadderParameters } from './parameters.ts';
 
 const NAME = 'ladder';
 type Named = LadderParameters & { readonly name: typeof NAME };

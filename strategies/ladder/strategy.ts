@@ -1,6 +1,21 @@
 /** Ladder: several levels on each side of a reference price, with a skew against inventory. */
-import { amountFloor, bestOf, moneyOf, priceCeil, priceFloor, withStep } from '../../src/core/index.ts';
-import type { Amount, AmountStep, Instrument, Level, Quote, Side, Step, Strategy, View } from '../../src/core/index.ts';
+import {
+  amountFloor,
+  bestOf,
+  moneyOf,
+  priceCeil,
+  priceFloor,
+  withStep,
+  type Amount,
+  type AmountStep,
+  type Instrument,
+  type Level,
+  type Quote,
+  type Side,
+  type Step,
+  type Strategy,
+  type View,
+} from '../../src/core/index.ts';
 import { roundTripShare } from '../fees.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
@@ -8,8 +23,13 @@ import { toleranceOf } from '../parameters.ts';
 import { adverseSteps, clamp, totalOf } from '../quoteLevels.ts';
 import { SPREAD_STEPS, spreadTuning } from '../spread.ts';
 import { among } from '../tuning.ts';
-import { ladderEdgeProblem, ladderLimitProblems, ladderParameters, spreadsOf } from './parameters.ts';
-import type { LadderParameters } from './parameters.ts';
+import {
+  ladderEdgeProblem,
+  ladderLimitProblems,
+  ladderParameters,
+  spreadsOf,
+  type LadderParameters,
+} from './parameters.ts';
 
 const { skewBpsAtLimit: skewRange, ...tuning } = spreadTuning;
 

@@ -1,7 +1,6 @@
 /** YAML parameters of the peg. */
 import { z } from 'zod';
-import { duration } from '../parameters.ts';
-import type { LimitProblem, LimitsAsked } from '../parameters.ts';
+import { duration, type LimitProblem, type LimitsAsked } from '../parameters.ts';
 import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spread.ts';
 
 export const pegParameters = z.strictObject({

@@ -1,14 +1,12 @@
 /** Peg: a spread around a reference price, while that is fresh and the bot's own market roughly agrees. */
-import { amountFloor, Basis } from '../../src/core/index.ts';
-import type { Instrument, Step, Strategy } from '../../src/core/index.ts';
+import { amountFloor, Basis, type Instrument, type Step, type Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { unusableReference } from '../fairValueParts.ts';
 import { millisOf, toleranceOf } from '../parameters.ts';
 import { fairPrice, silent, totalOf } from '../quoteLevels.ts';
 import { quoteAround, SPREAD_STEPS, spreadTuning, unknownIn } from '../spread.ts';
 import { linear, among } from '../tuning.ts';
-import { pegEdgeProblem, pegLimitProblems, pegParameters } from './parameters.ts';
-import type { PegParameters } from './parameters.ts';
+import { pegEdgeProblem, pegLimitProblems, pegParameters, type PegParameters } from './parameters.ts';
 
 const { 'fair value: mid': _, ...aroundSteps } = SPREAD_STEPS;
 

@@ -1,7 +1,6 @@
 /** Bots at one moment, as alerts look at them. */
 import type { Look } from '../../src/alerts/conditions.ts';
-import { firstRegime } from '../../src/core/index.ts';
-import type { RegimeState } from '../../src/core/index.ts';
+import { firstRegime, type RegimeState } from '../../src/core/index.ts';
 
 export type Bot = Omit<Look, 'elapsed' | 'requests' | 'decisions'>;
 export const none = { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 };

@@ -3,15 +3,20 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Alerts, nextAt } from '../../src/alerts/alerts.ts';
 import { channelsOf } from '../../src/alerts/channels.ts';
-import { ALERT_EVENTS, EVENTS_TOLD, configSchema } from '../../src/config.ts';
-import type { AlertEvent } from '../../src/config.ts';
-import { moneyOf, Secret, settle, VirtualClock } from '../../src/core/index.ts';
-import type { LimitUse, RegimeState, Snapshot } from '../../src/core/index.ts';
+import { ALERT_EVENTS, EVENTS_TOLD, configSchema, type AlertEvent } from '../../src/config.ts';
+import {
+  moneyOf,
+  Secret,
+  settle,
+  VirtualClock,
+  type LimitUse,
+  type RegimeState,
+  type Snapshot,
+} from '../../src/core/index.ts';
 import { KINDS } from '../causes/kinds.ts';
 import { ALERT_NAMES } from '../../src/monitor/index.ts';
 import { memoryLog } from '../memoryLog.ts';
-import { CALM, calm, none, snapshot } from './bots.ts';
-import type { Bot } from './bots.ts';
+import { CALM, calm, none, snapshot, type Bot } from './bots.ts';
 import { receivers, SECRET, TOKEN } from './receivers.ts';
 
 const regime = (changes: Partial<RegimeState>): Bot => snapshot({ regime: { ...calm, ...changes } });

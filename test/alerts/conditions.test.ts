@@ -4,13 +4,10 @@ import { expect, test } from 'vitest';
 import { Conditions } from '../../src/alerts/conditions.ts';
 import { Outbox } from '../../src/alerts/outbox.ts';
 import type { Message } from '../../src/alerts/message.ts';
-import { EVENTS_TOLD } from '../../src/config.ts';
-import type { AlertEvent, AlertMode } from '../../src/config.ts';
-import { VirtualClock } from '../../src/core/index.ts';
-import type { Snapshot } from '../../src/core/index.ts';
+import { EVENTS_TOLD, type AlertEvent, type AlertMode } from '../../src/config.ts';
+import { VirtualClock, type Snapshot } from '../../src/core/index.ts';
 import { memoryLog } from '../memoryLog.ts';
-import { CALM, snapshot } from './bots.ts';
-import type { Bot } from './bots.ts';
+import { CALM, snapshot, type Bot } from './bots.ts';
 
 const LOOK_MS = 500;
 const noCounts = { requests: { all: 0, failed: 0, slow: 0 }, decisions: { all: 0, slow: 0 } };

@@ -1,12 +1,9 @@
 /** What is told, when: laws of the outbox over random floods, on a virtual clock and a channel that fails at random. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GAP_MS, LINES_MAX, Outbox, WINDOW_MS } from '../../src/alerts/outbox.ts';
-import type { SendOutcome } from '../../src/alerts/outbox.ts';
-import { cut, messageText } from '../../src/alerts/message.ts';
-import type { Entry, Message } from '../../src/alerts/message.ts';
-import { EVENTS_TOLD, alertKind } from '../../src/config.ts';
-import type { AlertEvent, AlertMode } from '../../src/config.ts';
+import { GAP_MS, LINES_MAX, Outbox, WINDOW_MS, type SendOutcome } from '../../src/alerts/outbox.ts';
+import { cut, messageText, type Entry, type Message } from '../../src/alerts/message.ts';
+import { EVENTS_TOLD, alertKind, type AlertEvent, type AlertMode } from '../../src/config.ts';
 import { sleep, VirtualClock } from '../../src/core/index.ts';
 import { memoryLog } from '../memoryLog.ts';
 

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { constantLatency, fillModel, FLAG } from '../../backtest/index.ts';
-import type { MarketRows, ModelName } from '../../backtest/index.ts';
+import { constantLatency, fillModel, FLAG, type MarketRows, type ModelName } from '../../backtest/index.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
-import { BUY, SELL } from '../../backtest/rows/rows.ts';
-import type { SideIndex } from '../../backtest/rows/rows.ts';
+import { BUY, SELL, type SideIndex } from '../../backtest/rows/rows.ts';
 import { NOBODY } from '../../backtest/exchange/watch.ts';
 import { randomOf } from '../../src/core/index.ts';
 import type { NaiveRow } from './naiveReplay.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Buckets, BUCKETS_MAX } from '../../backtest/collect/buckets.ts';
-import type { Keep } from '../../backtest/collect/buckets.ts';
+import { Buckets, BUCKETS_MAX, type Keep } from '../../backtest/collect/buckets.ts';
 import { Collector } from '../../backtest/collect/collect.ts';
 import { Durations, TimeByValue } from '../../backtest/collect/distributions.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
@@ -12,8 +11,18 @@ import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
 import { Returns } from '../../backtest/collect/returns.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
 import { NOBODY } from '../../backtest/exchange/watch.ts';
-import { ClusteredMean, HORIZONS, instrumentOf, Markouts, money, moneyOf, textOfMoney } from '../../src/core/index.ts';
-import type { Amount, Side, Strategy } from '../../src/core/index.ts';
+import {
+  ClusteredMean,
+  HORIZONS,
+  instrumentOf,
+  Markouts,
+  money,
+  moneyOf,
+  textOfMoney,
+  type Amount,
+  type Side,
+  type Strategy,
+} from '../../src/core/index.ts';
 import { engineOf, rows, run, tape } from './ladderRun.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';
 

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { againstFirst, comparedModel, comparisonPage, hashOfRuns, remarksOf } from '../../backtest/index.ts';
-import type { ComparedModel, ComparedRun, ComparedTape, ComparedVerdict, Comparison } from '../../backtest/index.ts';
+import {
+  againstFirst,
+  comparedModel,
+  comparisonPage,
+  hashOfRuns,
+  remarksOf,
+  type ComparedModel,
+  type ComparedRun,
+  type ComparedTape,
+  type ComparedVerdict,
+  type Comparison,
+} from '../../backtest/index.ts';
 import { comparisonFigures } from '../../backtest/compare/plots.ts';
 import { togetherOf } from '../../backtest/compare/together.ts';
 import { comparisonWords } from '../../backtest/compare/words.ts';

@@ -3,8 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { exact, exactFills } from '../../backtest/exchange/exact.ts';
 import { OwnOrder, OwnSide } from '../../backtest/exchange/ownOrders.ts';
 import { FLAG, RowBuilder, SELL } from '../../backtest/rows/rows.ts';
-import { logarithmic, optimistic, power, riskAverse, sharedVolume, Sweep } from '../../src/fills/index.ts';
-import type { FillRule } from '../../src/fills/index.ts';
+import {
+  logarithmic,
+  optimistic,
+  power,
+  riskAverse,
+  sharedVolume,
+  Sweep,
+  type FillRule,
+} from '../../src/fills/index.ts';
 import { wholeOrders } from '../scripts/wholeOrders.ts';
 
 /** A resting ask of ours with so much ahead of it, there since `restedAt`. */

@@ -1,11 +1,9 @@
 /** What a recording left behind: one market told by levels and by single orders is crossed for as long, and the same is taken out of it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FLAG, rowsOfTape, TickBook } from '../../backtest/index.ts';
-import type { MarketRows } from '../../backtest/index.ts';
+import { FLAG, rowsOfTape, TickBook, type MarketRows } from '../../backtest/index.ts';
 import { amount, price } from '../../src/core/index.ts';
-import { finishTape, KIND, SIDE, TapeBuilder } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { finishTape, KIND, SIDE, TapeBuilder, type Tape } from '../../src/tape/index.ts';
 
 type Side = typeof SIDE.buy | typeof SIDE.sell;
 /** An order comes, goes, or is executed to its end. `isLost`: the recording does not tell that it went. */

@@ -3,11 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { FLAG } from '../../backtest/index.ts';
-import type { MarketRows } from '../../backtest/index.ts';
+import { FLAG, type MarketRows } from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
-import { naiveGolden } from './naiveReplay.ts';
-import type { NaiveRow } from './naiveReplay.ts';
+import { naiveGolden, type NaiveRow } from './naiveReplay.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';
 import { readEventFile } from '../scripts/eventFile.ts';
 

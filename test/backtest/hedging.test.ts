@@ -1,18 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
-import { constantLatency, fillModel, recordFlow, RowBuilder } from '../../backtest/index.ts';
+import {
+  constantLatency,
+  fillModel,
+  recordFlow,
+  RowBuilder,
+  type ReplayDeskOptions,
+  type HedgeOptions,
+  type ReplayOptions,
+} from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY } from '../../backtest/rows/rows.ts';
 import { NOBODY } from '../../backtest/exchange/watch.ts';
-import type { ReplayDeskOptions, HedgeOptions, ReplayOptions } from '../../backtest/index.ts';
-import { moneyOf, randomOf } from '../../src/core/index.ts';
-import type { Conversion, Engine, EngineEvent } from '../../src/core/index.ts';
-import { bestsOf } from '../../src/tape/index.ts';
-import type { RecordedBests } from '../../src/tape/index.ts';
-import { engineOf, run, runHedged, tape } from './ladderRun.ts';
-import type { HedgedRun } from './ladderRun.ts';
+import { moneyOf, randomOf, type Conversion, type Engine, type EngineEvent } from '../../src/core/index.ts';
+import { bestsOf, type RecordedBests } from '../../src/tape/index.ts';
+import { engineOf, run, runHedged, tape, type HedgedRun } from './ladderRun.ts';
 import { exponentialLatency } from './exponentialLatency.ts';
 
 const DESK: ReplayDeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };

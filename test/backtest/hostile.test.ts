@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { html, textOfHtml } from '../../src/pages/index.ts';
-import { reportPage } from '../../backtest/index.ts';
-import type { BacktestReport, ReplayReport } from '../../backtest/index.ts';
+import { reportPage, type BacktestReport, type ReplayReport } from '../../backtest/index.ts';
 import { runs, whole } from './reports.ts';
 
 const PARTS = { library: 'var uPlot = 1;', libraryStyle: '.uplot{}', script: 'export {};' };

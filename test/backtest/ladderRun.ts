@@ -1,8 +1,27 @@
 /** The ladder on a quarter of an hour of the seeded market: what the tests of replays and of their reports run. */
-import { constantLatency, fillModel, recordFlow, RowWindow, rowsOfTape } from '../../backtest/index.ts';
-import type { FillRow, ReplayedHedge, ModelName, OrderRow, ReplayOptions, ReplayResult } from '../../backtest/index.ts';
-import { Engine, money } from '../../src/core/index.ts';
-import type { Amount, HaltLimits, Instrument, RequoteTolerance, Strategy, Value } from '../../src/core/index.ts';
+import {
+  constantLatency,
+  fillModel,
+  recordFlow,
+  RowWindow,
+  rowsOfTape,
+  type FillRow,
+  type ReplayedHedge,
+  type ModelName,
+  type OrderRow,
+  type ReplayOptions,
+  type ReplayResult,
+} from '../../backtest/index.ts';
+import {
+  Engine,
+  money,
+  type Amount,
+  type HaltLimits,
+  type Instrument,
+  type RequoteTolerance,
+  type Strategy,
+  type Value,
+} from '../../src/core/index.ts';
 import { feesOf } from '../../src/sandbox/index.ts';
 import { strategies } from '../../strategies/index.ts';
 import { runHedgedReplay, runReplay } from './runReplay.ts';

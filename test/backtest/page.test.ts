@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { reportPage, reportOf, sweptLatency, tilesTextOf } from '../../backtest/index.ts';
-import type { BacktestReport, HedgeOptions, ReplayReport } from '../../backtest/index.ts';
-import type { Plot } from '../../src/pages/index.ts';
+import {
+  reportPage,
+  reportOf,
+  sweptLatency,
+  tilesTextOf,
+  type BacktestReport,
+  type HedgeOptions,
+  type ReplayReport,
+} from '../../backtest/index.ts';
+import { durationText, gainText, moneyDigits, sumText, type Plot } from '../../src/pages/index.ts';
 import { figuresOf } from '../../backtest/report/plots.ts';
-import { durationText, gainText, moneyDigits, sumText } from '../../src/pages/index.ts';
 import { cutUp, intervalOf, intervalTogether, stretchesIn } from '../../backtest/report/interval.ts';
 import { verdictOf } from '../../backtest/report/verdict.ts';
 import { moneyOf, randomOf } from '../../src/core/index.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { recordFlow } from '../../backtest/index.ts';
 import type { Config } from '../../src/config.ts';
-import { openTape } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { openTape, type Tape } from '../../src/tape/index.ts';
 import { sandboxConfig } from '../live/world.ts';
 import { few } from '../many.ts';
 import { itOnRecording } from '../tape/folder.ts';

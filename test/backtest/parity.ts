@@ -1,6 +1,5 @@
 /** One tape through both drivers: the backtest, and the production session on the embedded exchange, both without latency. */
-import { constantLatency, fillModel, FLAG, rowsOfTape } from '../../backtest/index.ts';
-import type { ModelName } from '../../backtest/index.ts';
+import { constantLatency, fillModel, FLAG, rowsOfTape, type ModelName } from '../../backtest/index.ts';
 import { simulatedDeskOf } from '../../backtest/app/backtest/backtestModel.ts';
 import { clientOf, engineOf, hedgeOf, hedgePlanOf, marketStreamOf } from '../../src/wiring/bot.ts';
 import type { Config } from '../../src/config.ts';
@@ -13,16 +12,16 @@ import {
   textOfMoney,
   textOfPrice,
   VirtualClock,
+  type Command,
+  type Engine,
+  type EngineEvent,
 } from '../../src/core/index.ts';
-import type { Command, Engine, EngineEvent } from '../../src/core/index.ts';
-import { hedgeComparisonText, isOver } from '../../src/hedge/index.ts';
-import type { HedgeRow } from '../../src/hedge/index.ts';
+import { hedgeComparisonText, isOver, type HedgeRow } from '../../src/hedge/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import { Run } from '../../src/live/loop/run.ts';
 import type { Halt } from '../../src/live/safety/latch.ts';
 import { createVenue, feesOf, inProcessStream, tapeMarket } from '../../src/sandbox/index.ts';
-import { bestsOf } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { bestsOf, type Tape } from '../../src/tape/index.ts';
 import { wireTo } from '../live/inProcess.ts';
 import { heardLog } from '../memoryLog.ts';
 import { OPEN_LATCH } from '../live/openLatch.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fillModel, rowsOfTape } from '../../backtest/index.ts';
-import type { MarketRows } from '../../backtest/index.ts';
+import { fillModel, rowsOfTape, type MarketRows } from '../../backtest/index.ts';
 import { orderMarket } from '../scripts/orderMarket.ts';
 import { recordedOrders, scoreQueueModel } from '../scripts/queueTruth.ts';
 import { candidatesOf, scoreOf, tellAll } from '../scripts/truthTable.ts';

@@ -1,8 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { constantLatency, recordFlow, reportOf, RowBuilder, rowsOfTape } from '../../backtest/index.ts';
-import type { FillRow, ModelName } from '../../backtest/index.ts';
-import { instrumentOf, money, moneyOf, multiplyMoneyFloor, randomOf, textOfMoney } from '../../src/core/index.ts';
-import type { Amount, Strategy } from '../../src/core/index.ts';
+import {
+  constantLatency,
+  recordFlow,
+  reportOf,
+  RowBuilder,
+  rowsOfTape,
+  type FillRow,
+  type ModelName,
+} from '../../backtest/index.ts';
+import {
+  instrumentOf,
+  money,
+  moneyOf,
+  multiplyMoneyFloor,
+  randomOf,
+  textOfMoney,
+  type Amount,
+  type Strategy,
+} from '../../src/core/index.ts';
 import { feesOf } from '../../src/sandbox/index.ts';
 import { engineOf, rows, run, tape } from './ladderRun.ts';
 import { exponentialLatency } from './exponentialLatency.ts';

@@ -1,6 +1,11 @@
 /** Whole reports for tests: of the ladder's runs, and of runs with chosen numbers. */
-import { reportOf } from '../../backtest/index.ts';
-import type { BacktestReport, ModelName, ReplayOptions, ReplayReport } from '../../backtest/index.ts';
+import {
+  reportOf,
+  type BacktestReport,
+  type ModelName,
+  type ReplayOptions,
+  type ReplayReport,
+} from '../../backtest/index.ts';
 import { run, tape } from './ladderRun.ts';
 
 export const MODELS = ['pessimistic', 'expected', 'optimistic'] as const satisfies readonly ModelName[];

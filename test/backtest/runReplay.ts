@@ -1,7 +1,6 @@
 /** One replay over a market of its own. */
 import { ReplayMarket } from '../../backtest/replay/replayMarket.ts';
-import { TapeReplay } from '../../backtest/replay/replay.ts';
-import type { ReplayOptions, ReplayResult } from '../../backtest/replay/replay.ts';
+import { TapeReplay, type ReplayOptions, type ReplayResult } from '../../backtest/replay/replay.ts';
 
 /** Without a hedger. */
 export function runReplay(options: ReplayOptions): ReplayResult {

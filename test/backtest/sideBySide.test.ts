@@ -3,19 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fillModel, latencyOf, runSideBySide, RowWindow, travel, windowOfLevels } from '../../backtest/index.ts';
-import type {
-  FillRow,
-  MarketRows,
-  ModelName,
-  OrderRow,
-  ReplayOptions,
-  SideBySideOptions,
+import {
+  fillModel,
+  latencyOf,
+  runSideBySide,
+  RowWindow,
+  travel,
+  windowOfLevels,
+  type FillRow,
+  type MarketRows,
+  type ModelName,
+  type OrderRow,
+  type ReplayOptions,
+  type SideBySideOptions,
 } from '../../backtest/index.ts';
-import { randomOf } from '../../src/core/index.ts';
-import type { Strategy } from '../../src/core/index.ts';
-import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
-import type { StoredTape } from '../../src/tape/index.ts';
+import { randomOf, type Strategy } from '../../src/core/index.ts';
+import { openStoredTape, TapeWriter, type StoredTape } from '../../src/tape/index.ts';
 import { strategies } from '../../strategies/index.ts';
 import { engineOf, rows, run, tape } from './ladderRun.ts';
 

@@ -3,12 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RowBuilder, rowsOfTape, windowOfLevels } from '../../backtest/index.ts';
-import type { MarketRows } from '../../backtest/index.ts';
+import { RowBuilder, rowsOfTape, windowOfLevels, type MarketRows } from '../../backtest/index.ts';
 import { LevelRows } from '../../backtest/rows/levelRows.ts';
 import { amount, price } from '../../src/core/index.ts';
-import { loadStoredTape, openStoredTape, SIDE, TapeBuilder, TapeWriter } from '../../src/tape/index.ts';
-import type { Columns, StoredTape } from '../../src/tape/index.ts';
+import {
+  loadStoredTape,
+  openStoredTape,
+  SIDE,
+  TapeBuilder,
+  TapeWriter,
+  type Columns,
+  type StoredTape,
+} from '../../src/tape/index.ts';
 import { run, tape } from './ladderRun.ts';
 
 let dir = '';

@@ -1,8 +1,7 @@
 /** A small seeded market for tests: levels that come and go, takers that sweep them, receive times that lag. */
 import { randomOf } from '../../src/core/index.ts';
 import type { NaiveRow } from './naiveReplay.ts';
-import { FLAG, RowBuilder } from '../../backtest/index.ts';
-import type { MarketRows } from '../../backtest/index.ts';
+import { FLAG, RowBuilder, type MarketRows } from '../../backtest/index.ts';
 
 /** The book never crosses; each execution is told before the level that it changed. Times in microseconds. */
 export function syntheticMarket(seed: number, events: number): NaiveRow[] {

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FLAG, rowsOfTape, TickBook } from '../../backtest/index.ts';
-import type { MarketRows } from '../../backtest/index.ts';
+import { FLAG, rowsOfTape, TickBook, type MarketRows } from '../../backtest/index.ts';
 import { amount, price } from '../../src/core/index.ts';
-import { finishTape, KIND, RecordedBook, SIDE, TapeBuilder } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { finishTape, KIND, RecordedBook, SIDE, TapeBuilder, type Tape } from '../../src/tape/index.ts';
 
 const tapeOf = (build: (tape: TapeBuilder) => void, depth = Infinity): Tape => {
   const tape = new TapeBuilder();

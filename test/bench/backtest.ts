@@ -4,16 +4,22 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { FLAG, REPLAY_THREAD, rowsInShared, TickBook, windowOfLevels } from '../../backtest/index.ts';
-import type { MarketRows, RowWindow } from '../../backtest/index.ts';
+import {
+  FLAG,
+  REPLAY_THREAD,
+  rowsInShared,
+  TickBook,
+  windowOfLevels,
+  type MarketRows,
+  type RowWindow,
+} from '../../backtest/index.ts';
 import { runGolden } from '../scripts/goldenRun.ts';
 import { openStoredTape, TapeWriter } from '../../src/tape/index.ts';
 import { memoryOfOneMore } from './memoryOfOneMore.ts';
 import { production } from './production.ts';
 import type { ProductionWork } from './productionThread.ts';
 import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
-import { decoding, lineOf, secondsSince } from './tape.ts';
-import type { TapeFigures } from './tape.ts';
+import { decoding, lineOf, secondsSince, type TapeFigures } from './tape.ts';
 import { readEventFile, storeEventFile } from '../scripts/eventFile.ts';
 import { windowOfTape } from '../scripts/windowOfTape.ts';
 import { inUnit } from './inUnit.ts';

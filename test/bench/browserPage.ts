@@ -1,6 +1,5 @@
 /** One open page of the console in a real browser, and what it has on its heap. */
-import { chromium } from 'playwright-core';
-import type { Browser, CDPSession, Page } from 'playwright-core';
+import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
 
 export type PageSample = {
   /** Bytes in use after a forced collection. */

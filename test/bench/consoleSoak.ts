@@ -7,14 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { BrowserPage } from './browserPage.ts';
-import type { PageSample } from './browserPage.ts';
+import { BrowserPage, type PageSample } from './browserPage.ts';
 import { OpenPages } from './openPages.ts';
-import { Probed } from './probed.ts';
-import type { ProbedSample } from './probed.ts';
+import { Probed, type ProbedSample } from './probed.ts';
 import { soakConfig } from './soakConfig.ts';
-import { soakPlot, soakTable, verdictOf } from './soakReport.ts';
-import type { Row } from './soakReport.ts';
+import { soakPlot, soakTable, verdictOf, type Row } from './soakReport.ts';
 
 const { values } = parseArgs({
   options: {

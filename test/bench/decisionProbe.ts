@@ -1,7 +1,6 @@
 /** Loaded before a bot that is measured (`node --import`): notes how long each decision takes, by the clock and in processor time, and tells its parent when asked. */
 import { isMainThread } from 'node:worker_threads';
-import { Engine } from '../../src/core/index.ts';
-import type { EngineEvent } from '../../src/core/index.ts';
+import { Engine, type EngineEvent } from '../../src/core/index.ts';
 
 /** Microseconds of each, from the event to its approved commands, in the order in which they were made. */
 export type Decisions = { readonly clock: readonly number[]; readonly processor: readonly number[] };

@@ -1,8 +1,23 @@
 /** Steps per second of the engine on a book of 50 levels a side: without a decision, and with a whole one over five levels a side. */
-import { Engine, instrumentOf, OrderBook, randomOf } from '../../src/core/index.ts';
-import type { Amount, Approved, Command, EngineEvent, Price } from '../../src/core/index.ts';
-import { fairValueParameters, kindOf, strategies, withFairValue } from '../../strategies/index.ts';
-import type { FairValueParameters, StrategyName } from '../../strategies/index.ts';
+import {
+  Engine,
+  instrumentOf,
+  OrderBook,
+  randomOf,
+  type Amount,
+  type Approved,
+  type Command,
+  type EngineEvent,
+  type Price,
+} from '../../src/core/index.ts';
+import {
+  fairValueParameters,
+  kindOf,
+  strategies,
+  withFairValue,
+  type FairValueParameters,
+  type StrategyName,
+} from '../../strategies/index.ts';
 import { changed, EXAMPLES } from '../strategies/examples.ts';
 
 const LEVELS = 50;

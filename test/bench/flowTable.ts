@@ -2,8 +2,7 @@
 import { seededFlow } from '../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../src/sandbox/markets/flowProfile.ts';
 import { flowRules, recordMarket } from '../sandbox/markets/recordMarket.ts';
-import { statisticsOf } from '../tape/statistics.ts';
-import type { TapeStatistics } from '../tape/statistics.ts';
+import { statisticsOf, type TapeStatistics } from '../tape/statistics.ts';
 
 export const FLOWS = [
   { book: 'btc_mxn', tick: '10' },

@@ -1,8 +1,7 @@
 /** What one more configuration beside others needs of memory: heap and buffers, after a collection late in the run. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { runSideBySide } from '../../backtest/index.ts';
-import type { MarketRows } from '../../backtest/index.ts';
+import { runSideBySide, type MarketRows } from '../../backtest/index.ts';
 import { sideBySideOptions } from './production.ts';
 
 const MORE = 8;

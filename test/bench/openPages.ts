@@ -1,6 +1,5 @@
 /** Open pages of the console, as the browser's `EventSource` reads them: an HTTP request each whose answer does not end. */
-import { get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 
 export class OpenPages {
   readonly #url: string;

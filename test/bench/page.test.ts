@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { EXAMPLES, NAMES } from '../strategies/examples.ts';
-import { PAGE, tablesIn, tablesOf, withTables } from './page.ts';
-import type { Measured } from './page.ts';
+import { PAGE, tablesIn, tablesOf, withTables, type Measured } from './page.ts';
 
 const page = readFileSync(new URL(`../../${PAGE}`, import.meta.url), 'utf8');
 const SAYS =

@@ -1,6 +1,5 @@
 /** A built program with the probe in it: what it prints, and samples of its memory, handles and event loop on demand. */
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Decisions } from './decisionProbe.ts';

@@ -1,8 +1,15 @@
 /** The production path over the reference tape: what a backtest does, with nothing to show for it. */
-import { constantLatency, fillModel, RowWindow, runSideBySide } from '../../backtest/index.ts';
-import type { MarketRows, ModelName, ReplayResult, SideBySideOptions } from '../../backtest/index.ts';
-import { Engine, instrumentOf, money } from '../../src/core/index.ts';
-import type { Amount, EngineNews, Value } from '../../src/core/index.ts';
+import {
+  constantLatency,
+  fillModel,
+  RowWindow,
+  runSideBySide,
+  type MarketRows,
+  type ModelName,
+  type ReplayResult,
+  type SideBySideOptions,
+} from '../../backtest/index.ts';
+import { Engine, instrumentOf, money, type Amount, type EngineNews, type Value } from '../../src/core/index.ts';
 import { strategies } from '../../strategies/index.ts';
 import { REFERENCE_RULES } from '../scripts/referenceRules.ts';
 import { runReplay } from '../backtest/runReplay.ts';

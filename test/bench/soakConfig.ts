@@ -1,7 +1,6 @@
 /** The configuration of a bot that is watched for long: as it ships for the embedded exchange, on free ports and with files of its own; that exchange in its process, or in one of its own. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';

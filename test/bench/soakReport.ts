@@ -2,8 +2,7 @@
 import { pathOf } from '../scripts/svgPath.ts';
 import type { PageSample } from './browserPage.ts';
 import type { ProbedSample } from './probed.ts';
-import { trendOf } from './trend.ts';
-import type { Trend } from './trend.ts';
+import { trendOf, type Trend } from './trend.ts';
 
 /** A moment of the soak. */
 export type Row = {

@@ -2,8 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStoredTape, openTape, TapeWriter } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { openStoredTape, openTape, TapeWriter, type Tape } from '../../src/tape/index.ts';
 
 const DATA = process.env['PUNTAS_DATA'] ?? '../shared/data';
 const AIMS = { bytesPerRow: 6, decodeRowsPerSecond: 16e6 };

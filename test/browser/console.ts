@@ -2,11 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { Bench, puntas, ran } from '../cli/program.ts';
-import type { Program } from '../cli/program.ts';
+import { Bench, puntas, ran, type Program } from '../cli/program.ts';
 import { doomed } from '../live/crashes.ts';
 import { Folders } from '../live/states.ts';
 import { worldOf } from '../live/world.ts';

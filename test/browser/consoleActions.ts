@@ -1,12 +1,10 @@
 /** Actions on the console's page in a real browser, beside a bot on the embedded exchange: each with its preview and reason, by keys alone, and many at random. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { actionsIn } from '../../src/app/actions/actionJournal.ts';
 import { randomOf } from '../../src/core/index.ts';
-import { Bench, puntas, ran } from '../cli/program.ts';
-import type { Program } from '../cli/program.ts';
+import { Bench, puntas, ran, type Program } from '../cli/program.ts';
 import { freePort } from './freePort.ts';
 import { picture } from './picture.ts';
 

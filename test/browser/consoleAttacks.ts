@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pageScripts } from '../../src/app/console/console.ts';
-import { serveConsole } from '../../src/console/index.ts';
-import type { ConsoleServer } from '../../src/console/index.ts';
+import { serveConsole, type ConsoleServer } from '../../src/console/index.ts';
 import { ROOT } from '../cli/program.ts';
 import { FULL_VIEW, HOSTILE, poisoned } from '../console/hostileTexts.ts';
 

@@ -1,8 +1,7 @@
 /** The tuner's page in a real browser, from disk: `.ci/browser.sh` runs it. PUNTAS_BROWSER says where the browser is; PUNTAS_PICTURES=docs writes the picture of docs/tuning.md anew. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { keysOfStudy } from '../backtest/app/tune/studies.ts';

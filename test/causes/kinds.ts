@@ -1,9 +1,14 @@
 /** Everything that must be caused once: each regime, each reason of one, each halt, each pause, each reason why a level has no order, each alert. */
-import { REGIMES } from '../../src/core/index.ts';
-import type { HaltKind, QuotingRefusal, Reason, Regime, WideReason } from '../../src/core/index.ts';
+import {
+  REGIMES,
+  type HaltKind,
+  type QuotingRefusal,
+  type Reason,
+  type Regime,
+  type WideReason,
+} from '../../src/core/index.ts';
 import type { SentinelHalt } from '../../src/live/safety/sentinel.ts';
-import { ALERT_NAMES } from '../../src/monitor/index.ts';
-import type { AlertName } from '../../src/monitor/index.ts';
+import { ALERT_NAMES, type AlertName } from '../../src/monitor/index.ts';
 
 /** The engine's own, the sentinel's, and what holds whoever said it. */
 type Halt = HaltKind | `sentinel: ${SentinelHalt}` | 'a person' | 'something broke' | 'the latch cannot be read';

@@ -1,9 +1,7 @@
 /** A Prometheus that scrapes the bots of the check every two seconds, with the alert rules that ship; only their `for:` is cut to two seconds. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { within } from '../chaos/programs.ts';
 

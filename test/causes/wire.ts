@@ -1,8 +1,6 @@
 /** The line between one bot and its exchange: passes everything on, until it is told to lose, delay or change what fits a rule, or to cut the stream. */
-import { Agent, createServer, request as ask } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { Agent, createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 
 export type Rule = {
   /** Of a method, a path and a body, like `POST /api/v3/orders {...}`. */

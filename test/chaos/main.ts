@@ -9,13 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { randomOf } from '../../src/core/index.ts';
-import { onDisk } from './journalCopy.ts';
-import type { OnDisk } from './journalCopy.ts';
-import { killAll, pause, start, within } from './programs.ts';
-import type { Running } from './programs.ts';
+import { onDisk, type OnDisk } from './journalCopy.ts';
+import { killAll, pause, start, within, type Running } from './programs.ts';
 import { proxyTo } from './proxy.ts';
-import { Observer, units } from './truth.ts';
-import type { Face, LiveOrder } from './truth.ts';
+import { Observer, units, type Face, type LiveOrder } from './truth.ts';
 
 const { values } = parseArgs({
   options: {

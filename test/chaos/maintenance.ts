@@ -10,10 +10,8 @@ import { parseArgs } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { randomOf } from '../../src/core/index.ts';
 import { killAll, pause, start, within } from './programs.ts';
-import { proxyTo } from './proxy.ts';
-import type { Proxy } from './proxy.ts';
-import { Observer } from './truth.ts';
-import type { Face } from './truth.ts';
+import { proxyTo, type Proxy } from './proxy.ts';
+import { Observer, type Face } from './truth.ts';
 
 const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '25' }, ttl: { type: 'string', default: '10000' } },

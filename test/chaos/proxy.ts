@@ -1,6 +1,5 @@
 /** A wire that fails: passes TCP on to the exchange, and delays, loses, cuts, resets or refuses single requests on their way. */
-import { createServer, connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import type { Random } from '../../src/core/index.ts';
 
 export type Fault = 'delay' | 'hold' | 'drop' | 'reset before' | 'reset after' | 'truncate' | '420';

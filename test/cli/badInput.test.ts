@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keysOf } from './jsonPage.ts';
-import { Bench, complaints, puntas, ran, ROOT } from './program.ts';
-import type { Program } from './program.ts';
+import { Bench, complaints, puntas, ran, ROOT, type Program } from './program.ts';
 
 const bench = new Bench();
 const taken = createServer();

@@ -12,8 +12,7 @@ import { checkpointOf, textOfCheckpoint } from '../../src/live/recording/ledgerT
 import { closeDatabase, openDatabase, STATE_FILE } from '../../src/live/state/stateFile.ts';
 import { sumOf } from '../../src/live/state/sums.ts';
 import { keysOf } from './jsonPage.ts';
-import { Bench, printed, puntas, ran } from './program.ts';
-import type { Program } from './program.ts';
+import { Bench, printed, puntas, ran, type Program } from './program.ts';
 
 type Told = { readonly pass: number; readonly fail: number; readonly findings: readonly Finding[]; left: string[] };
 type Account = { readonly id: string; readonly key: string; readonly secret: string };

@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMAND_FILES } from '../../src/cli/commands/index.ts';
-import { Bench, puntas, ran } from './program.ts';
-import type { Program } from './program.ts';
+import { Bench, puntas, ran, type Program } from './program.ts';
 
 const bench = new Bench();
 let exchange: Program;

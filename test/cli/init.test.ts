@@ -3,12 +3,10 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { init } from '../../src/app/develop/init.ts';
-import { QUESTION_NAMES } from '../../src/app/develop/initQuestions.ts';
-import type { QuestionName } from '../../src/app/develop/initQuestions.ts';
+import { QUESTION_NAMES, type QuestionName } from '../../src/app/develop/initQuestions.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { memoryLog } from '../memoryLog.ts';
-import { Bench, puntas, ran } from './program.ts';
-import type { Program } from './program.ts';
+import { Bench, puntas, ran, type Program } from './program.ts';
 
 type Written = {
   readonly book: string;

@@ -1,6 +1,5 @@
 /** Full disks, closed pipes and readers that read nothing, at the other end of stdout and stderr. */
-import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import {
   closeSync,
   constants,

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { latchIn } from '../../src/live/safety/latch.ts';
-import { Bench, puntas } from './program.ts';
-import type { Program } from './program.ts';
+import { Bench, puntas, type Program } from './program.ts';
 
 const bench = new Bench();
 afterAll(() => bench.clear());

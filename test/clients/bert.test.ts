@@ -1,7 +1,6 @@
 /** bitso-bert-api drives the embedded exchange: every call of it that can be sent to another address. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stockedMarket } from './served.ts';
-import type { Market } from './served.ts';
+import { stockedMarket, type Market } from './served.ts';
 
 let market: Market;
 let bert: Api;

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 // By its file: the package's own entry loads every exchange there is.
 import Bitso from '../../node_modules/ccxt/js/src/bitso.js';
-import { stockedMarket } from './served.ts';
-import type { Market } from './served.ts';
+import { stockedMarket, type Market } from './served.ts';
 
 const SYMBOL = 'BTC/MXN';
 let market: Market;

@@ -1,8 +1,7 @@
 /** An embedded exchange over HTTP with a stocked market and two accounts, for clients that were written elsewhere. */
 import { amount, price } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
-import { createVenue, serve } from '../../src/sandbox/index.ts';
-import type { EmbeddedExchange, Served, Switches } from '../../src/sandbox/index.ts';
+import { createVenue, serve, type EmbeddedExchange, type Served, type Switches } from '../../src/sandbox/index.ts';
 import { CALM, Trader } from '../sandbox/trader.ts';
 
 export type Market = {

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NO_CONFIGURATION } from '../shippedConfigs.ts';
 import { parse } from 'yaml';
-import { edgeProblem, loadConfig } from '../../src/config.ts';
-import type { Config } from '../../src/config.ts';
+import { edgeProblem, loadConfig, type Config } from '../../src/config.ts';
 import { strategies } from '../../strategies/index.ts';
 import { moneyOf, rateCeil } from '../../src/core/index.ts';
 

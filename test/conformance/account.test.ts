@@ -1,8 +1,7 @@
 /** The account: status, balances and their locks, fees, and the ledger. */
 import { expect, it } from 'vitest';
 import { amount, moneyOf, price } from '../../src/core/index.ts';
-import { everyWay, done, fieldsOf, traded } from './driver.ts';
-import type { Fields, Member } from './driver.ts';
+import { everyWay, done, fieldsOf, traded, type Fields, type Member } from './driver.ts';
 
 const balance = async (who: Member, currency: string) =>
   done(await who.client.balances()).find(row => row.currency === currency)!;

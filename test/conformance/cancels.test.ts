@@ -1,7 +1,6 @@
 /** Cancelling orders, in each of its four forms. */
 import { expect, it } from 'vitest';
-import { everyWay, done, refusal } from './driver.ts';
-import type { Member } from './driver.ts';
+import { everyWay, done, refusal, type Member } from './driver.ts';
 
 const three = async (who: Member) => [
   await who.limit('buy', '1400000', '0.1', { origin_id: 'a' }),

@@ -1,7 +1,6 @@
 /** Replacing (v3) and modifying (v4) orders. */
 import { expect, it } from 'vitest';
-import { everyWay, done, refusal } from './driver.ts';
-import type { Fields } from './driver.ts';
+import { everyWay, done, refusal, type Fields } from './driver.ts';
 
 everyWay(open => {
   it('rest-api 4.11 PATCH v3 replaces an order by a new one, named by oid in path or query, or by origin_id', async () => {

@@ -2,8 +2,7 @@
 import { expect, it } from 'vitest';
 import { streamFrame } from '../../src/exchange/stream/streamFrames.ts';
 import { diffFrame, ordersFrame, ordersPayload, tradesFrame } from '../../src/sandbox/stream/streamFrames.ts';
-import { everyWay, traded } from './driver.ts';
-import type { Fields, Stage } from './driver.ts';
+import { everyWay, traded, type Fields, type Stage } from './driver.ts';
 
 type Channel = 'trades' | 'diff-orders' | 'orders';
 

@@ -1,7 +1,6 @@
 /** What holds for every request and reply: envelopes, numbers, times, paths and ids. */
 import { expect, it } from 'vitest';
-import { everyWay, done, refusal, traded } from './driver.ts';
-import type { Fields } from './driver.ts';
+import { everyWay, done, refusal, traded, type Fields } from './driver.ts';
 
 const TWO_FORMS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\+0000|\.\d{3}\+00:00)$/;
 

@@ -1,8 +1,7 @@
 /** Conversions: quote, execute, follow. */
 import { expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
-import { everyWay, done, fieldsOf, refusal } from './driver.ts';
-import type { Fields, Open, Stage } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal, type Fields, type Open, type Stage } from './driver.ts';
 
 const PATH = '/api/v4/currency_conversions';
 const ASK = { from: 'mxn', to: 'usd', spend: '5200' } as const;

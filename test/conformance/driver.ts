@@ -3,15 +3,27 @@
  * again with the switches as they are shipped.
  */
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { randomOf, Secret, VirtualClock } from '../../src/core/index.ts';
-import type { Outcome, Transport, WireReply, WireRequest } from '../../src/core/index.ts';
-import { exchangeClient, httpTransport } from '../../src/exchange/index.ts';
-import type { Client } from '../../src/exchange/index.ts';
-import { createVenue, serve } from '../../src/sandbox/index.ts';
-import type { AccountOptions, EmbeddedExchange, Marketplace, Served, Switches } from '../../src/sandbox/index.ts';
+import {
+  randomOf,
+  Secret,
+  VirtualClock,
+  type Outcome,
+  type Transport,
+  type WireReply,
+  type WireRequest,
+} from '../../src/core/index.ts';
+import { exchangeClient, httpTransport, type Client } from '../../src/exchange/index.ts';
+import {
+  createVenue,
+  serve,
+  type AccountOptions,
+  type EmbeddedExchange,
+  type Marketplace,
+  type Served,
+  type Switches,
+} from '../../src/sandbox/index.ts';
 import { CALM, Trader } from '../sandbox/trader.ts';
-import { RULES } from './rules/index.ts';
-import type { Group, Row } from './rules/index.ts';
+import { RULES, type Group, type Row } from './rules/index.ts';
 
 type Method = WireRequest['method'];
 export type Fields = Readonly<Record<string, unknown>>;

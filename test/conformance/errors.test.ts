@@ -1,12 +1,10 @@
 /** Error codes: what each means to the client, with which status the exchange answers, and that none is lost. */
 import { describe, expect, it } from 'vitest';
 import { meaningOf } from '../../src/exchange/index.ts';
-import { CODES, statusOf } from '../../src/sandbox/index.ts';
-import type { Switches } from '../../src/sandbox/index.ts';
+import { CODES, statusOf, type Switches } from '../../src/sandbox/index.ts';
 import { provesRefusal } from '../../src/exchange/wire/errorCodes.ts';
 import { json, scriptedClient } from '../exchange/fakes.ts';
-import { everyWay, done, errorsOf, refusal } from './driver.ts';
-import type { Stage } from './driver.ts';
+import { everyWay, done, errorsOf, refusal, type Stage } from './driver.ts';
 
 const LIMIT = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', major: '0.1' } as const;
 

@@ -1,7 +1,6 @@
 /** Looking orders up, and the list of open ones. */
 import { expect, it } from 'vitest';
-import { everyWay, done, fieldsOf, refusal } from './driver.ts';
-import type { Fields } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal, type Fields } from './driver.ts';
 
 everyWay(open => {
   it.each(fieldsOf('rest-api', '2.4'))('rest-api 2.4 $name is $word', async ({ name, shape, sometimes }) => {

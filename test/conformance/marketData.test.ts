@@ -1,8 +1,7 @@
 /** Books, order books, trades, tickers and candles. */
 import { expect, it } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
-import { everyWay, done, fieldsOf, refusal, traded } from './driver.ts';
-import type { Fields, Stage } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal, traded, type Fields, type Stage } from './driver.ts';
 
 /** Sixty prices a side around 1,500,000, and one order of ann's. */
 async function stocked({ house, ann }: Stage): Promise<string> {

@@ -1,10 +1,8 @@
 /** What the documents leave open: the client reads and survives every variant of every switch of the embedded exchange. */
 import { expect, it } from 'vitest';
-import { amount, price } from '../../src/core/index.ts';
-import type { Outcome } from '../../src/core/index.ts';
+import { amount, price, type Outcome } from '../../src/core/index.ts';
 import { SWITCHES } from '../../src/sandbox/index.ts';
-import { everyWay } from './driver.ts';
-import type { Stage } from './driver.ts';
+import { everyWay, type Stage } from './driver.ts';
 
 const VARIANTS = Object.entries(SWITCHES).flatMap(([name, row]): [string, string | number | boolean][] =>
   row.kind === 'choice'

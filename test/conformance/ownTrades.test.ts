@@ -1,8 +1,7 @@
 /** The caller's trades: by page, by id and by order. */
 import { expect, it } from 'vitest';
 import { moneyOf } from '../../src/core/index.ts';
-import { everyWay, done, fieldsOf, refusal, traded } from './driver.ts';
-import type { Fields } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal, traded, type Fields } from './driver.ts';
 
 everyWay(open => {
   it.each(fieldsOf('rest-api', '2.1'))('rest-api 2.1 $name is $word', async ({ name, shape, sometimes }) => {

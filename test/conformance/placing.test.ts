@@ -1,8 +1,7 @@
 /** Placing orders: the body, the checks and their codes, and what types and times in force do. */
 import { expect, it } from 'vitest';
 import type { Switches } from '../../src/sandbox/index.ts';
-import { everyWay, done, refusal } from './driver.ts';
-import type { Fields } from './driver.ts';
+import { everyWay, done, refusal, type Fields } from './driver.ts';
 
 const LIMIT = { book: 'btc_mxn', side: 'buy', type: 'limit', price: '1500000', major: '0.1' };
 const MARKET = { book: 'btc_mxn', side: 'buy', type: 'market' };

@@ -1,8 +1,7 @@
 /** RFQ v1, rule by rule, in process and over HTTP. */
 import { expect, it } from 'vitest';
 import { around, stock } from '../sandbox/desk.ts';
-import { everyWay, done, fieldsOf, refusal } from './driver.ts';
-import type { Answer, Fields, Member, Open } from './driver.ts';
+import { everyWay, done, fieldsOf, refusal, type Answer, type Fields, type Member, type Open } from './driver.ts';
 
 type Quote = Fields & { id: string; source_amount: string; target_amount: string; expires_at: string };
 type Page = { conversions: (Fields & { id: string })[]; next_page_token?: string; total_count: number };

@@ -2,12 +2,9 @@
 import { createPublicKey, createVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { moneyOf } from '../../src/core/index.ts';
-import type { Switches } from '../../src/sandbox/index.ts';
-import { withOperator } from '../../src/sandbox/index.ts';
-import { CALLBACK, conserved, deskArena } from '../sandbox/desk.ts';
-import type { Transacted } from '../sandbox/desk.ts';
-import { everyWay, done, fieldsOf, refusal } from './driver.ts';
-import type { Fields } from './driver.ts';
+import { withOperator, type Switches } from '../../src/sandbox/index.ts';
+import { CALLBACK, conserved, deskArena, type Transacted } from '../sandbox/desk.ts';
+import { everyWay, done, fieldsOf, refusal, type Fields } from './driver.ts';
 import type { Row } from './rules/index.ts';
 
 const BODY = { callback_url: CALLBACK, events: ['TRANSACTION'] };

@@ -4,15 +4,19 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { cleaned, isSame, SESSION_MS, Sessions, WRONG_MAX } from '../../src/console/access.ts';
-import type { AccessEvent, ConsoleAccess } from '../../src/console/access.ts';
-import { APPROVAL_MS } from '../../src/console/approvals.ts';
-import type { ActionOver, ActionRequest, ConsoleActions } from '../../src/console/approvals.ts';
-import { serveConsole } from '../../src/console/index.ts';
-import type { ConsoleServer } from '../../src/console/index.ts';
+import {
+  cleaned,
+  isSame,
+  SESSION_MS,
+  Sessions,
+  WRONG_MAX,
+  type AccessEvent,
+  type ConsoleAccess,
+} from '../../src/console/access.ts';
+import { APPROVAL_MS, type ActionOver, type ActionRequest, type ConsoleActions } from '../../src/console/approvals.ts';
+import { serveConsole, type ConsoleServer } from '../../src/console/index.ts';
 import { holding } from '../guard/holding.ts';
-import { asking } from './asking.ts';
-import type { Answer } from './asking.ts';
+import { asking, type Answer } from './asking.ts';
 
 const OPERATOR = 'operator-token-0123456789abcdef-0123';
 const VIEWER = 'viewer-token-0123456789abcdef-012345';

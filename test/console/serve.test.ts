@@ -1,10 +1,8 @@
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serveConsole } from '../../src/console/index.ts';
-import type { ConsoleServer, ConsoleSource } from '../../src/console/index.ts';
-import { asking } from './asking.ts';
-import type { Answer } from './asking.ts';
+import { serveConsole, type ConsoleServer, type ConsoleSource } from '../../src/console/index.ts';
+import { asking, type Answer } from './asking.ts';
 
 const ask = asking(() => server.url);
 

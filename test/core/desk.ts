@@ -1,18 +1,21 @@
 /** A small synchronous exchange around one engine: it answers at once, or as the test tells it to, and keeps the truth. */
-import { Engine, money, OrderBook, textOfMoney } from '../../src/core/index.ts';
-import type {
-  Approved,
-  Command,
-  EngineEvent,
-  EngineOptions,
-  Meaning,
-  OrderReport,
-  OwnTrade,
-  PlaceCommand,
-  Quote,
-  Side,
-  Strategy,
-  View,
+import {
+  Engine,
+  money,
+  OrderBook,
+  textOfMoney,
+  type Approved,
+  type Command,
+  type EngineEvent,
+  type EngineOptions,
+  type Meaning,
+  type OrderReport,
+  type OwnTrade,
+  type PlaceCommand,
+  type Quote,
+  type Side,
+  type Strategy,
+  type View,
 } from '../../src/core/index.ts';
 import { plain } from './market.ts';
 

@@ -1,6 +1,5 @@
 /** Instruments, depths and orders that the tests of this room share. */
-import { emptyDepth, instrumentOf } from '../../src/core/index.ts';
-import type { BookRules, Depth, Instrument } from '../../src/core/index.ts';
+import { emptyDepth, instrumentOf, type BookRules, type Depth, type Instrument } from '../../src/core/index.ts';
 
 export const bookRules = (changes: Partial<BookRules> = {}): BookRules => ({
   book: 'btc_mxn',

@@ -2,11 +2,17 @@ import fc from 'fast-check';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { randomOf, settle, TransportFailure, VirtualClock } from '../../src/core/index.ts';
-import type { Exchange, Outcome, WireReply } from '../../src/core/index.ts';
-import { exchangeClient } from '../../src/exchange/client.ts';
-import type { Client } from '../../src/exchange/client.ts';
-import type { Observation } from '../../src/core/index.ts';
+import {
+  randomOf,
+  settle,
+  TransportFailure,
+  VirtualClock,
+  type Exchange,
+  type Outcome,
+  type WireReply,
+  type Observation,
+} from '../../src/core/index.ts';
+import { exchangeClient, type Client } from '../../src/exchange/client.ts';
 import { signatureOf } from '../../src/exchange/wire/sign.ts';
 import { httpTransport } from '../../src/exchange/transport/transport.ts';
 import { ROUTES } from '../../src/sandbox/index.ts';

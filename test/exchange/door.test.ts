@@ -1,7 +1,6 @@
 /** Every field of every reply at the door: figures that are none, times in each spelling, ids of 64 bits, fields that nobody knows. */
 import { describe, expect, it } from 'vitest';
-import { amount, price } from '../../src/core/index.ts';
-import type { Outcome } from '../../src/core/index.ts';
+import { amount, price, type Outcome } from '../../src/core/index.ts';
 import type { Client } from '../../src/exchange/client.ts';
 import { arena, publicCall } from '../sandbox/trader.ts';
 import { json, scriptedClient } from './fakes.ts';

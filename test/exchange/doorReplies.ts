@@ -1,6 +1,5 @@
 /** A reply to each call of the client, as the embedded exchange writes it, and ways to change one field of it. */
-import { amount, price } from '../../src/core/index.ts';
-import type { Outcome } from '../../src/core/index.ts';
+import { amount, price, type Outcome } from '../../src/core/index.ts';
 import type { Client } from '../../src/exchange/client.ts';
 import { arena, publicCall } from '../sandbox/trader.ts';
 import { json, scriptedClient } from './fakes.ts';

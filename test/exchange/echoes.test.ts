@@ -1,6 +1,5 @@
 /** An exchange, or a proxy before it, may answer with what it was sent, and with what a terminal obeys: neither comes out anywhere. */
-import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';

@@ -1,8 +1,6 @@
 /** A transport in process, and a client over it: replies are scripted, requests are kept. */
-import { randomOf, VirtualClock } from '../../src/core/index.ts';
-import type { Transport, WireReply, WireRequest } from '../../src/core/index.ts';
-import { exchangeClient } from '../../src/exchange/client.ts';
-import type { ClientOptions } from '../../src/exchange/client.ts';
+import { randomOf, VirtualClock, type Transport, type WireReply, type WireRequest } from '../../src/core/index.ts';
+import { exchangeClient, type ClientOptions } from '../../src/exchange/client.ts';
 import { Secret } from '../../src/core/text/secret.ts';
 
 export type Answer = (request: WireRequest) => WireReply | Promise<WireReply>;

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isDecimalText } from '../../src/core/index.ts';
-import type { Outcome } from '../../src/core/index.ts';
+import { isDecimalText, type Outcome } from '../../src/core/index.ts';
 import type { Client } from '../../src/exchange/client.ts';
 import { json, scriptedClient } from './fakes.ts';
 

@@ -1,11 +1,9 @@
 /** One row of a list made strange at a time, at the client: every list and every field. The other rows stay, and the strange one is read as nothing else. */
 import { describe, expect, it } from 'vitest';
-import type { Outcome, UnreadableRow } from '../../src/core/index.ts';
-import { isDecimalText } from '../../src/core/index.ts';
+import { isDecimalText, type Outcome, type UnreadableRow } from '../../src/core/index.ts';
 import { delivery } from '../../src/exchange/wire/transactionEvents.ts';
 import { streamFrame } from '../../src/exchange/stream/streamFrames.ts';
-import { asking, changed, leaves, REPLIES, valueAt } from './doorReplies.ts';
-import type { Path } from './doorReplies.ts';
+import { asking, changed, leaves, REPLIES, valueAt, type Path } from './doorReplies.ts';
 import { STRANGE } from './strange.ts';
 
 /** Lists of a reply: where, and how its rows are found in what the client makes of it. */

@@ -4,8 +4,7 @@
  * Exits with 1 if a reading holds the loop for more than 50 ms, or a probe or an operator is not answered.
  */
 import { createServer, request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,13 +13,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { readYaml } from '../../src/config/text/yamlText.ts';
 import { serveConsole } from '../../src/console/index.ts';
-import { maskedText } from '../../src/core/index.ts';
+import { maskedText, shortDecimal } from '../../src/core/index.ts';
 import { delivery } from '../../src/exchange/index.ts';
 import { parseExactJson } from '../../src/exchange/wire/json.ts';
 import { readRegularFile } from '../../src/guard/index.ts';
 import { readingOf } from '../../src/live/market/feed.ts';
 import { serveMonitor } from '../../src/monitor/index.ts';
-import { shortDecimal } from '../../src/core/index.ts';
 import { matchesStars } from '../../src/tape/import/mapping/mapped.ts';
 import { startBot } from './bot.ts';
 

@@ -1,6 +1,5 @@
 /** Callers who hold connections of a server, for tests of what others still get. */
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 export type Holder = {
   /** Opens a connection on which nothing is said. */

@@ -1,7 +1,6 @@
 /** The band while it runs: what is seen moves it, within bounds, and what leaving costs is asked for again. */
 import { describe, expect, test } from 'vitest';
-import { money, moneyOf, randomOf } from '../../src/core/index.ts';
-import type { Money } from '../../src/core/index.ts';
+import { money, moneyOf, randomOf, type Money } from '../../src/core/index.ts';
 import { BandFollower } from '../../src/hedge/bandFollower.ts';
 
 const model = {

@@ -2,8 +2,7 @@
 import type { WireRequest } from '../../src/core/index.ts';
 import type { Fate } from './inProcess.ts';
 import { Folders } from './states.ts';
-import { advanceUntil, started } from './world.ts';
-import type { RunChanges, Running, World } from './world.ts';
+import { advanceUntil, started, type RunChanges, type Running, type World } from './world.ts';
 
 export type Doomed = {
   readonly running: Running;

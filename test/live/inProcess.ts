@@ -1,6 +1,14 @@
 /** The wire to an exchange in the same process: latency drawn from a seed, and every way in which a request can go wrong. */
-import { sleep, TransportFailure } from '../../src/core/index.ts';
-import type { Clock, Millis, Random, Transport, WireReply, WireRequest } from '../../src/core/index.ts';
+import {
+  sleep,
+  TransportFailure,
+  type Clock,
+  type Millis,
+  type Random,
+  type Transport,
+  type WireReply,
+  type WireRequest,
+} from '../../src/core/index.ts';
 import type { Respond } from '../../src/sandbox/index.ts';
 
 /**

@@ -3,13 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { instrumentOf, moneyOf, textOfMoney, VirtualClock } from '../../src/core/index.ts';
-import type { BookRules, Money } from '../../src/core/index.ts';
+import { instrumentOf, moneyOf, textOfMoney, VirtualClock, type BookRules, type Money } from '../../src/core/index.ts';
 import { createVenue } from '../../src/sandbox/index.ts';
 import { CALM, Trader } from '../sandbox/trader.ts';
 import { inProcessStream } from '../../src/sandbox/stream/streamInProcess.ts';
-import { sandboxConfig, started } from './world.ts';
-import type { World } from './world.ts';
+import { sandboxConfig, started, type World } from './world.ts';
 
 type Coin = {
   readonly rules: BookRules;

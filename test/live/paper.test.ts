@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Price, Side, WireRequest } from '../../src/core/index.ts';
-import { paperWorld } from './paperWorld.ts';
-import type { PaperWorld } from './paperWorld.ts';
+import { paperWorld, type PaperWorld } from './paperWorld.ts';
 
 const SECOND = 1_000;
 const BOOK = 'btc_mxn';

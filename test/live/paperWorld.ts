@@ -5,17 +5,20 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
 import { openBox } from '../../src/wiring/embedded.ts';
-import { openPaper } from '../../src/wiring/paper.ts';
-import type { Paper } from '../../src/wiring/paper.ts';
-import { BotProcess } from '../../src/app/run/botProcess.ts';
-import type { RunResult } from '../../src/app/run/botProcess.ts';
-import { loadConfig } from '../../src/config.ts';
-import type { Config } from '../../src/config.ts';
-import { randomOf, settle, VirtualClock } from '../../src/core/index.ts';
-import type { StreamConnection, StreamTransport, Transport, WireRequest } from '../../src/core/index.ts';
+import { openPaper, type Paper } from '../../src/wiring/paper.ts';
+import { BotProcess, type RunResult } from '../../src/app/run/botProcess.ts';
+import { loadConfig, type Config } from '../../src/config.ts';
+import {
+  randomOf,
+  settle,
+  VirtualClock,
+  type StreamConnection,
+  type StreamTransport,
+  type Transport,
+  type WireRequest,
+} from '../../src/core/index.ts';
 import { inProcessStream } from '../../src/sandbox/index.ts';
-import { wireTo } from './inProcess.ts';
-import type { Fate } from './inProcess.ts';
+import { wireTo, type Fate } from './inProcess.ts';
 import { sandboxConfig } from './world.ts';
 import { memoryLog } from '../memoryLog.ts';
 

@@ -2,10 +2,8 @@
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { causesOf, moneyOf } from '../../src/core/index.ts';
-import type { Amount, PlaceCommand, Price } from '../../src/core/index.ts';
-import { openJournal } from '../../src/live/state/journal.ts';
-import type { Journal, Leftovers } from '../../src/live/state/journal.ts';
+import { causesOf, moneyOf, type Amount, type PlaceCommand, type Price } from '../../src/core/index.ts';
+import { openJournal, type Journal, type Leftovers } from '../../src/live/state/journal.ts';
 import type { LedgerCheckpoint } from '../../src/live/recording/ledgerText.ts';
 import type { Owner } from '../../src/live/state/owner.ts';
 

@@ -4,21 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
-import { openBox } from '../../src/wiring/embedded.ts';
-import type { Box } from '../../src/wiring/embedded.ts';
+import { openBox, type Box } from '../../src/wiring/embedded.ts';
 import type { ConfigSource } from '../../src/app/run/reloading.ts';
-import { BotProcess } from '../../src/app/run/botProcess.ts';
-import type { RunResult } from '../../src/app/run/botProcess.ts';
-import { loadConfig } from '../../src/config.ts';
-import type { Config } from '../../src/config.ts';
-import { randomOf, Secret, settle, VirtualClock } from '../../src/core/index.ts';
-import type { StreamTransport, WireRequest } from '../../src/core/index.ts';
+import { BotProcess, type RunResult } from '../../src/app/run/botProcess.ts';
+import { loadConfig, type Config } from '../../src/config.ts';
+import {
+  randomOf,
+  Secret,
+  settle,
+  VirtualClock,
+  type StreamTransport,
+  type WireRequest,
+} from '../../src/core/index.ts';
 import type { Tape } from '../../src/tape/index.ts';
-import { heardLog } from '../memoryLog.ts';
-import type { LogLine } from '../memoryLog.ts';
+import { heardLog, type LogLine } from '../memoryLog.ts';
 import { Trader } from '../sandbox/trader.ts';
-import { wireTo } from './inProcess.ts';
-import type { Fate, Wire } from './inProcess.ts';
+import { wireTo, type Fate, type Wire } from './inProcess.ts';
 
 type Tree = { readonly [key: string]: unknown };
 

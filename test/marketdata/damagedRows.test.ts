@@ -9,8 +9,8 @@ import {
   OrderBook,
   textOfMoney,
   UNITS_MAX,
+  type Money,
 } from '../../src/core/index.ts';
-import type { Money } from '../../src/core/index.ts';
 import { orderBook } from '../../src/exchange/wire/marketReplies.ts';
 import { WireFault } from '../../src/exchange/wire/wire.ts';
 import { writeLevels } from '../../src/marketdata/index.ts';

@@ -1,9 +1,7 @@
 /** The supervisor of market data, answer by answer: which book is the market of now, for who quotes and for who follows, with steps and without. */
 import { describe, expect, test } from 'vitest';
-import { StepSequence, VirtualClock } from '../../src/core/index.ts';
-import type { BookSnapshot, Outcome, StreamNews } from '../../src/core/index.ts';
-import { MarketDataSupervisor } from '../../src/marketdata/index.ts';
-import type { MarketDataSupervisorOptions } from '../../src/marketdata/index.ts';
+import { StepSequence, VirtualClock, type BookSnapshot, type Outcome, type StreamNews } from '../../src/core/index.ts';
+import { MarketDataSupervisor, type MarketDataSupervisorOptions } from '../../src/marketdata/index.ts';
 
 const SECOND = 1_000;
 

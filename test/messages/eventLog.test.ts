@@ -1,8 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { logEvent } from '../../src/messages/eventLog.ts';
-import { amount, firstRegime, money, price, REGIMES } from '../../src/core/index.ts';
-import type { EngineNews, Order, OrderNews, Regime, RegimeState, RiskRefusal } from '../../src/core/index.ts';
+import {
+  amount,
+  firstRegime,
+  money,
+  price,
+  REGIMES,
+  type EngineNews,
+  type Order,
+  type OrderNews,
+  type Regime,
+  type RegimeState,
+  type RiskRefusal,
+} from '../../src/core/index.ts';
 import { btcMxn } from '../core/market.ts';
 import { memoryLog } from '../memoryLog.ts';
 import { logger } from '../../src/cli/terminal/logger.ts';

@@ -3,8 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lineRoom, logger } from '../../src/cli/terminal/logger.ts';
 import { status, statusLine } from '../../src/messages/status.ts';
-import { amount, money, REASONS, VirtualClock } from '../../src/core/index.ts';
-import type { Order, Snapshot, EmptySide } from '../../src/core/index.ts';
+import {
+  amount,
+  money,
+  REASONS,
+  VirtualClock,
+  type Order,
+  type Snapshot,
+  type EmptySide,
+} from '../../src/core/index.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { btcMxn, plain } from '../core/market.ts';
 import { memoryLog } from '../memoryLog.ts';

@@ -8,8 +8,7 @@ import { exchangeClient, httpTransport, splitAddress } from '../../src/exchange/
 import { realClock } from '../../src/live/realClock.ts';
 import { Prometheus } from '../causes/prometheus.ts';
 import { within } from '../chaos/programs.ts';
-import { SHOWN, Stage } from '../runbook/stage.ts';
-import type { Account } from '../runbook/stage.ts';
+import { SHOWN, Stage, type Account } from '../runbook/stage.ts';
 
 type Target = { readonly refId: string; readonly expr: string };
 type Dashboard = {

@@ -1,8 +1,7 @@
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { metrics, serveMonitor } from '../../src/monitor/index.ts';
-import type { MonitorServer } from '../../src/monitor/index.ts';
+import { metrics, serveMonitor, type MonitorServer } from '../../src/monitor/index.ts';
 import { holding } from '../guard/holding.ts';
 import { calm } from './calm.ts';
 

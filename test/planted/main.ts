@@ -1,10 +1,8 @@
 /** Plants each edit of the table into the source as the tests load it, and demands that its test fails with it and passes without. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestModule } from 'vitest/node';
-import { startVitest } from 'vitest/node';
-import { EDITS } from './edits.ts';
-import type { Edit } from './edits.ts';
+import { startVitest, type TestModule } from 'vitest/node';
+import { EDITS, type Edit } from './edits.ts';
 
 const ROOT = process.cwd();
 const AS_IT_IS = 'as it is';

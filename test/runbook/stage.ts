@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import { start, within } from '../chaos/programs.ts';
-import type { Ended, Running } from '../chaos/programs.ts';
+import { start, within, type Ended, type Running } from '../chaos/programs.ts';
 
 const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../..' : '../..', import.meta.url));
 /** Nothing here is about speed: what comes at all comes within this on any machine. */

@@ -1,7 +1,6 @@
 /** For tests of the RFQ desk and the webhooks: books with known mids, a callback in process, and an exchange with both. */
 import { amount, price, VirtualClock } from '../../src/core/index.ts';
-import { createVenue } from '../../src/sandbox/index.ts';
-import type { DeliveryPort, EmbeddedExchange, Switches } from '../../src/sandbox/index.ts';
+import { createVenue, type DeliveryPort, type EmbeddedExchange, type Switches } from '../../src/sandbox/index.ts';
 import { CALM, Trader } from './trader.ts';
 
 /** Mids: 1 usd = 18.31 mxn, 1 btc = 1,500,000 mxn, 1 usdt = 18.3 mxn; nothing else has a price. */

@@ -1,9 +1,7 @@
 /** A plain caller of the embedded exchange for its tests: signs, calls in process, and parses. Shares nothing with the client of this project. */
 import { createHmac } from 'node:crypto';
-import { VirtualClock } from '../../src/core/index.ts';
-import type { WireReply, WireRequest } from '../../src/core/index.ts';
-import { createVenue } from '../../src/sandbox/index.ts';
-import type { EmbeddedExchange, Switches } from '../../src/sandbox/index.ts';
+import { VirtualClock, type WireReply, type WireRequest } from '../../src/core/index.ts';
+import { createVenue, type EmbeddedExchange, type Switches } from '../../src/sandbox/index.ts';
 
 export type Reply = { status: number; body: Body; headers: Readonly<Record<string, string>>; text: string };
 export type Body = { success: boolean; payload: never; error: { code: string; message: string; details: unknown[] } };

@@ -5,10 +5,8 @@
 import { openRegularFile } from '../../src/guard/index.ts';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { amount, price } from '../../src/core/index.ts';
-import { SIDE } from '../../src/tape/index.ts';
-import type { TapeWriter } from '../../src/tape/index.ts';
-import { FLAG, windowOf } from '../../backtest/rows/rows.ts';
-import type { MarketRows } from '../../backtest/rows/rows.ts';
+import { SIDE, type TapeWriter } from '../../src/tape/index.ts';
+import { FLAG, windowOf, type MarketRows } from '../../backtest/rows/rows.ts';
 
 const RECORD = 24;
 const CHUNK = 32_768;

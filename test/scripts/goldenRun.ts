@@ -4,8 +4,7 @@ import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts'
 import { constantLatency } from '../../backtest/rows/latency.ts';
 import { LocalOrders } from '../../backtest/replay/localOrders.ts';
 import { LOCAL } from '../../backtest/exchange/ownOrders.ts';
-import { BUY, FLAG, SELL } from '../../backtest/rows/rows.ts';
-import type { MarketRows, SideIndex } from '../../backtest/rows/rows.ts';
+import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../../backtest/rows/rows.ts';
 import { RowWindow } from '../../backtest/rows/rowWindow.ts';
 import { TickBook } from '../../backtest/rows/tickBook.ts';
 import { wholeOrders } from './wholeOrders.ts';

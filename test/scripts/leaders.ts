@@ -2,8 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { basisMemoryFor, leaderIn, logSecondsOf, openTape } from '../../src/tape/index.ts';
-import type { Leader, LogSeconds } from '../../src/tape/index.ts';
+import {
+  basisMemoryFor,
+  leaderIn,
+  logSecondsOf,
+  openTape,
+  type Leader,
+  type LogSeconds,
+} from '../../src/tape/index.ts';
 
 const DATA = process.env.PUNTAS_DATA ?? '../shared/data';
 const HOUR = 3_600_000;

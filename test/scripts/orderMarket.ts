@@ -1,8 +1,6 @@
 /** A market made of single orders that come, go and are met by dice, with real queues and every order's fate known: what no recording at hand tells at so many kinds of books. */
-import { amount, normal, price, randomOf } from '../../src/core/index.ts';
-import type { Random } from '../../src/core/index.ts';
-import { finishTape, KIND, SIDE, TapeBuilder } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { amount, normal, price, randomOf, type Random } from '../../src/core/index.ts';
+import { finishTape, KIND, SIDE, TapeBuilder, type Tape } from '../../src/tape/index.ts';
 
 /** `reach`: mean distance of a new order from the other side's best, in ticks; `round`: share of orders on prices of ten ticks; `whales`: share of twenty times the amount. Rates a second, cancels an order. */
 export type OrderMarketKind = {

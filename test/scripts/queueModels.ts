@@ -1,16 +1,13 @@
 /** Prints how the queue models do against a recording that tells single orders, as the table of docs/development/evidence/backtest.md: `npm run queue:models`. */
 import { Command } from 'commander';
-import { fillModel, rowsOfTape } from '../../backtest/index.ts';
-import type { MarketRows, ModelName } from '../../backtest/index.ts';
+import { fillModel, rowsOfTape, type MarketRows, type ModelName } from '../../backtest/index.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { SWEEP_MS } from '../../src/fills/index.ts';
 import { KIND, openTape } from '../../src/tape/index.ts';
 import { ORDER_MARKETS, orderMarket } from './orderMarket.ts';
-import { recordedOrders, scoreQueueModel } from './queueTruth.ts';
-import type { QueueScore } from './queueTruth.ts';
+import { recordedOrders, scoreQueueModel, type QueueScore } from './queueTruth.ts';
 import { sweepShare } from './sweepShare.ts';
-import { candidatesOf, DISTANCES, scoreOf, tellAll } from './truthTable.ts';
-import type { Candidate, Score, Told } from './truthTable.ts';
+import { candidatesOf, DISTANCES, scoreOf, tellAll, type Candidate, type Score, type Told } from './truthTable.ts';
 
 const LEVEL_MODELS: readonly ModelName[] = ['pessimistic', 'power1', 'power2', 'power3', 'log', 'optimistic'];
 

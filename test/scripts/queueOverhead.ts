@@ -2,8 +2,7 @@
  * What a queue costs, and what a second core brings: the same study on threads and over Redis or PostgreSQL, in turns, in processor time and in time. One batch after the other:
  * what the busiest worker needs for each is what the study would take on a machine that has nothing else to do. [--rounds N] [--trials N] [--seconds of flow, N] [--postgres].
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,7 @@
 /** Queue models against the truth: what became of each recorded order, and what a model says from levels and trades alone. */
-import { Sweep } from '../../src/fills/index.ts';
-import type { FillModel } from '../../src/fills/index.ts';
+import { Sweep, type FillModel } from '../../src/fills/index.ts';
 import { OwnOrder } from '../../backtest/exchange/ownOrders.ts';
-import { BUY, FLAG, SELL } from '../../backtest/rows/rows.ts';
-import type { MarketRows } from '../../backtest/rows/rows.ts';
+import { BUY, FLAG, SELL, type MarketRows } from '../../backtest/rows/rows.ts';
 
 /** One recorded order that came to rest: when, and how much of it was executed. */
 export type RecordedOrder = {

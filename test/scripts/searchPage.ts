@@ -1,6 +1,5 @@
 /** The page about searches and judges of tuning: what was measured, in its tables. */
-import { DEFLATED_MIN, PBO_MAX, STUDY } from './plantedStudies.ts';
-import type { ErrorRates } from './plantedStudies.ts';
+import { DEFLATED_MIN, PBO_MAX, STUDY, type ErrorRates } from './plantedStudies.ts';
 import type { SearchName } from '../../backtest/tune/search/search.ts';
 
 /** How many trials each search is given before it counts as not having found: the dear ones fewer. */

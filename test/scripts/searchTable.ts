@@ -4,8 +4,7 @@ import { Command } from 'commander';
 import type { SearchName } from '../../backtest/tune/search/search.ts';
 import { errorRates } from './plantedStudies.ts';
 import { KNOWN, medianOf, trialsToFind } from './knownFunctions.ts';
-import { BUDGETS, ratesTable, searchPage, searchTable } from './searchPage.ts';
-import type { SearchRow } from './searchPage.ts';
+import { BUDGETS, ratesTable, searchPage, searchTable, type SearchRow } from './searchPage.ts';
 
 const PAGE = 'docs/development/evidence/tune-search.md';
 

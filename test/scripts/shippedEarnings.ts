@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
-import { earnedOfAll, recordedEarnings, sentenceOf, shippedNames, withSentence } from './earnings.ts';
-import type { Earned } from './earnings.ts';
+import { earnedOfAll, recordedEarnings, sentenceOf, shippedNames, withSentence, type Earned } from './earnings.ts';
 
 const FOLDER = 'config';
 const RECORD = 'test/config/earnings.json';

@@ -1,12 +1,10 @@
 /** How many fills are of orders that came while the taker who met them was still being told: two quotes that follow the best prices, through the backtest's exchange. */
 import { constantLatency } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
-import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
-import type { OwnOrder } from '../../backtest/exchange/ownOrders.ts';
+import { OrderPool, type OwnOrder } from '../../backtest/exchange/ownOrders.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { NOBODY } from '../../backtest/exchange/watch.ts';
-import { BUY, FLAG, SELL } from '../../backtest/rows/rows.ts';
-import type { MarketRows } from '../../backtest/rows/rows.ts';
+import { BUY, FLAG, SELL, type MarketRows } from '../../backtest/rows/rows.ts';
 import type { FillModel } from '../../src/fills/index.ts';
 
 /** In ms: the quotes look at the market so often. */

@@ -3,8 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { fillModel, FLAG, latencyOf, requestsTook, rowsOfTape, travel } from '../../backtest/index.ts';
-import type { FillRow, OrderRow } from '../../backtest/index.ts';
+import {
+  fillModel,
+  FLAG,
+  latencyOf,
+  requestsTook,
+  rowsOfTape,
+  travel,
+  type FillRow,
+  type OrderRow,
+} from '../../backtest/index.ts';
 import { BotProcess } from '../../src/app/run/botProcess.ts';
 import { engineOf } from '../../src/wiring/bot.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';

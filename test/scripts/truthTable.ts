@@ -1,19 +1,15 @@
 /** Recorded orders put, each alone, through the backtest's own exchange, on pictures made from a log of single orders: what a model says against what became of them. */
 import { constantLatency, rowsOfTape } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
-import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
-import type { OwnOrder } from '../../backtest/exchange/ownOrders.ts';
+import { OrderPool, type OwnOrder } from '../../backtest/exchange/ownOrders.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
 import { NOBODY } from '../../backtest/exchange/watch.ts';
-import { BUY, FLAG, SELL } from '../../backtest/rows/rows.ts';
-import type { MarketRows } from '../../backtest/rows/rows.ts';
+import { BUY, FLAG, SELL, type MarketRows } from '../../backtest/rows/rows.ts';
 import { TickBook } from '../../backtest/rows/tickBook.ts';
-import { amount, blockBootstrap, price, randomOf } from '../../src/core/index.ts';
-import type { BootstrapInterval } from '../../src/core/index.ts';
+import { amount, blockBootstrap, price, randomOf, type BootstrapInterval } from '../../src/core/index.ts';
 import type { FillModel } from '../../src/fills/index.ts';
 import { finishTape, RecordedSide, SIDE, TapeBuilder } from '../../src/tape/index.ts';
-import { GRACE_MS } from './queueTruth.ts';
-import type { RecordedOrder } from './queueTruth.ts';
+import { GRACE_MS, type RecordedOrder } from './queueTruth.ts';
 
 /** Levels a side, and ms between two pictures; 0: a picture of every change. */
 export type PictureKind = { readonly depth: number; readonly everyMs: number };

@@ -4,28 +4,22 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { parse, stringify } from 'yaml';
-import { meanOf, pathResults } from '../../backtest/index.ts';
-import type { ComparedTape } from '../../backtest/index.ts';
-import { modelRunner } from '../../backtest/app/backtest/backtestThreads.ts';
-import type { ModelRunner } from '../../backtest/app/backtest/backtestThreads.ts';
+import { meanOf, pathResults, type ComparedTape } from '../../backtest/index.ts';
+import { modelRunner, type ModelRunner } from '../../backtest/app/backtest/backtestThreads.ts';
 import { compare } from '../../backtest/app/compare/compare.ts';
 import { latenciesOf } from '../../backtest/app/backtest/latencies.ts';
 import { crossSplits, distinct, evidenceOf, spansInTime } from '../../backtest/app/tune/evidence.ts';
 import { Registry } from '../../backtest/app/tune/registry.ts';
-import { digestOfData, readStudy, studyDigest } from '../../backtest/app/tune/study.ts';
-import type { Study } from '../../backtest/app/tune/study.ts';
+import { digestOfData, readStudy, studyDigest, type Study } from '../../backtest/app/tune/study.ts';
 import { trialsByRunner } from '../../backtest/app/tune/trialExecutor.ts';
-import { runBatch } from '../../backtest/app/tune/trialRuns.ts';
-import type { TrialOutcome, TrialTerms } from '../../backtest/app/tune/trialRuns.ts';
+import { runBatch, type TrialOutcome, type TrialTerms } from '../../backtest/app/tune/trialRuns.ts';
 import { bestTrial, runTrials } from '../../backtest/app/tune/trials.ts';
 import { piecesOf, tuneTapes } from '../../backtest/app/tune/tuneTapes.ts';
 import { progressBar } from '../../src/cli/terminal/progressBar.ts';
 import { version } from '../../src/cli/terminal/version.ts';
-import { COMPARED } from './comparisonFigures.ts';
-import type { ComparisonFigures } from './comparisonFigures.ts';
+import { COMPARED, type ComparisonFigures } from './comparisonFigures.ts';
 import { sessionTapes } from './sessionTapes.ts';
-import { SEARCHED, TUNED, tunedFigures, wantedTapes } from './tunedFigures.ts';
-import type { JudgedStudy } from './tunedFigures.ts';
+import { SEARCHED, TUNED, tunedFigures, wantedTapes, type JudgedStudy } from './tunedFigures.ts';
 
 /** Where the recordings of the rule are: folders of the data, and sessions of the others. */
 const FOLDERS = [

@@ -1,8 +1,7 @@
 /** The figures of tuning in docs/development/evidence/comparison.md: by which rule and search they are made, what docs/development/evidence/tuned.json keeps of them, and the page's section. */
 import { intervalTogether } from '../../backtest/report/interval.ts';
 import { intervalOfSum } from '../../backtest/app/tune/evidence.ts';
-import { around, signed, sumText, table } from './comparisonFigures.ts';
-import type { Around, ComparisonFigures } from './comparisonFigures.ts';
+import { around, signed, sumText, table, type Around, type ComparisonFigures } from './comparisonFigures.ts';
 
 /** Of every study. */
 export const TUNED = { search: { algorithm: 'tpe', seed: 1, trials: 16, batch: 8 } } as const;

@@ -1,6 +1,5 @@
 /** The fill rule of the golden run: no honest one. */
-import { optimistic } from '../../src/fills/index.ts';
-import type { FillRule, QueueModel } from '../../src/fills/index.ts';
+import { optimistic, type FillRule, type QueueModel } from '../../src/fills/index.ts';
 
 /** An order fills whole or not at all, and each of ours sees every execution in full: the rule of the golden run, and no honest one. */
 export function wholeOrders(queue: QueueModel): FillRule {

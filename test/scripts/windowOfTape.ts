@@ -1,8 +1,7 @@
 /** A stored tape of level changes and trades as rows that are decoded ahead. */
 import { RowWindow } from '../../backtest/rows/rowWindow.ts';
 import { windowOfRange } from '../../backtest/rows/rows.ts';
-import { KIND, SIDE } from '../../src/tape/index.ts';
-import type { StoredTape } from '../../src/tape/index.ts';
+import { KIND, SIDE, type StoredTape } from '../../src/tape/index.ts';
 
 /** A stored tape of level changes and trades with their sides, in microseconds, decoded ahead. Throws where the tape tells anything else. */
 export function windowOfTape(tape: StoredTape): RowWindow {

@@ -1,11 +1,8 @@
 /** Many seeds on several cores, each in a child process that is reused; results come back one by one. */
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { FAULTS } from './world/faults.ts';
-import type { Fault } from './world/faults.ts';
+import { fork, type ChildProcess } from 'node:child_process';
+import { FAULTS, type Fault } from './world/faults.ts';
 import { PLANTED } from './planted.ts';
-import { simulate } from './simulate.ts';
-import type { Run } from './simulate.ts';
+import { simulate, type Run } from './simulate.ts';
 
 export type Task = {
   readonly seed: number;

@@ -3,15 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { carryOut, classesOf, numbersOf, runTasks, serveTasks, shrunk } from './campaign.ts';
-import type { Task } from './campaign.ts';
+import { carryOut, classesOf, numbersOf, runTasks, serveTasks, shrunk, type Task } from './campaign.ts';
 import { PLANTED } from './planted.ts';
-import { block, lastLine, Tally } from './report.ts';
-import type { PlantedFind } from './report.ts';
-import { simulate } from './simulate.ts';
-import type { Run } from './simulate.ts';
-import { slopeOf, soak } from './soak.ts';
-import type { SoakDay } from './soak.ts';
+import { block, lastLine, Tally, type PlantedFind } from './report.ts';
+import { simulate, type Run } from './simulate.ts';
+import { slopeOf, soak, type SoakDay } from './soak.ts';
 
 const MAIN = fileURLToPath(import.meta.url);
 /** Every so manieth seed is run twice, the second time in another process than the first. */

@@ -1,7 +1,16 @@
 /** Bugs that are planted at the seams to see whether the simulation would find them. Production code knows nothing of them. */
 import { PendingConversions } from '../../src/core/accounting/pendingConversions.ts';
-import { Engine, moneyOf, Orders } from '../../src/core/index.ts';
-import type { ConversionDesk, EngineEvent, Exchange, Order, OrderReport, OwnTrade } from '../../src/core/index.ts';
+import {
+  Engine,
+  moneyOf,
+  Orders,
+  type ConversionDesk,
+  type EngineEvent,
+  type Exchange,
+  type Order,
+  type OrderReport,
+  type OwnTrade,
+} from '../../src/core/index.ts';
 import type { Config } from '../../src/config.ts';
 import type { Seams } from './processes/bot.ts';
 

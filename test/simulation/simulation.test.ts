@@ -4,8 +4,7 @@ import { few, testInMany } from '../many.ts';
 import { carryOut, shrunk } from './campaign.ts';
 import { FAULTS, isCalm, swarmOf } from './world/faults.ts';
 import { PLANTED } from './planted.ts';
-import { scenarioOf } from './world/scenario.ts';
-import type { Scenario } from './world/scenario.ts';
+import { scenarioOf, type Scenario } from './world/scenario.ts';
 import { simulate } from './simulate.ts';
 
 /** A few seeds only: `npm run sim` runs hundreds, of which 5, 34 and 158 found a mistake once. */

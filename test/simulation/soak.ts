@@ -1,8 +1,17 @@
 /** Days in the life of the shipped bot beside the embedded exchange, to see whether either grows: the heap once a day, after a forced collection. */
 import { clientOf, engineOf } from '../../src/wiring/bot.ts';
 import { loadConfig } from '../../src/config.ts';
-import { randomOf, Secret, settle, TransportFailure, VirtualClock } from '../../src/core/index.ts';
-import type { Clock, Millis, Transport, WireReply } from '../../src/core/index.ts';
+import {
+  randomOf,
+  Secret,
+  settle,
+  TransportFailure,
+  VirtualClock,
+  type Clock,
+  type Millis,
+  type Transport,
+  type WireReply,
+} from '../../src/core/index.ts';
 import { journalIn, openDatabase } from '../../src/live/state/journal.ts';
 import type { Latch } from '../../src/live/safety/latch.ts';
 import { RecordingRotation } from '../../src/live/loop/recordingRotation.ts';

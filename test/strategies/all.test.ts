@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amount, normalizeQuote, silenceReason } from '../../src/core/index.ts';
-import type { Quote, View } from '../../src/core/index.ts';
+import { amount, normalizeQuote, silenceReason, type Quote, type View } from '../../src/core/index.ts';
 import { Desk } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
 import { runsOf } from '../many.ts';
 import { earningFees } from '../../strategies/fees.ts';
-import { kindOf, strategies } from '../../strategies/index.ts';
-import type { StrategyName } from '../../strategies/index.ts';
+import { kindOf, strategies, type StrategyName } from '../../strategies/index.ts';
 import {
   anyView,
   changed,

@@ -3,10 +3,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { shippedConfig } from '../../src/wiring/configFile.ts';
-import { amount, instrumentOf, price } from '../../src/core/index.ts';
-import type { Strategy, View } from '../../src/core/index.ts';
-import { kindOf, strategies } from '../../strategies/index.ts';
-import type { StrategyName } from '../../strategies/index.ts';
+import { amount, instrumentOf, price, type Strategy, type View } from '../../src/core/index.ts';
+import { kindOf, strategies, type StrategyName } from '../../strategies/index.ts';
 import type { TuningRange } from '../../strategies/tuning.ts';
 import { bookRules, depthOf } from '../core/market.ts';
 

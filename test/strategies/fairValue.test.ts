@@ -4,8 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config.ts';
 import { fragment } from '../../backtest/app/calibrate/calibrate.ts';
-import { amount, normalizeQuote, micropriceAdjustment, price } from '../../src/core/index.ts';
-import type { Fair, Quote, Strategy, View } from '../../src/core/index.ts';
+import {
+  amount,
+  normalizeQuote,
+  micropriceAdjustment,
+  price,
+  type Fair,
+  type Quote,
+  type Strategy,
+  type View,
+} from '../../src/core/index.ts';
 import type { Calibration } from '../../src/tape/index.ts';
 import { fairValueParameters, fairValueProblem, kindOf, withFairValue } from '../../strategies/index.ts';
 import { Desk, quoteAround } from '../core/desk.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FillCurve } from '../../strategies/fillCurve.ts';
-import type { FillProfile } from '../../strategies/fillCurve.ts';
+import { FillCurve, type FillProfile } from '../../strategies/fillCurve.ts';
 import { exactDistances } from '../../strategies/glft/formula.ts';
 import { askedByInventory } from '../../strategies/glft/optimum.ts';
 

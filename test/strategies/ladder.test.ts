@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amount, instrumentOf, normalizeQuote, price } from '../../src/core/index.ts';
-import type { Amount, Level, Quote, Side, View } from '../../src/core/index.ts';
+import {
+  amount,
+  instrumentOf,
+  normalizeQuote,
+  price,
+  type Amount,
+  type Level,
+  type Quote,
+  type Side,
+  type View,
+} from '../../src/core/index.ts';
 import { ladder } from '../../strategies/ladder/strategy.ts';
 import { bookRules, depthOf } from '../core/market.ts';
 

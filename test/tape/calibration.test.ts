@@ -2,8 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { fragment } from '../../backtest/app/calibrate/calibrate.ts';
 import { amount, exponential, normal, price, randomOf } from '../../src/core/index.ts';
-import { calibrationOf, finishTape, imbalanceOf, SIDE, TapeBuilder } from '../../src/tape/index.ts';
-import type { Calibration, SideCode, Tape } from '../../src/tape/index.ts';
+import {
+  calibrationOf,
+  finishTape,
+  imbalanceOf,
+  SIDE,
+  TapeBuilder,
+  type Calibration,
+  type SideCode,
+  type Tape,
+} from '../../src/tape/index.ts';
 import { strategies } from '../../strategies/index.ts';
 import { plain } from '../core/market.ts';
 

@@ -7,8 +7,17 @@ import { describe, expect, it } from 'vitest';
 import yazl from 'yazl';
 import { importTape } from '../../src/app/tapes/import.ts';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
-import { findRecording, formats, KIND, openTape, importRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
-import type { ImportReport, Tape } from '../../src/tape/index.ts';
+import {
+  findRecording,
+  formats,
+  KIND,
+  openTape,
+  importRecording,
+  RecordedBook,
+  SIDE,
+  type ImportReport,
+  type Tape,
+} from '../../src/tape/index.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 import { NO_PROGRESS } from '../app/noProgress.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.ts';
-import { KIND, RecordedBook, SIDE, openTape } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { KIND, RecordedBook, SIDE, openTape, type Tape } from '../../src/tape/index.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { withFolder } from './folder.ts';
 

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it } from 'vitest';
-import { KIND, openTape, RecordedBook, SIDE } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { KIND, openTape, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 import { expectAsTold, TOLD, UNREAD } from './told.ts';
 

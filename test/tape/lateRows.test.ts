@@ -2,12 +2,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRecording, KIND, mappedRecording, RecordedBook } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
-import { importRecording } from '../../src/tape/import/recording.ts';
-import type { ImportReport } from '../../src/tape/import/recording.ts';
-import { TapeBuilder } from '../../src/tape/model/tape.ts';
-import type { Columns } from '../../src/tape/model/tape.ts';
+import { findRecording, KIND, mappedRecording, RecordedBook, type Tape } from '../../src/tape/index.ts';
+import { importRecording, type ImportReport } from '../../src/tape/import/recording.ts';
+import { TapeBuilder, type Columns } from '../../src/tape/model/tape.ts';
 import { withFolder } from './folder.ts';
 
 const START = 1_700_000_000_000;

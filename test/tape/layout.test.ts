@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { amount, price } from '../../src/core/index.ts';
-import { KIND, SIDE, TapeBuilder, TapeWriter } from '../../src/tape/index.ts';
-import type { Columns } from '../../src/tape/index.ts';
+import { KIND, SIDE, TapeBuilder, TapeWriter, type Columns } from '../../src/tape/index.ts';
 import { plainColumns, RULES, START } from './storedRows.ts';
 
 /** Kind, side, both times in milliseconds, price, amount, id. */

@@ -2,8 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { calibrate } from '../../backtest/app/calibrate/calibrate.ts';
 import { latenciesOf } from '../../backtest/app/backtest/latencies.ts';
 import { amount, normal, price, randomOf } from '../../src/core/index.ts';
-import { basisMemoryFor, finishTape, leaderIn, LEADER_HORIZONS, SIDE, TapeBuilder } from '../../src/tape/index.ts';
-import type { LogSeconds, Tape } from '../../src/tape/index.ts';
+import {
+  basisMemoryFor,
+  finishTape,
+  leaderIn,
+  LEADER_HORIZONS,
+  SIDE,
+  TapeBuilder,
+  type LogSeconds,
+  type Tape,
+} from '../../src/tape/index.ts';
 import { NO_PROGRESS } from '../app/noProgress.ts';
 
 const SECONDS = 4 * 3_600;

@@ -1,6 +1,5 @@
 /** Parquet: floats as the shortest decimals that they stand for, every packing and encoding as DuckDB reads it, and small files that ask for much. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';

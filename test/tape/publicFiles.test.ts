@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KIND, mappedRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { KIND, mappedRecording, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
 import { collectTape } from '../../src/tape/import/collect.ts';
 
 const FILES = process.env['PUNTAS_FILES'] ?? '../shared/cases/files';

@@ -5,8 +5,16 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBox } from '../../src/wiring/embedded.ts';
-import { instrumentOf, randomOf, settle, VirtualClock } from '../../src/core/index.ts';
-import type { BookRules, Exchange, StreamConnection, StreamTransport } from '../../src/core/index.ts';
+import {
+  instrumentOf,
+  randomOf,
+  settle,
+  VirtualClock,
+  type BookRules,
+  type Exchange,
+  type StreamConnection,
+  type StreamTransport,
+} from '../../src/core/index.ts';
 import { exchangeClient, marketStream } from '../../src/exchange/index.ts';
 import { inProcessStream } from '../../src/sandbox/index.ts';
 import {
@@ -18,9 +26,10 @@ import {
   rulesOf,
   SIDE,
   TapeWriter,
+  loadStoredTape,
+  type RecordSink,
+  type Tape,
 } from '../../src/tape/index.ts';
-import { loadStoredTape } from '../../src/tape/index.ts';
-import type { RecordSink, Tape } from '../../src/tape/index.ts';
 import { OrderRecord } from '../../src/tape/record/orderRecord.ts';
 import { wireTo } from '../live/inProcess.ts';
 import { sandboxConfig } from '../live/world.ts';

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { KIND, SIDE, openTape } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { KIND, SIDE, openTape, type Tape } from '../../src/tape/index.ts';
 import { itOnRecording } from './folder.ts';
 import { statisticsOf } from './statistics.ts';
 

@@ -15,8 +15,9 @@ import {
   SIDE,
   TapeWriter,
   wideHoursText,
+  type Columns,
+  type Tape,
 } from '../../src/tape/index.ts';
-import type { Columns, Tape } from '../../src/tape/index.ts';
 import { wideHoursOf } from '../../src/tape/analysis/spreadHours.ts';
 import { tapeInSession } from '../../src/tape/format/open.ts';
 import { mappedRecording } from '../../src/tape/import/mapping/mapped.ts';

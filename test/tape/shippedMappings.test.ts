@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it, test } from 'vitest';
-import { KIND, mappedRecording, RecordedBook, SIDE } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { KIND, mappedRecording, RecordedBook, SIDE, type Tape } from '../../src/tape/index.ts';
 import { collectTape } from '../../src/tape/import/collect.ts';
 import { withFolder } from './folder.ts';
 

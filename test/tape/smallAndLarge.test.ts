@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { moneyOf, moneyOfAmount, price, textOfMoney } from '../../src/core/index.ts';
-import type { Amount } from '../../src/core/index.ts';
-import { KIND, mappedRecording } from '../../src/tape/index.ts';
+import { moneyOf, moneyOfAmount, price, textOfMoney, type Amount } from '../../src/core/index.ts';
+import { KIND, mappedRecording, openRecording } from '../../src/tape/index.ts';
 import { collectTape } from '../../src/tape/import/collect.ts';
-import { openRecording } from '../../src/tape/index.ts';
 import { mappingOf } from '../../src/tape/import/mapping/mapping.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-sizes-'));

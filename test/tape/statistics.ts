@@ -2,10 +2,8 @@
  * Statistics of a tape: spread, depth, trades, bursts, volatility and moves after trades. For display only, never for
  * money.
  */
-import { RecordedBook } from '../../src/tape/model/recordedBook.ts';
-import type { RecordedSide } from '../../src/tape/model/recordedBook.ts';
-import { KIND, SIDE } from '../../src/tape/model/tape.ts';
-import type { Tape } from '../../src/tape/model/tape.ts';
+import { RecordedBook, type RecordedSide } from '../../src/tape/model/recordedBook.ts';
+import { KIND, SIDE, type Tape } from '../../src/tape/model/tape.ts';
 
 /** Prices are in bps of the mid, amounts in the base currency. Unknown values are NaN. */
 export type TapeStatistics = {

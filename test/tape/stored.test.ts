@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { amount, price } from '../../src/core/index.ts';
-import type { BookRules } from '../../src/core/index.ts';
+import { amount, price, type BookRules } from '../../src/core/index.ts';
 import {
   BLOCK_ROWS,
   KIND,
@@ -13,8 +12,8 @@ import {
   SIDE,
   TapeBuilder,
   TapeWriter,
+  type Columns,
 } from '../../src/tape/index.ts';
-import type { Columns } from '../../src/tape/index.ts';
 import { fromChunks, plainColumns, plainRows, RULES, START } from './storedRows.ts';
 
 const DAY = 86_400_000;

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { KIND } from '../../src/tape/index.ts';
-import type { Tape } from '../../src/tape/index.ts';
+import { KIND, type Tape } from '../../src/tape/index.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/development/evidence/importing.md'), 'utf8');
 

@@ -1,7 +1,6 @@
 /** A second exchange, unlike the first in every spelling: a real HTTP server with real matching of limit orders at price and time. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export const PAIR = 'XBT/USD';

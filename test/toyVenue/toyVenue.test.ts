@@ -3,16 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { replay } from '../../src/app/inspect/stateCommands.ts';
-import { BotProcess } from '../../src/app/run/botProcess.ts';
-import type { RunResult } from '../../src/app/run/botProcess.ts';
+import { BotProcess, type RunResult } from '../../src/app/run/botProcess.ts';
 import { VENUES } from '../../src/wiring/venueRegistry.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Secret } from '../../src/core/index.ts';
 import { realClock } from '../../src/live/realClock.ts';
 import { memoryLog } from '../memoryLog.ts';
 import { toy } from './client.ts';
-import { ToyServer } from './server.ts';
-import type { Mishap } from './server.ts';
+import { ToyServer, type Mishap } from './server.ts';
 
 // The one line that a new exchange needs outside its folder; a real one has it in src/wiring/venueRegistry.ts.
 VENUES.push(toy);

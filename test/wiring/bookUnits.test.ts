@@ -4,8 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { instrumentOf, OrderBook } from '../../src/core/index.ts';
-import type { Amount, BookRules, Instrument, Price } from '../../src/core/index.ts';
+import {
+  instrumentOf,
+  OrderBook,
+  type Amount,
+  type BookRules,
+  type Instrument,
+  type Price,
+} from '../../src/core/index.ts';
 import { readConfig } from '../../src/wiring/configFile.ts';
 import { engineOf } from '../../src/wiring/bot.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';

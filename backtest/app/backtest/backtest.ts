@@ -1,25 +1,28 @@
 /** Backtest command: one tape, the configured bot, several fill models side by side; one report of all. */
 import { createHash } from 'node:crypto';
-import { mainOf, MODEL_NAMES, recordFlow, sweptLatency } from '../../index.ts';
-import type { BacktestReport, ModelName, ReplayOptions, ReplayReport } from '../../index.ts';
+import {
+  mainOf,
+  MODEL_NAMES,
+  recordFlow,
+  sweptLatency,
+  type BacktestReport,
+  type ModelName,
+  type ReplayOptions,
+  type ReplayReport,
+} from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
-import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { Instrument, Money } from '../../../src/core/index.ts';
+import { moneyOf, textOfMoney, type Instrument, type Money } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { DataFlaw, Tape } from '../../../src/tape/index.ts';
 import type { Latencies, ModelJob } from './backtestModel.ts';
 import { runModels } from './backtestThreads.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { withRequests } from './latencies.ts';
-import type { LatencyText } from './latencies.ts';
+import { withRequests, type LatencyText } from './latencies.ts';
 import { missingReference, recordedElsewhere } from './externalReference.ts';
-import { recordedRoutes, untestedRoutes } from './hedgeRoutes.ts';
-import type { ReferenceTapes } from './hedgeRoutes.ts';
-import { cutAt, gapsOf, marketOf, outside, spanOf } from './market.ts';
-import type { OpenedTape, TradedTime } from './market.ts';
+import { recordedRoutes, untestedRoutes, type ReferenceTapes } from './hedgeRoutes.ts';
+import { cutAt, gapsOf, marketOf, outside, spanOf, type OpenedTape, type TradedTime } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
-import { withProgress } from '../../../src/messages/progress.ts';
-import type { OnShare, Progress } from '../../../src/messages/progress.ts';
+import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 
 export type BacktestOptions = {
   readonly config: Config;

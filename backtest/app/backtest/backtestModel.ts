@@ -12,25 +12,26 @@ import {
   runSideBySide,
   travel,
   windowOfLevels,
-} from '../../index.ts';
-import type {
-  ReplayDeskOptions,
-  ExternalReferenceOptions,
-  LatencySpec,
-  MarketRows,
-  ModelName,
-  ReplayOptions,
-  ReplayReport,
-  SideBySideOptions,
+  type ReplayDeskOptions,
+  type ExternalReferenceOptions,
+  type LatencySpec,
+  type MarketRows,
+  type ModelName,
+  type ReplayOptions,
+  type ReplayReport,
+  type SideBySideOptions,
 } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
-import { randomOf } from '../../../src/core/index.ts';
-import type { Instrument } from '../../../src/core/index.ts';
-import { openStoredTape } from '../../../src/tape/index.ts';
-import type { Gap, RecordedBests, StoredTapeOptions, Tape } from '../../../src/tape/index.ts';
+import { randomOf, type Instrument } from '../../../src/core/index.ts';
+import {
+  openStoredTape,
+  type Gap,
+  type RecordedBests,
+  type StoredTapeOptions,
+  type Tape,
+} from '../../../src/tape/index.ts';
 import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
-import { openCsv } from './csvFiles.ts';
-import type { CsvPaths } from './csvFiles.ts';
+import { openCsv, type CsvPaths } from './csvFiles.ts';
 
 export type Latencies = {
   readonly orders: LatencySpec;

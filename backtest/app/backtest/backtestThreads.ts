@@ -5,10 +5,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { REPLAY_THREAD, rowsInShared } from '../../index.ts';
-import type { ReplayReport } from '../../index.ts';
-import { hearTheSame, runJobs, sourceFor } from './backtestModel.ts';
-import type { ModelJob, RowSource } from './backtestModel.ts';
+import { REPLAY_THREAD, rowsInShared, type ReplayReport } from '../../index.ts';
+import { hearTheSame, runJobs, sourceFor, type ModelJob, type RowSource } from './backtestModel.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /** Work of a thread. `shares` from `first` on is the progress of its jobs. */

@@ -1,8 +1,15 @@
 /** CSV files of every fill and order of a backtest, written during the run so that memory stays bounded. */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fillLine, FILLS_HEADER, hedgeLine, HEDGES_HEADER, orderLine, ORDERS_HEADER } from '../../index.ts';
-import type { ReplaySink } from '../../index.ts';
+import {
+  fillLine,
+  FILLS_HEADER,
+  hedgeLine,
+  HEDGES_HEADER,
+  orderLine,
+  ORDERS_HEADER,
+  type ReplaySink,
+} from '../../index.ts';
 import { written } from '../../../src/wiring/outFiles.ts';
 
 /** `hedges` is absent without a hedger. */

@@ -1,7 +1,15 @@
 /** Terminal output of a backtest, with the tiles of the page and further lines, and of a comparison. */
 import { gainText, numberText } from '../../../src/pages/index.ts';
-import { longest, mainModel, mainOf, shownModels, tilesTextOf } from '../../index.ts';
-import type { BacktestReport, ComparedRun, Comparison } from '../../index.ts';
+import {
+  longest,
+  mainModel,
+  mainOf,
+  shownModels,
+  tilesTextOf,
+  type BacktestReport,
+  type ComparedRun,
+  type Comparison,
+} from '../../index.ts';
 
 /** Maximum number of days shown. */
 const DAYS_SHOWN = 31;

@@ -1,11 +1,9 @@
 /** Recordings that provide the reference price of a backtest. */
 import type { ExternalReferenceOptions } from '../../index.ts';
-import { externalReferenceOf } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
+import { externalReferenceOf, type Config } from '../../../src/config.ts';
 import { midsOf } from '../../../src/tape/index.ts';
 import { kindOf } from '../../../strategies/index.ts';
-import { during, routeBooks } from './hedgeRoutes.ts';
-import type { ReferenceTapes, Span } from './hedgeRoutes.ts';
+import { during, routeBooks, type ReferenceTapes, type Span } from './hedgeRoutes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /**

@@ -1,8 +1,7 @@
 /** Recordings of other books for hedges over third currencies in a backtest, and the routes without recordings. */
 import type { Config } from '../../../src/config.ts';
 import { pairOf } from '../../../src/core/index.ts';
-import { bestsOf } from '../../../src/tape/index.ts';
-import type { DataFlaw, RecordedBests, Tape } from '../../../src/tape/index.ts';
+import { bestsOf, type DataFlaw, type RecordedBests, type Tape } from '../../../src/tape/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /** Recordings by book. */

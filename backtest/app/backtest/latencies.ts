@@ -3,8 +3,7 @@
  */
 import { LARGE_FILE, readRegularFile } from '../../../src/guard/index.ts';
 import { statSync } from 'node:fs';
-import { latencySpecOf, recordedLatencies, requestsTook } from '../../index.ts';
-import type { LatencySpec } from '../../index.ts';
+import { latencySpecOf, recordedLatencies, requestsTook, type LatencySpec } from '../../index.ts';
 import { answeredRequests } from '../../../src/live/replay/answeredRequests.ts';
 import type { Latencies } from './backtestModel.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';

@@ -1,10 +1,16 @@
 /** Recorded market that is ready for replays: its rows, their time span and their hash. */
 import { createHash } from 'node:crypto';
 import type { Instrument } from '../../../src/core/index.ts';
-import { KIND, loadStoredTape, openStoredTape } from '../../../src/tape/index.ts';
-import type { Gap, StoredTape, StoredTapeOptions, Tape } from '../../../src/tape/index.ts';
-import { rowsInMemory } from './backtestModel.ts';
-import type { Latencies, RowSource } from './backtestModel.ts';
+import {
+  KIND,
+  loadStoredTape,
+  openStoredTape,
+  type Gap,
+  type StoredTape,
+  type StoredTapeOptions,
+  type Tape,
+} from '../../../src/tape/index.ts';
+import { rowsInMemory, type Latencies, type RowSource } from './backtestModel.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /** Stored tape with its options, so that threads can open it again. */

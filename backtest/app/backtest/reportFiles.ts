@@ -1,8 +1,7 @@
 /** Files of a backtest: the page, its numbers as JSON, and every fill and order as CSV. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reportPage } from '../../index.ts';
-import type { BacktestReport } from '../../index.ts';
+import { reportPage, type BacktestReport } from '../../index.ts';
 import { pageParts, written } from '../../../src/wiring/outFiles.ts';
 import type { CsvPaths } from './csvFiles.ts';
 

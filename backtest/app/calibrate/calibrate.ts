@@ -2,17 +2,20 @@
  * `puntas calibrate`: measures the inputs of a model from a recording and prints them as configuration, with their
  * errors.
  */
-import { legsOf, pairOf } from '../../../src/core/index.ts';
-import type { Instrument } from '../../../src/core/index.ts';
-import type { Calibration, Estimate, Tape } from '../../../src/tape/index.ts';
-import { calibrationOf, leaderOf } from '../../../src/tape/index.ts';
-import { adverseAtBest, distancesIn, distancesJson, distancesText, profileLines } from './distances.ts';
-import type { DistancesAsked, MeasuredDistances } from './distances.ts';
-import { digits, fairValueText } from './fairValueText.ts';
-import type { ReferenceFound } from './fairValueText.ts';
+import { legsOf, pairOf, type Instrument } from '../../../src/core/index.ts';
+import { calibrationOf, leaderOf, type Calibration, type Estimate, type Tape } from '../../../src/tape/index.ts';
+import {
+  adverseAtBest,
+  distancesIn,
+  distancesJson,
+  distancesText,
+  profileLines,
+  type DistancesAsked,
+  type MeasuredDistances,
+} from './distances.ts';
+import { digits, fairValueText, type ReferenceFound } from './fairValueText.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { withProgress } from '../../../src/messages/progress.ts';
-import type { Progress } from '../../../src/messages/progress.ts';
+import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 
 /** Reference price recorded at the same time, by its books in order. */
 export type RecordedReference = { readonly tapes: ReadonlyMap<string, Tape>; readonly ageS: number };

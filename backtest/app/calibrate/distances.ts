@@ -1,11 +1,18 @@
 /** Fills by distance in `puntas calibrate`: a table, a sentence per fee, and the profile for a model. */
-import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel } from '../../index.ts';
-import type { DistancePoint, DistanceProfile, QuoteVerdict } from '../../index.ts';
+import {
+  distanceProfileOf,
+  latencyOf,
+  marketProfileOf,
+  quoteVerdictOf,
+  travel,
+  type DistancePoint,
+  type DistanceProfile,
+  type QuoteVerdict,
+} from '../../index.ts';
 import { randomOf, shortDecimal } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import type { Estimate, Tape } from '../../../src/tape/index.ts';
-import { feedTravel } from '../backtest/backtestModel.ts';
-import type { Latencies } from '../backtest/backtestModel.ts';
+import { feedTravel, type Latencies } from '../backtest/backtestModel.ts';
 
 export type DistancesAsked = {
   readonly cadenceMs: number;

@@ -3,8 +3,7 @@
  * next move.
  */
 import { shortDecimal } from '../../../src/core/index.ts';
-import { imbalanceOf } from '../../../src/tape/index.ts';
-import type { Calibration, Foretold, Leader, Signals } from '../../../src/tape/index.ts';
+import { imbalanceOf, type Calibration, type Foretold, type Leader, type Signals } from '../../../src/tape/index.ts';
 
 /** Prediction of the book's price from a reference price, and the books behind it. */
 export type ReferenceFound = { readonly leader: Leader; readonly books: readonly string[]; readonly own: string };

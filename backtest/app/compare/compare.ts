@@ -2,46 +2,48 @@
  * `puntas compare`: runs several bots on several recordings, under several fill models and fee tiers, for one page and
  * one JSON.
  */
-import { againstFirst, Fees, hashOfRuns, mainOf, makerBpsOf } from '../../index.ts';
-import type {
-  ComparedTape,
-  ComparedVerdict,
-  Comparison,
-  ExternalReferenceOptions,
-  Measured,
-  ModelName,
-  ReplayOptions,
-  ReplayReport,
-  StaggeredStart,
+import {
+  againstFirst,
+  Fees,
+  hashOfRuns,
+  mainOf,
+  makerBpsOf,
+  type ComparedTape,
+  type ComparedVerdict,
+  type Comparison,
+  type ExternalReferenceOptions,
+  type Measured,
+  type ModelName,
+  type ReplayOptions,
+  type ReplayReport,
+  type StaggeredStart,
 } from '../../index.ts';
-import { edgeProblem, externalReferenceOf } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
-import { approximately } from '../../../src/core/index.ts';
-import type { FeeTier } from '../../../src/core/index.ts';
+import { edgeProblem, externalReferenceOf, type Config } from '../../../src/config.ts';
+import { approximately, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
-import { calibrationOf, imbalanceOf, KIND, loadStoredTape } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
-import { ownFees, replayedFlaws, simulatedAccountOf, withVenueFees } from '../backtest/backtest.ts';
-import type { VenueFees } from '../backtest/backtest.ts';
+import { calibrationOf, imbalanceOf, KIND, loadStoredTape, type Tape } from '../../../src/tape/index.ts';
+import { ownFees, replayedFlaws, simulatedAccountOf, withVenueFees, type VenueFees } from '../backtest/backtest.ts';
 import { recordedRoutes, routeBooks } from '../backtest/hedgeRoutes.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
-import { modelRunner } from '../backtest/backtestThreads.ts';
-import type { ModelRunner } from '../backtest/backtestThreads.ts';
+import { modelRunner, type ModelRunner } from '../backtest/backtestThreads.ts';
 import { fullValueOf, ORDERS_IN_FULL } from '../../../strategies/index.ts';
-import { comparedRun, declinedOr, Replays, startsOf } from './compareRuns.ts';
-import type { Planned } from './compareRuns.ts';
+import { comparedRun, declinedOr, Replays, startsOf, type Planned } from './compareRuns.ts';
 import { declines, Verdicts } from './compareVerdicts.ts';
-import { derivedSetups, givenSetups, termsOf } from './compareSetups.ts';
-import type { Setup } from './compareSetups.ts';
-import { findTapes, firstPart, SECONDS_LEAST } from './compareTapes.ts';
-import type { FoundTape, LeftOut } from './compareTapes.ts';
+import { derivedSetups, givenSetups, termsOf, type Setup } from './compareSetups.ts';
+import { findTapes, firstPart, SECONDS_LEAST, type FoundTape, type LeftOut } from './compareTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
 import type { LatencyText } from '../backtest/latencies.ts';
-import { cutAt, marketOf, outside, spanOf } from '../backtest/market.ts';
-import type { RecordedMarket, OpenedTape, TradedTime } from '../backtest/market.ts';
-import { withProgress } from '../../../src/messages/progress.ts';
-import type { OnShare, Progress } from '../../../src/messages/progress.ts';
+import {
+  cutAt,
+  marketOf,
+  outside,
+  spanOf,
+  type RecordedMarket,
+  type OpenedTape,
+  type TradedTime,
+} from '../backtest/market.ts';
+import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 
 export const TIERS = ['own', 'entry', 'best', 'config'] as const;
 export type TierName = (typeof TIERS)[number];

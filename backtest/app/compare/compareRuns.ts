@@ -2,11 +2,20 @@
  * Runs of a comparison on one recording: every bot at every tier, at the tier of its own volume, and with later starts.
  * No replay runs twice.
  */
-import { comparedModel, crossedText, isCrossed, mainOf, paceOf, remarksOf } from '../../index.ts';
-import type { ComparedRun, ModelName, ReplayReport, StaggeredStart } from '../../index.ts';
+import {
+  comparedModel,
+  crossedText,
+  isCrossed,
+  mainOf,
+  paceOf,
+  remarksOf,
+  type ComparedRun,
+  type ModelName,
+  type ReplayReport,
+  type StaggeredStart,
+} from '../../index.ts';
 import type { FeeTier } from '../../../src/core/index.ts';
-import type { ModelJob, RowSource } from '../backtest/backtestModel.ts';
-import { sourceFor } from '../backtest/backtestModel.ts';
+import { sourceFor, type ModelJob, type RowSource } from '../backtest/backtestModel.ts';
 import type { ModelRunner } from '../backtest/backtestThreads.ts';
 import type { DataFlaw } from '../../../src/tape/index.ts';
 import type { Setup } from './compareSetups.ts';

@@ -12,12 +12,11 @@ import {
   LEVELS_A_SIDE,
   ORDERS_IN_FULL,
   strategies,
+  type MarketTerms,
+  type StrategyName,
 } from '../../../strategies/index.ts';
-import type { MarketTerms, StrategyName } from '../../../strategies/index.ts';
-import { loadConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
-import { signedRateCeil } from '../../../src/core/index.ts';
-import type { Instrument } from '../../../src/core/index.ts';
+import { loadConfig, type Config } from '../../../src/config.ts';
+import { signedRateCeil, type Instrument } from '../../../src/core/index.ts';
 import { readConfig } from '../../../src/wiring/configFile.ts';
 import type { QuoteAdvice } from './compareVerdicts.ts';
 

@@ -9,13 +9,11 @@ import {
   loadStoredTape,
   openStoredTape,
   openTape,
+  type Tape,
 } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { cutAt, spanOf } from '../backtest/market.ts';
-import type { OpenedTape } from '../backtest/market.ts';
-import { withProgress } from '../../../src/messages/progress.ts';
-import type { OnShare, Progress } from '../../../src/messages/progress.ts';
+import { cutAt, spanOf, type OpenedTape } from '../backtest/market.ts';
+import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 
 export type FoundTape = {
   /** Short and unique. */

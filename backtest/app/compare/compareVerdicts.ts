@@ -1,11 +1,19 @@
 /** Verdict of a recording's first part at a fee: whether and at which distance to quote, and its result on the rest. */
-import { distanceProfileOf, latencyOf, marketProfileOf, quoteVerdictOf, travel, verdictDistance } from '../../index.ts';
-import type { ComparedVerdict, DistanceProfile, MarketProfile, QuoteVerdict } from '../../index.ts';
-import { randomOf } from '../../../src/core/index.ts';
-import type { Random } from '../../../src/core/index.ts';
+import {
+  distanceProfileOf,
+  latencyOf,
+  marketProfileOf,
+  quoteVerdictOf,
+  travel,
+  verdictDistance,
+  type ComparedVerdict,
+  type DistanceProfile,
+  type MarketProfile,
+  type QuoteVerdict,
+} from '../../index.ts';
+import { randomOf, type Random } from '../../../src/core/index.ts';
 import type { Tape } from '../../../src/tape/index.ts';
-import { feedTravel } from '../backtest/backtestModel.ts';
-import type { Latencies } from '../backtest/backtestModel.ts';
+import { feedTravel, type Latencies } from '../backtest/backtestModel.ts';
 
 export type VerdictTerms = {
   /** First part, from which parameters come, and the complete recording, whose rest tests them. */

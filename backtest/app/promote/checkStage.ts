@@ -5,8 +5,15 @@ import { dirname } from 'node:path';
 import type { Config } from '../../../src/config.ts';
 import { readConfigText } from '../../../src/wiring/configFile.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { ledgerFinding, modelFinding, promisedBy, replayFindings, resultOf, tradedFindings } from './findings.ts';
-import type { Promised } from './findings.ts';
+import {
+  ledgerFinding,
+  modelFinding,
+  promisedBy,
+  replayFindings,
+  resultOf,
+  tradedFindings,
+  type Promised,
+} from './findings.ts';
 import { liveDigestOf } from '../../../src/app/promote/liveFile.ts';
 import type { Check } from '../../../src/app/promote/records.ts';
 import { replayEvidence } from './replayEvidence.ts';

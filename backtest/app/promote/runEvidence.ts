@@ -2,12 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { runningRatio } from '../../index.ts';
-import type { RunningRatio } from '../../index.ts';
-import { recordedConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
-import { textOfMoney } from '../../../src/core/index.ts';
-import type { Clock, Millis } from '../../../src/core/index.ts';
+import { runningRatio, type RunningRatio } from '../../index.ts';
+import { recordedConfig, type Config } from '../../../src/config.ts';
+import { textOfMoney, type Clock, type Millis } from '../../../src/core/index.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { firstRules, replayRun } from '../../../src/live/replay/replay.ts';
 import type { Rules } from '../../../src/live/rules.ts';
@@ -19,8 +16,7 @@ import { tradingDigest } from '../../../src/app/promote/tradingDigest.ts';
 import { engineOf } from '../../../src/wiring/bot.ts';
 import { venueOf } from '../../../src/wiring/venueRegistry.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { WatchedRun } from './watchedRun.ts';
-import type { RunSums } from './watchedRun.ts';
+import { WatchedRun, type RunSums } from './watchedRun.ts';
 
 /**
  * Evidence of a stage with its running profit ratio. `traded`: instrument and mid price of the last run; `null` if no

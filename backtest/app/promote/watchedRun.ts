@@ -1,6 +1,15 @@
 /** Measurements of a replayed run for a promotion: fills with their markouts, time with both quotes, halts. */
-import { approximately, signOf } from '../../../src/core/index.ts';
-import type { Depth, Engine, EngineEvent, EngineNews, Fill, Instrument, Millis } from '../../../src/core/index.ts';
+import {
+  approximately,
+  signOf,
+  type Depth,
+  type Engine,
+  type EngineEvent,
+  type EngineNews,
+  type Fill,
+  type Instrument,
+  type Millis,
+} from '../../../src/core/index.ts';
 import type { TradedBlock } from '../../index.ts';
 
 /** Sums in the quote currency, approximate. */

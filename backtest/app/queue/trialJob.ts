@@ -1,7 +1,6 @@
 /** Trial and result as exchanged with other machines: plain data, validated on both sides. */
 import { z } from 'zod';
-import { MODEL_NAMES } from '../../index.ts';
-import type { LatencySpec } from '../../index.ts';
+import { MODEL_NAMES, type LatencySpec } from '../../index.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { MEASURE_NAMES } from '../tune/measures.ts';
 import { digestOfData } from '../tune/study.ts';

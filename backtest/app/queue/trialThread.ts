@@ -1,18 +1,14 @@
 /** Thread of a worker: opens the recordings of a study, or runs its trials one after another. */
 import { parentPort } from 'node:worker_threads';
-import { openTape } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
+import { openTape, type Tape } from '../../../src/tape/index.ts';
 import { modelRunner } from '../backtest/backtestThreads.ts';
 import { digestOfTape } from '../backtest/market.ts';
 import { configOf } from '../tune/parameters.ts';
 import { NEVER_PRUNED, prunerBy } from '../tune/pruner.ts';
 import { digestOfData } from '../tune/study.ts';
-import { runBatch } from '../tune/trialRuns.ts';
-import type { TrialOutcome, TrialTerms } from '../tune/trialRuns.ts';
-import { digestOfRecording, piecesOf, recordingOf } from '../tune/tuneTapes.ts';
-import type { Piece } from '../tune/tuneTapes.ts';
-import { latenciesFrom } from './trialJob.ts';
-import type { QueuedSetting, TrialJob } from './trialJob.ts';
+import { runBatch, type TrialOutcome, type TrialTerms } from '../tune/trialRuns.ts';
+import { digestOfRecording, piecesOf, recordingOf, type Piece } from '../tune/tuneTapes.ts';
+import { latenciesFrom, type QueuedSetting, type TrialJob } from './trialJob.ts';
 
 /** Local paths of recordings, by the hash of their files. */
 export type FetchedPaths = Readonly<Record<string, string>>;

@@ -2,19 +2,15 @@
 import type { Job, Worker } from 'bullmq';
 import type { Log } from '../../../src/live/log.ts';
 import { RecordingCache } from '../tapeStore/recordingCache.ts';
-import { StoreProblem } from '../tapeStore/storedFiles.ts';
-import type { StoredFiles } from '../tapeStore/storedFiles.ts';
+import { StoreProblem, type StoredFiles } from '../tapeStore/storedFiles.ts';
 import type { TrialOutcome } from '../tune/trialRuns.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { connectQueues, messageOf } from './bullQueues.ts';
-import type { BullQueues } from './bullQueues.ts';
-import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';
-import type { Presence, Attendants } from './presence.ts';
+import { connectQueues, messageOf, type BullQueues } from './bullQueues.ts';
+import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS, type Presence, type Attendants } from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
-import { trialJobOf, trialQueueName } from './trialJob.ts';
-import type { TrialJob } from './trialJob.ts';
+import { trialJobOf, trialQueueName, type TrialJob } from './trialJob.ts';
 import type { FetchedPaths } from './trialThread.ts';
 import { ThreadEnded, TrialThreads } from './trialThreads.ts';
 

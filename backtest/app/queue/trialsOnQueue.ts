@@ -6,8 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import { storeRecording } from '../tapeStore/recordingFiles.ts';
 import type { StoredFiles } from '../tapeStore/storedFiles.ts';
-import { withProgress } from '../../../src/messages/progress.ts';
-import type { Progress } from '../../../src/messages/progress.ts';
+import { withProgress, type Progress } from '../../../src/messages/progress.ts';
 import { digestOfTape } from '../backtest/market.ts';
 import { configTextAt } from '../tune/parameters.ts';
 import type { TrialExecutor } from '../tune/trialExecutor.ts';
@@ -15,15 +14,19 @@ import type { AskedTrial, TrialOutcome } from '../tune/trialRuns.ts';
 import type { StudySetup } from '../tune/tune.ts';
 import { referencePaths } from '../tune/tuneTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { connectQueues, isLostConnection } from './bullQueues.ts';
-import type { BullQueues } from './bullQueues.ts';
-import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS } from './presence.ts';
-import type { Presence } from './presence.ts';
+import { connectQueues, isLostConnection, type BullQueues } from './bullQueues.ts';
+import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS, type Presence } from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
-import { plainLatencies, queuedOutcomeOf, trialJobId, trialQueueName } from './trialJob.ts';
-import type { QueuedSetting, TrialJob } from './trialJob.ts';
+import {
+  plainLatencies,
+  queuedOutcomeOf,
+  trialJobId,
+  trialQueueName,
+  type QueuedSetting,
+  type TrialJob,
+} from './trialJob.ts';
 import { JOBS_KEPT_MS, paused, STALLED_MOST } from './trialWorker.ts';
 
 export type QueueOptions = {

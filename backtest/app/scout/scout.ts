@@ -6,20 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { HORIZON_S, ranked, scoutedBook } from '../../index.ts';
-import type { ScoutedBook, Scouting } from '../../index.ts';
+import { HORIZON_S, ranked, scoutedBook, type ScoutedBook, type Scouting } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
-import { pairOf } from '../../../src/core/index.ts';
-import type { AvailableBook, BookRules, Clock, FeeTier } from '../../../src/core/index.ts';
+import { pairOf, type AvailableBook, type BookRules, type Clock, type FeeTier } from '../../../src/core/index.ts';
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { loadStoredTape } from '../../../src/tape/index.ts';
-import { withProgress } from '../../../src/messages/progress.ts';
-import type { Progress } from '../../../src/messages/progress.ts';
-import { record } from '../../../src/app/tapes/record.ts';
-import type { RecordOptions } from '../../../src/app/tapes/record.ts';
+import { withProgress, type Progress } from '../../../src/messages/progress.ts';
+import { record, type RecordOptions } from '../../../src/app/tapes/record.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { findTapes } from '../compare/compareTapes.ts';
-import type { FoundTape, LeftOut, PlacedTape } from '../compare/compareTapes.ts';
+import { findTapes, type FoundTape, type LeftOut, type PlacedTape } from '../compare/compareTapes.ts';
 
 /** Fee at the configured volume, at the lowest or highest tier, or this many bps for all. */
 export type FeesAsked = 'config' | 'best' | 'entry' | number;

@@ -1,10 +1,8 @@
 /** Configuration for the best book of a scout: one level per side at the best distance, within small limits. */
 import { stringify } from 'yaml';
-import { bpsText } from '../../index.ts';
-import type { ScoutedBook, Scouting } from '../../index.ts';
+import { bpsText, type ScoutedBook, type Scouting } from '../../index.ts';
 import { eightDecimals, fourDigits, quotingAt } from '../../../strategies/index.ts';
-import { loadConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
+import { loadConfig, type Config } from '../../../src/config.ts';
 import type { BookRules, FeeTier } from '../../../src/core/index.ts';
 import type { Scouted } from './scout.ts';
 

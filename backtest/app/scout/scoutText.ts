@@ -1,6 +1,5 @@
 /** Text of `puntas scout`: sentences, and one table of 80 columns. */
-import { bpsText, compact, scoutWords, shownIn, signed } from '../../index.ts';
-import type { ScoutedBook, Scouting } from '../../index.ts';
+import { bpsText, compact, scoutWords, shownIn, signed, type ScoutedBook, type Scouting } from '../../index.ts';
 
 /** Columns of a default terminal. */
 const WIDTH = 80;

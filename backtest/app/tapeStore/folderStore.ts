@@ -4,8 +4,7 @@ import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'n
 import { join } from 'node:path';
 import { synced } from '../../../src/live/files/durableFiles.ts';
 import { isMissing, PART, partOf } from './parts.ts';
-import { StoreProblem } from './storedFiles.ts';
-import type { FileContent, StoredFiles } from './storedFiles.ts';
+import { StoreProblem, type FileContent, type StoredFiles } from './storedFiles.ts';
 
 /** Age after which an unfinished part is abandoned. */
 const PART_KEPT_MS = 86_400_000;

@@ -8,8 +8,7 @@ import { dirname, join } from 'node:path';
 import { synced } from '../../../src/live/files/durableFiles.ts';
 import { isMissing, PART, partOf } from './parts.ts';
 import { flawOf, hashOfFile, MANIFEST_BYTES_MOST, manifestIn, recordingIn } from './recordingFiles.ts';
-import { StoreProblem } from './storedFiles.ts';
-import type { StoredFiles } from './storedFiles.ts';
+import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 
 export type CacheOptions = {
   readonly store: StoredFiles;

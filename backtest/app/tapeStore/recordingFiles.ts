@@ -5,8 +5,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { StoreProblem } from './storedFiles.ts';
-import type { StoredFiles } from './storedFiles.ts';
+import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 
 const FILES_MOST = 100_000;
 export const MANIFEST_BYTES_MOST = 64_000_000;

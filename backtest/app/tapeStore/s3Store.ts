@@ -8,8 +8,7 @@ import { request } from 'undici';
 import { boundedBody, readBody } from '../../../src/guard/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { loadOptional } from './optionalPackages.ts';
-import { StoreProblem } from './storedFiles.ts';
-import type { FileContent, StoredFiles } from './storedFiles.ts';
+import { StoreProblem, type FileContent, type StoredFiles } from './storedFiles.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Answer = Awaited<ReturnType<typeof request>>;

@@ -1,16 +1,13 @@
 /** Best configuration of a study as YAML: the original file with the chosen values, preceded by the evidence. */
 import { dirname } from 'node:path';
-import { isMap, isScalar, parseDocument } from 'yaml';
-import type { Document } from 'yaml';
-import type { Tuning } from '../../index.ts';
-import { tuningWords } from '../../index.ts';
+import { isMap, isScalar, parseDocument, type Document } from 'yaml';
+import { tuningWords, type Tuning } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
 import { movePaths } from '../../../src/wiring/movedPaths.ts';
 import { settingsOf } from './parameters.ts';
 import type { TrialRecord } from './registry.ts';
 import type { Study } from './study.ts';
-import { digestOfYaml, EVIDENCE_MARK } from '../../../src/app/promote/tunedEvidence.ts';
-import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
+import { digestOfYaml, EVIDENCE_MARK, type TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
 
 const WIDTH = 110;
 

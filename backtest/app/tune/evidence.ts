@@ -11,19 +11,16 @@ import {
   stationaryInterval,
   varianceByLuck,
   walkForwardSplits,
-} from '../../index.ts';
-import type {
-  CombinatorialSplits,
-  Evidence,
-  Interval,
-  Space,
-  SpaceParameter,
-  ResultSpan,
-  TunedParameter,
+  type CombinatorialSplits,
+  type Evidence,
+  type Interval,
+  type Space,
+  type SpaceParameter,
+  type ResultSpan,
+  type TunedParameter,
 } from '../../index.ts';
 import { randomOf } from '../../../src/core/index.ts';
-import { MEASURES, rounded, upwards } from './measures.ts';
-import type { MeasureName } from './measures.ts';
+import { MEASURES, rounded, upwards, type MeasureName } from './measures.ts';
 import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
 

@@ -3,8 +3,15 @@
  * hours.
  */
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { isTrial, meet } from './registry.ts';
-import type { MarketHours, NeighbourRecord, OpenedRecord, RegistryRecord, TrialRecord } from './registry.ts';
+import {
+  isTrial,
+  meet,
+  type MarketHours,
+  type NeighbourRecord,
+  type OpenedRecord,
+  type RegistryRecord,
+  type TrialRecord,
+} from './registry.ts';
 
 /** Digest of a study, and its hours for tuning and holdout. */
 export type StudyHours = {

@@ -5,8 +5,7 @@ import { neighboursOf, textOfPoint } from '../../index.ts';
 import { mayTune } from './holdoutLaw.ts';
 import { NEVER_PRUNED } from './pruner.ts';
 import type { NeighbourRecord, TrialRecord } from './registry.ts';
-import { preparedAt } from './trials.ts';
-import type { StudyRun } from './trials.ts';
+import { preparedAt, type StudyRun } from './trials.ts';
 import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
 
 /** Returns the neighbors, from the registry if present. Rejects like `runTrials`. */

@@ -1,12 +1,9 @@
 /** Parameters of a study as a search space, and points of that space as configurations. */
 import { shortDecimal } from '../../../src/core/index.ts';
 import { stringify } from 'yaml';
-import { flawOfSpace } from '../../index.ts';
-import type { Point, Space, SpaceParameter } from '../../index.ts';
-import { configSchema, loadConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
-import { problemsOf } from '../../../src/config/problems.ts';
-import type { Problem } from '../../../src/config/problems.ts';
+import { flawOfSpace, type Point, type Space, type SpaceParameter } from '../../index.ts';
+import { configSchema, loadConfig, type Config } from '../../../src/config.ts';
+import { problemsOf, type Problem } from '../../../src/config/problems.ts';
 import { VENUES } from '../../../src/wiring/venueRegistry.ts';
 import type { ParameterKeys, StudyKeys } from './studySchema.ts';
 

@@ -3,8 +3,7 @@
  * machines cannot change it.
  */
 import { medianAfter } from '../../index.ts';
-import { addsUp } from './measures.ts';
-import type { MeasureName } from './measures.ts';
+import { addsUp, type MeasureName } from './measures.ts';
 import type { TrialRecord } from './registry.ts';
 import type { StudyKeys } from './studySchema.ts';
 import type { Pruner } from './trialRuns.ts';

@@ -8,8 +8,7 @@ import type { Problem } from '../../../src/config/problems.ts';
 import { readConfigText } from '../../../src/wiring/configFile.ts';
 import { readYamlFile } from '../../../src/wiring/yamlFile.ts';
 import { parameterProblems, spaceOf } from './parameters.ts';
-import { studySchema } from './studySchema.ts';
-import type { StudyKeys } from './studySchema.ts';
+import { studySchema, type StudyKeys } from './studySchema.ts';
 
 export type Study = {
   readonly keys: StudyKeys;

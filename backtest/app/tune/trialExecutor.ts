@@ -1,10 +1,7 @@
 /** Executors of trials: threads of this process, or workers elsewhere, with equal outcomes. */
-import { modelRunner } from '../backtest/backtestThreads.ts';
-import type { ModelRunner } from '../backtest/backtestThreads.ts';
-import { prunerBy } from './pruner.ts';
-import type { PruningBounds } from './pruner.ts';
-import { runBatch } from './trialRuns.ts';
-import type { AskedTrial, TrialOutcome, TrialTerms } from './trialRuns.ts';
+import { modelRunner, type ModelRunner } from '../backtest/backtestThreads.ts';
+import { prunerBy, type PruningBounds } from './pruner.ts';
+import { runBatch, type AskedTrial, type TrialOutcome, type TrialTerms } from './trialRuns.ts';
 
 /** Inputs of trials for any executor. */
 export type TrialSetting = Omit<TrialTerms, 'runner'>;

@@ -2,18 +2,14 @@
  * Trials of a batch side by side, one piece of the tapes at a time, with pruning after each piece. Results do not
  * depend on the number of threads.
  */
-import { Fees } from '../../index.ts';
-import type { ModelName, Point, ReplayReport } from '../../index.ts';
-import { edgeProblem, externalReferenceOf } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
+import { Fees, type ModelName, type Point, type ReplayReport } from '../../index.ts';
+import { edgeProblem, externalReferenceOf, type Config } from '../../../src/config.ts';
 import { simulatedAccountOf } from '../backtest/backtest.ts';
 import type { Latencies, ModelJob } from '../backtest/backtestModel.ts';
 import type { ModelRunner } from '../backtest/backtestThreads.ts';
 import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
-import { recordedRoutes, routeBooks } from '../backtest/hedgeRoutes.ts';
-import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
-import { measuresOf, NO_SUMS, rounded, summed, upwards } from './measures.ts';
-import type { MeasureName, Sums } from './measures.ts';
+import { recordedRoutes, routeBooks, type ReferenceTapes } from '../backtest/hedgeRoutes.ts';
+import { measuresOf, NO_SUMS, rounded, summed, upwards, type MeasureName, type Sums } from './measures.ts';
 import type { TrialRecord } from './registry.ts';
 import type { Piece } from './tuneTapes.ts';
 

@@ -2,23 +2,18 @@
  * Trials of a study in order: requested in batches of one size, read from the registry if present, and reported in
  * order of request.
  */
-import { newSearch, paretoRanks, textOfPoint } from '../../index.ts';
-import type { Point } from '../../index.ts';
+import { newSearch, paretoRanks, textOfPoint, type Point } from '../../index.ts';
 import type { Config } from '../../../src/config.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { mayTune } from './holdoutLaw.ts';
-import type { StudyHours } from './holdoutLaw.ts';
+import { mayTune, type StudyHours } from './holdoutLaw.ts';
 import { MEASURES, upwards } from './measures.ts';
 import { configAt } from './parameters.ts';
 import { pruningBounds } from './pruner.ts';
-import { trialsOf } from './registry.ts';
-import type { Registry, TrialRecord } from './registry.ts';
-import { digestOfData } from './study.ts';
-import type { Study } from './study.ts';
+import { trialsOf, type Registry, type TrialRecord } from './registry.ts';
+import { digestOfData, type Study } from './study.ts';
 import type { TrialExecutor, TrialSetting } from './trialExecutor.ts';
-import { whyNotRun } from './trialRuns.ts';
-import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
+import { whyNotRun, type AskedTrial, type TrialOutcome } from './trialRuns.ts';
 
 export type StudyRun = {
   readonly study: Study;

@@ -1,8 +1,6 @@
 /** `puntas tune`: runs a study from its YAML to its result, and opens its holdout once. */
-import { paretoFront, verdictOn } from '../../index.ts';
-import type { HeldOut, Tuning } from '../../index.ts';
-import { withVenueFees } from '../backtest/backtest.ts';
-import type { VenueFees } from '../backtest/backtest.ts';
+import { paretoFront, verdictOn, type HeldOut, type Tuning } from '../../index.ts';
+import { withVenueFees, type VenueFees } from '../backtest/backtest.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { latenciesOf } from '../backtest/latencies.ts';
 import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
@@ -10,21 +8,23 @@ import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { bestConfig } from './bestConfig.ts';
 import { evidenceOf, intervalOfSum } from './evidence.ts';
-import { mayOpen, mayTune, openedBy } from './holdoutLaw.ts';
-import type { StudyHours } from './holdoutLaw.ts';
+import { mayOpen, mayTune, openedBy, type StudyHours } from './holdoutLaw.ts';
 import { configAt } from './parameters.ts';
 import { NEVER_PRUNED } from './pruner.ts';
 import { runNeighbours } from './neighbours.ts';
-import { Registry, trialsOf, trialsOn } from './registry.ts';
-import type { HoldoutRecord, NeighbourRecord, OpenedRecord, TrialRecord } from './registry.ts';
-import { digestOfData, readStudy, studyDigest } from './study.ts';
-import type { Study } from './study.ts';
-import { bestTrial, brokenConstraints, isFeasible, objectivesOf, runTrials } from './trials.ts';
-import type { StudyRun } from './trials.ts';
-import { trialsHere } from './trialExecutor.ts';
-import type { TrialExecutor } from './trialExecutor.ts';
-import { heldOutPieces, piecesOf, referencesOf, tuneTapes } from './tuneTapes.ts';
-import type { Piece, TuneTape } from './tuneTapes.ts';
+import {
+  Registry,
+  trialsOf,
+  trialsOn,
+  type HoldoutRecord,
+  type NeighbourRecord,
+  type OpenedRecord,
+  type TrialRecord,
+} from './registry.ts';
+import { digestOfData, readStudy, studyDigest, type Study } from './study.ts';
+import { bestTrial, brokenConstraints, isFeasible, objectivesOf, runTrials, type StudyRun } from './trials.ts';
+import { trialsHere, type TrialExecutor } from './trialExecutor.ts';
+import { heldOutPieces, piecesOf, referencesOf, tuneTapes, type Piece, type TuneTape } from './tuneTapes.ts';
 
 export type TuneOptions = {
   /** YAML of the study. */

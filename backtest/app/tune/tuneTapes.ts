@@ -2,15 +2,11 @@
 import { dirname, resolve } from 'node:path';
 import { recordFlow, rowsInShared } from '../../index.ts';
 
-import { isStoredTape, openStoredTape, openTape } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
-import { sourceFor } from '../backtest/backtestModel.ts';
-import type { Latencies, RowSource } from '../backtest/backtestModel.ts';
-import { cutAt, gapsOf, marketOf, spanOf } from '../backtest/market.ts';
-import type { OpenedTape, RecordedMarket } from '../backtest/market.ts';
+import { isStoredTape, openStoredTape, openTape, type Tape } from '../../../src/tape/index.ts';
+import { sourceFor, type Latencies, type RowSource } from '../backtest/backtestModel.ts';
+import { cutAt, gapsOf, marketOf, spanOf, type OpenedTape, type RecordedMarket } from '../backtest/market.ts';
 import type { ReferenceTapes } from '../backtest/hedgeRoutes.ts';
-import { withProgress } from '../../../src/messages/progress.ts';
-import type { OnShare, Progress } from '../../../src/messages/progress.ts';
+import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { MarketHours } from './registry.ts';
 import type { Study } from './study.ts';

@@ -1,6 +1,5 @@
 /** Text of `puntas tune`: sentences, and the best trials in a table of 80 columns. */
-import { tuningWords } from '../../index.ts';
-import type { Tuning } from '../../index.ts';
+import { tuningWords, type Tuning } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
 
 const WIDTH = 80;

@@ -2,8 +2,7 @@
  * Probability of backtest overfitting by combinatorially symmetric cross-validation (CSCV; Bailey, Borwein, López de
  * Prado, Zhu 2016; E11).
  */
-import { blockBootstrap } from '../../../src/core/index.ts';
-import type { BootstrapInterval, Random } from '../../../src/core/index.ts';
+import { blockBootstrap, type BootstrapInterval, type Random } from '../../../src/core/index.ts';
 import type { Results } from './outOfSample.ts';
 
 export type OverfittingOptions = {

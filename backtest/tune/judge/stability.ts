@@ -1,6 +1,16 @@
 /** Stability of an optimum: the results of its neighbors along every parameter. */
-import { cubeOf, countOf, holdsAt, pointAt, textOfPoint, valueAt } from '../search/space.ts';
-import type { Parameter, ParameterValue, Point, Space } from '../search/space.ts';
+import {
+  cubeOf,
+  countOf,
+  holdsAt,
+  pointAt,
+  textOfPoint,
+  valueAt,
+  type Parameter,
+  type ParameterValue,
+  type Point,
+  type Space,
+} from '../search/space.ts';
 
 /** Point next to the optimum, and the parameter that differs. */
 export type Neighbour = { readonly key: string; readonly point: Point };

@@ -2,8 +2,7 @@
  * Intervals for results of one configuration, by the stationary bootstrap, which resamples dependent spans together
  * (Politis, Romano 1994).
  */
-import { blockBootstrap } from '../../../src/core/index.ts';
-import type { BootstrapInterval, BootstrapOptions } from '../../../src/core/index.ts';
+import { blockBootstrap, type BootstrapInterval, type BootstrapOptions } from '../../../src/core/index.ts';
 import type { Measure } from './outOfSample.ts';
 
 /**

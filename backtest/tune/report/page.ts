@@ -1,9 +1,19 @@
 /** Page of a study: its result in words, evidence for and against the best in plots, and a table of all trials. */
-import { gainText, numberText } from '../../../src/pages/index.ts';
-import { html, NO_HTML } from '../../../src/pages/index.ts';
-import type { Html } from '../../../src/pages/index.ts';
-import { folded, pageWith, placesOf, PLOT_ADVICE, section, table, THEME_BUTTON } from '../../../src/pages/index.ts';
-import type { PageParts } from '../../../src/pages/index.ts';
+import {
+  gainText,
+  numberText,
+  html,
+  NO_HTML,
+  folded,
+  pageWith,
+  placesOf,
+  PLOT_ADVICE,
+  section,
+  table,
+  THEME_BUTTON,
+  type Html,
+  type PageParts,
+} from '../../../src/pages/index.ts';
 import { tuningFigures } from './plots.ts';
 import type { TunedTrial, Tuning } from './tuning.ts';
 import { share, tuningWords } from './words.ts';

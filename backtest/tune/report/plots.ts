@@ -2,8 +2,7 @@
  * Plots of a study: progress of the search, results of the best, value of a choice out of sample, and neighbors of the
  * best.
  */
-import type { Line, Plot } from '../../../src/pages/index.ts';
-import { rangeOf } from '../../../src/pages/index.ts';
+import { rangeOf, type Line, type Plot } from '../../../src/pages/index.ts';
 import type { Evidence, TunedParameter, TunedTrial, Tuning } from './tuning.ts';
 
 /** Plots under one heading, with a sentence on how to read them. */

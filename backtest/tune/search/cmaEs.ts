@@ -3,12 +3,9 @@
  * Hansen 2005). Choices are sampled by learned probabilities.
  */
 import type { Random } from '../../../src/core/index.ts';
-import { conditionOf, drawFrom, learn, roundNormal, widthOf } from './covariance.ts';
-import type { AdaptedNormal } from './covariance.ts';
-import { drawOf } from './search.ts';
-import type { Search, SearchOptions } from './search.ts';
-import { countOf, cubeOf, pointAt, textOfPoint } from './space.ts';
-import type { Parameter, Point, Space } from './space.ts';
+import { conditionOf, drawFrom, learn, roundNormal, widthOf, type AdaptedNormal } from './covariance.ts';
+import { drawOf, type Search, type SearchOptions } from './search.ts';
+import { countOf, cubeOf, pointAt, textOfPoint, type Parameter, type Point, type Space } from './space.ts';
 
 export type CmaEsOptions = SearchOptions & {
   /** Points of the first generation, rounded up to complete batches. Default: 4 + 3 ln(n). */

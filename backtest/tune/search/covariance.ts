@@ -2,10 +2,8 @@
  * Normal distribution of an evolution strategy, with its adaptation by generations (Hansen, "The CMA Evolution
  * Strategy: A Tutorial", 2016).
  */
-import { normal } from '../../../src/core/index.ts';
-import type { Random } from '../../../src/core/index.ts';
-import { symmetricEigen } from './symmetricEigen.ts';
-import type { Eigen } from './symmetricEigen.ts';
+import { normal, type Random } from '../../../src/core/index.ts';
+import { symmetricEigen, type Eigen } from './symmetricEigen.ts';
 
 /** Distribution; `learn` changes it. */
 export type AdaptedNormal = {

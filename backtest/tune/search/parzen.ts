@@ -1,8 +1,15 @@
 /** Parzen estimator: a mixture of a kernel around each given point and a uniform one, with sampling and density. */
-import { normalCumulative, normalQuantile } from '../../../src/core/index.ts';
-import type { Random } from '../../../src/core/index.ts';
-import { coordinateOf, countOf, holdsAt, valueAt } from './space.ts';
-import type { Parameter, ParameterValue, Point, Space } from './space.ts';
+import { normalCumulative, normalQuantile, type Random } from '../../../src/core/index.ts';
+import {
+  coordinateOf,
+  countOf,
+  holdsAt,
+  valueAt,
+  type Parameter,
+  type ParameterValue,
+  type Point,
+  type Space,
+} from './space.ts';
 
 /** Distribution over the points of a space. */
 export type Parzen = {

@@ -1,8 +1,6 @@
 /** Uniform sampling from the unit cube: the baseline of every search. */
-import { drawOf } from './search.ts';
-import type { Search, SearchOptions } from './search.ts';
-import { randomPoint } from './space.ts';
-import type { Space } from './space.ts';
+import { drawOf, type Search, type SearchOptions } from './search.ts';
+import { randomPoint, type Space } from './space.ts';
 
 /** Samples each point independently; values are only counted. */
 export function randomSearch(space: Space, { seed }: SearchOptions): Search {

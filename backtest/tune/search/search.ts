@@ -1,6 +1,5 @@
 /** Interface of searches, which propose points and receive their values. */
-import { randomOf } from '../../../src/core/index.ts';
-import type { Random } from '../../../src/core/index.ts';
+import { randomOf, type Random } from '../../../src/core/index.ts';
 import type { Point } from './space.ts';
 
 /**

@@ -3,8 +3,7 @@ import { cmaEsSearch } from './cmaEs.ts';
 import { randomSearch } from './randomSearch.ts';
 import type { Search, SearchName, SearchOptions } from './search.ts';
 import { sobolSearch } from './sobolSearch.ts';
-import { flawOfSpace } from './space.ts';
-import type { Space } from './space.ts';
+import { flawOfSpace, type Space } from './space.ts';
 import { tpeSearch } from './tpe.ts';
 
 export const SEARCHES: Readonly<Record<SearchName, (space: Space, options: SearchOptions) => Search>> = {

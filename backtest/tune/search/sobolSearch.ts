@@ -1,9 +1,7 @@
 /** Sobol sequence, scrambled by the seed: every section of it fills the unit cube more evenly than random points. */
 import { directionNumbers, SOBOL_DIMENSIONS } from './directionNumbers.ts';
-import { drawOf } from './search.ts';
-import type { Search, SearchOptions } from './search.ts';
-import { pointAt } from './space.ts';
-import type { Space } from './space.ts';
+import { drawOf, type Search, type SearchOptions } from './search.ts';
+import { pointAt, type Space } from './space.ts';
 
 /** Proposes the points of the sequence in order; values are only counted. */
 export function sobolSearch(space: Space, { seed }: SearchOptions): Search {

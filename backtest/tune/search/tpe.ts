@@ -3,11 +3,9 @@
  * for all parameters jointly (Falkner et al. 2018).
  */
 import { parzenOf } from './parzen.ts';
-import { drawOf } from './search.ts';
-import type { Search, SearchOptions } from './search.ts';
+import { drawOf, type Search, type SearchOptions } from './search.ts';
 import { scrambledSobol } from './sobolSearch.ts';
-import { countOf, pointAt, textOfPoint } from './space.ts';
-import type { Point, Space } from './space.ts';
+import { countOf, pointAt, textOfPoint, type Point, type Space } from './space.ts';
 
 export type TpeOptions = SearchOptions & {
   /** Points of a Sobol sequence before the first estimate. Default: 10. */

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
 import { TailedLines } from '../../guard/index.ts';
 import { appendLineDurably } from '../../live/files/durableFiles.ts';
-import { ACTION_NAMES } from './actions.ts';
-import type { ActionAsk, ActionEnd, ActionName, ActionVia } from './actions.ts';
+import { ACTION_NAMES, type ActionAsk, type ActionEnd, type ActionName, type ActionVia } from './actions.ts';
 
 export type ActionEntry = ActionEnd & {
   readonly id: string;

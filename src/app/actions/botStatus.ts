@@ -2,22 +2,28 @@
  * `puntas status`: process state, quotes, holdings, profit, use of each limit, and active stops of a bot. Reads only
  * its state directory.
  */
-import { pairOf, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
-import type { Clock, Instrument, LimitUse, Millis, Order, Side, Snapshot } from '../../core/index.ts';
+import {
+  pairOf,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  type Clock,
+  type Instrument,
+  type LimitUse,
+  type Millis,
+  type Order,
+  type Side,
+  type Snapshot,
+} from '../../core/index.ts';
 import { diskProblem } from '../../live/files/diskRoom.ts';
 import type { DiskTrouble } from '../../live/files/diskTrouble.ts';
-import { ordersSeenIn } from '../../live/safety/ordersSeen.ts';
-import type { OrdersSeen } from '../../live/safety/ordersSeen.ts';
-import { actionsIn } from './actionJournal.ts';
-import type { ActionEntry } from './actionJournal.ts';
+import { ordersSeenIn, type OrdersSeen } from '../../live/safety/ordersSeen.ts';
+import { actionsIn, type ActionEntry } from './actionJournal.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
-import { holdersOf, lifeOf } from '../inspect/botLife.ts';
-import type { BotLife, HeldBy } from '../inspect/botLife.ts';
+import { holdersOf, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
-import { lastMoment, profitAt } from '../inspect/profitNow.ts';
-import type { ProfitNow } from '../inspect/profitNow.ts';
-import { shownProfit } from '../../messages/shownProfit.ts';
-import type { PrintedProfit } from '../../messages/shownProfit.ts';
+import { lastMoment, profitAt, type ProfitNow } from '../inspect/profitNow.ts';
+import { shownProfit, type PrintedProfit } from '../../messages/shownProfit.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */

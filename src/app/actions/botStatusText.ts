@@ -1,6 +1,5 @@
 /** Text of a bot's status: normally at most fifteen rows of eighty columns. */
-import { moneyOf, shortDecimal } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
+import { moneyOf, shortDecimal, type Millis } from '../../core/index.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { holderText } from '../inspect/botLife.ts';
 import { profitSentenceOf, signedCents } from '../../messages/shownProfit.ts';

@@ -9,12 +9,17 @@ import { askReload } from '../inspect/askReload.ts';
 import { lifeOf } from '../inspect/botLife.ts';
 import { latchHalt } from '../inspect/halt.ts';
 import { reduce } from '../inspect/stateCommands.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { noteAction } from './actionJournal.ts';
-import { checkedAsk, stateDirOf } from './actions.ts';
-import type { ActionAsk, ActionEnd, PauseAsk, ReloadActionAsk } from './actions.ts';
+import {
+  checkedAsk,
+  stateDirOf,
+  type ActionAsk,
+  type ActionEnd,
+  type PauseAsk,
+  type ReloadActionAsk,
+} from './actions.ts';
 import { askBot } from '../inspect/askBot.ts';
 import { flatten } from './flatten.ts';
 import { fileOf } from './previewAction.ts';

@@ -1,14 +1,12 @@
 /** Flattening of all inventory by the hedger: the estimated cost, and the request. */
-import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
+import { money, moneyOf, textOfMoney, amountToHedge, compareRoutes, type Millis } from '../../core/index.ts';
 import { bookRoute, hedgeViewOf } from '../../hedge/index.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
 import { lastConfigOf } from '../inspect/halt.ts';
 import { lifeOf } from '../inspect/botLife.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import { hedgePlanOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import type { FlattenAsk } from './actions.ts';

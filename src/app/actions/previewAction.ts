@@ -5,16 +5,13 @@ import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import { askReload } from '../inspect/askReload.ts';
-import { holdersOf, holderText, lifeOf } from '../inspect/botLife.ts';
-import type { BotLife } from '../inspect/botLife.ts';
-import { replayedMoment } from '../inspect/explain.ts';
+import { holdersOf, holderText, lifeOf, type BotLife } from '../inspect/botLife.ts';
+import { replayedMoment, type ReplayedMoment } from '../inspect/explain.ts';
 import { timeText } from '../../messages/timeText.ts';
-import type { ReplayedMoment } from '../inspect/explain.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import { nextPreview, quotesBeside } from '../run/nextQuotes.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { checkedAsk, stateDirOf } from './actions.ts';
-import type { ActionAsk, ActionName, ActionPreview } from './actions.ts';
+import { checkedAsk, stateDirOf, type ActionAsk, type ActionName, type ActionPreview } from './actions.ts';
 import { costOfFlatten } from './flatten.ts';
 
 /**

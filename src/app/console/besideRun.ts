@@ -6,8 +6,7 @@ import { CONSOLE_AGENT } from '../../monitor/index.ts';
 import type { ShownBot, ShownBudgets, ShownEvent, ShownHalt } from '../../console/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { latchIn, liftedIn } from '../../live/safety/latch.ts';
-import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
-import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { holdersOf } from '../inspect/botLife.ts';
 
 /** Time without a heartbeat after which the bot counts as silent; a running bot writes one every second. */

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConsoleSettings } from '../../config.ts';
 import type { AccessEvent, ConsoleAccess, ShownEvent } from '../../console/index.ts';
-import { textOfError } from '../../core/index.ts';
-import type { Clock, Millis } from '../../core/index.ts';
+import { textOfError, type Clock, type Millis } from '../../core/index.ts';
 import { readSecretFile } from '../../wiring/secretFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 

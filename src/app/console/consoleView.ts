@@ -13,8 +13,13 @@ import {
   textOfAmount,
   textOfMoney,
   textOfPrice,
+  type LimitUse,
+  type Millis,
+  type Money,
+  type Order,
+  type Side,
+  type Snapshot,
 } from '../../core/index.ts';
-import type { LimitUse, Millis, Money, Order, Side, Snapshot } from '../../core/index.ts';
 import type {
   ConsoleView,
   DepthRow,

@@ -1,9 +1,7 @@
 /** Profit by UTC hour and day for the page of the console process. */
-import { approximately } from '../../core/index.ts';
-import type { LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
+import { approximately, type LedgerEntry, type Millis, type Money, type ProfitSinceOpening } from '../../core/index.ts';
 import type { ShownHour } from '../../console/index.ts';
-import { earnedBy, profitBy } from '../inspect/ledgerProfit.ts';
-import type { BookNames, EarnedSums, ProfitSums } from '../inspect/ledgerProfit.ts';
+import { earnedBy, profitBy, type BookNames, type EarnedSums, type ProfitSums } from '../inspect/ledgerProfit.ts';
 
 type Periods = { readonly hours: Sums; readonly days: Sums };
 type Sums = ReadonlyMap<Millis, Readonly<ProfitSums>>;

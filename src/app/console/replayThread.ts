@@ -2,8 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { textOfError } from '../../core/index.ts';
 import { realClock } from '../../live/realClock.ts';
-import { ConsoleReplayer } from './consoleReplayer.ts';
-import type { ReplayedBot } from './consoleReplayer.ts';
+import { ConsoleReplayer, type ReplayedBot } from './consoleReplayer.ts';
 import type { FromReplays, ToReplays } from './replays.ts';
 
 const replayer = new ConsoleReplayer(workerData as ReplayedBot, realClock());

@@ -5,11 +5,9 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { textOfError } from '../../core/index.ts';
-import type { Clock } from '../../core/index.ts';
+import { textOfError, type Clock } from '../../core/index.ts';
 import type { ActionAsk } from '../actions/actions.ts';
-import { ConsoleReplayer } from './consoleReplayer.ts';
-import type { PastAsk, ReplayedBot } from './consoleReplayer.ts';
+import { ConsoleReplayer, type PastAsk, type ReplayedBot } from './consoleReplayer.ts';
 
 export type ToReplays =
   | { readonly id: number; readonly kind: 'past'; readonly ask: PastAsk }

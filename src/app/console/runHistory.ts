@@ -2,18 +2,21 @@
  * Chart and list data collected during a replay: points of market and account, fills with markouts, events, queue
  * positions.
  */
-import { approximately, signOf, textOfMoney, textOfPrice } from '../../core/index.ts';
-import type {
-  Depth,
-  Engine,
-  EngineEvent,
-  EngineNews,
-  Fill,
-  Instrument,
-  Millis,
-  Order,
-  ProfitSinceOpening,
-  Snapshot,
+import {
+  approximately,
+  signOf,
+  textOfMoney,
+  textOfPrice,
+  type Depth,
+  type Engine,
+  type EngineEvent,
+  type EngineNews,
+  type Fill,
+  type Instrument,
+  type Millis,
+  type Order,
+  type ProfitSinceOpening,
+  type Snapshot,
 } from '../../core/index.ts';
 import type { ConsoleHistory, ShownEvent, ShownFill, SideMarkout } from '../../console/index.ts';
 import type { Log } from '../../live/log.ts';

@@ -3,13 +3,10 @@
  * point in time.
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
-import { recordedConfig } from '../../config.ts';
-import type { Config } from '../../config.ts';
+import { recordedConfig, type Config } from '../../config.ts';
 import type { RecordingLine } from '../../live/recording/recording.ts';
-import { followRecording } from '../../live/recording/recordings.ts';
-import type { RecordedRun, RecordingPieces } from '../../live/recording/recordings.ts';
-import { lineReader, Replaying } from '../../live/replay/replay.ts';
-import type { Replayed } from '../../live/replay/replay.ts';
+import { followRecording, type RecordedRun, type RecordingPieces } from '../../live/recording/recordings.ts';
+import { lineReader, Replaying, type Replayed } from '../../live/replay/replay.ts';
 import { Seen } from '../inspect/explain.ts';
 import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';

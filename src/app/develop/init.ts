@@ -14,19 +14,21 @@ import {
   rateCeil,
   instrumentOf,
   textOfMoney,
+  type AvailableBook,
+  type Clock,
+  type Exchange,
+  type Money,
+  type Price,
 } from '../../core/index.ts';
-import type { AvailableBook, Clock, Exchange, Money, Price } from '../../core/index.ts';
 import { plainLadder } from '../../../strategies/index.ts';
-import { loadConfig } from '../../config.ts';
-import type { Config } from '../../config.ts';
+import { loadConfig, type Config } from '../../config.ts';
 import { FLOW_PROFILES } from '../../sandbox/index.ts';
 import { readBookRow, readOpening, readRules } from '../../live/loop/opening.ts';
 import type { Rules } from '../../live/rules.ts';
 import type { Log } from '../../live/log.ts';
 import { check } from '../inspect/check.ts';
 import { wrapped } from '../../messages/wrapped.ts';
-import { clientOf, publicClientOf } from '../../wiring/bot.ts';
-import type { VenueAccess } from '../../wiring/bot.ts';
+import { clientOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { readShipped, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { remoteAccess, withVenue } from '../../wiring/venue.ts';
@@ -43,8 +45,10 @@ import {
   quoteQuestions,
   targetQuestion,
   twoDigits,
+  type MarketRead,
+  type InitQuestion,
+  type QuestionName,
 } from './initQuestions.ts';
-import type { MarketRead, InitQuestion, QuestionName } from './initQuestions.ts';
 
 export type InitOptions = {
   readonly file: string;

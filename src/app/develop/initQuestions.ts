@@ -7,8 +7,12 @@ import {
   moneyOfValue,
   textOfMoney,
   valueOf,
+  type Amount,
+  type Balance,
+  type Instrument,
+  type Money,
+  type Price,
 } from '../../core/index.ts';
-import type { Amount, Balance, Instrument, Money, Price } from '../../core/index.ts';
 import { configSchema } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
 

@@ -10,17 +10,20 @@ import {
   textOfMoney,
   textOfPrice,
   valueOf,
+  type Instrument,
+  type Money,
+  type NormalizedLevel,
+  type Price,
+  type Side,
+  type VenueClient,
 } from '../../core/index.ts';
-import type { Instrument, Money, NormalizedLevel, Price, Side, VenueClient } from '../../core/index.ts';
-import { externalReferenceOf, readsPerMinute } from '../../config.ts';
-import type { Config } from '../../config.ts';
+import { externalReferenceOf, readsPerMinute, type Config } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
 import { localRemedyOf } from '../../messages/exits.ts';
-import { finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 

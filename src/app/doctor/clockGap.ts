@@ -3,8 +3,7 @@
  * bounds.
  */
 import type { Millis, Observation } from '../../core/index.ts';
-import { finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 

@@ -1,24 +1,20 @@
 /** `puntas doctor`: checks every requirement of a live bot in advance, with a remedy for each finding. */
-import { sleep } from '../../core/index.ts';
-import type { Clock, Observation, VenueClient } from '../../core/index.ts';
+import { sleep, type Clock, type Observation, type VenueClient } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
 import { openHedgeOf } from '../../live/state/stateLook.ts';
-import { previewNow } from '../inspect/previewNow.ts';
-import type { PreviewNow } from '../inspect/previewNow.ts';
+import { previewNow, type PreviewNow } from '../inspect/previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';
-import { clientOf, marketStreamOf, publicClientOf } from '../../wiring/bot.ts';
-import type { VenueAccess } from '../../wiring/bot.ts';
+import { clientOf, marketStreamOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { FeesTooHigh } from '../../wiring/usageError.ts';
 import { remoteAccess, withVenue } from '../../wiring/venue.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { balanceFindings, bookFindings, budgetFindings, feeFindings, feesTooHigh, keyFindings } from './account.ts';
 import { ClockGap } from './clockGap.ts';
 import { encryptionFindings } from './encryption.ts';
-import { brokenOff, finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { brokenOff, finding, type Finding } from './finding.ts';
 import { alive, diskFindings, portFindings, sentinelFinding, stateFindings } from './machine.ts';
 import { planTrial, tryOrder } from './trialOrder.ts';
 

@@ -2,8 +2,7 @@
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { RemoteSettings } from '../../config.ts';
-import { finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 

@@ -2,24 +2,20 @@
 import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { sleep } from '../../core/index.ts';
-import type { Clock } from '../../core/index.ts';
+import { sleep, type Clock } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { diskRoom } from '../../live/files/diskRoom.ts';
 import { diskAdvice, diskTroubleOf, syncTimes } from '../../live/files/diskTrouble.ts';
 import { assertStateDirTrusted, nearestFolder } from '../../live/files/stateDir.ts';
-import { isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
-import type { HeartbeatRecord, Whose } from '../../live/safety/heartbeat.ts';
+import { isThere, readHeartbeat, type HeartbeatRecord, type Whose } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { ownerText } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
 import { lookInto } from '../../live/state/stateLook.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
-import { brokenOff, finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { brokenOff, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 

@@ -3,18 +3,30 @@
  * then canceled and verified.
  */
 import { unverified } from '../../live/loop/loopOptions.ts';
-import { bestOf, fundsFor, moneyOfAmount, moneyOfValue, textOfMoney, textOfPrice, valueOf } from '../../core/index.ts';
-import type { Amount, Clock, EngineNews, Instrument, Millis, Price, Side } from '../../core/index.ts';
+import {
+  bestOf,
+  fundsFor,
+  moneyOfAmount,
+  moneyOfValue,
+  textOfMoney,
+  textOfPrice,
+  valueOf,
+  type Amount,
+  type Clock,
+  type EngineNews,
+  type Instrument,
+  type Millis,
+  type Price,
+  type Side,
+} from '../../core/index.ts';
 import { loneOrder } from '../../../strategies/index.ts';
 import type { Config } from '../../config.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
 import { cancelCommand } from '../run/whatLives.ts';
 import { BotProcess } from '../run/botProcess.ts';
 import type { RunOptions } from '../run/runOptions.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
-import { brokenOff, finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
+import { brokenOff, finding, type Finding } from './finding.ts';
 
 const { pass, warn, fail } = finding;
 const CHECK = 'order';

@@ -1,8 +1,7 @@
 /**
  * Request to a running bot through its state directory: written, awaited, and withdrawn if the bot does not accept it.
  */
-import { sleep } from '../../core/index.ts';
-import type { Clock, Millis } from '../../core/index.ts';
+import { sleep, type Clock, type Millis } from '../../core/index.ts';
 import { isThere, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 

@@ -1,11 +1,9 @@
 /** Whether a bot runs, from its state directory: heartbeat, process, and active stops. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { textOfMoney } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
+import { textOfMoney, type Millis } from '../../core/index.ts';
 import { botClockIn, HEARTBEAT_FILES, isThere, readHeartbeat } from '../../live/safety/heartbeat.ts';
-import { flattenIn } from '../../live/safety/flatten.ts';
-import type { Flatten } from '../../live/safety/flatten.ts';
+import { flattenIn, type Flatten } from '../../live/safety/flatten.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
 

@@ -3,14 +3,22 @@
  * Places nothing.
  */
 import { stringify } from 'yaml';
-import { describeTier, needsOperator, ratePercent, textOfAmount, textOfPrice } from '../../core/index.ts';
-import type { Amount, Clock, Instrument, NormalizedLevel, Preview } from '../../core/index.ts';
+import {
+  describeTier,
+  needsOperator,
+  ratePercent,
+  textOfAmount,
+  textOfPrice,
+  type Amount,
+  type Clock,
+  type Instrument,
+  type NormalizedLevel,
+  type Preview,
+} from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { latchIn } from '../../live/safety/latch.ts';
-import type { Halt } from '../../live/safety/latch.ts';
+import { latchIn, type Halt } from '../../live/safety/latch.ts';
 import { readRules } from '../../live/loop/opening.ts';
-import { clientOf } from '../../wiring/bot.ts';
-import type { VenueAccess } from '../../wiring/bot.ts';
+import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { previewNow } from './previewNow.ts';
 

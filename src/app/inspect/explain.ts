@@ -3,24 +3,26 @@
  * affect a running bot.
  */
 import { existsSync } from 'node:fs';
-import { bidOrAsk, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
-import type {
-  Amount,
-  Clock,
-  Decided,
-  Engine,
-  EngineEvent,
-  Fair,
-  HedgeRow,
-  Instrument,
-  Level,
-  Millis,
-  RegimeState,
-  Snapshot,
-  Step,
+import {
+  bidOrAsk,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  type Amount,
+  type Clock,
+  type Decided,
+  type Engine,
+  type EngineEvent,
+  type Fair,
+  type HedgeRow,
+  type Instrument,
+  type Level,
+  type Millis,
+  type RegimeState,
+  type Snapshot,
+  type Step,
 } from '../../core/index.ts';
-import { recordedConfig } from '../../config.ts';
-import type { Config } from '../../config.ts';
+import { recordedConfig, type Config } from '../../config.ts';
 import type { Rules } from '../../live/rules.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';

@@ -1,15 +1,21 @@
 /** `puntas export` of a state: its fills or its ledger as one CSV or Parquet file, for taxes and analysis. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { pairOf } from '../../core/index.ts';
-import type { Clock, LedgerEntry, Millis } from '../../core/index.ts';
+import { pairOf, type Clock, type LedgerEntry, type Millis } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
-import type { LedgerFile } from '../../live/state/ledgerFile.ts';
-import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
+import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { written } from '../../wiring/outFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { csvHead, csvLine, ENTRY_COLUMNS, entryRows, FILL_COLUMNS, bookedFill, parquetOf } from './ledgerTables.ts';
-import type { Column } from './ledgerTables.ts';
+import {
+  csvHead,
+  csvLine,
+  ENTRY_COLUMNS,
+  entryRows,
+  FILL_COLUMNS,
+  bookedFill,
+  parquetOf,
+  type Column,
+} from './ledgerTables.ts';
 
 export type LedgerExport = {
   readonly rows: 'fills' | 'ledger';

@@ -3,10 +3,8 @@
  * bot or after it ended.
  */
 import { existsSync } from 'node:fs';
-import { sleep } from '../../core/index.ts';
-import type { Clock, Exchange, Millis, Outcome } from '../../core/index.ts';
-import { recordedConfig } from '../../config.ts';
-import type { Config } from '../../config.ts';
+import { sleep, type Clock, type Exchange, type Millis, type Outcome } from '../../core/index.ts';
+import { recordedConfig, type Config } from '../../config.ts';
 import { cancelAll, cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { readHeartbeat } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
@@ -16,13 +14,11 @@ import { ConnectivityLog } from '../../live/connectivityLog.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
 import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
-import { clientOf } from '../../wiring/bot.ts';
-import type { VenueAccess } from '../../wiring/bot.ts';
+import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 export type Halted = { readonly text: string; readonly code: number; readonly isLatched: boolean };
 

@@ -4,8 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
-import { pairOf } from '../../core/index.ts';
-import type { HedgeLine, HedgeRow } from '../../core/index.ts';
+import { pairOf, type HedgeLine, type HedgeRow } from '../../core/index.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import { UsageError } from '../../wiring/usageError.ts';

@@ -3,21 +3,33 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { CAUSES, causesFrom, causesOf, money, moneyOf, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
-import type { Cause, Causes, Clock, LedgerEntry, Millis, Money } from '../../core/index.ts';
+import {
+  CAUSES,
+  causesFrom,
+  causesOf,
+  money,
+  moneyOf,
+  pairOf,
+  sumOfCauses,
+  textOfMoney,
+  type Cause,
+  type Causes,
+  type Clock,
+  type LedgerEntry,
+  type Millis,
+  type Money,
+} from '../../core/index.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
-import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
-import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { ledgerAt } from './exportLedger.ts';
 import { partsText, profitSentence, shownProfit } from '../../messages/shownProfit.ts';
 import { bookedTrade } from './ledgerProfit.ts';
-import { lastMoment, profitAt } from './profitNow.ts';
-import type { ProfitNow } from './profitNow.ts';
+import { lastMoment, profitAt, type ProfitNow } from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';

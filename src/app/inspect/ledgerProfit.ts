@@ -3,8 +3,16 @@
  * marked at the last fill.
  */
 import { midPriceOf } from '../../messages/shownProfit.ts';
-import { money, moneyOf, multiplyMoneyFloor } from '../../core/index.ts';
-import type { Cause, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
+import {
+  money,
+  moneyOf,
+  multiplyMoneyFloor,
+  type Cause,
+  type LedgerEntry,
+  type Millis,
+  type Money,
+  type ProfitSinceOpening,
+} from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 
 export type BookNames = { readonly book: string; readonly major: string; readonly minor: string };

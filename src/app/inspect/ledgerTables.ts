@@ -1,10 +1,18 @@
 /** Ledger entries and fills as tables: one list of columns each for CSV and Parquet, with exact digits. */
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { MONEY_DECIMALS, money, moneyOf, pairOrNull, textOfMoney } from '../../core/index.ts';
-import type { Cause, LedgerEntry, Millis, Money } from '../../core/index.ts';
-import { bookedTrade, isOfBook } from './ledgerProfit.ts';
-import type { BookedTrade, BookNames } from './ledgerProfit.ts';
+import {
+  MONEY_DECIMALS,
+  money,
+  moneyOf,
+  pairOrNull,
+  textOfMoney,
+  type Cause,
+  type LedgerEntry,
+  type Millis,
+  type Money,
+} from '../../core/index.ts';
+import { bookedTrade, isOfBook, type BookedTrade, type BookNames } from './ledgerProfit.ts';
 
 /** Column of a table: times are UTC in ms, money is exact; `null` for an empty cell. */
 export type Column<R> = { readonly name: string } & (

@@ -1,6 +1,16 @@
 /** Quotes that a configuration would place now: an engine with a start's data that places nothing. */
-import { moneyOf, pairOf, textOfMoney } from '../../core/index.ts';
-import type { Balance, Clock, Exchange, Money, OrderReport, Preview, RiskContext } from '../../core/index.ts';
+import {
+  moneyOf,
+  pairOf,
+  textOfMoney,
+  type Balance,
+  type Clock,
+  type Exchange,
+  type Money,
+  type OrderReport,
+  type Preview,
+  type RiskContext,
+} from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { readOpening } from '../../live/loop/opening.ts';

@@ -4,8 +4,7 @@ import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { replayedMoment } from './explain.ts';
-import type { ReplayedMoment } from './explain.ts';
+import { replayedMoment, type ReplayedMoment } from './explain.ts';
 
 export type ProfitNow = { readonly sinceOpening: ProfitSinceOpening; readonly run: Profit | null };
 

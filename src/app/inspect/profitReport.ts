@@ -1,13 +1,32 @@
 /** `puntas report`: profit of the bot's book by day, from the ledger, as text or data. */
-import { CAUSES, causesFrom, money, pairOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
-import type { Causes, LedgerEntry, Millis, Money, ProfitSinceOpening } from '../../core/index.ts';
+import {
+  CAUSES,
+  causesFrom,
+  money,
+  pairOf,
+  sumOfCauses,
+  textOfMoney,
+  type Causes,
+  type LedgerEntry,
+  type Millis,
+  type Money,
+  type ProfitSinceOpening,
+} from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { partsText, profitSentence, shownProfit } from '../../messages/shownProfit.ts';
-import { bookedTrade, inTime, isBeginning, isOfBook, earnedBy, profitBy } from './ledgerProfit.ts';
-import type { BookNames, EarnedSums } from './ledgerProfit.ts';
+import {
+  bookedTrade,
+  inTime,
+  isBeginning,
+  isOfBook,
+  earnedBy,
+  profitBy,
+  type BookNames,
+  type EarnedSums,
+} from './ledgerProfit.ts';
 import type { ProfitNow } from './profitNow.ts';
 import { timeText } from '../../messages/timeText.ts';
 

@@ -16,10 +16,8 @@ import {
   type PageParts,
   type Plot,
 } from '../../pages/index.ts';
-import { approximately, textOfMoney } from '../../core/index.ts';
-import type { Money } from '../../core/index.ts';
-import { dayText, minuteOf, notesOf, daysText } from './profitReport.ts';
-import type { ProfitDay, ProfitReport } from './profitReport.ts';
+import { approximately, textOfMoney, type Money } from '../../core/index.ts';
+import { dayText, minuteOf, notesOf, daysText, type ProfitDay, type ProfitReport } from './profitReport.ts';
 
 /** Returns the HTML with library, style and script inside; all texts of the ledger are escaped. */
 export function profitPage(report: ProfitReport, parts: PageParts): string {

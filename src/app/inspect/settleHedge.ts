@@ -1,19 +1,26 @@
 /**
  * `puntas hedges settle`: evidence about a hedge that cannot be looked up, and the operator's statement of its outcome.
  */
-import { CAUSES, money, moneyOf, sumOfCauses, textOfMoney } from '../../core/index.ts';
-import type { Balance, Clock, LedgerEntry, Money } from '../../core/index.ts';
+import {
+  CAUSES,
+  money,
+  moneyOf,
+  sumOfCauses,
+  textOfMoney,
+  type Balance,
+  type Clock,
+  type LedgerEntry,
+  type Money,
+} from '../../core/index.ts';
 import { outcomeFromBalances, conversionOf } from '../../hedge/index.ts';
-import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
-import type { LedgerFile } from '../../live/state/ledgerFile.ts';
+import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { lineOf } from '../../live/recording/recording.ts';
 import { readRecording, recordingsIn } from '../../live/recording/recordings.ts';
 import type { MailMessage } from '../../live/mailbox/kinds.ts';
 import { NumberedMailbox } from '../../live/mailbox/mailbox.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { hedgesIn, linesOf } from './hedges.ts';
-import type { ToldHedge } from './hedges.ts';
+import { hedgesIn, linesOf, type ToldHedge } from './hedges.ts';
 
 export type SettleAsk = Pick<MailMessage<'settle'>, 'id' | 'as' | 'reason' | 'by'>;
 type Seen = { readonly at: number; readonly totals: ReadonlyMap<string, Money> };

@@ -1,8 +1,7 @@
 /** `puntas replay`, `puntas reduce` and `puntas resume` on a state directory. */
 import { existsSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
-import { isPositionLimitReason } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
+import { isPositionLimitReason, type Millis } from '../../core/index.ts';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import { pauseAt } from '../../live/safety/pauseWatch.ts';
@@ -12,8 +11,7 @@ import { engineOf } from '../../wiring/bot.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 /**
  * Replays recorded runs (the last one, or all) and prints for each whether every command is the same. Returns `true` if

@@ -1,12 +1,9 @@
 /** The candidate of a promotion and its text at each stage: on paper with its own state, with the smallest sizes in the live file, and in full. */
 import { dirname, join, resolve } from 'node:path';
-import { isMap, isScalar, parseDocument } from 'yaml';
-import type { Document } from 'yaml';
-import { loadConfig } from '../../config.ts';
-import type { Config } from '../../config.ts';
+import { isMap, isScalar, parseDocument, type Document } from 'yaml';
+import { loadConfig, type Config } from '../../config.ts';
 import { textOfMoney } from '../../core/index.ts';
-import { tunedEvidenceIn, withoutEvidence } from './tunedEvidence.ts';
-import type { TunedEvidence } from './tunedEvidence.ts';
+import { tunedEvidenceIn, withoutEvidence, type TunedEvidence } from './tunedEvidence.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { movePaths } from '../../wiring/movedPaths.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
@@ -15,8 +12,7 @@ import { VENUES } from '../../wiring/venueRegistry.ts';
 import type { LastTraded } from './promotionJudge.ts';
 import type { OpenPromotion } from './standing.ts';
 import { tradingDigest } from './tradingDigest.ts';
-import { scaledSizes, smallestAmount } from './smallestSizes.ts';
-import type { SmallestAmount } from './smallestSizes.ts';
+import { scaledSizes, smallestAmount, type SmallestAmount } from './smallestSizes.ts';
 
 export type Candidate = {
   /** Absolute path. */

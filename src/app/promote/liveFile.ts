@@ -11,8 +11,8 @@ import {
   renameSync,
   rmSync,
   statSync,
+  type Stats,
 } from 'node:fs';
-import type { Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder, writeDurably } from '../../live/files/durableFiles.ts';
 import { digestOf } from '../run/reloading.ts';

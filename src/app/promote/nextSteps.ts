@@ -4,8 +4,7 @@ import { lifeOf } from '../inspect/botLife.ts';
 import { shellWord } from '../../messages/ownCommand.ts';
 import { paperFile } from './candidate.ts';
 import { readableConfig } from './runningBot.ts';
-import { inPlace } from './standing.ts';
-import type { Standing } from './standing.ts';
+import { inPlace, type Standing } from './standing.ts';
 
 export type Steps = {
   readonly liveFile: string;

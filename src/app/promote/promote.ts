@@ -13,8 +13,8 @@ import {
   samePlace,
   smallestText,
   wholeText,
+  type Candidate,
 } from './candidate.ts';
-import type { Candidate } from './candidate.ts';
 import type { StageCheck } from './promotionJudge.ts';
 import { keptCopy, liveTextOf, textOfCopy } from './liveFile.ts';
 import {
@@ -26,14 +26,15 @@ import {
   finishPending,
   signature,
   told,
+  type Begun,
+  type Promoted,
+  type PromoteOptions,
 } from './promoteCommand.ts';
-import type { Begun, Promoted, PromoteOptions } from './promoteCommand.ts';
 import { journalOf, noteInJournal, nothingToGoBack, promotionJournal, promotionsDir } from './promotionJournal.ts';
 import type { ApprovedRecord, PromotionRecord, Stage } from './records.ts';
 import { tradingDigest } from './tradingDigest.ts';
 import { takenUp } from './runningBot.ts';
-import type { OpenPromotion, Standing } from './standing.ts';
-import { inPlace } from './standing.ts';
+import { inPlace, type OpenPromotion, type Standing } from './standing.ts';
 
 /** Returns the options of a command, with reason and operator name as the journal stores them. @throws UsageError if one is missing. */
 export function promoteOptions(asked: Omit<PromoteOptions, 'dir'> & { readonly needsReason: boolean }): PromoteOptions {

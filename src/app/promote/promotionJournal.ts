@@ -9,8 +9,7 @@ import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { liveTextOf, realPlace } from './liveFile.ts';
 import type { PromotionRecord } from './records.ts';
-import { after, NOTHING } from './standing.ts';
-import type { Standing } from './standing.ts';
+import { after, NOTHING, type Standing } from './standing.ts';
 
 /** Returns the folder next to a file: `my.promotions` for `my.yaml`, and `my.yml.promotions` for `my.yml`. */
 const dirBeside = (file: string): string => join(dirname(file), `${basename(file, '.yaml')}.promotions`);

@@ -1,8 +1,7 @@
 /** The running bot of a live file: reloads the file, and reports whether the bot has its configuration. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { configChanges, recordedConfig } from '../../config.ts';
-import type { Config } from '../../config.ts';
+import { configChanges, recordedConfig, type Config } from '../../config.ts';
 import type { Clock, Millis } from '../../core/index.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { carryOutReload } from '../actions/carryOut.ts';

@@ -1,7 +1,6 @@
 /** Smallest order sizes that a book accepts, and the sizes of a configuration in that proportion. */
 import type { Config } from '../../config.ts';
-import { money, moneyOf, textOfMoney } from '../../core/index.ts';
-import type { Money } from '../../core/index.ts';
+import { money, moneyOf, textOfMoney, type Money } from '../../core/index.ts';
 import type { LastTraded } from './promotionJudge.ts';
 
 export type SmallestAmount = {

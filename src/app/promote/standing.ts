@@ -1,7 +1,13 @@
 /** State of the promotions of one live file, from their journal: a state machine in which no stage can be skipped. */
 import type { Millis } from '../../core/index.ts';
-import { STAGES } from './records.ts';
-import type { ApprovedRecord, CheckedRecord, PromotionRecord, Stage, StartedRecord } from './records.ts';
+import {
+  STAGES,
+  type ApprovedRecord,
+  type CheckedRecord,
+  type PromotionRecord,
+  type Stage,
+  type StartedRecord,
+} from './records.ts';
 
 export type OpenPromotion = {
   readonly started: StartedRecord;

@@ -2,11 +2,9 @@
  * Child process of a run, the console: without possible secrets in its environment, restarted when it dies, ended with
  * the run.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { textOfError } from '../../core/index.ts';
-import type { Clock, Millis, Timer } from '../../core/index.ts';
+import { textOfError, type Clock, type Millis, type Timer } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
 
 export type BesideOptions = {

@@ -1,35 +1,35 @@
 /** The process of `puntas run`: opens the state, trades until it is stopped, cancels all orders and returns the result. */
 import type { Config } from '../../config.ts';
-import { describeTier } from '../../core/index.ts';
-import type { Clock, Millis, Snapshot, VenueClient } from '../../core/index.ts';
+import { describeTier, type Clock, type Millis, type Snapshot, type VenueClient } from '../../core/index.ts';
 import { NumberedMailbox, ReloadBox, RequestBox } from '../../live/mailbox/mailbox.ts';
-import { DamagedState } from '../../live/state/journal.ts';
-import type { Journal, Leftovers } from '../../live/state/journal.ts';
+import { DamagedState, type Journal, type Leftovers } from '../../live/state/journal.ts';
 import { heartbeatIn, readHeartbeat, Watch } from '../../live/safety/heartbeat.ts';
 import { flattenIn } from '../../live/safety/flatten.ts';
-import { latchIn } from '../../live/safety/latch.ts';
-import type { Latch } from '../../live/safety/latch.ts';
-import { RecordingRotation } from '../../live/loop/recordingRotation.ts';
-import type { Reloaded, RunSetup } from '../../live/loop/recordingRotation.ts';
+import { latchIn, type Latch } from '../../live/safety/latch.ts';
+import { RecordingRotation, type Reloaded, type RunSetup } from '../../live/loop/recordingRotation.ts';
 import type { Run } from '../../live/loop/run.ts';
-import { cachedPage, metrics, serveMonitor, showProcess, watchEventLoop } from '../../monitor/index.ts';
-import type { CachedPage, Metrics } from '../../monitor/index.ts';
-import { startAlerts } from '../../alerts/alerts.ts';
-import type { Alerts } from '../../alerts/alerts.ts';
+import {
+  cachedPage,
+  metrics,
+  serveMonitor,
+  showProcess,
+  watchEventLoop,
+  type CachedPage,
+  type Metrics,
+} from '../../monitor/index.ts';
+import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
 import { dayTexts, lastWordOf } from '../../alerts/sentences.ts';
 import { realClock } from '../../live/realClock.ts';
 import { isAllGone } from '../../live/loop/loopOptions.ts';
 import { clientOf, engineOf, hedgeOf, referenceOf, marketStreamOf, rfqReferenceOf } from '../../wiring/bot.ts';
-import { startInbox } from '../../wiring/inbox.ts';
+import { startInbox, type InboxSide } from '../../wiring/inbox.ts';
 import { LastScrape } from '../../wiring/lastScrape.ts';
 import { besideOf, monitored, notReady, volumeOf } from '../../wiring/monitored.ts';
-import type { InboxSide } from '../../wiring/inbox.ts';
 import { fillText, logEvent } from '../../messages/eventLog.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { PAPER_PREFIX } from '../../wiring/paper.ts';
 import { status } from '../../messages/status.ts';
-import { summaryOf } from '../../messages/summary.ts';
-import type { Summary } from '../../messages/summary.ts';
+import { summaryOf, type Summary } from '../../messages/summary.ts';
 import { keepBeside } from './besideProcess.ts';
 import { startCanceling } from './canceling.ts';
 import { Reloading } from './reloading.ts';

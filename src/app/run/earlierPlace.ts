@@ -9,8 +9,7 @@ import type { Config } from '../../config.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { Log } from '../../live/log.ts';
 import { ownerText } from '../../live/state/owner.ts';
-import { lookInto } from '../../live/state/stateLook.ts';
-import type { StateLook } from '../../live/state/stateLook.ts';
+import { lookInto, type StateLook } from '../../live/state/stateLook.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**

@@ -2,8 +2,22 @@
  * Quotes that a configuration would place instead of the current one: a separate engine with the running engine's data,
  * which places nothing.
  */
-import { isInBook, needsOperator, OrderBook, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
-import type { Amount, Engine, EngineEvent, Millis, Order, Preview, Price, Side } from '../../core/index.ts';
+import {
+  isInBook,
+  needsOperator,
+  OrderBook,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  type Amount,
+  type Engine,
+  type EngineEvent,
+  type Millis,
+  type Order,
+  type Preview,
+  type Price,
+  type Side,
+} from '../../core/index.ts';
 import type { Config } from '../../config.ts';
 import { ledgerOf, textOfLedger } from '../../live/recording/ledgerText.ts';
 import type { Rules } from '../../live/rules.ts';

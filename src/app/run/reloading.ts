@@ -3,8 +3,7 @@
  * error, the previous one stays.
  */
 import { createHash } from 'node:crypto';
-import { configChanges } from '../../config.ts';
-import type { Config, ConfigChange } from '../../config.ts';
+import { configChanges, type Config, type ConfigChange } from '../../config.ts';
 import type { Clock, Engine, EngineEvent, Millis, VenueClient } from '../../core/index.ts';
 import { readRules } from '../../live/loop/opening.ts';
 import type { Reloaded } from '../../live/loop/recordingRotation.ts';

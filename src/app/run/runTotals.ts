@@ -1,6 +1,12 @@
 /** Totals over the runs of one process, so that reported figures do not restart when one run follows another. */
-import { differenceOfProfits } from '../../core/index.ts';
-import type { DecisionCount, Millis, Profit, Side, Snapshot } from '../../core/index.ts';
+import {
+  differenceOfProfits,
+  type DecisionCount,
+  type Millis,
+  type Profit,
+  type Side,
+  type Snapshot,
+} from '../../core/index.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
 

@@ -6,13 +6,10 @@ import { diskProblem } from '../../live/files/diskRoom.ts';
 import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { latchIn } from '../../live/safety/latch.ts';
 import type { Log } from '../../live/log.ts';
-import { watchOver } from '../../live/safety/sentinel.ts';
-import type { SentinelSight } from '../../live/safety/sentinel.ts';
+import { watchOver, type SentinelSight } from '../../live/safety/sentinel.ts';
 import { realClock } from '../../live/realClock.ts';
-import { startAlerts } from '../../alerts/alerts.ts';
-import type { Alerts } from '../../alerts/alerts.ts';
-import { clientOf } from '../../wiring/bot.ts';
-import type { VenueAccess } from '../../wiring/bot.ts';
+import { startAlerts, type Alerts } from '../../alerts/alerts.ts';
+import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 
 /** Watches until the signal aborts. */

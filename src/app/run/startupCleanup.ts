@@ -2,8 +2,7 @@
 import type { DamagedState, Leftovers } from '../../live/state/journal.ts';
 import { cutText } from '../../live/safety/cancelAllAndVerify.ts';
 import { CannotStart } from '../../live/loop/opening.ts';
-import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
-import type { Recovered } from '../../live/safety/recoverAndCancel.ts';
+import { recoverAndCancel, type Recovered } from '../../live/safety/recoverAndCancel.ts';
 import { clientOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { codeOf, EXIT, sentenceOf } from '../../messages/exits.ts';

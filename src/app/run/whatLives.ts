@@ -3,17 +3,14 @@ import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
-import { textOfAmount, textOfPrice } from '../../core/index.ts';
-import type { Clock } from '../../core/index.ts';
+import { textOfAmount, textOfPrice, type Clock } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
-import { lookInto } from '../../live/state/stateLook.ts';
-import type { LiveOrder } from '../../live/state/stateLook.ts';
+import { lookInto, type LiveOrder } from '../../live/state/stateLook.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { EXIT, sentenceOf } from '../../messages/exits.ts';
-import { ownCommand } from '../../messages/ownCommand.ts';
-import type { WhichBot } from '../../messages/ownCommand.ts';
+import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 
 /** Returns advice, in one clause, on how to cancel what a bot left. */
 export const cancelCommand = (which: WhichBot): string =>

@@ -12,8 +12,10 @@ import {
   openRecording,
   sessionOf,
   TapeWriter,
+  type ImportReport,
+  type Recording,
+  type StoredTape,
 } from '../../tape/index.ts';
-import type { ImportReport, Recording, StoredTape } from '../../tape/index.ts';
 import { tapeRules } from '../../tape/model/tapeRules.ts';
 import type { Millis } from '../../core/index.ts';
 import { isStateFolder, stateRecording } from './stateRecording.ts';

@@ -1,11 +1,9 @@
 /** `puntas record`: records an exchange's public market as a tape until stopped. Needs no key. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomOf, sleep } from '../../core/index.ts';
-import type { AvailableBook, BookRules, Clock, VenueClient } from '../../core/index.ts';
+import { randomOf, sleep, type AvailableBook, type BookRules, type Clock, type VenueClient } from '../../core/index.ts';
 import type { Config } from '../../config.ts';
-import { PollRecorder, Recorder, RULES_EVERY_MS, rulesOf, TapeWriter } from '../../tape/index.ts';
-import type { RecorderStatus } from '../../tape/index.ts';
+import { PollRecorder, Recorder, RULES_EVERY_MS, rulesOf, TapeWriter, type RecorderStatus } from '../../tape/index.ts';
 import { publicClientOf } from '../../wiring/bot.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';

@@ -2,12 +2,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { recordedConfig } from '../../config.ts';
 import type { EngineEvent, Instrument } from '../../core/index.ts';
-import { lineOf } from '../../live/recording/recording.ts';
-import type { LevelChange, RecordingLine } from '../../live/recording/recording.ts';
+import { lineOf, type LevelChange, type RecordingLine } from '../../live/recording/recording.ts';
 import { readRecording, recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
-import { KIND, RowBuffer, SIDE, sideCodeOf } from '../../tape/index.ts';
-import type { Chunk, Recording } from '../../tape/index.ts';
+import { KIND, RowBuffer, SIDE, sideCodeOf, type Chunk, type Recording } from '../../tape/index.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 const ROWS_AT_ONCE = 4_096;

@@ -1,8 +1,6 @@
 /** `puntas tape` and `puntas export`: the content of a stored tape, and its rows for other programs. */
-import { exportTape, openStoredTape } from '../../tape/index.ts';
-import type { StoredTape, StoredTapeOptions } from '../../tape/index.ts';
-import { withProgress } from '../../messages/progress.ts';
-import type { Progress } from '../../messages/progress.ts';
+import { exportTape, openStoredTape, type StoredTape, type StoredTapeOptions } from '../../tape/index.ts';
+import { withProgress, type Progress } from '../../messages/progress.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Converts errors of a tape to `UsageError`, since the operator must fix them. */

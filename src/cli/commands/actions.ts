@@ -18,8 +18,7 @@ import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { realClock } from '../../live/realClock.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
-import { folderOf } from './ledger.ts';
-import type { Where } from './ledger.ts';
+import { folderOf, type Where } from './ledger.ts';
 import { print, writeError } from '../terminal/output.ts';
 
 type Flags = Where & {

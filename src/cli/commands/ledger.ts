@@ -1,12 +1,10 @@
 /** Commands on the ledger of a state directory: print it, and write a booking for the bot. */
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { durationFlag } from '../terminal/flags.ts';
-import { adjust, ledger } from '../../app/inspect/ledger.ts';
-import type { AdjustAsk } from '../../app/inspect/ledger.ts';
+import { adjust, ledger, type AdjustAsk } from '../../app/inspect/ledger.ts';
 import { print } from '../terminal/output.ts';
 
 export type Where = {

@@ -9,8 +9,7 @@ import { logger } from '../terminal/logger.ts';
 import { describeRecorded, record } from '../../app/tapes/record.ts';
 import { progressBar } from '../terminal/progressBar.ts';
 import { signalsToStop } from '../terminal/signals.ts';
-import { chosen, withMarketOf } from './source.ts';
-import type { Source } from './source.ts';
+import { chosen, withMarketOf, type Source } from './source.ts';
 import { errorTerminal, print, writeError } from '../terminal/output.ts';
 
 type ImportFlags = {

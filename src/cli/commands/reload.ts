@@ -1,7 +1,6 @@
 /** Command that applies a changed configuration to a running bot. */
 import { randomUUID } from 'node:crypto';
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { carryOutReload } from '../../app/actions/carryOut.ts';
 import { askReload } from '../../app/inspect/askReload.ts';
 import { ownName } from '../../app/inspect/ledger.ts';

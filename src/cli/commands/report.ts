@@ -1,8 +1,7 @@
 /** Command that reports profit by day. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { pageParts, written } from '../../wiring/outFiles.ts';
 import { ledgerAt } from '../../app/inspect/exportLedger.ts';
 import { progress } from '../../app/inspect/explain.ts';
@@ -12,8 +11,7 @@ import { profitPage } from '../../app/inspect/reportPage.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
-import { folderOf } from './ledger.ts';
-import type { Where } from './ledger.ts';
+import { folderOf, type Where } from './ledger.ts';
 import { print, writeError } from '../terminal/output.ts';
 
 type ReportFlags = Where & {

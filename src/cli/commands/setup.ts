@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { init } from '../../app/develop/init.ts';
-import { QUESTION_NAMES } from '../../app/develop/initQuestions.ts';
-import type { QuestionName } from '../../app/develop/initQuestions.ts';
+import { QUESTION_NAMES, type QuestionName } from '../../app/develop/initQuestions.ts';
 import { doctor } from '../../app/doctor/doctor.ts';
 import type { Finding } from '../../app/doctor/finding.ts';
 import { EXIT } from '../../messages/exits.ts';

@@ -2,8 +2,7 @@
 import type { Config } from '../../config.ts';
 import type { Clock } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
-import { openTape } from '../../tape/index.ts';
-import type { Tape } from '../../tape/index.ts';
+import { openTape, type Tape } from '../../tape/index.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { readConfig, readShipped, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';

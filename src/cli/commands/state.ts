@@ -1,22 +1,18 @@
 /** Commands on the recordings of a state directory: replay, explain, hedges. */
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { realClock } from '../../live/realClock.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { explain, progress } from '../../app/inspect/explain.ts';
 import { explanationText } from '../../app/inspect/explainText.ts';
-import { moment } from '../terminal/flags.ts';
-import type { Moment } from '../terminal/flags.ts';
+import { moment, type Moment } from '../terminal/flags.ts';
 import { hedges } from '../../app/inspect/hedges.ts';
 import { ownName } from '../../app/inspect/ledger.ts';
-import { hedgeEvidence, settleHedge } from '../../app/inspect/settleHedge.ts';
-import type { SettleAsk } from '../../app/inspect/settleHedge.ts';
+import { hedgeEvidence, settleHedge, type SettleAsk } from '../../app/inspect/settleHedge.ts';
 import { SETTLED_AS } from '../../live/mailbox/kinds.ts';
 import { replay } from '../../app/inspect/stateCommands.ts';
-import { folderOf } from './ledger.ts';
-import type { Where } from './ledger.ts';
+import { folderOf, type Where } from './ledger.ts';
 import { print, writeError } from '../terminal/output.ts';
 
 /**

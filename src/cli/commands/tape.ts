@@ -1,6 +1,5 @@
 /** Commands on stored tapes, and the export of a state: tape, export. */
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { StoredTapeOptions } from '../../tape/index.ts';
 import { recordedTime } from '../terminal/flags.ts';
 import { progressBar } from '../terminal/progressBar.ts';

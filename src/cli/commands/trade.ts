@@ -15,8 +15,7 @@ import { ownCommand } from '../../messages/ownCommand.ts';
 import { remoteVenue } from '../../wiring/venue.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { version } from '../terminal/version.ts';
-import { chosen, seedOf, withVenueOf } from './source.ts';
-import type { Source } from './source.ts';
+import { chosen, seedOf, withVenueOf, type Source } from './source.ts';
 import { describe } from '../../messages/summary.ts';
 import { outputTerminal, print } from '../terminal/output.ts';
 

@@ -2,8 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { findContradictions, joinTransactions, transactionFromEvent } from '../../core/index.ts';
-import type { TransactionState, ExchangeVenue } from '../../core/index.ts';
+import {
+  findContradictions,
+  joinTransactions,
+  transactionFromEvent,
+  type TransactionState,
+  type ExchangeVenue,
+} from '../../core/index.ts';
 import { INBOX_FILE, openInboxStore } from '../../live/inbox/store.ts';
 import { realClock } from '../../live/realClock.ts';
 import { clientOf } from '../../wiring/bot.ts';

@@ -1,6 +1,5 @@
 /** Questions to the operator at a terminal, one line each, with a proposal; repeated after an invalid answer. */
-import { createInterface } from 'node:readline/promises';
-import type { Interface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { UsageError } from '../../wiring/usageError.ts';
 import { errorStream } from './output.ts';
 import { shownLines } from '../../core/text/shownText.ts';

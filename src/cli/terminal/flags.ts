@@ -1,9 +1,7 @@
 /** Parsers of flag values: text to a validated value, or one line with the expected form. */
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
-import { isDecimalText } from '../../core/index.ts';
+import { InvalidArgumentError, type Command } from 'commander';
+import { isDecimalText, type Millis } from '../../core/index.ts';
 import { sessionOf } from '../../tape/index.ts';
-import type { Millis } from '../../core/index.ts';
 
 /**
  * Parses a multiple of real time: above 0, at most 1000, without sign or exponent. Throws `InvalidArgumentError` on

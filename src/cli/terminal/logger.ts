@@ -1,11 +1,9 @@
 /** Log as pino's JSON lines on stderr, formatted on a terminal. Secrets are masked in every field and sentence. */
-import { pino } from 'pino';
-import type { DestinationStream, Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { maskedText } from '../../core/index.ts';
 import type { Log } from '../../live/log.ts';
-import { errorTerminal, writeError } from './output.ts';
-import type { TerminalSize } from './output.ts';
+import { errorTerminal, writeError, type TerminalSize } from './output.ts';
 import { foldedRow } from '../../messages/wrapped.ts';
 import { ownCommandName, withCommandName } from './commandName.ts';
 import { terminalColumns } from './terminal.ts';

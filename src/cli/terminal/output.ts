@@ -1,7 +1,6 @@
 /** Standard output and standard error of this process. Nothing else writes to them; no failure of theirs ends or blocks a command. */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
-import { OutputWriter } from './outputWriter.ts';
-import type { DescribeLoss } from './outputWriter.ts';
+import { OutputWriter, type DescribeLoss } from './outputWriter.ts';
 import { printed } from './terminal.ts';
 
 /** Maximum bytes of log lines buffered while nothing reads them. */

@@ -1,6 +1,15 @@
 /** YAML text with the position of each value, for errors that state file, line and column. */
-import { isCollection, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import type { Document, Node, ParsedNode } from 'yaml';
+import {
+  isCollection,
+  isMap,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type ParsedNode,
+} from 'yaml';
 
 /** Target of an error: the value at a path, or its key. */
 type Pointed = { readonly path: readonly PropertyKey[]; readonly aboutKey?: boolean };

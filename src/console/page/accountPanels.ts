@@ -1,6 +1,5 @@
 /** Panels of the account: profit by time, fills, hedges, the ledger, events. */
-import { div, h, none, small, signedSum, tableOf } from './elements.ts';
-import type { Node, Panel } from './elements.ts';
+import { div, h, none, small, signedSum, tableOf, type Node, type Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
 import type { ShownHour } from './view.ts';
 

@@ -1,8 +1,6 @@
 /** Dialogs: login, and for each action its reason, preview, approval and result. */
-import { Access } from './access.ts';
-import type { ShownOutcome, ShownPreview } from './access.ts';
-import { div, h, render, small } from './elements.ts';
-import type { Node } from './elements.ts';
+import { Access, type ShownOutcome, type ShownPreview } from './access.ts';
+import { div, h, render, small, type Node } from './elements.ts';
 import type { State } from './state.ts';
 
 /** Label of each button, and the action's effect on orders and inventory. */

@@ -2,8 +2,7 @@
 import { Charts } from './charts.ts';
 import * as account from './accountPanels.ts';
 import { Dialogs } from './dialogs.ts';
-import { h, render } from './elements.ts';
-import type { Panel } from './elements.ts';
+import { h, render, type Panel } from './elements.ts';
 import * as market from './marketPanels.ts';
 import { ProfitBars } from './profitBars.ts';
 import * as standing from './statePanels.ts';

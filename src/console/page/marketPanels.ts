@@ -1,6 +1,5 @@
 /** Panels of the market and the bot's orders in it: the book, the levels with their price steps, orders. */
-import { div, h, none, sideText, small, tableOf } from './elements.ts';
-import type { Node, Panel } from './elements.ts';
+import { div, h, none, sideText, small, tableOf, type Node, type Panel } from './elements.ts';
 import { age, trimmed, fixed, withSign } from './texts.ts';
 import type { DepthRow, ShownLevel, ShownStep } from './view.ts';
 

@@ -1,6 +1,5 @@
 /** Panels of the bot's state: regime, limits, profit and request budgets. */
-import { div, h, none, sideText, small, signedSum, tableOf } from './elements.ts';
-import type { Node, Panel } from './elements.ts';
+import { div, h, none, sideText, small, signedSum, tableOf, type Node, type Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, span, stamp, tone } from './texts.ts';
 import type { ConsoleView } from './view.ts';
 

@@ -1,8 +1,7 @@
 /** The account's position in a book's fee schedule: 30-day volume, distance to the next tier, and its value. */
 import { rateCeil } from '../model/instrument.ts';
 import type { BookFee, FeeTier } from '../ports/port.ts';
-import { money, moneyOf, textOfMoney } from '../model/units.ts';
-import type { Money } from '../model/units.ts';
+import { money, moneyOf, textOfMoney, type Money } from '../model/units.ts';
 
 export type AccountTier = {
   /** Currency of the volumes: that of the schedule, which several books share. */

@@ -1,11 +1,8 @@
 /** Funds locked by other programs of the account. */
-import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
-import { mayLive } from '../orders/orders.ts';
-import type { Order } from '../orders/orders.ts';
+import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
+import { mayLive, type Order } from '../orders/orders.ts';
 import type { Balance } from '../ports/port.ts';
-import { money, moneyOf } from '../model/units.ts';
-import type { Amount, Money } from '../model/units.ts';
+import { money, moneyOf, type Amount, type Money } from '../model/units.ts';
 
 /** Returns the funds locked by the bot's possibly live orders: quote currency for buys, base currency for sells. */
 export function lockedByOrders(instrument: Instrument, orders: Iterable<Order>): ReadonlyMap<string, Money> {

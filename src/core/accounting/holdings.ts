@@ -4,11 +4,9 @@
  */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
 import { pairOrNull } from '../model/bookName.ts';
-import { Ledger } from './ledger.ts';
-import type { Change, LedgerEntry } from './ledger.ts';
+import { Ledger, type Change, type LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
-import { money, moneyOf } from '../model/units.ts';
-import type { Millis, Money } from '../model/units.ts';
+import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
 
 /** Number of trades remembered to recognize repeats; far more than pages overlap. */
 const SEEN_MAX = 20_000;

@@ -1,15 +1,11 @@
 /** Inventory and profit of one book, from every change of its account. */
 import type { Booked } from './holdings.ts';
 import type { Change } from './ledger.ts';
-import { moneyOfAmount } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
+import { moneyOfAmount, type Instrument } from '../model/instrument.ts';
 import type { OwnTrade } from '../ports/port.ts';
-import { NO_PROFIT, profitSinceOpening } from './sinceOpening.ts';
-import type { ProfitSinceOpening } from './sinceOpening.ts';
-import { Position } from './position.ts';
-import type { Fill, Profit } from './position.ts';
-import { money, moneyOf } from '../model/units.ts';
-import type { Amount, Millis, Money, Price } from '../model/units.ts';
+import { NO_PROFIT, profitSinceOpening, type ProfitSinceOpening } from './sinceOpening.ts';
+import { Position, type Fill, type Profit } from './position.ts';
+import { money, moneyOf, type Amount, type Millis, type Money, type Price } from '../model/units.ts';
 
 const NOTHING = money(0n);
 

@@ -1,6 +1,5 @@
 /** Double-entry ledger by currency: balances at the exchange on one side, their causes on the other. Every change is booked once. */
-import { money } from '../model/units.ts';
-import type { Millis, Money } from '../model/units.ts';
+import { money, type Millis, type Money } from '../model/units.ts';
 
 /** Causes of a balance, as its counter-accounts. Paid fees are negative. */
 export const CAUSES = [

@@ -1,8 +1,7 @@
 /** Conversions that may be, or may have been, executed. They count both ways until their outcome is known. */
 import type { Conversion, ConversionEvent } from './accountEvents.ts';
 import type { Instrument } from '../model/instrument.ts';
-import { money } from '../model/units.ts';
-import type { Money, Side } from '../model/units.ts';
+import { money, type Money, type Side } from '../model/units.ts';
 
 const NOTHING = money(0n);
 const NO_LOTS: Readonly<Record<Side, number>> = { buy: 0, sell: 0 };

@@ -1,7 +1,6 @@
 /** Position and its profit: exact inventory and cash, with profit split into spread, inventory, hedging and fees. */
 import type { Instrument } from '../model/instrument.ts';
-import { money } from '../model/units.ts';
-import type { Millis, Money, Price, Side } from '../model/units.ts';
+import { money, type Millis, type Money, type Price, type Side } from '../model/units.ts';
 
 /** One execution of the account in exact money. Amounts and fee are positive. */
 export type Fill = {

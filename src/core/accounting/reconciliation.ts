@@ -1,8 +1,7 @@
 /** Comparison of the exchange's balances with the bot's ledger: reaction to differences, and adjustment after the operator resumes. */
 import type { HaltReason } from '../model/halts.ts';
 import type { Holdings } from './holdings.ts';
-import { textOfMoney } from '../model/units.ts';
-import type { Millis, Money } from '../model/units.ts';
+import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
 /** Balances reported in a quiet read, and their difference from the ledger at that time. */
 export type BalanceCheck = {

@@ -1,8 +1,6 @@
 /** Profit since the opening of the ledger: the figure shown everywhere, across runs and the time between them. */
-import { sumOfProfits } from './position.ts';
-import type { Position, Profit } from './position.ts';
-import { money } from '../model/units.ts';
-import type { Millis, Money } from '../model/units.ts';
+import { sumOfProfits, type Position, type Profit } from './position.ts';
+import { money, type Millis, type Money } from '../model/units.ts';
 
 const NOTHING = money(0n);
 /** Zero profit. */

@@ -1,17 +1,14 @@
 /** Account at the exchange, shared by all books: ledger against balances, pending conversions, foreign locks. */
 import type { AccountLedger, BalancesEvent, ConversionEvent, TransferEvent } from './accountEvents.ts';
 import { lockedByOthers } from './foreignLocks.ts';
-import { Holdings } from './holdings.ts';
-import type { Booked, FillOf } from './holdings.ts';
+import { Holdings, type Booked, type FillOf } from './holdings.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { PendingConversions } from './pendingConversions.ts';
-import { Reconciliation } from './reconciliation.ts';
-import type { BalanceCheck, Unexplained } from './reconciliation.ts';
+import { Reconciliation, type BalanceCheck, type Unexplained } from './reconciliation.ts';
 import type { OwnTrade } from '../ports/port.ts';
 import type { HaltReason } from '../model/halts.ts';
-import { money } from '../model/units.ts';
-import type { Millis, Money, Side } from '../model/units.ts';
+import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
  * Delays of the exchange. `listWaitMs` is the maximum delay until its lists show a balance change; if absent, a lasting

@@ -1,12 +1,9 @@
 /** Outcome of each level: counts by reason over all decisions and, if traced, the last decision in full. */
-import { isCut } from '../quoting/normalizeQuote.ts';
-import type { NormalizedLevel, NormalizedQuote } from '../quoting/normalizeQuote.ts';
-import { remaining } from '../orders/orders.ts';
-import type { Order } from '../orders/orders.ts';
+import { isCut, type NormalizedLevel, type NormalizedQuote } from '../quoting/normalizeQuote.ts';
+import { remaining, type Order } from '../orders/orders.ts';
 import type { OrderState } from '../orders/orderStates.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
-import { ACTIONS, REASONS, silenceReason } from './reasons.ts';
-import type { DecisionAction, Reason } from './reasons.ts';
+import { ACTIONS, REASONS, silenceReason, type DecisionAction, type Reason } from './reasons.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
 import type { EmptySide, EmptySides } from './whyNot.ts';

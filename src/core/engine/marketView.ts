@@ -1,6 +1,5 @@
 /** Market as the engine sees it: the book without the bot's orders, the last public trade, and a reference price. */
-import { bestOf, DEPTH_LEVELS, emptyDepth, subtractOwn } from '../model/book.ts';
-import type { BookLevels, Depth } from '../model/book.ts';
+import { bestOf, DEPTH_LEVELS, emptyDepth, subtractOwn, type BookLevels, type Depth } from '../model/book.ts';
 import type { EngineEvent } from './event.ts';
 import type { Order, Orders } from '../orders/orders.ts';
 import type { Reference, RfqPrices } from '../quoting/strategy.ts';

@@ -2,8 +2,7 @@
 import { Decisions } from './decisions.ts';
 import type { Preview } from './engineTypes.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';
-import { approvePlace } from '../risk/preTradeRisk.ts';
-import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
+import { approvePlace, type RiskRefusal, type RiskContext } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
 import { explainEmptySides } from './whyNot.ts';
 

@@ -2,15 +2,13 @@
 import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import type { Decisions } from './decisions.ts';
 import type { EngineOptions } from './engineTypes.ts';
-import { normalizeQuote } from '../quoting/normalizeQuote.ts';
-import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
+import { normalizeQuote, type NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import type { Order, Orders } from '../orders/orders.ts';
 import { pullReasonOf } from '../quoting/quotePuller.ts';
 import type { OriginIds } from '../orders/originIds.ts';
 import { reconcileSide } from '../quoting/quoteReconciler.ts';
-import { approvePlace } from '../risk/preTradeRisk.ts';
+import { approvePlace, type RiskContext, type RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
-import type { RiskContext, RiskRefusal } from '../risk/preTradeRisk.ts';
 import { reducedPlan } from '../quoting/regimeAdjustments.ts';
 import { PostOnlyBackoff } from '../quoting/postOnlyBackoff.ts';
 import { RefusalBackoff } from '../quoting/refusalBackoff.ts';

@@ -1,8 +1,7 @@
 /** Readiness: the data required before quoting, what is missing of it, and the line that reports whether the bot quotes. */
 import type { EngineNews } from './engineTypes.ts';
 import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
-import { explainEmptySides } from './whyNot.ts';
-import type { EmptySides } from './whyNot.ts';
+import { explainEmptySides, type EmptySides } from './whyNot.ts';
 
 export type ReadinessFacts = {
   readonly fees: boolean;

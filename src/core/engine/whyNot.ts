@@ -1,15 +1,19 @@
 /** Explanation of an empty side: the decision's reason, its numbers, and the configuration key to change. */
 import { shortDecimal } from '../model/trimmedEnd.ts';
 import { bestOf } from '../model/book.ts';
-import { moneyOfAmount, moneyOfValue, textOfAmount, textOfPrice, valueOf } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
+import {
+  moneyOfAmount,
+  moneyOfValue,
+  textOfAmount,
+  textOfPrice,
+  valueOf,
+  type Instrument,
+} from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
-import { fundsFor, roomOf } from '../risk/preTradeRisk.ts';
-import type { RiskContext } from '../risk/preTradeRisk.ts';
+import { fundsFor, roomOf, type RiskContext } from '../risk/preTradeRisk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
-import { money, textOfMoney } from '../model/units.ts';
-import type { Amount, Money, Price, Side } from '../model/units.ts';
+import { money, textOfMoney, type Amount, type Money, type Price, type Side } from '../model/units.ts';
 
 /** Level that is not shown. The price may be off the grid or NaN. */
 export type RefusedLevel = {

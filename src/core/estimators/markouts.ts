@@ -1,7 +1,6 @@
 /** Markouts: value of a fill against the mid price some time later, by side and level, with standard errors. */
 import type { Millis, Side } from '../model/units.ts';
-import { ClusteredMean, clusterMsOf } from './clusteredMean.ts';
-import type { MeanState } from './clusteredMean.ts';
+import { ClusteredMean, clusterMsOf, type MeanState } from './clusteredMean.ts';
 
 /** Seconds after the fill; 0 is the mid price just before it, the edge. */
 export const HORIZONS = [0, 0.1, 0.5, 1, 5, 15, 60, 300] as const;

@@ -2,8 +2,7 @@
 import type { HedgeWay } from './hedgeRow.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { ConversionLeg } from '../ports/port.ts';
-import { money, moneyOf } from '../model/units.ts';
-import type { Millis, Money } from '../model/units.ts';
+import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
 
 export type HedgeRules = {
   /** Inventory beyond the target, in either direction, that is hedged as soon as possible; base currency. */

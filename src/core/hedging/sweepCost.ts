@@ -1,11 +1,9 @@
 /** The book as a hedge route: the taker order through its levels, and its proceeds. */
 import type { Depth } from '../model/book.ts';
 import type { RouteOption } from './hedging.ts';
-import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
+import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
 import type { TakerRequest } from './takerOrder.ts';
-import { money, textOfMoney } from '../model/units.ts';
-import type { Amount, Money, Price, Side, Value } from '../model/units.ts';
+import { money, textOfMoney, type Amount, type Money, type Price, type Side, type Value } from '../model/units.ts';
 
 /** Limits on a taker order. */
 export type TakeBounds = {

@@ -1,7 +1,6 @@
 /** Damaged rows of a complete book: check whether one may be among the levels that decisions use. */
 import { DEPTH_LEVELS } from '../model/book.ts';
-import { priceCeil, priceFloor, TooLarge } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
+import { priceCeil, priceFloor, TooLarge, type Instrument } from '../model/instrument.ts';
 import type { BookEntry, BookSnapshot } from '../ports/port.ts';
 import type { DecimalText, Price, Side } from '../model/units.ts';
 

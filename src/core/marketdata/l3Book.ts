@@ -1,12 +1,10 @@
 /** Order-by-order book without the bot's orders, from a snapshot and later steps (public facts 12.6), and the bot's queue positions. */
 import type { OrderBook } from '../model/book.ts';
-import { shownAmount, shownSum, UNITS_MAX } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
+import { shownAmount, shownSum, UNITS_MAX, type Instrument } from '../model/instrument.ts';
 import type { Order } from '../orders/orders.ts';
 import type { BookDiff, BookSnapshot, OrderChange } from '../ports/port.ts';
 import { damageWithinDepth, levelTick } from './bookDamage.ts';
-import { StepSequence } from './stepSequence.ts';
-import type { L3Step } from './stepSequence.ts';
+import { StepSequence, type L3Step } from './stepSequence.ts';
 import type { Amount, DecimalText, Price, Side } from '../model/units.ts';
 
 /** An order of the bot that may be in the book under an oid not yet known. */

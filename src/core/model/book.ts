@@ -1,6 +1,5 @@
 /** Order book: amounts by price in a reused window of ticks around the best bid and ask. */
-import { opposite } from './units.ts';
-import type { Amount, Price, Side } from './units.ts';
+import { opposite, type Amount, type Price, type Side } from './units.ts';
 
 /** Maximum window size, in ticks per side. Levels beyond the window are kept in a map until the best price comes near them. */
 const WINDOW_MAX = 1 << 20;

@@ -1,8 +1,17 @@
 /** Rules of one order book. The only place that converts between decimal text and ticks or lots. */
 import { Decimal } from 'decimal.js';
 import { pairOf } from './bookName.ts';
-import { isDecimalText, MONEY_DECIMALS, moneyOf } from './units.ts';
-import type { Amount, DecimalText, Money, Price, Side, Value } from './units.ts';
+import {
+  isDecimalText,
+  MONEY_DECIMALS,
+  moneyOf,
+  type Amount,
+  type DecimalText,
+  type Money,
+  type Price,
+  type Side,
+  type Value,
+} from './units.ts';
 
 const Exact = Decimal.clone({ precision: 80, toExpNeg: -60, toExpPos: 60 });
 

@@ -1,7 +1,6 @@
 /** All orders of the bot from intent to end: state, reserved amounts, and the evidence that closes them. */
 import { FinishedOrders } from './finishedOrders.ts';
-import { nextState } from './orderStates.ts';
-import type { OrderInput, OrderState } from './orderStates.ts';
+import { nextState, type OrderInput, type OrderState } from './orderStates.ts';
 import type { RestoredOrder } from './restoredOrder.ts';
 import { amountCeil, amountFloor, type Instrument } from '../model/instrument.ts';
 import type { Outcome } from '../ports/outcome.ts';

@@ -1,7 +1,6 @@
 /** Orders under this bot's name that this run did not place: from an earlier run or another process. */
 import type { HaltReason } from '../model/halts.ts';
-import { amountCeil, amountFloor, worstPrice } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
+import { amountCeil, amountFloor, worstPrice, type Instrument } from '../model/instrument.ts';
 import type { Order, Orders } from './orders.ts';
 import type { OriginIds } from './originIds.ts';
 import { DuplicateInstance } from './duplicateInstance.ts';

@@ -1,6 +1,5 @@
 /** Repeated requests about orders with an unconfirmed end: inconclusive cancels, and look-ups. */
-import { approveByIds } from './commands.ts';
-import type { Approved, Command } from './commands.ts';
+import { approveByIds, type Approved, type Command } from './commands.ts';
 import type { Orders } from './orders.ts';
 import type { Millis } from '../model/units.ts';
 

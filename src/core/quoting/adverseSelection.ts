@@ -1,8 +1,6 @@
 /** Live adverse selection: markouts of the bot's fills, and the resulting widening per side. */
-import { ClusteredMean, clusterMsOf } from '../estimators/clusteredMean.ts';
-import type { MeanState } from '../estimators/clusteredMean.ts';
-import { Markouts } from '../estimators/markouts.ts';
-import type { MarkoutCurve, MarkoutsState } from '../estimators/markouts.ts';
+import { ClusteredMean, clusterMsOf, type MeanState } from '../estimators/clusteredMean.ts';
+import { Markouts, type MarkoutCurve, type MarkoutsState } from '../estimators/markouts.ts';
 import { studentQuantile } from '../estimators/student.ts';
 import type { Millis, Price, Side } from '../model/units.ts';
 

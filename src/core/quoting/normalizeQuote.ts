@@ -1,12 +1,9 @@
 /** Conversion of wanted levels to orders that the exchange's rules allow, or to named refusals. */
-import { bestOf } from '../model/book.ts';
-import type { Depth } from '../model/book.ts';
-import { valueOf } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
+import { bestOf, type Depth } from '../model/book.ts';
+import { valueOf, type Instrument } from '../model/instrument.ts';
 import { withStep } from './steps.ts';
 import type { AmountStep, Level, Quote, Step } from './strategy.ts';
-import { opposite } from '../model/units.ts';
-import type { Amount, Price, Side } from '../model/units.ts';
+import { opposite, type Amount, type Price, type Side } from '../model/units.ts';
 
 /** Level on the tick and lot grid, within all bounds of its book. */
 export type NormalizedLevel = {

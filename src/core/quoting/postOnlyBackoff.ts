@@ -1,9 +1,7 @@
 /** Backoff after a post-only rejection: no similar order until the book shows the cause, or until a pause ends that doubles each time. */
-import { bestOf } from '../model/book.ts';
-import type { Depth } from '../model/book.ts';
-import { opposite } from '../model/units.ts';
+import { bestOf, type Depth } from '../model/book.ts';
+import { opposite, type Millis, type Price, type Side } from '../model/units.ts';
 import type { Ending, Order } from '../orders/orders.ts';
-import type { Millis, Price, Side } from '../model/units.ts';
 
 /** First pause, for a book that never shows the cause; longer than feeds lag. */
 const PAUSE_MIN_MS = 5_000;

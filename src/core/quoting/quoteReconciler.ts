@@ -1,8 +1,7 @@
 /** Wanted levels minus live orders: the fewest commands that turn the bot's orders into the strategy's quote. */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import type { PullReason } from './quotePuller.ts';
-import { isInBook, mayLive, remaining } from '../orders/orders.ts';
-import type { Order } from '../orders/orders.ts';
+import { isInBook, mayLive, remaining, type Order } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
 export type RequoteTolerance = {

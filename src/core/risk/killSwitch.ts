@@ -1,7 +1,6 @@
 /** Limits that stop trading until the operator resumes it: losses, and event counts beyond those of a healthy bot. */
 import type { CountedHalt, HaltReason } from '../model/halts.ts';
-import { money, textOfMoney } from '../model/units.ts';
-import type { Millis, Money } from '../model/units.ts';
+import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
 export type HaltLimits = {
   /** Fall of the profit from its peak since the last resume, in the quote currency. */

@@ -1,11 +1,9 @@
 /** Use of each limit: maximum and current value. For display and metrics only, not for decisions. */
 import type { KillSwitch, HaltLimits } from './killSwitch.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
-import { mayLive } from '../orders/orders.ts';
-import type { Order } from '../orders/orders.ts';
+import { mayLive, type Order } from '../orders/orders.ts';
 import type { RiskLimits, RiskContext } from './preTradeRisk.ts';
-import { money } from '../model/units.ts';
-import type { Amount, Millis, Money } from '../model/units.ts';
+import { money, type Amount, type Millis, type Money } from '../model/units.ts';
 
 /** Configuration key of the limit. */
 export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits;

@@ -1,13 +1,9 @@
 /** Pre-trade risk gate: the last step before the exchange, and the only code that approves placements. */
-import { bestOf, crosses } from '../model/book.ts';
-import type { Depth } from '../model/book.ts';
+import { bestOf, crosses, type Depth } from '../model/book.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
-import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
-import type { Instrument } from '../model/instrument.ts';
-import { mayLive, remaining } from '../orders/orders.ts';
-import type { Order } from '../orders/orders.ts';
-import { money } from '../model/units.ts';
-import type { Amount, Millis, Money, Price, Side, Value } from '../model/units.ts';
+import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
+import { mayLive, remaining, type Order } from '../orders/orders.ts';
+import { money, type Amount, type Millis, type Money, type Price, type Side, type Value } from '../model/units.ts';
 
 export type RiskLimits = {
   /** Maximum of |inventory - target| if every possibly live order of the bot fills, in lots. */

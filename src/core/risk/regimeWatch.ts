@@ -1,14 +1,20 @@
 /** Regime of a run: measures its causes from market and inventory, reports each change, and adjusts quotes. */
-import { bestOf } from '../model/book.ts';
-import type { Depth } from '../model/book.ts';
+import { bestOf, type Depth } from '../model/book.ts';
 import { EwmaVolatility } from '../estimators/volatility.ts';
-import { firstRegime, isReduceOnly, nextRegime } from './regimes.ts';
-import type { Hysteresis, Regime, RegimeEvent, RegimeState, WideReason } from './regimes.ts';
+import {
+  firstRegime,
+  isReduceOnly,
+  nextRegime,
+  type Hysteresis,
+  type Regime,
+  type RegimeEvent,
+  type RegimeState,
+  type WideReason,
+} from './regimes.ts';
 import type { RiskRefusal } from './preTradeRisk.ts';
 import { reduceOnlyQuote, widenQuote } from '../quoting/regimeAdjustments.ts';
 import type { Quote } from '../quoting/strategy.ts';
-import type { Millis, Money } from '../model/units.ts';
-import { textOfMoney } from '../model/units.ts';
+import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
 /** Triggers of the wide and reduce-only regimes; an absent trigger is off. */
 export type RegimeRules = Hysteresis & {

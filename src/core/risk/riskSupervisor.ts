@@ -1,15 +1,12 @@
 /** Risk supervision of one book: kill switch, position limit, and the regime that follows from them and the market. */
 import type { HaltReason } from '../model/halts.ts';
 import type { Inventory } from '../accounting/inventory.ts';
-import { KillSwitch } from './killSwitch.ts';
-import type { HaltLimits } from './killSwitch.ts';
+import { KillSwitch, type HaltLimits } from './killSwitch.ts';
 import { positionLimitReason, PositionLimit, RESUMED_BEYOND_LIMIT } from './positionLimit.ts';
 import type { RiskContext, RiskLimits, RiskRefusal } from './preTradeRisk.ts';
-import { RegimeWatch } from './regimeWatch.ts';
-import type { RegimeRules } from './regimeWatch.ts';
+import { RegimeWatch, type RegimeRules } from './regimeWatch.ts';
 import type { RegimeState } from './regimes.ts';
-import { textOfMoney } from '../model/units.ts';
-import type { Millis, Money } from '../model/units.ts';
+import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
 /** Without `halts` no loss, count or inventory halts. Without `limits` inventory is unlimited. */
 export type RiskRules = {

@@ -1,7 +1,6 @@
 /** Sanitizing of external text for display: removes terminal control characters and masks credentials. */
 
-import { secretPatterns, hideSecrets } from './hiddenSecrets.ts';
-import type { Hidden } from './hiddenSecrets.ts';
+import { secretPatterns, hideSecrets, type Hidden } from './hiddenSecrets.ts';
 
 /** Control characters (including escapes), line and paragraph separators, and marks that change text direction. */
 const UNSHOWN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;

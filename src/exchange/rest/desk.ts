@@ -1,6 +1,12 @@
 /** Both conversion interfaces as one desk: offers, acceptance, results. */
-import { describeRow, mapOutcome } from '../../core/index.ts';
-import type { ConversionDesk, ConversionState, DecimalText, UnreadableRow } from '../../core/index.ts';
+import {
+  describeRow,
+  mapOutcome,
+  type ConversionDesk,
+  type ConversionState,
+  type DecimalText,
+  type UnreadableRow,
+} from '../../core/index.ts';
 import type { CurrencyConversion, ConversionEndpoints } from './conversions.ts';
 import type { Rfq, RfqConversion } from './rfq.ts';
 

@@ -2,19 +2,18 @@
  * Market stream client: subscribes, checks that frames keep arriving, and reconnects after every loss (public facts
  * 12.1).
  */
-import { shownText } from '../../core/index.ts';
-import type {
-  Clock,
-  MarketStream,
-  Millis,
-  Random,
-  StreamConnection,
-  StreamNews,
-  StreamTransport,
-  Timer,
+import {
+  shownText,
+  type Clock,
+  type MarketStream,
+  type Millis,
+  type Random,
+  type StreamConnection,
+  type StreamNews,
+  type StreamTransport,
+  type Timer,
 } from '../../core/index.ts';
-import { streamFrame } from './streamFrames.ts';
-import type { StreamFrame } from './streamFrames.ts';
+import { streamFrame, type StreamFrame } from './streamFrames.ts';
 import { WireFault } from '../wire/wire.ts';
 
 export type StreamOptions = {

@@ -1,6 +1,12 @@
 /** Reader of stream frames, as strict as for replies: exact values or a WireFault with the field (public facts 12). */
-import { isDecimalText } from '../../core/index.ts';
-import type { BookDiff, OrderChange, Side, StreamTrade, UnreadableRow } from '../../core/index.ts';
+import {
+  isDecimalText,
+  type BookDiff,
+  type OrderChange,
+  type Side,
+  type StreamTrade,
+  type UnreadableRow,
+} from '../../core/index.ts';
 import { parseExactJson } from '../wire/json.ts';
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';

@@ -1,6 +1,5 @@
 /** WebSocket transport of the stream: one deadline for the handshake, limited frame size, no compression, text only. */
-import { WebSocket } from 'ws';
-import type { RawData } from 'ws';
+import { WebSocket, type RawData } from 'ws';
 import type { StreamConnection, StreamListener, StreamTransport } from '../../core/index.ts';
 
 export type SocketOptions = {

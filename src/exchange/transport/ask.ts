@@ -1,27 +1,25 @@
 /**
  * Path of a request through budget, lane, nonce, signature, transport and verdict. All requests of the client use it.
  */
-import { maskedText, shownText, TransportFailure } from '../../core/index.ts';
-import type {
-  Clock,
-  Millis,
-  NonceSource,
-  Observation,
-  Outcome,
-  Transport,
-  WireReply,
-  WireRequest,
+import {
+  maskedText,
+  shownText,
+  TransportFailure,
+  type Clock,
+  type Millis,
+  type NonceSource,
+  type Observation,
+  type Outcome,
+  type Transport,
+  type WireReply,
+  type WireRequest,
 } from '../../core/index.ts';
-import { classify } from '../wire/classify.ts';
-import type { ReplyReading } from '../wire/classify.ts';
+import { classify, type ReplyReading } from '../wire/classify.ts';
 import { actionableMeaning } from '../wire/errorCodes.ts';
-import { lanes, URGENCY } from './lanes.ts';
-import type { Lane, LaneLimits } from './lanes.ts';
-import { Budget } from './limit.ts';
-import type { Slot } from './limit.ts';
+import { lanes, URGENCY, type Lane, type LaneLimits } from './lanes.ts';
+import { Budget, type Slot } from './limit.ts';
 import { remedyOf } from '../wire/remedies.ts';
-import { authHeaders } from '../wire/sign.ts';
-import type { Credentials } from '../wire/sign.ts';
+import { authHeaders, type Credentials } from '../wire/sign.ts';
 import { WireFault } from '../wire/wire.ts';
 
 /** Base endpoint of one exchange API: REST, RFQ or webhooks. */

@@ -1,8 +1,6 @@
 /** HTTP over pooled sockets: one deadline per request, limited body size, no redirects, no retries. */
-import { Pool } from 'undici';
-import type { Dispatcher } from 'undici';
-import { TransportFailure } from '../../core/index.ts';
-import type { Transport, WireReply, WireRequest } from '../../core/index.ts';
+import { Pool, type Dispatcher } from 'undici';
+import { TransportFailure, type Transport, type WireReply, type WireRequest } from '../../core/index.ts';
 
 export type HttpOptions = {
   /** Scheme, host and port, such as `https://api.bitso.com`. */

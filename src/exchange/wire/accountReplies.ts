@@ -1,6 +1,14 @@
 /** Readers of account replies: orders, own trades, balances, fees and status. */
-import { moneyOf } from '../../core/index.ts';
-import type { Balance, BookFee, DecimalText, Millis, OrderReport, OwnTrade, UnreadableRow } from '../../core/index.ts';
+import {
+  moneyOf,
+  type Balance,
+  type BookFee,
+  type DecimalText,
+  type Millis,
+  type OrderReport,
+  type OwnTrade,
+  type UnreadableRow,
+} from '../../core/index.ts';
 import { hundredth } from './marketReplies.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';

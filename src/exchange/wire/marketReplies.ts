@@ -1,16 +1,18 @@
 /** Readers of the public endpoints' replies. */
-import { isDecimalText, moneyOf, textOfMoney } from '../../core/index.ts';
-import type {
-  AvailableBook,
-  BookEntry,
-  BookSnapshot,
-  DecimalText,
-  FeeTier,
-  Millis,
-  Money,
-  PublicTrade,
-  SideDamage,
-  UnreadableRow,
+import {
+  isDecimalText,
+  moneyOf,
+  textOfMoney,
+  type AvailableBook,
+  type BookEntry,
+  type BookSnapshot,
+  type DecimalText,
+  type FeeTier,
+  type Millis,
+  type Money,
+  type PublicTrade,
+  type SideDamage,
+  type UnreadableRow,
 } from '../../core/index.ts';
 import * as wire from './wire.ts';
 import type { Row } from './wire.ts';

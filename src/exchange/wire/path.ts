@@ -1,6 +1,5 @@
 /** Builders of paths and queries from checked values: only ids, symbols and numbers can reach the request line. */
-import { isDecimalText } from '../../core/index.ts';
-import type { DecimalText, ExchangeLimits, Page } from '../../core/index.ts';
+import { isDecimalText, type DecimalText, type ExchangeLimits, type Page } from '../../core/index.ts';
 import { fault } from './wire.ts';
 
 const checked =

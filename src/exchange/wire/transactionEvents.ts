@@ -2,15 +2,17 @@
  * Reader of deliveries to a callback URL: issuances, redemptions, crypto deposits and withdrawals, conversions
  * (rfq-and-webhooks 2.5, 2.6).
  */
-import { ambiguityOf, TRANSACTION_KINDS, TRANSACTION_STATUSES } from '../../core/index.ts';
-import type {
-  Delivery,
-  Moved,
-  Receiver,
-  Refundable,
-  RefundStep,
-  TransactionEvent,
-  TransactionParticulars,
+import {
+  ambiguityOf,
+  TRANSACTION_KINDS,
+  TRANSACTION_STATUSES,
+  type Delivery,
+  type Moved,
+  type Receiver,
+  type Refundable,
+  type RefundStep,
+  type TransactionEvent,
+  type TransactionParticulars,
 } from '../../core/index.ts';
 import { parseExactJson } from './json.ts';
 import * as wire from './wire.ts';

@@ -2,10 +2,8 @@
  * Signature check of deliveries: RSA with SHA-256 over the payload as compact text, with a key of the exchange's public
  * list (public-facts 15).
  */
-import { createPublicKey, createVerify } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
-import { ambiguityOf, memberText } from '../../core/index.ts';
-import type { Millis, VenueWebhooks } from '../../core/index.ts';
+import { createPublicKey, createVerify, type KeyObject } from 'node:crypto';
+import { ambiguityOf, memberText, type Millis, type VenueWebhooks } from '../../core/index.ts';
 
 const SIGNATURE = 'x-bitso-webhook-event-signature';
 const KEY_ID = 'x-bitso-key-id';

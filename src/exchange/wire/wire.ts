@@ -1,8 +1,15 @@
 /**
  * Strict readers for fields of parsed replies. Each returns the exact value or throws a WireFault that names the field.
  */
-import { isDecimalText, moneyOf } from '../../core/index.ts';
-import type { DecimalText, Millis, Money, Side, UnreadableRow } from '../../core/index.ts';
+import {
+  isDecimalText,
+  moneyOf,
+  type DecimalText,
+  type Millis,
+  type Money,
+  type Side,
+  type UnreadableRow,
+} from '../../core/index.ts';
 
 /** Reply that differs from the interface documents. Becomes the outcome `unknown`. */
 export class WireFault extends Error {

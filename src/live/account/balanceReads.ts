@@ -2,17 +2,14 @@
  * Comparison of the exchange's balances with the ledger on a quiet cut. Transfers and the operator's bookings explain
  * differences.
  */
-import { sleep, textOfMoney } from '../../core/index.ts';
-import type { Engine, Millis, TransferLists } from '../../core/index.ts';
+import { sleep, textOfMoney, type Engine, type Millis, type TransferLists } from '../../core/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 import { explaining } from './explaining.ts';
 import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
-import { isFailed } from '../failed.ts';
-import type { Failed } from '../failed.ts';
+import { isFailed, type Failed } from '../failed.ts';
 import type { Reads } from './reads.ts';
-import { TransferReads } from './transferReads.ts';
-import type { Booking, FoundTransfers, ListedTransfer } from './transferReads.ts';
+import { TransferReads, type Booking, type FoundTransfers, type ListedTransfer } from './transferReads.ts';
 
 /** Sources that can explain a difference of the balances. */
 export type Explanations = {

@@ -1,8 +1,7 @@
 /**
  * Account reads triggered by the stream or a webhook: coalesced, rate-limited, and never with the last of the budget.
  */
-import { CANCEL_CHUNK, sleep } from '../../core/index.ts';
-import type { Clock, Engine, Exchange, Millis } from '../../core/index.ts';
+import { CANCEL_CHUNK, sleep, type Clock, type Engine, type Exchange, type Millis } from '../../core/index.ts';
 import type { Reads } from './reads.ts';
 
 /** Unconfirmed news of the bot's order from the stream; it triggers a read of the account. */

@@ -1,6 +1,5 @@
 /** Selection of the listed transfers that explain a difference; a list may be ahead of the balances or behind them. */
-import { money } from '../../core/index.ts';
-import type { Money } from '../../core/index.ts';
+import { money, type Money } from '../../core/index.ts';
 import type { ListedTransfer } from './transferReads.ts';
 
 /** Maximum number of transfers per currency for which every combination is tried; with more, only all together. */

@@ -2,8 +2,7 @@
  * Transfer of the ledger to the journal: entries, balances, marker and live orders of one point in time, on every
  * change and periodically for the losses.
  */
-import { textOfMoney } from '../../core/index.ts';
-import type { Clock, Engine, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
+import { textOfMoney, type Clock, type Engine, type LedgerEntry, type ProfitSinceOpening } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { StateUnits } from '../state/units.ts';

@@ -1,15 +1,19 @@
 /** Reads of the exchange as engine events, each with its start time and completeness. */
-import { amountFloor, describeRow, OrderBook, pairOrNull, priceFloor } from '../../core/index.ts';
-import type {
-  Amount,
-  Balance,
-  EngineEvent,
-  Exchange,
-  Instrument,
-  Millis,
-  OwnTrade,
-  Price,
-  UnreadableRow,
+import {
+  amountFloor,
+  describeRow,
+  OrderBook,
+  pairOrNull,
+  priceFloor,
+  type Amount,
+  type Balance,
+  type EngineEvent,
+  type Exchange,
+  type Instrument,
+  type Millis,
+  type OwnTrade,
+  type Price,
+  type UnreadableRow,
 } from '../../core/index.ts';
 import type { Failed } from '../failed.ts';
 import {
@@ -19,8 +23,8 @@ import {
   strangeFee,
   unreadableOf,
   withoutContradictions,
+  type RowJudgment,
 } from '../unreadableRows.ts';
-import type { RowJudgment } from '../unreadableRows.ts';
 import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGES_MAX = 50;

@@ -2,10 +2,16 @@
  * Deposits, withdrawals, refunds and rebates from the exchange's lists: bounded reads of the newest lines, each
  * reported once.
  */
-import { money } from '../../core/index.ts';
-import type { EngineEvent, Millis, TransferList, TransferLists, TransferLine, Money } from '../../core/index.ts';
-import { isFailed } from '../failed.ts';
-import type { Failed } from '../failed.ts';
+import {
+  money,
+  type EngineEvent,
+  type Millis,
+  type TransferList,
+  type TransferLists,
+  type TransferLine,
+  type Money,
+} from '../../core/index.ts';
+import { isFailed, type Failed } from '../failed.ts';
 import { failedBy, isAboutCurrency, unreadableOf } from '../unreadableRows.ts';
 
 /** Transfer as an engine event. */

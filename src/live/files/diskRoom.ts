@@ -1,8 +1,7 @@
 /** Free space on the disk of a state directory. */
 import { accessSync, constants, statfsSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
-import { diskTroubleOf } from './diskTrouble.ts';
-import type { DiskTrouble } from './diskTrouble.ts';
+import { diskTroubleOf, type DiskTrouble } from './diskTrouble.ts';
 
 /** Minimum free bytes that a state directory needs for its small files. */
 const ROOM_MIN = 256 * 1024;

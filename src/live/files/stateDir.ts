@@ -1,6 +1,5 @@
 /** Folder of the state: private to its owner, and rejected if it belongs to another user or is open to others. */
-import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 

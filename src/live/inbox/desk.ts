@@ -2,8 +2,7 @@
  * Queue between the webhook listener and the disk: batches deliveries while the disk is busy, and reports for each
  * whether it can be acknowledged.
  */
-import { textOfError } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
+import { textOfError, type Millis } from '../../core/index.ts';
 import type { Arrived, InboxStore } from './store.ts';
 
 export type DeskOptions = {

@@ -1,6 +1,5 @@
 /** Timer of the engine's decisions that wait only for time, so that other events do not shift them. */
-import { sleep } from '../../core/index.ts';
-import type { Engine, Millis } from '../../core/index.ts';
+import { sleep, type Engine, type Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 
 /** Steps the engine when it is due, until the signal. `everyMs` is the maximum time between two checks of the engine. */

@@ -1,6 +1,5 @@
 /** Construction of a run's hedger from the options of the loop. */
-import { Hedger, hedgeViewOf } from '../../hedge/index.ts';
-import type { FlattenRequest, HedgerOptions } from '../../hedge/index.ts';
+import { Hedger, hedgeViewOf, type FlattenRequest, type HedgerOptions } from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';

@@ -1,15 +1,21 @@
 /** Reads before the first quote: the rules of the book, the account's fees, and balances while no trade happens. */
-import { accountTierOf, describeRow, instrumentOf, moneyOf, rateCeil, sleep, textOfMoney } from '../../core/index.ts';
-import type {
-  AvailableBook,
-  Balance,
-  BookFee,
-  Clock,
-  Exchange,
-  Instrument,
-  Millis,
-  Outcome,
-  UnreadableRow,
+import {
+  accountTierOf,
+  describeRow,
+  instrumentOf,
+  moneyOf,
+  rateCeil,
+  sleep,
+  textOfMoney,
+  type AvailableBook,
+  type Balance,
+  type BookFee,
+  type Clock,
+  type Exchange,
+  type Instrument,
+  type Millis,
+  type Outcome,
+  type UnreadableRow,
 } from '../../core/index.ts';
 import { missingBalance } from '../account/reads.ts';
 import type { Rules } from '../rules.ts';

@@ -2,14 +2,12 @@
  * Rotation of runs in one process. A run stops when its recording is long enough or the configuration changes. The next run starts as after a restart,
  * with its own number, engine and recording, so every recording can be replayed from its start.
  */
-import { sleep, textOfError } from '../../core/index.ts';
-import type { MarketStream, Millis, Order } from '../../core/index.ts';
+import { sleep, textOfError, type MarketStream, type Millis, type Order } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
 import type { ExchangeSide, StopReport } from './loopOptions.ts';
 import { readRules } from './opening.ts';
 import type { Rules } from '../rules.ts';
-import { Run } from './run.ts';
-import type { RunOpening } from './run.ts';
+import { Run, type RunOpening } from './run.ts';
 
 export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
   readonly venue: Omit<ExchangeSide, 'stream'> & {

@@ -1,6 +1,5 @@
 /** Periodic task: the pause between runs is the interval less the task's own duration. */
-import { sleep } from '../../core/index.ts';
-import type { Clock, Millis } from '../../core/index.ts';
+import { sleep, type Clock, type Millis } from '../../core/index.ts';
 
 export type Repeated = {
   /** Interval between starts; the pause is at least 1 ms. A function is called each time. */

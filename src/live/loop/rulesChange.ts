@@ -1,6 +1,5 @@
 /** Differences between two readings of a book's rules and fees, in one line for the operator. */
-import { money, textOfMoney } from '../../core/index.ts';
-import type { Instrument, Price } from '../../core/index.ts';
+import { money, textOfMoney, type Instrument, type Price } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
 
 /** Returns the differences as text; `null` if there are none. Rates are in 10^-8. */

@@ -1,6 +1,5 @@
 /** Reads of the book's rules and fees during a run: every 5 minutes, and soon after an order or a fee shows that they have changed. */
-import { differentChargedRate } from '../../core/index.ts';
-import type { Exchange, Millis, OwnTrade } from '../../core/index.ts';
+import { differentChargedRate, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import { CannotStart, NO_SUCH_BOOK, readRules } from './opening.ts';
 import type { Rules } from '../rules.ts';

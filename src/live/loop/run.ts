@@ -1,6 +1,16 @@
 /** One run of the bot from its first read to its verified end: engine, reads, commands and recording, in real time. */
-import { approveByIds, sleep, textOfError } from '../../core/index.ts';
-import type { Approved, Command, Engine, EngineEvent, EngineNews, Millis, PlaceCommand } from '../../core/index.ts';
+import {
+  approveByIds,
+  sleep,
+  textOfError,
+  type Approved,
+  type Command,
+  type Engine,
+  type EngineEvent,
+  type EngineNews,
+  type Millis,
+  type PlaceCommand,
+} from '../../core/index.ts';
 import type { Hedger } from '../../hedge/index.ts';
 import { BalanceReads } from '../account/balanceReads.ts';
 import { judgmentBy } from '../unreadableRows.ts';

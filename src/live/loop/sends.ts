@@ -1,15 +1,16 @@
 /** Execution of one approved command, with its outcome as an event for the engine. */
-import { textOfAmount, textOfPrice } from '../../core/index.ts';
-import type {
-  Approved,
-  Command,
-  Engine,
-  EngineEvent,
-  Exchange,
-  Instrument,
-  Millis,
-  OrderReport,
-  Outcome,
+import {
+  textOfAmount,
+  textOfPrice,
+  type Approved,
+  type Command,
+  type Engine,
+  type EngineEvent,
+  type Exchange,
+  type Instrument,
+  type Millis,
+  type OrderReport,
+  type Outcome,
 } from '../../core/index.ts';
 import { unreadableOf, withoutContradictions } from '../unreadableRows.ts';
 import type { Failed } from '../failed.ts';

@@ -1,6 +1,5 @@
 /** Fields of the messages in a state directory: validation when read, and text when written. */
-import { moneyOf, textOfMoney } from '../../core/index.ts';
-import type { Millis, Money } from '../../core/index.ts';
+import { moneyOf, textOfMoney, type Millis, type Money } from '../../core/index.ts';
 
 export type Field<T> = {
   /** Expected value, for the sentence that refuses another one. */

@@ -12,8 +12,9 @@ import {
   oneOfField,
   optionalField,
   textField,
+  type MessageFields,
+  type MessageOf,
 } from './fields.ts';
-import type { MessageFields, MessageOf } from './fields.ts';
 
 export type MailSpec = {
   /** Name of the file; `*` is the id of the message if several of the kind can wait. */

@@ -4,14 +4,12 @@
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { textOfError } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
+import { textOfError, type Millis } from '../../core/index.ts';
 import { readOpenFile } from '../../guard/index.ts';
 import { appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../files/durableFiles.ts';
 import { assertStateDirTrusted, ownershipFlaw } from '../files/stateDir.ts';
 import { messageIn, textOfMessage } from './fields.ts';
-import { MAIL } from './kinds.ts';
-import type { MailKind, MailSpec, MailMessage, NumberedMailKind } from './kinds.ts';
+import { MAIL, type MailKind, type MailSpec, type MailMessage, type NumberedMailKind } from './kinds.ts';
 
 /** Content of a file: a message, or the reason why the file is refused. */
 export type FoundMessage<M> =

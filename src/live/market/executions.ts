@@ -1,6 +1,13 @@
 /** Executions for a followed market, each with its time and the resting order that it filled, as far as known. */
-import { opposite } from '../../core/index.ts';
-import type { Amount, Instrument, Price, PublicTrade, Side, StreamTrade } from '../../core/index.ts';
+import {
+  opposite,
+  type Amount,
+  type Instrument,
+  type Price,
+  type PublicTrade,
+  type Side,
+  type StreamTrade,
+} from '../../core/index.ts';
 import type { TradeListener, TradeWay } from '../../marketdata/index.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
 

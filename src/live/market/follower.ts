@@ -2,25 +2,23 @@
  * Follower of another exchange's public book and trades, streamed or polled, with their freshness; it accesses no
  * account.
  */
-import { L3Book } from '../../core/index.ts';
-import type {
-  Amount,
-  BookDiff,
-  BookSnapshot,
-  Clock,
-  Exchange,
-  Instrument,
-  MarketStream,
-  Millis,
-  Price,
-  Side,
-  Timer,
+import {
+  L3Book,
+  type Amount,
+  type BookDiff,
+  type BookSnapshot,
+  type Clock,
+  type Exchange,
+  type Instrument,
+  type MarketStream,
+  type Millis,
+  type Price,
+  type Side,
+  type Timer,
 } from '../../core/index.ts';
-import { levelsOf, MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
-import type { MarketDataUser } from '../../marketdata/index.ts';
+import { levelsOf, MarketDataSupervisor, PublicTradeTail, type MarketDataUser } from '../../marketdata/index.ts';
 import type { Log } from '../log.ts';
-import { Executions } from './executions.ts';
-import type { TradeSink } from './executions.ts';
+import { Executions, type TradeSink } from './executions.ts';
 import { ExecutionsFirst } from './executionsFirst.ts';
 
 /** Receiver of the followed market. An execution precedes the levels that it changed. */

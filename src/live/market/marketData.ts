@@ -2,10 +2,19 @@
  * Market data for the engine: the stream by default, polled books while it is silent, behind or down; one source at a
  * time for each book.
  */
-import { mayLive, opposite, L3Book, OrderBook } from '../../core/index.ts';
-import type { BookSnapshot, EngineEvent, Millis, Side, StreamTrade, Timer } from '../../core/index.ts';
-import { MarketDataSupervisor, writeLevels } from '../../marketdata/index.ts';
-import type { BookSource, MarketDataUser } from '../../marketdata/index.ts';
+import {
+  mayLive,
+  opposite,
+  L3Book,
+  OrderBook,
+  type BookSnapshot,
+  type EngineEvent,
+  type Millis,
+  type Side,
+  type StreamTrade,
+  type Timer,
+} from '../../core/index.ts';
+import { MarketDataSupervisor, writeLevels, type BookSource, type MarketDataUser } from '../../marketdata/index.ts';
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 import { oursIn } from '../account/ourOids.ts';
 import { EventDrivenReads } from '../account/eventDrivenReads.ts';

@@ -1,6 +1,14 @@
 /** Periodic reads of the reference price, from other books of the exchange and from feeds, into the engine. */
-import { priceAcross } from '../../core/index.ts';
-import type { BookSnapshot, EngineEvent, Exchange, Instrument, Leg, Millis, Timer } from '../../core/index.ts';
+import {
+  priceAcross,
+  type BookSnapshot,
+  type EngineEvent,
+  type Exchange,
+  type Instrument,
+  type Leg,
+  type Millis,
+  type Timer,
+} from '../../core/index.ts';
 import type { Feed } from './feed.ts';
 import type { RunContext } from '../runContext.ts';
 import type { Failed } from '../failed.ts';

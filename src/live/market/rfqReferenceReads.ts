@@ -1,6 +1,14 @@
 /** Periodic RFQ quotes as a price reference for the engine. This code cannot accept a quote. */
-import { isThin, moneyOf } from '../../core/index.ts';
-import type { ConversionDesk, ConversionOffer, Engine, Instrument, Millis, Money } from '../../core/index.ts';
+import {
+  isThin,
+  moneyOf,
+  type ConversionDesk,
+  type ConversionOffer,
+  type Engine,
+  type Instrument,
+  type Millis,
+  type Money,
+} from '../../core/index.ts';
 import { Offers } from '../../hedge/index.ts';
 import type { RunContext } from '../runContext.ts';
 

@@ -1,17 +1,21 @@
 /** Exact text format of a ledger, its entries and its checkpoint. */
 import type { HedgeRow } from '../../hedge/index.ts';
-import { CAUSES, causesOf, money, moneyOf, textOfMoney } from '../../core/index.ts';
-import type {
-  Amount,
-  Cause,
-  Causes,
-  BalanceCheck,
-  LedgerEntry,
-  Millis,
-  Money,
-  Profit,
-  ProfitSinceOpening,
-  RestoredLedger,
+import {
+  CAUSES,
+  causesOf,
+  money,
+  moneyOf,
+  textOfMoney,
+  type Amount,
+  type Cause,
+  type Causes,
+  type BalanceCheck,
+  type LedgerEntry,
+  type Millis,
+  type Money,
+  type Profit,
+  type ProfitSinceOpening,
+  type RestoredLedger,
 } from '../../core/index.ts';
 
 /** Profit since the opening; sums and twice the mid as decimal text. */

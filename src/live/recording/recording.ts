@@ -1,15 +1,16 @@
 /** Text lines of the engine's inputs and answers, from which a run can be replayed command by command. */
-import { DEPTH_LEVELS, emptyDepth } from '../../core/index.ts';
-import type {
-  Amount,
-  BookLevels,
-  Command,
-  Depth,
-  EngineEvent,
-  OrderBook,
-  Price,
-  RestoredLedger,
-  Side,
+import {
+  DEPTH_LEVELS,
+  emptyDepth,
+  type Amount,
+  type BookLevels,
+  type Command,
+  type Depth,
+  type EngineEvent,
+  type OrderBook,
+  type Price,
+  type RestoredLedger,
+  type Side,
 } from '../../core/index.ts';
 import { ledgerOf, textOfLedger } from './ledgerText.ts';
 

@@ -1,9 +1,7 @@
 /** Replay of a recorded run through a new engine, which must answer with the same commands. */
-import { OrderBook } from '../../core/index.ts';
-import type { Command, Engine, EngineEvent, Meaning, Millis } from '../../core/index.ts';
+import { OrderBook, type Command, type Engine, type EngineEvent, type Meaning, type Millis } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
-import { brokenBy, eventOf, lineOf } from '../recording/recording.ts';
-import type { Answer, RecordingLine } from '../recording/recording.ts';
+import { brokenBy, eventOf, lineOf, type Answer, type RecordingLine } from '../recording/recording.ts';
 import { readRecording } from '../recording/recordings.ts';
 
 export type Replayed = {

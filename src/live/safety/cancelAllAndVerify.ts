@@ -1,6 +1,13 @@
 /** Verified cancel of every order of one instance, based on the exchange's own list. Needs no journal and no engine. */
-import { CANCEL_CHUNK, describeRow, sleep } from '../../core/index.ts';
-import type { Clock, Exchange, OrderReport, UnreadableRow } from '../../core/index.ts';
+import {
+  CANCEL_CHUNK,
+  describeRow,
+  sleep,
+  type Clock,
+  type Exchange,
+  type OrderReport,
+  type UnreadableRow,
+} from '../../core/index.ts';
 import { isOwnOrder, unreadableOf } from '../unreadableRows.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 

@@ -7,8 +7,7 @@ import { appendLine, overwrite, syncFolder, writeDurably } from '../files/durabl
 import { assertStateDirTrusted } from '../files/stateDir.ts';
 import type { Log } from '../log.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
-import { Mailbox } from '../mailbox/mailbox.ts';
-import type { FoundMessage } from '../mailbox/mailbox.ts';
+import { Mailbox, type FoundMessage } from '../mailbox/mailbox.ts';
 
 export type Halt = MailMessage<'halt'>;
 export type Pause = MailMessage<'pause'>;

@@ -1,8 +1,6 @@
 /** Recovery from an untrusted state: place nothing, cancel and verify every order of this instance, and report. */
-import { isFatal } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
-import { cancelAllAndVerify } from './cancelAllAndVerify.ts';
-import type { CancelAllOptions } from './cancelAllAndVerify.ts';
+import { isFatal, type Millis } from '../../core/index.ts';
+import { cancelAllAndVerify, type CancelAllOptions } from './cancelAllAndVerify.ts';
 import type { Log } from '../log.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 

@@ -2,8 +2,7 @@
  * Synchronization of reduce-only between the state directory and the engine: set by the operator or by losses, lifted
  * by the operator, kept across restarts.
  */
-import { RESUMED_BEYOND_LIMIT } from '../../core/index.ts';
-import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
+import { RESUMED_BEYOND_LIMIT, type Engine, type EngineEvent, type Millis } from '../../core/index.ts';
 import type { Latch } from './latch.ts';
 
 type Step = (event: EngineEvent) => void;

@@ -2,8 +2,7 @@
  * Rule for refusals that only the operator can fix: they halt immediately, or after a minute of only such refusals if a
  * nonce or a wrong clock may explain them.
  */
-import { isFatal } from '../../core/index.ts';
-import type { Clock, Meaning, Millis } from '../../core/index.ts';
+import { isFatal, type Clock, type Meaning, type Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import type { Failed } from '../failed.ts';
 

@@ -7,12 +7,9 @@
  * holds its quotes until it reads again.
  * - The exchange answers neither: the sentinel does nothing, so nothing has to be undone.
  */
-import { sleep } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
-import { cancelAllAndVerify, found } from './cancelAllAndVerify.ts';
-import type { CancelAllOptions } from './cancelAllAndVerify.ts';
-import { isThere } from './heartbeat.ts';
-import type { Heartbeat, HeartbeatRecord, Sight, Watch } from './heartbeat.ts';
+import { sleep, type Millis } from '../../core/index.ts';
+import { cancelAllAndVerify, found, type CancelAllOptions } from './cancelAllAndVerify.ts';
+import { isThere, type Heartbeat, type HeartbeatRecord, type Sight, type Watch } from './heartbeat.ts';
 import type { Latch } from './latch.ts';
 import type { DiskTrouble } from '../files/diskTrouble.ts';
 import type { Log } from '../log.ts';

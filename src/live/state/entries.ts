@@ -2,8 +2,7 @@
  * Ledger entries on disk: written in one transaction with their checkpoint, and compared with it before it is trusted.
  */
 import type Database from 'libsql';
-import { CAUSES, causesFrom } from '../../core/index.ts';
-import type { Cause, Causes, LedgerEntry, Millis } from '../../core/index.ts';
+import { CAUSES, causesFrom, type Cause, type Causes, type LedgerEntry, type Millis } from '../../core/index.ts';
 import { entryOf, textOfEntry } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 

@@ -1,9 +1,7 @@
 /** Profit since the opening at the end of each UTC hour, kept in the state file for profit by hour and day. */
 import type Database from 'libsql';
-import type { Millis, ProfitSinceOpening } from '../../core/index.ts';
-import { hourOf } from '../../core/index.ts';
-import { profitSinceOpeningOf, writtenProfit } from '../recording/ledgerText.ts';
-import type { WrittenProfit } from '../recording/ledgerText.ts';
+import { hourOf, type Millis, type ProfitSinceOpening } from '../../core/index.ts';
+import { profitSinceOpeningOf, writtenProfit, type WrittenProfit } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
 /** Number of hours kept: four years. The oldest are deleted. */

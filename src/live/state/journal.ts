@@ -4,30 +4,27 @@
  */
 import { join } from 'node:path';
 import type Database from 'libsql';
-import { moneyOf, NO_PROFIT } from '../../core/index.ts';
-import type {
-  Amount,
-  LedgerEntry,
-  Millis,
-  PlaceCommand,
-  Price,
-  ProfitSinceOpening,
-  RestoredLedger,
-  RestoredOrder,
-  Side,
+import {
+  moneyOf,
+  NO_PROFIT,
+  type Amount,
+  type LedgerEntry,
+  type Millis,
+  type PlaceCommand,
+  type Price,
+  type ProfitSinceOpening,
+  type RestoredLedger,
+  type RestoredOrder,
+  type Side,
 } from '../../core/index.ts';
 import type { HedgeRow } from '../../hedge/index.ts';
-import { commitMarkIn, lossOf, stalenessOf } from './knownCommits.ts';
-import type { CommitMark } from './knownCommits.ts';
+import { commitMarkIn, lossOf, stalenessOf, type CommitMark } from './knownCommits.ts';
 import { foldEntries, holdAgainst, writeEntries } from './entries.ts';
 import { writeHours } from './hours.ts';
-import { checkpointOf, textOfCheckpoint } from '../recording/ledgerText.ts';
-import type { LedgerCheckpoint } from '../recording/ledgerText.ts';
-import { noteClient, NotOurs, ownerIn, takeOwnership } from './owner.ts';
-import type { Owner } from './owner.ts';
+import { checkpointOf, textOfCheckpoint, type LedgerCheckpoint } from '../recording/ledgerText.ts';
+import { noteClient, NotOurs, ownerIn, takeOwnership, type Owner } from './owner.ts';
 import { GAP } from '../recording/recording.ts';
-import { forgetOld, recorderIn, recordingsIn } from '../recording/recordings.ts';
-import type { RunRecorder } from '../recording/recordings.ts';
+import { forgetOld, recorderIn, recordingsIn, type RunRecorder } from '../recording/recordings.ts';
 import { claimStateDir } from '../files/stateDir.ts';
 import type { StateUnits } from './units.ts';
 import { atomically, closeDatabase, commitsIn, DamagedState, openDatabase, STATE_FILE, unusable } from './stateFile.ts';

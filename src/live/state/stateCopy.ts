@@ -4,8 +4,7 @@ import { closeSync, copyFileSync, existsSync, mkdtempSync, readSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Database from 'libsql';
-import { sleep } from '../../core/index.ts';
-import type { Clock } from '../../core/index.ts';
+import { sleep, type Clock } from '../../core/index.ts';
 import { closeDatabase, openDatabase, STATE_FILE } from './stateFile.ts';
 
 const TRIES = 40;

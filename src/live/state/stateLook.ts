@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
 import { mayStillExecute } from '../../hedge/index.ts';
 import { checkpointOf } from '../recording/ledgerText.ts';
-import { latchIn } from '../safety/latch.ts';
-import type { Halt } from '../safety/latch.ts';
-import { ownerIn } from './owner.ts';
-import type { Owner } from './owner.ts';
+import { latchIn, type Halt } from '../safety/latch.ts';
+import { ownerIn, type Owner } from './owner.ts';
 import { fromCopy } from './stateCopy.ts';
 import { STATE_FILE } from './stateFile.ts';
 

@@ -9,8 +9,12 @@ import {
   textOfMoney,
   textOfPrice,
   worstPrice,
+  type Amount,
+  type DecimalText,
+  type Instrument,
+  type RestoredLedger,
+  type RestoredOrder,
 } from '../../core/index.ts';
-import type { Amount, DecimalText, Instrument, RestoredLedger, RestoredOrder } from '../../core/index.ts';
 
 /** Tick and lot of a state's prices and amounts. */
 export type StateUnits = { readonly tick: DecimalText; readonly lot: DecimalText };

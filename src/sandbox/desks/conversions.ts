@@ -2,11 +2,19 @@
  * Conversions (v4): quotes on the books' best prices, execution in the background, and results (rest-api 4.10,
  * public-facts 13).
  */
-import { money, moneyOf, opposite, textOfMoney } from '../../core/index.ts';
-import type { Millis, Money, Random, Side, Timer } from '../../core/index.ts';
+import {
+  money,
+  moneyOf,
+  opposite,
+  textOfMoney,
+  type Millis,
+  type Money,
+  type Random,
+  type Side,
+  type Timer,
+} from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
-import { done, refused } from '../wire/codes.ts';
-import type { Verdict } from '../wire/codes.ts';
+import { done, refused, type Verdict } from '../wire/codes.ts';
 import type { DeskBook, DeskWorld } from './deskWorld.ts';
 import { keepNewest } from './keepNewest.ts';
 import { randomOid } from '../wire/oid.ts';

@@ -1,8 +1,6 @@
 /** Remaining capacity of the RFQ desk in each direction of a pair; used capacity recovers over time. */
-import { money, moneyOfValue } from '../../core/index.ts';
-import type { Clock, Money } from '../../core/index.ts';
-import { midOf } from './crossRates.ts';
-import type { Cross } from './crossRates.ts';
+import { money, moneyOfValue, type Clock, type Money } from '../../core/index.ts';
+import { midOf, type Cross } from './crossRates.ts';
 import type { Switches } from '../switches/switches.ts';
 
 const ONE = 10n ** 18n;

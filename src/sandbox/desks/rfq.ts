@@ -1,15 +1,12 @@
 /** RFQ desk: pairs, quotes around the books' mid prices, and conversions executed in the background (rfq 1 to 4). */
-import { money } from '../../core/index.ts';
-import type { Millis, Money, Random, Timer } from '../../core/index.ts';
+import { money, type Millis, type Money, type Random, type Timer } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
-import { crossesFrom } from './crossRates.ts';
-import type { Cross, Rate } from './crossRates.ts';
+import { crossesFrom, type Cross, type Rate } from './crossRates.ts';
 import { DeskCapacity } from './deskCapacity.ts';
 import type { DeskWorld } from './deskWorld.ts';
 import { keepNewest } from './keepNewest.ts';
 import { currenciesOf } from '../venue/currencies.ts';
-import { rfqRefused } from './rfqCodes.ts';
-import type { RfqVerdict } from './rfqCodes.ts';
+import { rfqRefused, type RfqVerdict } from './rfqCodes.ts';
 import type { Switches } from '../switches/switches.ts';
 import { randomUuid } from '../wire/uuid.ts';
 

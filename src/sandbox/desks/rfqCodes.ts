@@ -1,6 +1,5 @@
 /** Error codes of RFQ with their HTTP status, and their replies (rfq 4 and 7). */
-import { textOfMoney } from '../../core/index.ts';
-import type { Millis, Money, WireReply } from '../../core/index.ts';
+import { textOfMoney, type Millis, type Money, type WireReply } from '../../core/index.ts';
 import { reply } from '../wire/wire.ts';
 
 /** Status and text of each code; the texts are Puntas's own. */

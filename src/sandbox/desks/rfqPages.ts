@@ -4,8 +4,7 @@
  */
 import type { PageTokens } from '../wire/pageTokens.ts';
 import type { DeskConversion } from './rfq.ts';
-import { rfqRefused } from './rfqCodes.ts';
-import type { RfqVerdict } from './rfqCodes.ts';
+import { rfqRefused, type RfqVerdict } from './rfqCodes.ts';
 import type { Switches } from '../switches/switches.ts';
 
 export type ConversionPage = {

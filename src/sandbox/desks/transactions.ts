@@ -2,8 +2,15 @@
  * Transactions: states, money and refunds of deposits, withdrawals, issuances, redemptions and conversions (rfq 2.5,
  * 2.6, 3).
  */
-import { money } from '../../core/index.ts';
-import type { Clock, Millis, Money, Random, Timer, TransactionStatus } from '../../core/index.ts';
+import {
+  money,
+  type Clock,
+  type Millis,
+  type Money,
+  type Random,
+  type Timer,
+  type TransactionStatus,
+} from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { DeskConversion } from './rfq.ts';
 import { randomHex, randomUuid } from '../wire/uuid.ts';

@@ -1,6 +1,5 @@
 /** Keys that sign deliveries, and the public keys that verify the signatures (public-facts 15). */
-import { createSign, generateKeyPairSync } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Clock, Millis, Random } from '../../core/index.ts';
 import { randomUuid } from '../wire/uuid.ts';
 

@@ -1,14 +1,12 @@
 /** Account routes: status, balances, fees and trades (rest-api 4.1, 4.3, 4.5, 4.9, public-facts 9). */
-import { money, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
-import type { Millis, WireReply } from '../../core/index.ts';
+import { money, textOfAmount, textOfMoney, textOfPrice, type Millis, type WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { Code } from '../wire/codes.ts';
 import { isActive } from '../venue/order.ts';
 import { isOriginId } from '../venue/orderChecks.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
 import { currenciesOf } from '../venue/currencies.ts';
-import { pageOf, readRoute } from './route.ts';
-import type { PrivateRequest, Route } from './route.ts';
+import { pageOf, readRoute, type PrivateRequest, type Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
 import { failure, failureOf, success, text8, timeMillis, timePlain } from '../wire/wire.ts';

@@ -2,12 +2,16 @@
  * Conversion routes: quote, execute, status. v4 looks up a conversion by its own id, the older v3 by its quote's id
  * (rest-api 4.11).
  */
-import { isDecimalText, moneyOf } from '../../core/index.ts';
-import type { Money, WireReply } from '../../core/index.ts';
-import { done, refused } from '../wire/codes.ts';
-import type { Verdict } from '../wire/codes.ts';
-import { fractionText, HIGH_SLIPPAGE, nextRecurrentEvents } from '../desks/conversions.ts';
-import type { VenueConversion, VenueQuote, QuoteRequest } from '../desks/conversions.ts';
+import { isDecimalText, moneyOf, type Money, type WireReply } from '../../core/index.ts';
+import { done, refused, type Verdict } from '../wire/codes.ts';
+import {
+  fractionText,
+  HIGH_SLIPPAGE,
+  nextRecurrentEvents,
+  type VenueConversion,
+  type VenueQuote,
+  type QuoteRequest,
+} from '../desks/conversions.ts';
 import type { Fields } from '../venue/orderChecks.ts';
 import { currenciesOf } from '../venue/currencies.ts';
 import { objectOf } from './parameters.ts';

@@ -2,15 +2,12 @@
  * Routes for balance changes: ledger, fundings and withdrawals. General-purpose clients read them; a market maker does
  * not (public-facts 9.4).
  */
-import { money, moneyOfAmount } from '../../core/index.ts';
-import type { Millis, Money, WireReply } from '../../core/index.ts';
+import { money, moneyOfAmount, type Millis, type Money, type WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import { isOriginId } from '../venue/orderChecks.ts';
 import type { OwnTradeRecord } from '../venue/ownTrades.ts';
-import type { Verdict } from '../wire/codes.ts';
-import { done, refused } from '../wire/codes.ts';
-import type { PrivateRequest, Route } from './route.ts';
-import { pageOf, readRoute } from './route.ts';
+import { done, refused, type Verdict } from '../wire/codes.ts';
+import { pageOf, readRoute, type PrivateRequest, type Route } from './route.ts';
 import type { Transfer } from '../venue/transfers.ts';
 import { failure, failureOf, success, text8, timePlain } from '../wire/wire.ts';
 

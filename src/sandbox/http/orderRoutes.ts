@@ -7,14 +7,13 @@ import {
   textOfAmount,
   textOfPrice,
   valueOf,
+  type Money,
+  type WireReply,
 } from '../../core/index.ts';
-import type { Money, WireReply } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import { currenciesOf } from '../venue/currencies.ts';
-import { done, refused } from '../wire/codes.ts';
-import type { Verdict } from '../wire/codes.ts';
-import { resolved } from '../venue/modification.ts';
-import type { Modification } from '../venue/modification.ts';
+import { done, refused, type Verdict } from '../wire/codes.ts';
+import { resolved, type Modification } from '../venue/modification.ts';
 import {
   finalChecks,
   amountsOf,
@@ -24,13 +23,11 @@ import {
   priceOf,
   stopOf,
   tradingOff,
+  type Fields,
 } from '../venue/orderChecks.ts';
-import type { Fields } from '../venue/orderChecks.ts';
-import { isActive, isWaiting, unfilled } from '../venue/order.ts';
-import type { Draft, VenueOrder } from '../venue/order.ts';
+import { isActive, isWaiting, unfilled, type Draft, type VenueOrder } from '../venue/order.ts';
 import { objectOf } from './parameters.ts';
-import { limitOf, readRoute } from './route.ts';
-import type { Method, PrivateRequest, Route } from './route.ts';
+import { limitOf, readRoute, type Method, type PrivateRequest, type Route } from './route.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { VenueBook } from '../venue/venueBook.ts';

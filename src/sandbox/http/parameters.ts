@@ -4,8 +4,7 @@
  */
 import { ambiguityOf } from '../../core/index.ts';
 import type { Switches } from '../switches/switches.ts';
-import { done, refused } from '../wire/codes.ts';
-import type { Refused, Verdict } from '../wire/codes.ts';
+import { done, refused, type Refused, type Verdict } from '../wire/codes.ts';
 
 /** Names allowed in the query and in the body of a call. Without `body`, the call takes no body. */
 export type Parameters = { readonly query?: readonly string[]; readonly body?: readonly string[] };

@@ -2,12 +2,18 @@
  * Market data routes, which need no key: books, rules, trades, ticker and candles (rest-api 4.6 to 4.8, public-facts
  * 4).
  */
-import { money, textOfAmount, textOfMoney, textOfPrice } from '../../core/index.ts';
-import type { Millis, Price, Side, WireReply } from '../../core/index.ts';
-import { pageOf, wholeOf } from './route.ts';
-import type { PublicRequest, Route } from './route.ts';
-import { joined } from '../venue/tradeHistory.ts';
-import type { MinuteCandle } from '../venue/tradeHistory.ts';
+import {
+  money,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  type Millis,
+  type Price,
+  type Side,
+  type WireReply,
+} from '../../core/index.ts';
+import { pageOf, wholeOf, type PublicRequest, type Route } from './route.ts';
+import { joined, type MinuteCandle } from '../venue/tradeHistory.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { VenueBook } from '../venue/venueBook.ts';
 import { failure, failureOf, reply, success, successText, timeOfBook, timePlain } from '../wire/wire.ts';

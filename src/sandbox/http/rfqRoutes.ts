@@ -1,9 +1,7 @@
 /** RFQ routes under /rfq/v1: checks in the order of the document, and replies without envelope (rfq 4.1 to 4.6). */
-import { isDecimalText, moneyOf } from '../../core/index.ts';
-import type { WireReply } from '../../core/index.ts';
+import { isDecimalText, moneyOf, type WireReply } from '../../core/index.ts';
 import type { DeskConversion, DeskPair, DeskQuote, DeskRequest } from '../desks/rfq.ts';
-import { deskAmount, bare, rateText, rfqFailure, rfqRefused, timeSeconds } from '../desks/rfqCodes.ts';
-import type { RfqVerdict } from '../desks/rfqCodes.ts';
+import { deskAmount, bare, rateText, rfqFailure, rfqRefused, timeSeconds, type RfqVerdict } from '../desks/rfqCodes.ts';
 import { conversionPage } from '../desks/rfqPages.ts';
 import { objectOf } from './parameters.ts';
 import type { Method, PrivateRequest, Route } from './route.ts';

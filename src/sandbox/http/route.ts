@@ -1,8 +1,7 @@
 /** Route of the embedded exchange: a row of the table that answers, limits, documents and tests use. */
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import type { Account, Permission } from '../venue/accounts.ts';
-import { done, refused } from '../wire/codes.ts';
-import type { Verdict } from '../wire/codes.ts';
+import { done, refused, type Verdict } from '../wire/codes.ts';
 import type { VenueConversions } from '../desks/conversions.ts';
 import type { PageTokens } from '../wire/pageTokens.ts';
 import type { RfqDesk } from '../desks/rfq.ts';

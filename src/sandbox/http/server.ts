@@ -1,8 +1,7 @@
 /**
  * HTTP server: node:http that passes raw target, headers and body to the exchange, and upgraded sockets to its stream.
  */
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WireReply, WireRequest } from '../../core/index.ts';
 import { Connections } from '../../guard/index.ts';

@@ -2,11 +2,20 @@
  * Built-in market: an endless seeded order flow of makers, uninformed takers and informed takers around an efficient
  * price (docs/market-model.md).
  */
-import { amountFloor, exponential, priceFloor, randomOf } from '../../core/index.ts';
-import type { Amount, Millis, Price, Random, Side, Timer } from '../../core/index.ts';
+import {
+  amountFloor,
+  exponential,
+  priceFloor,
+  randomOf,
+  type Amount,
+  type Millis,
+  type Price,
+  type Random,
+  type Side,
+  type Timer,
+} from '../../core/index.ts';
 import { Arrivals } from './flowArrivals.ts';
-import { FlowMaker } from './flowMaker.ts';
-import type { MakerKind, MakerScale, MakerScene } from './flowMaker.ts';
+import { FlowMaker, type MakerKind, type MakerScale, type MakerScene } from './flowMaker.ts';
 import type { FlowProfile } from './flowProfile.ts';
 import { EfficientPrice } from './flowValue.ts';
 import type { Market, Marketplace } from './market.ts';

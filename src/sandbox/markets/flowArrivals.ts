@@ -2,8 +2,7 @@
  * Arrivals of uninformed takers: times, sides and sizes, with self-exciting bursts, quiet periods, persistent sides and
  * heavy tails.
  */
-import { exponential, normal } from '../../core/index.ts';
-import type { Random, Side } from '../../core/index.ts';
+import { exponential, normal, type Random, type Side } from '../../core/index.ts';
 
 /**
  * Average number of orders that each order triggers: most almost immediately (split orders), some within seconds

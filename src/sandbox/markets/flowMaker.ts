@@ -1,6 +1,5 @@
 /** Maker of the seeded flow: layered quotes around a delayed view of the price, refreshed at random times. */
-import { exponential, normal, opposite } from '../../core/index.ts';
-import type { Amount, Price, Random, Side } from '../../core/index.ts';
+import { exponential, normal, opposite, type Amount, type Price, type Random, type Side } from '../../core/index.ts';
 import type { Marketplace } from './market.ts';
 
 export type MakerKind = {

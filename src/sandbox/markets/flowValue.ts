@@ -1,8 +1,7 @@
 /**
  * Efficient price of the seeded flow: diffusion and news, known to informed takers immediately and to the public later.
  */
-import { exponential, normal } from '../../core/index.ts';
-import type { Random } from '../../core/index.ts';
+import { exponential, normal, type Random } from '../../core/index.ts';
 
 /** Shares of the variance from news and from order imbalance, with diffusion as the rest; mean time between news. */
 const NEWS_SHARE = 0.55;

@@ -2,10 +2,8 @@
  * Market that follows another exchange: its levels become simulator orders, and a fill model decides which resting
  * account orders its executions and moves fill.
  */
-import { opposite, OrderBook } from '../../core/index.ts';
-import type { Amount, Price, Side } from '../../core/index.ts';
-import { exactOrders, Sweep } from '../../fills/index.ts';
-import type { FillModel, Queued } from '../../fills/index.ts';
+import { opposite, OrderBook, type Amount, type Price, type Side } from '../../core/index.ts';
+import { exactOrders, Sweep, type FillModel, type Queued } from '../../fills/index.ts';
 import { SyntheticLiquidity } from './syntheticLiquidity.ts';
 import type { FollowedPlace } from './market.ts';
 

@@ -3,8 +3,7 @@
  * of the backtest's pessimistic model.
  */
 import type { Amount, Millis, Price, Side } from '../../core/index.ts';
-import { levelModel } from '../../fills/index.ts';
-import type { Queued, Sweep } from '../../fills/index.ts';
+import { levelModel, type Queued, type Sweep } from '../../fills/index.ts';
 import type { RecordedBook, RecordedSide } from '../../tape/index.ts';
 import type { FollowedPlace } from './market.ts';
 

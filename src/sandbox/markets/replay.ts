@@ -1,9 +1,7 @@
 /** Replay of a recorded market as simulator orders, among which account orders rest, fill and take. */
-import { opposite } from '../../core/index.ts';
-import type { Amount, Millis, Price, Side, Timer } from '../../core/index.ts';
+import { opposite, type Amount, type Millis, type Price, type Side, type Timer } from '../../core/index.ts';
 import { Sweep, SWEEP_MS } from '../../fills/index.ts';
-import { KIND, RecordedBook, SIDE } from '../../tape/index.ts';
-import type { RecordedSide, Tape } from '../../tape/index.ts';
+import { KIND, RecordedBook, SIDE, type RecordedSide, type Tape } from '../../tape/index.ts';
 import { RecordedQueues } from './recordedQueues.ts';
 import { SyntheticLiquidity } from './syntheticLiquidity.ts';
 import type { FollowedPlace, Market } from './market.ts';

@@ -3,11 +3,9 @@
  * only, with a token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isDecimalText } from '../../core/index.ts';
-import type { WireReply, WireRequest } from '../../core/index.ts';
+import { isDecimalText, type WireReply, type WireRequest } from '../../core/index.ts';
 import type { EmbeddedExchange } from '../exchange.ts';
-import { accountOf, fieldsIn, OperatorFault } from './operatorFields.ts';
-import type { OperatorRequest } from './operatorFields.ts';
+import { accountOf, fieldsIn, OperatorFault, type OperatorRequest } from './operatorFields.ts';
 import { refundPlanOf, startCrypto, startIssuance, startRedemption } from './operatorTransactions.ts';
 import { matcherOf, queryOf, segmentsOf } from '../wire/paths.ts';
 import type { Respond } from '../http/rest.ts';

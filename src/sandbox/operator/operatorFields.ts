@@ -1,6 +1,5 @@
 /** Readers for the body of an operator's call. Each returns the exact value or throws a one-line message. */
-import { isDecimalText, moneyOf } from '../../core/index.ts';
-import type { Money } from '../../core/index.ts';
+import { isDecimalText, moneyOf, type Money } from '../../core/index.ts';
 import type { Account } from '../venue/accounts.ts';
 import type { EmbeddedExchange } from '../exchange.ts';
 import { objectOf } from '../http/parameters.ts';

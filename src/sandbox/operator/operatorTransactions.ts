@@ -1,9 +1,13 @@
 /** Operator's calls that start a deposit, withdrawal, issuance or redemption. */
-import { accountOf, OperatorFault } from './operatorFields.ts';
-import type { OperatorRequest, OperatorFields } from './operatorFields.ts';
+import { accountOf, OperatorFault, type OperatorRequest, type OperatorFields } from './operatorFields.ts';
 import { transactionPayload } from '../desks/transactionPayload.ts';
-import { REFUND_STEPS } from '../desks/transactions.ts';
-import type { Details, Failure, TransactionPlan, RefundPlan } from '../desks/transactions.ts';
+import {
+  REFUND_STEPS,
+  type Details,
+  type Failure,
+  type TransactionPlan,
+  type RefundPlan,
+} from '../desks/transactions.ts';
 
 const OUTCOMES = ['COMPLETE', 'FAILED'] as const;
 const METHODS = ['SPEI', 'PLATFORM_TRANSFER'] as const;

@@ -1,8 +1,16 @@
 /** Public stream as a state machine of sessions: text frames in and out, on the venue's clock, without sockets. */
 import type { Millis, Random, Timer } from '../../core/index.ts';
 import { EngineQueue } from '../matching/engineQueue.ts';
-import { CHANNELS, diffFrame, KEEP_ALIVE, ordersFrame, ordersPayload, tradesFrame, wholeMs } from './streamFrames.ts';
-import type { Channel } from './streamFrames.ts';
+import {
+  CHANNELS,
+  diffFrame,
+  KEEP_ALIVE,
+  ordersFrame,
+  ordersPayload,
+  tradesFrame,
+  wholeMs,
+  type Channel,
+} from './streamFrames.ts';
 import type { Venue } from '../venue/venue.ts';
 import type { BookEvent } from '../venue/venueBook.ts';
 

@@ -1,6 +1,17 @@
 /** Frames of the public stream as the exchange writes them, key by key (public-facts 12). */
-import { moneyOfValue, textOfAmount, textOfMoney, textOfPrice, valueOf, shortDecimal } from '../../core/index.ts';
-import type { Amount, Instrument, Millis, Price, Side } from '../../core/index.ts';
+import {
+  moneyOfValue,
+  textOfAmount,
+  textOfMoney,
+  textOfPrice,
+  valueOf,
+  shortDecimal,
+  type Amount,
+  type Instrument,
+  type Millis,
+  type Price,
+  type Side,
+} from '../../core/index.ts';
 import { floor8 } from '../wire/rounding.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { BookChange, BookEvent, BookTrade, VenueBook } from '../venue/venueBook.ts';

@@ -2,8 +2,7 @@
  * WebSocket server of the stream: upgrades requests of any path and ties each socket to a session, with bounded sizes.
  */
 import type { Server } from 'node:http';
-import { WebSocketServer } from 'ws';
-import type { RawData, WebSocket } from 'ws';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Stream } from './stream.ts';
 
 /** A subscription has about 60 bytes. */

@@ -3,8 +3,7 @@
  */
 import { RFQ_SWITCHES, WEBHOOK_SWITCHES } from './deskSwitches.ts';
 import { STREAM_SWITCHES } from './streamSwitches.ts';
-import { choice, quantity } from './switchKinds.ts';
-import type { Choice, Variant } from './switchKinds.ts';
+import { choice, quantity, type Choice, type Variant } from './switchKinds.ts';
 
 /**
  * Table read by the program, the docs and the tests. Sources name sections of the public-facts sheet ("facts") and of

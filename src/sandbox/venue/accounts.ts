@@ -1,6 +1,5 @@
 /** Accounts of the embedded exchange: exact balances with locks, API keys, and the volume that decides the fee tier. */
-import { money } from '../../core/index.ts';
-import type { FeeTier, Millis, Money } from '../../core/index.ts';
+import { money, type FeeTier, type Millis, type Money } from '../../core/index.ts';
 import { Fifo } from '../matching/fifo.ts';
 import type { VenueOrder } from './order.ts';
 import { OwnTrades } from './ownTrades.ts';

@@ -5,8 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock, WireRequest } from '../../core/index.ts';
 import type { ApiKey, Permission } from './accounts.ts';
-import { done, refused } from '../wire/codes.ts';
-import type { Verdict } from '../wire/codes.ts';
+import { done, refused, type Verdict } from '../wire/codes.ts';
 import type { Switches } from '../switches/switches.ts';
 
 type Credentials = { readonly key: string; readonly nonce: string; readonly signature: string };

@@ -1,8 +1,7 @@
 /** Interface of a book for market simulators, whose orders need neither account nor funds. */
 import type { Venue } from './venue.ts';
 import type { FollowedPlace } from '../markets/market.ts';
-import { opposite } from '../../core/index.ts';
-import type { Amount, Millis, Price, Side } from '../../core/index.ts';
+import { opposite, type Amount, type Millis, type Price, type Side } from '../../core/index.ts';
 import { SYNTHETIC_OWNER } from '../matching/matching.ts';
 import type { VenueBook } from './venueBook.ts';
 

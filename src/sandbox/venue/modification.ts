@@ -1,8 +1,6 @@
 /** Result of a v4 modification: amount, value and lock, recomputed as documented (public-facts 6). */
-import { money } from '../../core/index.ts';
-import type { Amount, Money, Price } from '../../core/index.ts';
-import { isWaiting, limitLock, stopLock, unfilled } from './order.ts';
-import type { VenueOrder } from './order.ts';
+import { money, type Amount, type Money, type Price } from '../../core/index.ts';
+import { isWaiting, limitLock, stopLock, unfilled, type VenueOrder } from './order.ts';
 import type { Switches } from '../switches/switches.ts';
 
 /** Requested changes; at most one of `major` and `minor` is present. */

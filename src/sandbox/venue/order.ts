@@ -1,7 +1,17 @@
 /** Order of an account in the embedded exchange: its request, its progress and its lock. */
-import { money, moneyOfAmount, moneyOfValue, valueOf } from '../../core/index.ts';
+import {
+  money,
+  moneyOfAmount,
+  moneyOfValue,
+  valueOf,
+  type Amount,
+  type Instrument,
+  type Millis,
+  type Money,
+  type Price,
+  type Side,
+} from '../../core/index.ts';
 import type { TimeInForceWord } from '../wire/wire.ts';
-import type { Amount, Instrument, Millis, Money, Price, Side } from '../../core/index.ts';
 import { ceil8 } from '../wire/rounding.ts';
 
 export type OrderStatus = 'queued' | 'open' | 'partially filled' | 'completed' | 'cancelled';

@@ -2,19 +2,27 @@
  * Checks of a new order, a replacement and a modification, in a documented order, each with its code (public-facts
  * 5.3).
  */
-import { isDecimalText, money, moneyOf, moneyOfAmount, valueOf } from '../../core/index.ts';
+import {
+  isDecimalText,
+  money,
+  moneyOf,
+  moneyOfAmount,
+  valueOf,
+  type Amount,
+  type DecimalText,
+  type Instrument,
+  type Money,
+  type Price,
+  type Side,
+} from '../../core/index.ts';
 import type { TimeInForceWord } from '../wire/wire.ts';
-import type { Amount, DecimalText, Instrument, Money, Price, Side } from '../../core/index.ts';
 import type { Account } from './accounts.ts';
-import { done, refused } from '../wire/codes.ts';
-import type { Refused, Verdict } from '../wire/codes.ts';
-import { limitLock, payingCurrency, stopLock } from './order.ts';
-import type { Draft } from './order.ts';
+import { done, refused, type Refused, type Verdict } from '../wire/codes.ts';
+import { limitLock, payingCurrency, stopLock, type Draft } from './order.ts';
 import { ceil8 } from '../wire/rounding.ts';
 import type { Switches } from '../switches/switches.ts';
 import type { Venue } from './venue.ts';
-import { slipped } from './venueBook.ts';
-import type { VenueBook } from './venueBook.ts';
+import { slipped, type VenueBook } from './venueBook.ts';
 
 /** Body of a request, expected to be a JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;

@@ -1,21 +1,27 @@
 /** State of the embedded exchange: books, accounts, keys and orders, and the money that matches transfer. */
-import { money, moneyOf, moneyOfAmount, moneyOfValue, randomOf, valueOf } from '../../core/index.ts';
-import type { BookRules, Clock, FeeTier, Millis, Money, Random } from '../../core/index.ts';
+import {
+  money,
+  moneyOf,
+  moneyOfAmount,
+  moneyOfValue,
+  randomOf,
+  valueOf,
+  type BookRules,
+  type Clock,
+  type FeeTier,
+  type Millis,
+  type Money,
+  type Random,
+} from '../../core/index.ts';
 import type { Transfer } from './transfers.ts';
-import { Account, PERMISSIONS, tierOf } from './accounts.ts';
-import type { ApiKey, Permission, Tier } from './accounts.ts';
-import { BOOKS, feesOf, NO_BOUND } from './books.ts';
-import type { BookSetup } from './books.ts';
-import { resolved } from './modification.ts';
-import type { Modification } from './modification.ts';
+import { Account, PERMISSIONS, tierOf, type ApiKey, type Permission, type Tier } from './accounts.ts';
+import { BOOKS, feesOf, NO_BOUND, type BookSetup } from './books.ts';
+import { resolved, type Modification } from './modification.ts';
 import { randomOid } from '../wire/oid.ts';
-import { isActive, limitLock, payingCurrency, unfilled } from './order.ts';
-import type { Draft, VenueOrder } from './order.ts';
+import { isActive, limitLock, payingCurrency, unfilled, type Draft, type VenueOrder } from './order.ts';
 import { feeOn, floor8 } from '../wire/rounding.ts';
-import { switchesOf } from '../switches/switches.ts';
-import type { Switches } from '../switches/switches.ts';
-import { VenueBook } from './venueBook.ts';
-import type { BookEvent, BookHost, Execution } from './venueBook.ts';
+import { switchesOf, type Switches } from '../switches/switches.ts';
+import { VenueBook, type BookEvent, type BookHost, type Execution } from './venueBook.ts';
 
 export type VenueOptions = {
   readonly clock: Clock;

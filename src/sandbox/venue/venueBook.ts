@@ -1,28 +1,36 @@
 /** Book of the embedded exchange: runs orders through the matching engine and publishes their outcomes. */
-import type { MarketFeed } from '../markets/market.ts';
-import { instrumentOf, lotOf, money, moneyOf, opposite, textOfMoney, UNITS_MAX } from '../../core/index.ts';
-import type {
-  Amount,
-  BookRules,
-  DecimalText,
-  Clock,
-  Instrument,
-  Millis,
-  Money,
-  Price,
-  Side,
-  Value,
+import type { MarketFeed, AccountOrder } from '../markets/market.ts';
+import {
+  instrumentOf,
+  lotOf,
+  money,
+  moneyOf,
+  opposite,
+  textOfMoney,
+  UNITS_MAX,
+  type Amount,
+  type BookRules,
+  type DecimalText,
+  type Clock,
+  type Instrument,
+  type Millis,
+  type Money,
+  type Price,
+  type Side,
+  type Value,
 } from '../../core/index.ts';
 import type { FeeSchedule } from './books.ts';
 import { COMMANDS_MAX, EngineQueue } from '../matching/engineQueue.ts';
-import { SYNTHETIC_OWNER, MatchingBook, ORDERS_MAX } from '../matching/matching.ts';
-import type { ExecutionSink, EngineTimeInForce } from '../matching/matching.ts';
-import { resolved } from './modification.ts';
-import type { Modification } from './modification.ts';
+import {
+  SYNTHETIC_OWNER,
+  MatchingBook,
+  ORDERS_MAX,
+  type ExecutionSink,
+  type EngineTimeInForce,
+} from '../matching/matching.ts';
+import { resolved, type Modification } from './modification.ts';
 import { derivedOid } from '../wire/oid.ts';
-import type { AccountOrder } from '../markets/market.ts';
-import { isActive, isWaiting, stopLock, unfilled } from './order.ts';
-import type { VenueOrder } from './order.ts';
+import { isActive, isWaiting, stopLock, unfilled, type VenueOrder } from './order.ts';
 import type { Switches } from '../switches/switches.ts';
 import { TradeHistory } from './tradeHistory.ts';
 

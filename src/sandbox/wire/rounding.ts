@@ -1,6 +1,5 @@
 /** Rounding of money to the exchange's eight decimals; each function is named after its direction. */
-import { money } from '../../core/index.ts';
-import type { Money } from '../../core/index.ts';
+import { money, type Money } from '../../core/index.ts';
 import type { Switches } from '../switches/switches.ts';
 
 /** 10^-8 in units of Money. */

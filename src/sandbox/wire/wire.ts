@@ -1,8 +1,6 @@
 /** Wire format of the exchange: envelopes, timestamps and numbers. */
-import { textOfMoney } from '../../core/index.ts';
-import type { Millis, Money, WireReply } from '../../core/index.ts';
-import { refused, statusOf } from './codes.ts';
-import type { Code, Refused } from './codes.ts';
+import { textOfMoney, type Millis, type Money, type WireReply } from '../../core/index.ts';
+import { refused, statusOf, type Code, type Refused } from './codes.ts';
 import type { Switches } from '../switches/switches.ts';
 
 /** Wire values of `time_in_force` (rest-api 4.1). */

@@ -9,15 +9,17 @@ import {
   MicropriceCounts,
   subgridsFor,
   twoScaleVariance,
+  type Amount,
+  type Cell,
+  type MicropriceTable,
+  type Millis,
+  type Price,
+  type Side,
 } from '../../core/index.ts';
-import type { Amount, Cell, MicropriceTable, Millis, Price, Side } from '../../core/index.ts';
-import { estimateOf, spreadOf, STRETCHES } from './jackknife.ts';
-import type { Estimate } from './jackknife.ts';
-import { signalsOf } from './signals.ts';
-import type { Signals } from './signals.ts';
+import { estimateOf, spreadOf, STRETCHES, type Estimate } from './jackknife.ts';
+import { signalsOf, type Signals } from './signals.ts';
 import type { Tape } from '../model/tape.ts';
-import { walk } from '../model/walk.ts';
-import type { Touch } from '../model/walk.ts';
+import { walk, type Touch } from '../model/walk.ts';
 
 /** Results; `null` where the recording has too little data. */
 export type Calibration = {

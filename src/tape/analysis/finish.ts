@@ -1,7 +1,6 @@
 /** Last step of every import: the checks that need the complete tape, and the tape itself. */
 import { Inspection } from './inspection.ts';
-import { KIND } from '../model/tape.ts';
-import type { Columns, DataFlaw, Gap, Tape } from '../model/tape.ts';
+import { KIND, type Columns, type DataFlaw, type Gap, type Tape } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 
 export type Imported = {

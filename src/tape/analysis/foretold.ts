@@ -1,6 +1,5 @@
 /** Prediction of a move from a number: its slope with an error, and a test on data that was not used for the fit. */
-import { estimateOf } from './jackknife.ts';
-import type { Estimate } from './jackknife.ts';
+import { estimateOf, type Estimate } from './jackknife.ts';
 
 /** Time blocks with equal numbers of seconds: the first two thirds are for the fit, the last third for the test. */
 export const FORETOLD_STRETCHES = 15;

@@ -2,12 +2,16 @@
  * Prediction of a book's price from a reference price: the slope of the book's next move on their distance, per
  * horizon, and the resulting weight.
  */
-import type { Leg } from '../../core/index.ts';
-import { priceAcross } from '../../core/index.ts';
-import { FORETOLD_STRETCHES, foretoldOf, foretoldSums, mostForetelling, stretchOfEach } from './foretold.ts';
-import type { Foretold } from './foretold.ts';
-import { logSecondsOf } from './seconds.ts';
-import type { LogSeconds } from './seconds.ts';
+import { priceAcross, type Leg } from '../../core/index.ts';
+import {
+  FORETOLD_STRETCHES,
+  foretoldOf,
+  foretoldSums,
+  mostForetelling,
+  stretchOfEach,
+  type Foretold,
+} from './foretold.ts';
+import { logSecondsOf, type LogSeconds } from './seconds.ts';
 import type { Tape } from '../model/tape.ts';
 
 /** Horizons in seconds. */

@@ -2,15 +2,20 @@
  * Prediction of the mid price from order flow and book imbalance: the slope of its next move on each, sampled once per
  * second as a bot sees it.
  */
-import { DEPTH_LEVELS, depthImbalance, emptyDepth, OrderFlow, Unusual } from '../../core/index.ts';
-import type { Depth, Millis } from '../../core/index.ts';
-import { foretoldOf, foretoldSums, mostForetelling, stretchOfEach } from './foretold.ts';
-import type { Foretold } from './foretold.ts';
+import {
+  DEPTH_LEVELS,
+  depthImbalance,
+  emptyDepth,
+  OrderFlow,
+  Unusual,
+  type Depth,
+  type Millis,
+} from '../../core/index.ts';
+import { foretoldOf, foretoldSums, mostForetelling, stretchOfEach, type Foretold } from './foretold.ts';
 import type { LogSeconds } from './seconds.ts';
 import type { RecordedBook, RecordedSide } from '../model/recordedBook.ts';
 import type { Tape } from '../model/tape.ts';
-import { walk } from '../model/walk.ts';
-import type { Touch } from '../model/walk.ts';
+import { walk, type Touch } from '../model/walk.ts';
 
 /** Slopes of the mid price's move over the next `aheadMs`, in bps; `null` with too little data. */
 export type Signals = {

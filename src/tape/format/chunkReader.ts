@@ -2,13 +2,11 @@
  * Reader of scanned days, block by block, into the caller's columns. A read that starts inside a tape begins with a
  * snapshot of the book.
  */
-import { instrumentOf } from '../../core/index.ts';
-import type { BookRules, Instrument, Millis } from '../../core/index.ts';
+import { instrumentOf, type BookRules, type Instrument, type Millis } from '../../core/index.ts';
 import { COLUMN_NAMES } from '../model/columns.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { FrameFile, REMEDY } from './frames.ts';
-import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder } from './rowsCodec.ts';
-import type { ColumnBuffers } from './rowsCodec.ts';
+import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, type ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedBlock, ScannedDay } from './scanDay.ts';
 import type { Columns } from '../model/tape.ts';
 

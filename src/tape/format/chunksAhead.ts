@@ -5,10 +5,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { ChunkReader, chunkMaker } from './chunkReader.ts';
-import type { ReadOptions, TapeChunk } from './chunkReader.ts';
-import { BLOCK_ROWS, columnBuffers, firstRows } from './rowsCodec.ts';
-import type { ColumnBuffers } from './rowsCodec.ts';
+import { ChunkReader, chunkMaker, type ReadOptions, type TapeChunk } from './chunkReader.ts';
+import { BLOCK_ROWS, columnBuffers, firstRows, type ColumnBuffers } from './rowsCodec.ts';
 import type { ScannedDay } from './scanDay.ts';
 
 /** Indices of the words that both threads share, in addition to the columns of each slot. */

@@ -1,6 +1,5 @@
 /** Hash of rows that does not depend on how they are cut into blocks. */
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { Columns } from '../model/tape.ts';
 
 /**

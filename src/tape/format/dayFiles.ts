@@ -1,8 +1,7 @@
 /** Folders and files of a stored tape, such as `DIR/book=btc_mxn/day=2026-11-21/`, and the first frame of a day. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDecimalText, shownText } from '../../core/index.ts';
-import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
+import { isDecimalText, shownText, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
 import type { DataFlaw, Gap } from '../model/tape.ts';
 
 /** File of sealed blocks. */

@@ -1,8 +1,7 @@
 /** Thread that decodes a stored tape ahead of its reader. */
 import { workerData } from 'node:worker_threads';
 import { ChunkReader } from './chunkReader.ts';
-import { MESSAGE_BYTES, SHARED, SLOT_WORDS, STATE } from './chunksAhead.ts';
-import type { Ahead } from './chunksAhead.ts';
+import { MESSAGE_BYTES, SHARED, SLOT_WORDS, STATE, type Ahead } from './chunksAhead.ts';
 
 const { days, options, slots, words, lengths, message } = workerData as Ahead;
 try {

@@ -5,8 +5,7 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
-import { textOfAmount, textOfPrice } from '../../core/index.ts';
-import type { Amount, Instrument, Price } from '../../core/index.ts';
+import { textOfAmount, textOfPrice, type Amount, type Instrument, type Price } from '../../core/index.ts';
 import type { TapeChunk } from './chunkReader.ts';
 import type { StoredTape } from './storedTape.ts';
 import { KIND } from '../model/tape.ts';

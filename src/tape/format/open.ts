@@ -4,13 +4,11 @@ import { partitions } from './dayFiles.ts';
 import { collectTape } from '../import/collect.ts';
 import { bytesToRead } from '../import/recording.ts';
 import { booksAt, openRecording } from '../import/mapping/here.ts';
-import { loadStoredTape, openStoredTape } from './storedTape.ts';
-import type { StoredTapeOptions } from './storedTape.ts';
+import { loadStoredTape, openStoredTape, type StoredTapeOptions } from './storedTape.ts';
 import { BLOCK_ROWS } from './rowsCodec.ts';
 import { sessionOf, spanInSession } from '../model/session.ts';
 import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
-import { TapeBuilder } from '../model/tape.ts';
-import type { Tape } from '../model/tape.ts';
+import { TapeBuilder, type Tape } from '../model/tape.ts';
 
 /**
  * Loads one book. `onShare` receives the share read so far, from 0 to 1. Rejects with an Error of one line that says

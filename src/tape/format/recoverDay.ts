@@ -6,12 +6,9 @@ import { join } from 'node:path';
 import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
 import type { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
-import { headOf, isRules, ROWS_FILE, TAIL_FILE } from './dayFiles.ts';
-import type { Head } from './dayFiles.ts';
-import { FrameFile, TAG } from './frames.ts';
-import type { Frame } from './frames.ts';
-import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, blockSummaryOf } from './rowsCodec.ts';
-import type { ColumnBuffers } from './rowsCodec.ts';
+import { headOf, isRules, ROWS_FILE, TAIL_FILE, type Head } from './dayFiles.ts';
+import { FrameFile, TAG, type Frame } from './frames.ts';
+import { BLOCK_ROWS, columnBuffers, firstRows, RowsDecoder, blockSummaryOf, type ColumnBuffers } from './rowsCodec.ts';
 
 export type RecoveredDay = {
   /** `null` if not even the first frame was complete: nothing was recorded. */

@@ -1,9 +1,7 @@
 /** Encoding of a block of rows: a summary, readable without the rest, then the columns. docs/tape.md has the layout. */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
-import { CODING, packNumbers, planeOf, unpackNumbers } from './numbersCodec.ts';
-import type { PackedNumbers, Plane } from './numbersCodec.ts';
-import { KIND } from '../model/tape.ts';
-import type { Columns } from '../model/tape.ts';
+import { CODING, packNumbers, planeOf, unpackNumbers, type PackedNumbers, type Plane } from './numbersCodec.ts';
+import { KIND, type Columns } from '../model/tape.ts';
 
 export const BLOCK_ROWS = 65_536;
 

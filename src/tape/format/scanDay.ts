@@ -4,12 +4,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BookRules, Millis } from '../../core/index.ts';
-import { flawsOf, gapOf, headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE } from './dayFiles.ts';
-import type { Head } from './dayFiles.ts';
-import { FrameFile, REMEDY, TAG } from './frames.ts';
-import type { Frame } from './frames.ts';
-import { blockSummaryOf } from './rowsCodec.ts';
-import type { BlockSummary } from './rowsCodec.ts';
+import { flawsOf, gapOf, headOf, isRules, ROWS_FILE, startOfDay, TAIL_FILE, type Head } from './dayFiles.ts';
+import { FrameFile, REMEDY, TAG, type Frame } from './frames.ts';
+import { blockSummaryOf, type BlockSummary } from './rowsCodec.ts';
 import type { DataFlaw, Gap } from '../model/tape.ts';
 
 /**

@@ -2,21 +2,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { instrumentOf } from '../../core/index.ts';
-import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
+import { instrumentOf, type BookRules, type DecimalText, type Instrument, type Millis } from '../../core/index.ts';
 import { chunksAhead, chunksHere } from './chunksAhead.ts';
-import { blocksMet, follows } from './chunkReader.ts';
-import type { TapeChunk } from './chunkReader.ts';
+import { blocksMet, follows, type TapeChunk } from './chunkReader.ts';
 import { ContentHash } from './contentHash.ts';
 import { bookFolder, DAY_MS, partitions, startOfDay } from './dayFiles.ts';
-import { scanDay } from './scanDay.ts';
-import type { ScannedDay } from './scanDay.ts';
-import { KIND, TapeBuilder } from '../model/tape.ts';
+import { scanDay, type ScannedDay } from './scanDay.ts';
+import { KIND, TapeBuilder, type DataFlaw, type Gap, type Kind, type Tape } from '../model/tape.ts';
 import { BLOCK_ROWS } from './rowsCodec.ts';
-import { sessionOf, spanInSession } from '../model/session.ts';
-import type { MarketSession } from '../model/session.ts';
+import { sessionOf, spanInSession, type MarketSession } from '../model/session.ts';
 import { rowsInSession, SessionRows } from '../model/sessionRows.ts';
-import type { DataFlaw, Gap, Kind, Tape } from '../model/tape.ts';
 
 export type StoredTapeOptions = {
   /** Book to open; required only if the folder has several. */

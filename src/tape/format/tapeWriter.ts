@@ -2,11 +2,20 @@
  * Writer that appends to a stored tape: durable after `flush`, without harm to earlier rows, with new files each UTC
  * day.
  */
-import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { existsSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  writeSync,
+  existsSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { lotOf } from '../../core/index.ts';
-import type { BookRules, DecimalText, Millis } from '../../core/index.ts';
+import { lotOf, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
 import {
@@ -22,15 +31,14 @@ import {
   startOfDay,
   TAIL_FILE,
   VERSION,
+  type Head,
 } from './dayFiles.ts';
-import type { Head } from './dayFiles.ts';
 import { frameOf, jsonFrame, TAG } from './frames.ts';
 import { recoverDay } from './recoverDay.ts';
 import { BLOCK_ROWS, columnBuffers, encodeRows, firstRows } from './rowsCodec.ts';
 import { RowSink } from '../model/rowSink.ts';
 import { SeenDepth } from '../model/seenDepth.ts';
-import { KIND } from '../model/tape.ts';
-import type { DataFlaw, Gap, Kind, SideCode } from '../model/tape.ts';
+import { KIND, type DataFlaw, type Gap, type Kind, type SideCode } from '../model/tape.ts';
 
 export type TapeWriterOptions = {
   /** Folder of the tape; created if missing, continued if present. */

@@ -3,12 +3,10 @@
  * line or lists of messages.
  */
 import type { Instrument } from '../../core/index.ts';
-import { SIDE } from '../model/tape.ts';
-import type { SideCode } from '../model/tape.ts';
+import { SIDE, type SideCode } from '../model/tape.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { WrongFile } from './read/findings.ts';
-import { rowsOfLines, shown, sourceOf } from './lines.ts';
-import type { ImportReading } from './lines.ts';
+import { rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 

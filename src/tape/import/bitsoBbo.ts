@@ -1,10 +1,8 @@
 /** Importer for Bitso's best bid and ask about once per second: prices without amounts and without trades. */
-import { amount } from '../../core/index.ts';
-import type { Instrument, Price } from '../../core/index.ts';
+import { amount, type Instrument, type Price } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { plainText, ticksOf } from './digits.ts';
-import { expectHeader, rowsOfLines, sourceOf } from './lines.ts';
-import type { ImportReading } from './lines.ts';
+import { expectHeader, rowsOfLines, sourceOf, type ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';

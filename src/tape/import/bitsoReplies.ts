@@ -2,15 +2,19 @@
  * Importer for recorded replies of Bitso's REST API, one JSON per line: order_book, trades and available_books, with or
  * without the time of receipt.
  */
-import { instrumentOf, isDecimalText } from '../../core/index.ts';
-import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
-import { SIDE } from '../model/tape.ts';
-import type { SideCode } from '../model/tape.ts';
+import {
+  instrumentOf,
+  isDecimalText,
+  type BookRules,
+  type DecimalText,
+  type Instrument,
+  type Millis,
+} from '../../core/index.ts';
+import { SIDE, type SideCode } from '../model/tape.ts';
 import { tapeRules } from '../model/tapeRules.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { GridFinder } from './grid.ts';
-import { lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';
-import type { ImportReading } from './lines.ts';
+import { lineBatches, rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 

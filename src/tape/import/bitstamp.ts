@@ -1,10 +1,8 @@
 /** Importer for a Bitstamp log: polled books of 20 levels, every order event, and trades without a side. */
 import type { Instrument, Price } from '../../core/index.ts';
-import { KIND, SIDE } from '../model/tape.ts';
-import type { Kind, SideCode } from '../model/tape.ts';
+import { KIND, SIDE, type Kind, type SideCode } from '../model/tape.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
-import { rowsOfLines, sourceOf } from './lines.ts';
-import type { ImportReading } from './lines.ts';
+import { rowsOfLines, sourceOf, type ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk } from './rows.ts';
 import { Silence } from './silence.ts';

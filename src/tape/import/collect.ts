@@ -2,10 +2,8 @@
 import { amount, price } from '../../core/index.ts';
 import { SeenDepth } from '../model/seenDepth.ts';
 import { tapeRules } from '../model/tapeRules.ts';
-import { KIND, TapeBuilder } from '../model/tape.ts';
-import type { Columns, Gap, SideCode, Tape } from '../model/tape.ts';
-import { importRecording } from './recording.ts';
-import type { Recording } from './recording.ts';
+import { KIND, TapeBuilder, type Columns, type Gap, type SideCode, type Tape } from '../model/tape.ts';
+import { importRecording, type Recording } from './recording.ts';
 
 /**
  * Collects a tape; missing rules are those of `tapeRules`. Rejects with a WrongFile of one line if the recording cannot

@@ -1,6 +1,14 @@
 /** Exact conversion of printed numbers to whole ticks and lots. */
-import { amountExact, priceExact, TooLarge, UNITS_MAX } from '../../core/index.ts';
-import type { Amount, DecimalText, Instrument, Price } from '../../core/index.ts';
+import {
+  amountExact,
+  priceExact,
+  TooLarge,
+  UNITS_MAX,
+  type Amount,
+  type DecimalText,
+  type Instrument,
+  type Price,
+} from '../../core/index.ts';
 
 const EXPONENT = /^(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,2})$/;
 /** More decimals than any exchange prints: a sign of a double printed with 17 digits. */

@@ -13,12 +13,19 @@ import type { Grid } from './grid.ts';
 import { hftbacktest, hftbacktestGrid, isHftbacktest, tellsOrders } from './hftbacktest.ts';
 import { hyperliquid } from './hyperliquid.ts';
 import { firstLines } from './lines.ts';
-import { bookNameOf, booksOfParts, filesAt, filesBelow, INFERRED } from './parts.ts';
-import type { BookChoice, Found, Given } from './parts.ts';
+import {
+  bookNameOf,
+  booksOfParts,
+  filesAt,
+  filesBelow,
+  INFERRED,
+  type BookChoice,
+  type Found,
+  type Given,
+} from './parts.ts';
 import type { Recording } from './recording.ts';
 import { standx } from './standx.ts';
-import { isGrouped, symbolsIn, tardis, tardisFile, tardisGrid } from './tardis.ts';
-import type { TardisFiles } from './tardis.ts';
+import { isGrouped, symbolsIn, tardis, tardisFile, tardisGrid, type TardisFiles } from './tardis.ts';
 
 type FormatChoice = BookChoice & { readonly format: string };
 

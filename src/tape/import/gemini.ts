@@ -3,8 +3,7 @@ import type { Instrument } from '../../core/index.ts';
 import { SIDE } from '../model/tape.ts';
 import { lotsOf, ticksOf } from './digits.ts';
 import { Findings } from './read/findings.ts';
-import { expectHeader, rowsOfLines, shown, sourceOf } from './lines.ts';
-import type { ImportReading } from './lines.ts';
+import { expectHeader, rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 

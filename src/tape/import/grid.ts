@@ -1,6 +1,5 @@
 /** Tick and lot of a recording that does not state them, inferred from all its prices and amounts. */
-import { LOT, MONEY_DECIMALS, price, textOfPrice, trimmedEnd, UNITS_MAX } from '../../core/index.ts';
-import type { DecimalText } from '../../core/index.ts';
+import { LOT, MONEY_DECIMALS, price, textOfPrice, trimmedEnd, UNITS_MAX, type DecimalText } from '../../core/index.ts';
 import { KIND } from '../model/tape.ts';
 import { OFF_TICK, plainText } from './digits.ts';
 import { Findings, WrongFile } from './read/findings.ts';

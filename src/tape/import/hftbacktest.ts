@@ -5,19 +5,14 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Instrument } from '../../core/index.ts';
-import { KIND, SIDE } from '../model/tape.ts';
-import type { SideCode } from '../model/tape.ts';
+import { KIND, SIDE, type SideCode } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
-import { WrongFile } from './read/findings.ts';
-import type { Findings } from './read/findings.ts';
-import { GridFinder } from './grid.ts';
-import type { Grid } from './grid.ts';
-import { shown, sourceOf, unreadKind } from './lines.ts';
-import type { ImportReading } from './lines.ts';
+import { WrongFile, type Findings } from './read/findings.ts';
+import { GridFinder, type Grid } from './grid.ts';
+import { shown, sourceOf, unreadKind, type ImportReading } from './lines.ts';
 import { openEntry } from './read/packed.ts';
 import type { Recording } from './recording.ts';
-import { RowBuffer } from './rows.ts';
-import type { Chunk } from './rows.ts';
+import { RowBuffer, type Chunk } from './rows.ts';
 import { Silence } from './silence.ts';
 
 /** Bits and numbers of `ev` (hftbacktest, types.rs). */

@@ -5,11 +5,9 @@ import { dirname, join } from 'node:path';
 import type { Instrument, Millis } from '../../core/index.ts';
 import type { Gap } from '../model/tape.ts';
 import { OffGrid } from './digits.ts';
-import { shown, WrongFile } from './read/findings.ts';
-import type { Findings } from './read/findings.ts';
+import { shown, WrongFile, type Findings } from './read/findings.ts';
 import { unpackedBytes, unpackedName } from './read/packed.ts';
-import { LateRow, RowBuffer } from './rows.ts';
-import type { Chunk } from './rows.ts';
+import { LateRow, RowBuffer, type Chunk } from './rows.ts';
 
 export { shown };
 

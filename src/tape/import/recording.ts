@@ -2,16 +2,13 @@
 import { statSync } from 'node:fs';
 import type { BookRules, DecimalText, Instrument, Millis } from '../../core/index.ts';
 import { Inspection } from '../analysis/inspection.ts';
-import { mergedGaps, openParts } from '../model/session.ts';
-import type { MarketSession } from '../model/session.ts';
+import { mergedGaps, openParts, type MarketSession } from '../model/session.ts';
 import { SessionRows } from '../model/sessionRows.ts';
-import { KIND } from '../model/tape.ts';
-import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
+import { KIND, type Columns, type DataFlaw, type Gap } from '../model/tape.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { Findings, WrongFile } from './read/findings.ts';
 import type { ImportReading } from './lines.ts';
-import { mergeRows } from './rows.ts';
-import type { Chunk } from './rows.ts';
+import { mergeRows, type Chunk } from './rows.ts';
 
 /** Files of one book, in order of time; `trades` is empty if books and trades share files. */
 export type BookFiles = { readonly books: readonly string[]; readonly trades: readonly string[] };

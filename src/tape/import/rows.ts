@@ -1,9 +1,7 @@
 /** Rows on their way from recordings into a tape: small chunks with line numbers, and a merge of streams by time. */
 import type { Amount, Millis, Price } from '../../core/index.ts';
-import { KIND, SIDE } from '../model/tape.ts';
-import type { Columns, Kind, SideCode } from '../model/tape.ts';
-import { WrongFile } from './read/findings.ts';
-import type { Findings } from './read/findings.ts';
+import { KIND, SIDE, type Columns, type Kind, type SideCode } from '../model/tape.ts';
+import { WrongFile, type Findings } from './read/findings.ts';
 
 /** Rows of one file, with times that never decrease from chunk to chunk. `line` is parallel to the columns. */
 export type Chunk = { readonly columns: Columns; readonly file: string; readonly line: Float64Array };

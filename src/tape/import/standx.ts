@@ -1,10 +1,8 @@
 /** Importer for the StandX recording, which has flaws: duplicate rows, locked books, late rows, no taker side. */
 import type { Instrument } from '../../core/index.ts';
-import { SIDE } from '../model/tape.ts';
-import type { SideCode } from '../model/tape.ts';
+import { SIDE, type SideCode } from '../model/tape.ts';
 import { lotsOf, ticksOf } from './digits.ts';
-import { expectHeader, rowsOfLines, shown, sourceOf } from './lines.ts';
-import type { ImportReading } from './lines.ts';
+import { expectHeader, rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { BookFiles, Recording } from './recording.ts';
 import type { Chunk, RowBuffer } from './rows.ts';
 import { Silence } from './silence.ts';

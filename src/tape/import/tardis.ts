@@ -3,14 +3,11 @@
  * 5, quotes and book_ticker, trades. Files have one or several instruments; times are in microseconds.
  */
 import type { Instrument } from '../../core/index.ts';
-import { SIDE } from '../model/tape.ts';
-import type { SideCode } from '../model/tape.ts';
+import { SIDE, type SideCode } from '../model/tape.ts';
 import { lotsOf, plainText, ticksOf } from './digits.ts';
 import { WrongFile } from './read/findings.ts';
-import { GridFinder } from './grid.ts';
-import type { Grid } from './grid.ts';
-import { expectHeader, firstLines, lineBatches, rowsOfLines, shown, sourceOf } from './lines.ts';
-import type { ImportReading } from './lines.ts';
+import { GridFinder, type Grid } from './grid.ts';
+import { expectHeader, firstLines, lineBatches, rowsOfLines, shown, sourceOf, type ImportReading } from './lines.ts';
 import type { Recording } from './recording.ts';
 import { Remembered } from './remembered.ts';
 import type { Chunk } from './rows.ts';

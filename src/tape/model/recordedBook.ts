@@ -1,6 +1,5 @@
 /** Book that a tape describes, rebuilt row by row: sorted levels per side, best first. */
-import { KIND, SIDE } from './tape.ts';
-import type { Columns } from './tape.ts';
+import { KIND, SIDE, type Columns } from './tape.ts';
 
 /** Levels of one side in flat arrays, best first. */
 export class RecordedSide {

@@ -1,7 +1,6 @@
 /** Receiver of the rows of a recording, with one method per kind of row. */
 import type { Amount, Millis, Price } from '../../core/index.ts';
-import { KIND, SIDE } from './columns.ts';
-import type { Columns, Kind, SideCode } from './columns.ts';
+import { KIND, SIDE, type Columns, type Kind, type SideCode } from './columns.ts';
 
 export abstract class RowSink {
   clear(at: Millis, local: Millis): void {

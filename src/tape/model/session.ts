@@ -1,8 +1,7 @@
 /** Trading sessions: the weekly opening hours of a market in its own time zone. Outside them a recording has a gap. */
 import type { Millis } from '../../core/index.ts';
 import type { Gap } from './tape.ts';
-import { timeZoneOf } from './timeZone.ts';
-import type { TimeZone } from './timeZone.ts';
+import { timeZoneOf, type TimeZone } from './timeZone.ts';
 
 /** One time range of a day, in minutes since local midnight; `to` exceeds 1,440 if it ends on the next day. */
 type Hours = { readonly days: ReadonlySet<number>; readonly from: number; readonly to: number };

@@ -1,10 +1,8 @@
 /** Rows of a recording inside a session. The book is emptied at the close and rewritten completely at the open. */
 import type { Millis } from '../../core/index.ts';
 import { COLUMN_NAMES } from './columns.ts';
-import { closedWhy, openHours } from './session.ts';
-import type { MarketSession } from './session.ts';
-import { TapeBuilder } from './tape.ts';
-import type { Columns, Gap } from './tape.ts';
+import { closedWhy, openHours, type MarketSession } from './session.ts';
+import { TapeBuilder, type Columns, type Gap } from './tape.ts';
 import { TapeSnapshot } from './tapeSnapshot.ts';
 
 /** Result for one row: whether it is kept, and the gap and the book rows that precede it. */

@@ -1,7 +1,6 @@
 /** Recorded market in memory: one column per field, one row per event, in replay order. */
 import type { BookRules, Instrument, Millis } from '../../core/index.ts';
-import { KIND } from './columns.ts';
-import type { Columns, Kind, SideCode } from './columns.ts';
+import { KIND, type Columns, type Kind, type SideCode } from './columns.ts';
 import { RowSink } from './rowSink.ts';
 
 export * from './columns.ts';

@@ -1,6 +1,14 @@
 /** Rules under which a recorded market trades on the embedded exchange. */
-import { instrumentOf, LOT, money, moneyOf, textOfMoney } from '../../core/index.ts';
-import type { BookRules, DecimalText, Instrument } from '../../core/index.ts';
+import {
+  instrumentOf,
+  LOT,
+  money,
+  moneyOf,
+  textOfMoney,
+  type BookRules,
+  type DecimalText,
+  type Instrument,
+} from '../../core/index.ts';
 
 /** Returns the recording's tick with default bounds, wide enough for any recorded market. */
 export function tapeRules(

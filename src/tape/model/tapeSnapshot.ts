@@ -1,8 +1,6 @@
 /** Complete book after the rows so far, as needed for reading from inside a tape. */
-import { amount, price } from '../../core/index.ts';
-import type { Millis } from '../../core/index.ts';
-import { KIND, SIDE, TapeBuilder } from './tape.ts';
-import type { Columns, SideCode } from './tape.ts';
+import { amount, price, type Millis } from '../../core/index.ts';
+import { KIND, SIDE, TapeBuilder, type Columns, type SideCode } from './tape.ts';
 
 type Resting = { readonly side: number; readonly price: number; readonly amount: number };
 

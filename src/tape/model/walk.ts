@@ -1,8 +1,7 @@
 /** Walk through a tape as a changing book: best prices, trades and time. */
 import type { Millis, Side } from '../../core/index.ts';
 import { RecordedBook } from './recordedBook.ts';
-import { KIND, SIDE } from './tape.ts';
-import type { Tape } from './tape.ts';
+import { KIND, SIDE, type Tape } from './tape.ts';
 
 export type Touch = {
   readonly bid: number;

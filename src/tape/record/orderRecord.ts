@@ -1,8 +1,17 @@
 /** Order-by-order book of the exchange, as rows: every change, and of a complete book only the differences. */
-import { priceCeil, priceExact, priceFloor, shownAmount } from '../../core/index.ts';
-import type { BookDiff, BookEntry, BookSnapshot, DecimalText, Instrument, Side } from '../../core/index.ts';
-import { KIND, SIDE, sideCodeOf } from '../model/tape.ts';
-import type { SideCode } from '../model/tape.ts';
+import {
+  priceCeil,
+  priceExact,
+  priceFloor,
+  shownAmount,
+  type BookDiff,
+  type BookEntry,
+  type BookSnapshot,
+  type DecimalText,
+  type Instrument,
+  type Side,
+} from '../../core/index.ts';
+import { KIND, SIDE, sideCodeOf, type SideCode } from '../model/tape.ts';
 
 export type RowCall = (kind: number, side: number, price: number, amount: number, id: number) => void;
 

@@ -7,16 +7,14 @@ import {
   shownAmount,
   shownSum,
   TooLarge,
-} from '../../core/index.ts';
-import type {
-  BookEntry,
-  BookRules,
-  BookSnapshot,
-  DecimalText,
-  Instrument,
-  Millis,
-  Price,
-  Timer,
+  type BookEntry,
+  type BookRules,
+  type BookSnapshot,
+  type DecimalText,
+  type Instrument,
+  type Millis,
+  type Price,
+  type Timer,
 } from '../../core/index.ts';
 import { MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
 import { KIND, SIDE } from '../model/tape.ts';

@@ -2,26 +2,25 @@
  * Recorder of one book: orders from its stream, complete books while the stream is down, each trade once, and every
  * gap.
  */
-import { instrumentOf, lotOf, StepSequence } from '../../core/index.ts';
-import type {
-  BookDiff,
-  BookRules,
-  BookSnapshot,
-  DecimalText,
-  Millis,
-  Seeding,
-  StreamNews,
-  Timer,
+import {
+  instrumentOf,
+  lotOf,
+  StepSequence,
+  type BookDiff,
+  type BookRules,
+  type BookSnapshot,
+  type DecimalText,
+  type Millis,
+  type Seeding,
+  type StreamNews,
+  type Timer,
 } from '../../core/index.ts';
-import { MarketDataSupervisor, PublicTradeTail } from '../../marketdata/index.ts';
-import type { BookSource } from '../../marketdata/index.ts';
-import { advanced, isOrderByOrder, OrderRecord, unfitFor } from './orderRecord.ts';
-import type { RowCall } from './orderRecord.ts';
+import { MarketDataSupervisor, PublicTradeTail, type BookSource } from '../../marketdata/index.ts';
+import { advanced, isOrderByOrder, OrderRecord, unfitFor, type RowCall } from './orderRecord.ts';
 import { changedRules, RULES_EVERY_MS } from './recordedRules.ts';
 import { ReorderBuffer } from './reorderBuffer.ts';
 import type { RecorderOptions, RecorderStatus } from './recorderTypes.ts';
-import { TradeRecord } from './tradeRecord.ts';
-import type { TradeCall } from './tradeRecord.ts';
+import { TradeRecord, type TradeCall } from './tradeRecord.ts';
 
 /** Twice within the second of data that may be lost. */
 const FLUSH_MS = 400;

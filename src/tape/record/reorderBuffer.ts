@@ -3,8 +3,7 @@
  * caused.
  */
 import type { BookRules, Clock, Millis } from '../../core/index.ts';
-import { KIND } from '../model/tape.ts';
-import type { Columns, DataFlaw, Gap } from '../model/tape.ts';
+import { KIND, type Columns, type DataFlaw, type Gap } from '../model/tape.ts';
 
 /** Part of a tape writer that the buffer uses. */
 export interface RecordSink {

@@ -1,6 +1,12 @@
 /** Public trades as rows: taker side, ticks and lots. */
-import { amountFloor, priceExact } from '../../core/index.ts';
-import type { Instrument, Millis, PublicTrade, StreamTrade } from '../../core/index.ts';
+import {
+  amountFloor,
+  priceExact,
+  type Instrument,
+  type Millis,
+  type PublicTrade,
+  type StreamTrade,
+} from '../../core/index.ts';
 import { takerCodeOf } from './orderRecord.ts';
 
 /** `maker`: the oid of the resting order, if the stream has it. */

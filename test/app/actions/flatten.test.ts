@@ -7,8 +7,7 @@ import { moneyOf } from '../../../src/core/index.ts';
 import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { hedgedWorld, held } from '../../live/hedge/hedgedWorld.ts';
-import { started, worldOf } from '../../live/world.ts';
-import type { World } from '../../live/world.ts';
+import { started, worldOf, type World } from '../../live/world.ts';
 
 const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));

@@ -2,8 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { carryOut } from '../../../src/app/actions/carryOut.ts';
 import { previewAction } from '../../../src/app/actions/previewAction.ts';
-import { started, worldOf } from '../../live/world.ts';
-import type { World } from '../../live/world.ts';
+import { started, worldOf, type World } from '../../live/world.ts';
 
 const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));

@@ -8,8 +8,7 @@ import { botStatus } from '../../../src/app/actions/botStatus.ts';
 import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
 import { HEARTBEAT_FILES } from '../../../src/live/safety/heartbeat.ts';
 import { noteOrdersSeen } from '../../../src/live/safety/ordersSeen.ts';
-import { started, worldOf } from '../../live/world.ts';
-import type { World } from '../../live/world.ts';
+import { started, worldOf, type World } from '../../live/world.ts';
 
 let world: World;
 let end: () => Promise<unknown>;

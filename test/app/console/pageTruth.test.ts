@@ -8,8 +8,7 @@ import type { ActionAsk } from '../../../src/app/actions/actions.ts';
 import type { ConsoleView } from '../../../src/console/index.ts';
 import { amount, remaining, textOfAmount, textOfMoney, textOfPrice } from '../../../src/core/index.ts';
 import { panels } from './pageText.ts';
-import { WatchedBot } from './watchedBot.ts';
-import type { Moment } from './watchedBot.ts';
+import { WatchedBot, type Moment } from './watchedBot.ts';
 
 /** From when a person has acted until a bot that runs has taken it up, ms. */
 const TAKEN_UP_MS = 4_500;

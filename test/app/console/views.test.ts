@@ -18,8 +18,9 @@ import {
   sumOfCauses,
   textOfMoney,
   VirtualClock,
+  type LedgerEntry,
+  type Millis,
 } from '../../../src/core/index.ts';
-import type { LedgerEntry, Millis } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { doomed, restarted } from '../../live/crashes.ts';

@@ -3,8 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { hedges, hedgesIn } from '../../../src/app/inspect/hedges.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { dollars, hedgedWorld } from '../../live/hedge/hedgedWorld.ts';
-import { started } from '../../live/world.ts';
-import type { World } from '../../live/world.ts';
+import { started, type World } from '../../live/world.ts';
 
 const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));

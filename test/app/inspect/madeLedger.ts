@@ -1,6 +1,14 @@
 /** A ledger of some weeks, made up with a seed: a maker on btc_mxn whose market wanders, with a hedge now and then. */
-import { causesFrom, moneyOf, money, multiplyMoneyFloor, textOfMoney } from '../../../src/core/index.ts';
-import type { Cause, Change, LedgerEntry } from '../../../src/core/index.ts';
+import {
+  causesFrom,
+  moneyOf,
+  money,
+  multiplyMoneyFloor,
+  textOfMoney,
+  type Cause,
+  type Change,
+  type LedgerEntry,
+} from '../../../src/core/index.ts';
 import type { LedgerFile } from '../../../src/live/state/ledgerFile.ts';
 
 const DAY_MS = 86_400_000;

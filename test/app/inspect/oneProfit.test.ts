@@ -13,8 +13,7 @@ import { realClock } from '../../../src/live/realClock.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { doomed, restarted } from '../../live/crashes.ts';
 import { Folders } from '../../live/states.ts';
-import { started, worldOf } from '../../live/world.ts';
-import type { Running, World } from '../../live/world.ts';
+import { started, worldOf, type Running, type World } from '../../live/world.ts';
 
 const folders = new Folders();
 const worlds: World[] = [];

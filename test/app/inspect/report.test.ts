@@ -4,21 +4,29 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { CAUSES, causesFrom, money, moneyOf, multiplyMoneyFloor, sumOfCauses } from '../../../src/core/index.ts';
-import type { Cause, Change, LedgerEntry, Money } from '../../../src/core/index.ts';
+import {
+  CAUSES,
+  causesFrom,
+  money,
+  moneyOf,
+  multiplyMoneyFloor,
+  sumOfCauses,
+  type Cause,
+  type Change,
+  type LedgerEntry,
+  type Money,
+} from '../../../src/core/index.ts';
 import { exportLedger } from '../../../src/app/inspect/exportLedger.ts';
 import { ledger } from '../../../src/app/inspect/ledger.ts';
 import { isBeginning, profitBy } from '../../../src/app/inspect/ledgerProfit.ts';
 import { entryRows, bookedFill } from '../../../src/app/inspect/ledgerTables.ts';
 import { profitReport, reportJson, reportText } from '../../../src/app/inspect/profitReport.ts';
-import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
-import type { LedgerFile } from '../../../src/live/state/ledgerFile.ts';
+import { ledgerFileIn, type LedgerFile } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
 import { keysOf } from '../../cli/jsonPage.ts';
 import { restarted } from '../../live/crashes.ts';
 import { Folders } from '../../live/states.ts';
-import { started, worldOf } from '../../live/world.ts';
-import type { World } from '../../live/world.ts';
+import { started, worldOf, type World } from '../../live/world.ts';
 
 const folders = new Folders();
 const worlds: World[] = [];

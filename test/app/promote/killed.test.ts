@@ -15,8 +15,7 @@ import { promotionJournal } from '../../../src/app/promote/promotionJournal.ts';
 import type { PromotionRecord } from '../../../src/app/promote/records.ts';
 import { readConfigText, shippedConfig } from '../../../src/wiring/configFile.ts';
 import { disk, hookDisk } from '../killedDisk.ts';
-import { started, worldOf } from '../../live/world.ts';
-import type { World } from '../../live/world.ts';
+import { started, worldOf, type World } from '../../live/world.ts';
 import { NO_PROGRESS } from '../noProgress.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-killed-'));

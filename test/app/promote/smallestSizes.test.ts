@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { smallestText } from '../../../src/app/promote/candidate.ts';
-import { loadConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
+import { loadConfig, type Config } from '../../../src/config.ts';
 import { instrumentOf, moneyOf, textOfMoney } from '../../../src/core/index.ts';
 
 const CONFIGS = fileURLToPath(new URL('../../../config/', import.meta.url));

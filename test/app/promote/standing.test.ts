@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { STAGES } from '../../../src/app/promote/records.ts';
-import type { PromotionRecord, Stage } from '../../../src/app/promote/records.ts';
-import { after, inPlace, NOTHING } from '../../../src/app/promote/standing.ts';
-import type { Standing } from '../../../src/app/promote/standing.ts';
+import { STAGES, type PromotionRecord, type Stage } from '../../../src/app/promote/records.ts';
+import { after, inPlace, NOTHING, type Standing } from '../../../src/app/promote/standing.ts';
 import { approved, back, checked, placed, started } from './records.ts';
 
 /** Any record at all: most cannot follow what was before. */

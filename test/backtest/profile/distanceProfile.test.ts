@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { distanceProfileOf, marketProfileOf, quoteVerdictOf } from '../../../backtest/index.ts';
 import { randomOf } from '../../../src/core/index.ts';
-import { bestDistance, keptAt, plantedMarket } from './plantedMarket.ts';
-import type { Planted } from './plantedMarket.ts';
+import { bestDistance, keptAt, plantedMarket, type Planted } from './plantedMarket.ts';
 
 const TRUTH: Planted = { perMinute: 6, decayPerBps: 0.12, move: 1, moveOfReach: 0.3, volatilityBps: 20 };
 // Beside the grid of ticks, so that the mirrored market rounds to the same ones.

@@ -1,7 +1,6 @@
 /** A market with known arrivals by distance and a planted move after each taker, so that the best distance is known by formula. */
 import { amount, exponential, normal, price, randomOf } from '../../../src/core/index.ts';
-import { finishTape, SIDE, TapeBuilder } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
+import { finishTape, SIDE, TapeBuilder, type Tape } from '../../../src/tape/index.ts';
 
 export type Planted = {
   /** Takers of one side a minute; how far they reach falls by this much per bps. */

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { distanceProfileOf, quoteVerdictOf } from '../../../backtest/index.ts';
 import { randomOf } from '../../../src/core/index.ts';
-import { bestDistance, plantedMarket } from './plantedMarket.ts';
-import type { Planted } from './plantedMarket.ts';
+import { bestDistance, plantedMarket, type Planted } from './plantedMarket.ts';
 
 const SEEDS = Array.from({ length: 100 }, (_, i) => i + 1);
 const HOURS = 4;

@@ -1,7 +1,6 @@
 /** A planted market as a stored tape, for commands that read one. */
 import { TapeWriter } from '../../../src/tape/index.ts';
-import { plantedMarket } from './plantedMarket.ts';
-import type { Planted } from './plantedMarket.ts';
+import { plantedMarket, type Planted } from './plantedMarket.ts';
 
 /** Writes it into a folder that is not there yet, and returns that. */
 export function storedPlanted(dir: string, seed: number, hours: number, truth: Planted): string {

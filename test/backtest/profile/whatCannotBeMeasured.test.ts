@@ -5,8 +5,7 @@ import { distanceProfileOf, quoteVerdictOf } from '../../../backtest/index.ts';
 import { fragment } from '../../../backtest/app/calibrate/calibrate.ts';
 import { distancesIn, distancesText, verdictSentence } from '../../../backtest/app/calibrate/distances.ts';
 import { amount, price, randomOf } from '../../../src/core/index.ts';
-import { calibrationOf, finishTape, KIND, SIDE, TapeBuilder } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
+import { calibrationOf, finishTape, KIND, SIDE, TapeBuilder, type Tape } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';
 import { plantedMarket } from './plantedMarket.ts';
 

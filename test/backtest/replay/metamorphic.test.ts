@@ -1,7 +1,16 @@
 /** Laws between the replay of a tape and that of the same tape changed: they hold whatever the right answer is. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { BOUNDS, constantLatency, FLAG, recordFlow, RowBuilder, rowsOfTape } from '../../../backtest/index.ts';
-import type { FillRow, MarketRows, ModelName } from '../../../backtest/index.ts';
+import {
+  BOUNDS,
+  constantLatency,
+  FLAG,
+  recordFlow,
+  RowBuilder,
+  rowsOfTape,
+  type FillRow,
+  type MarketRows,
+  type ModelName,
+} from '../../../backtest/index.ts';
 import type { Amount, Instrument, Strategy } from '../../../src/core/index.ts';
 import { openTape } from '../../../src/tape/index.ts';
 import { isMany } from '../../many.ts';

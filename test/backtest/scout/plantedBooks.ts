@@ -1,11 +1,18 @@
 /** Ten books of which one pays: as recordings, and as markets that live on the embedded exchange. */
-import { scoutedBook } from '../../../backtest/index.ts';
-import type { ScoutedBook } from '../../../backtest/index.ts';
-import { exponential, normal, priceFloor, randomOf } from '../../../src/core/index.ts';
-import type { Amount, Price, Random, Side, Timer } from '../../../src/core/index.ts';
+import { scoutedBook, type ScoutedBook } from '../../../backtest/index.ts';
+import {
+  exponential,
+  normal,
+  priceFloor,
+  randomOf,
+  type Amount,
+  type Price,
+  type Random,
+  type Side,
+  type Timer,
+} from '../../../src/core/index.ts';
 import type { Market, Marketplace } from '../../../src/sandbox/index.ts';
-import { plantedMarket } from '../profile/plantedMarket.ts';
-import type { Planted } from '../profile/plantedMarket.ts';
+import { plantedMarket, type Planted } from '../profile/plantedMarket.ts';
 
 /** In bps. */
 export const FEE = 4;

@@ -1,7 +1,13 @@
 /** A look at several books: what is measured of each, which comes first, and what is said of it. */
 import { describe, expect, test } from 'vitest';
-import { ranked, scoutedBook, scoutPage, scoutWords } from '../../../backtest/index.ts';
-import type { ScoutedBook, Scouting } from '../../../backtest/index.ts';
+import {
+  ranked,
+  scoutedBook,
+  scoutPage,
+  scoutWords,
+  type ScoutedBook,
+  type Scouting,
+} from '../../../backtest/index.ts';
 import { marketSeen } from '../../../backtest/scout/marketSeen.ts';
 import { describeScouting } from '../../../backtest/app/scout/scoutText.ts';
 import { amount, price } from '../../../src/core/index.ts';

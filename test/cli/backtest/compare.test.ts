@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makerBpsOf, recordFlow } from '../../../backtest/index.ts';
-import type { Comparison } from '../../../backtest/index.ts';
+import { makerBpsOf, recordFlow, type Comparison } from '../../../backtest/index.ts';
 import { compare } from '../../../backtest/app/compare/compare.ts';
 import { derivedSetups } from '../../../backtest/app/compare/compareSetups.ts';
 import { latenciesOf } from '../../../backtest/app/backtest/latencies.ts';
@@ -11,10 +10,8 @@ import { findTapes, firstPart } from '../../../backtest/app/compare/compareTapes
 import { feesOf } from '../../../src/sandbox/index.ts';
 import { TapeWriter } from '../../../src/tape/index.ts';
 import { strategies } from '../../../strategies/index.ts';
-import { COMPARED, tapeFigures } from '../../scripts/comparisonFigures.ts';
-import type { ComparisonFigures, TapeFigures } from '../../scripts/comparisonFigures.ts';
-import { Bench, complaints, printed, ran } from '../program.ts';
-import type { Ended } from '../program.ts';
+import { COMPARED, tapeFigures, type ComparisonFigures, type TapeFigures } from '../../scripts/comparisonFigures.ts';
+import { Bench, complaints, printed, ran, type Ended } from '../program.ts';
 import { NO_PROGRESS } from '../../app/noProgress.ts';
 
 const bench = new Bench();

@@ -4,10 +4,8 @@ import { recordFlow } from '../../../backtest/index.ts';
 import { backtest } from '../../../backtest/app/backtest/backtest.ts';
 import { describeBacktest } from '../../../backtest/app/backtest/describe.ts';
 import { referenceTapes } from '../../../backtest/commands/recordings.ts';
-import { loadConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
-import { midsOf } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
+import { loadConfig, type Config } from '../../../src/config.ts';
+import { midsOf, type Tape } from '../../../src/tape/index.ts';
 import { NO_PROGRESS } from '../../app/noProgress.ts';
 
 const SECONDS = 240;

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { receivers, SECRET, TOKEN } from '../../alerts/receivers.ts';
-import { Bench, puntas, ran } from '../program.ts';
-import type { Program } from '../program.ts';
+import { Bench, puntas, ran, type Program } from '../program.ts';
 
 const bench = new Bench();
 const running: Program[] = [];

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Bench, puntas, ran } from '../program.ts';
-import type { Program } from '../program.ts';
+import { Bench, puntas, ran, type Program } from '../program.ts';
 
 const bench = new Bench();
 let exchange: Program;

@@ -1,6 +1,5 @@
 /** How a run ends: by signals at any moment, after its time, beside what an earlier one left, and without its secrets in what it wrote. */
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Bench, puntas, ran } from '../program.ts';
 import { BOTH_SIDES, expectClean } from './cleanEnd.ts';

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { naiveGolden } from '../../backtest/naiveReplay.ts';
-import type { NaiveRow } from '../../backtest/naiveReplay.ts';
+import { naiveGolden, type NaiveRow } from '../../backtest/naiveReplay.ts';
 import { syntheticMarket } from '../../backtest/syntheticMarket.ts';
 import { Bench, ROOT } from '../program.ts';
 

@@ -13,10 +13,8 @@ import {
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { openStoredTape } from '../../../src/tape/index.ts';
-import type { StoredTape } from '../../../src/tape/index.ts';
-import { Bench, complaints, puntas, ran } from '../program.ts';
-import type { Program } from '../program.ts';
+import { openStoredTape, type StoredTape } from '../../../src/tape/index.ts';
+import { Bench, complaints, puntas, ran, type Program } from '../program.ts';
 
 const bench = new Bench();
 const running: Program[] = [];

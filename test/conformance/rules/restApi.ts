@@ -25,8 +25,11 @@ import {
   TIME,
   WHOLE,
   word,
+  type Group,
+  type Places,
+  type Row,
+  type Shape,
 } from './rule.ts';
-import type { Group, Places, Row, Shape } from './rule.ts';
 
 const doc = 'rest-api';
 const NOBODYS: Places = { none: 'belongs to no endpoint of either document' };

@@ -21,8 +21,10 @@ import {
   UPPER,
   WHOLE,
   word,
+  type Group,
+  type Places,
+  type Row,
 } from './rule.ts';
-import type { Group, Places, Row } from './rule.ts';
 
 const doc = 'rfq-and-webhooks';
 const uuid = form('UUID', /^[0-9a-f-]{36}$/);

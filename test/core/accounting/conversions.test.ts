@@ -1,7 +1,6 @@
 /** Conversions and transfers in the engine: what may be carried out counts both ways until it is known, and money that came from elsewhere is never profit. */
 import { describe, expect, test } from 'vitest';
-import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { Conversion } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney, type Conversion } from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../desk.ts';
 
 const sale: Conversion = {

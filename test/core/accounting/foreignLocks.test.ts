@@ -1,8 +1,7 @@
 /** What others of the account have locked: the exchange's figure beyond what our own live orders hold. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { Order, OrderState, Side } from '../../../src/core/index.ts';
+import { moneyOf, textOfMoney, type Order, type OrderState, type Side } from '../../../src/core/index.ts';
 import { lockedByOrders, lockedByOthers } from '../../../src/core/accounting/foreignLocks.ts';
 import { plain } from '../market.ts';
 

@@ -1,8 +1,17 @@
 /** The ledger and the profit: exact at every fill, the same for any order and repetition of trades, and never fed by strangers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, money, moneyOf, Position, price, textOfMoney } from '../../../src/core/index.ts';
-import type { Fill, OwnTrade, Side } from '../../../src/core/index.ts';
+import {
+  amount,
+  money,
+  moneyOf,
+  Position,
+  price,
+  textOfMoney,
+  type Fill,
+  type OwnTrade,
+  type Side,
+} from '../../../src/core/index.ts';
 import { btcMxn } from '../market.ts';
 import { OneBook } from './oneBook.ts';
 

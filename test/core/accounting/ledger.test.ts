@@ -1,8 +1,19 @@
 /** The ledger: both sides of every entry add up to nothing, the causes of a currency are its balance, and histories in any order, told any number of times, give one ledger. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { causesFrom, Ledger, money, moneyOf, sumOfCauses } from '../../../src/core/index.ts';
-import type { Balance, Cause, Conversion, LedgerEntry, Money, OwnTrade } from '../../../src/core/index.ts';
+import {
+  causesFrom,
+  Ledger,
+  money,
+  moneyOf,
+  sumOfCauses,
+  type Balance,
+  type Cause,
+  type Conversion,
+  type LedgerEntry,
+  type Money,
+  type OwnTrade,
+} from '../../../src/core/index.ts';
 import { btcMxn } from '../market.ts';
 import { OneBook } from './oneBook.ts';
 import { postingsOf } from './postings.ts';

@@ -1,6 +1,5 @@
 /** The holdings of an account in which one book trades, and that book's inventory, put together as the engine does it. */
-import { price } from '../../../src/core/index.ts';
-import type { Amount, Instrument, OwnTrade } from '../../../src/core/index.ts';
+import { price, type Amount, type Instrument, type OwnTrade } from '../../../src/core/index.ts';
 import { Holdings } from '../../../src/core/accounting/holdings.ts';
 import { Inventory } from '../../../src/core/accounting/inventory.ts';
 

@@ -1,6 +1,5 @@
 /** Entries of the ledger as double-entry bookkeeping has them. */
-import { money } from '../../../src/core/index.ts';
-import type { Cause, LedgerEntry, Money } from '../../../src/core/index.ts';
+import { money, type Cause, type LedgerEntry, type Money } from '../../../src/core/index.ts';
 
 export type Posting = { readonly account: 'balance' | Cause; readonly currency: string; readonly amount: Money };
 

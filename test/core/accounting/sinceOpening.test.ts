@@ -2,8 +2,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Inventory } from '../../../src/core/accounting/inventory.ts';
-import { money, moneyOf } from '../../../src/core/index.ts';
-import type { Amount, Cause, OwnTrade, Price, ProfitSinceOpening } from '../../../src/core/index.ts';
+import {
+  money,
+  moneyOf,
+  type Amount,
+  type Cause,
+  type OwnTrade,
+  type Price,
+  type ProfitSinceOpening,
+} from '../../../src/core/index.ts';
 import { btcMxn } from '../market.ts';
 
 const OPENING = moneyOf('2');

@@ -1,8 +1,18 @@
 /** One account in which two books trade: each has its own inventory and profit, and both share the funds. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { instrumentOf, money, moneyOf, price } from '../../../src/core/index.ts';
-import type { Balance, EngineEvent, Instrument, Money, OwnTrade, Side } from '../../../src/core/index.ts';
+import {
+  instrumentOf,
+  money,
+  moneyOf,
+  price,
+  type Balance,
+  type EngineEvent,
+  type Instrument,
+  type Money,
+  type OwnTrade,
+  type Side,
+} from '../../../src/core/index.ts';
 import { Inventory } from '../../../src/core/accounting/inventory.ts';
 import { TradingAccount } from '../../../src/core/accounting/tradingAccount.ts';
 import { bookRules, btcMxn } from '../market.ts';

@@ -1,8 +1,14 @@
 /** What many tellings of one transaction amount to does not depend on their order, or on how often they came. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findContradictions, joinTransactions, transactionFromEvent } from '../../../src/core/index.ts';
-import type { RefundStep, TransactionEvent, TransactionState } from '../../../src/core/index.ts';
+import {
+  findContradictions,
+  joinTransactions,
+  transactionFromEvent,
+  type RefundStep,
+  type TransactionEvent,
+  type TransactionState,
+} from '../../../src/core/index.ts';
 
 const END = ['COMPLETE', 'FAILED'] as const;
 type Status = TransactionEvent['status'];

@@ -1,10 +1,18 @@
 /** What the engine says of each level: once, with a word of the closed set, and as the commands have it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ACTIONS, REASONS, silenceReason } from '../../../src/core/index.ts';
-import type { Decision, EngineOptions, Quote, Side, Strategy, View } from '../../../src/core/index.ts';
-import { Desk, quoteAround } from '../desk.ts';
-import type { Fate } from '../desk.ts';
+import {
+  ACTIONS,
+  REASONS,
+  silenceReason,
+  type Decision,
+  type EngineOptions,
+  type Quote,
+  type Side,
+  type Strategy,
+  type View,
+} from '../../../src/core/index.ts';
+import { Desk, quoteAround, type Fate } from '../desk.ts';
 
 const traced = (options: Partial<EngineOptions> = {}): Desk => new Desk({ isTraced: true, ...options }).open();
 const decisionOf = (desk: Desk): Decision => {

@@ -1,10 +1,16 @@
 /** The engine at a small exchange that answers at once: what it shows, keeps, takes out and never does. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { instrumentOf, remaining, textOfMoney } from '../../../src/core/index.ts';
-import type { EngineNews, HaltLimits, Side, Strategy } from '../../../src/core/index.ts';
-import { Desk, PATIENCE, quoteAround } from '../desk.ts';
-import type { Fate } from '../desk.ts';
+import {
+  instrumentOf,
+  remaining,
+  textOfMoney,
+  type EngineNews,
+  type HaltLimits,
+  type Side,
+  type Strategy,
+} from '../../../src/core/index.ts';
+import { Desk, PATIENCE, quoteAround, type Fate } from '../desk.ts';
 import { bookRules, plain } from '../market.ts';
 
 /** As the desk's engine has it. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { amount, price } from '../../../src/core/index.ts';
-import type { SeenTrade, View } from '../../../src/core/index.ts';
+import { amount, price, type SeenTrade, type View } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
 
 /** A desk whose strategy writes down what it hears and sees. */

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EngineNews, EngineOptions, PlaceCommand, Side } from '../../../src/core/index.ts';
-import { Desk, quoteAround } from '../desk.ts';
-import type { Fate } from '../desk.ts';
+import { Desk, quoteAround, type Fate } from '../desk.ts';
 
 /** The market as it is; the desk's book is what the bot sees of it. */
 type Touch = { readonly bid: number; readonly ask: number };

@@ -1,10 +1,18 @@
 /** Why a side is empty: said exactly while it is, with the numbers behind it and the key to change. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { instrumentOf, needsOperator } from '../../../src/core/index.ts';
-import type { EngineNews, EngineOptions, Quote, Side, Snapshot, Strategy, View } from '../../../src/core/index.ts';
-import { Desk, quoteAround } from '../desk.ts';
-import type { Fate } from '../desk.ts';
+import {
+  instrumentOf,
+  needsOperator,
+  type EngineNews,
+  type EngineOptions,
+  type Quote,
+  type Side,
+  type Snapshot,
+  type Strategy,
+  type View,
+} from '../../../src/core/index.ts';
+import { Desk, quoteAround, type Fate } from '../desk.ts';
 import { bookRules, plain } from '../market.ts';
 
 const LIMITS = { positionMax: 100, orderValueMax: 10n ** 9n, ordersMax: 20, collarBps: 1000, staleAfterMs: 3000 };

@@ -7,8 +7,8 @@ import {
   IntensityMeter,
   price,
   randomOf,
+  type Cell,
 } from '../../../src/core/index.ts';
-import type { Cell } from '../../../src/core/index.ts';
 
 const FAIR = 1_000_000;
 const DISTANCES = [2, 4, 6, 9, 12, 16, 20].map(bps => bps / 10_000);

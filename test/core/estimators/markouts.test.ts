@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ClusteredMean, MARKOUT_LEVELS_MAX, Markouts } from '../../../src/core/index.ts';
-import type { MarkoutOptions, Side } from '../../../src/core/index.ts';
+import {
+  ClusteredMean,
+  MARKOUT_LEVELS_MAX,
+  Markouts,
+  type MarkoutOptions,
+  type Side,
+} from '../../../src/core/index.ts';
 
 const sides = fc.constantFrom<Side[]>('buy', 'sell');
 const lives = fc.array(

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MicropriceCounts, micropriceAdjustment, randomOf } from '../../../src/core/index.ts';
-import type { Random, ImbalanceState } from '../../../src/core/index.ts';
+import {
+  MicropriceCounts,
+  micropriceAdjustment,
+  randomOf,
+  type Random,
+  type ImbalanceState,
+} from '../../../src/core/index.ts';
 
 const BUCKETS = 4;
 const touchOf = (bucket: number, spread = 1): ImbalanceState => ({

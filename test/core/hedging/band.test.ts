@@ -1,8 +1,7 @@
 /** The band that follows from risk, flow and the cost of the way out: against dynamic programming, its limits, and how it moves. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeBand } from '../../../src/core/index.ts';
-import type { BandInput } from '../../../src/core/index.ts';
+import { computeBand, type BandInput } from '../../../src/core/index.ts';
 
 /** Relative value iteration of the same control problem on -Q..Q: quotes from a grid of distances, and a jump to any other inventory. */
 function solved({ riskPerS, fillsPerS, edge, cost }: BandInput, most = 28): { band: number; earnsPerS: number } {

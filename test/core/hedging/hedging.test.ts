@@ -10,8 +10,12 @@ import {
   sweepCost,
   amountToHedge,
   compareRoutes,
+  type HedgeRules,
+  type Instrument,
+  type TakeBounds,
+  type Value,
+  type RouteOption,
 } from '../../../src/core/index.ts';
-import type { HedgeRules, Instrument, TakeBounds, Value, RouteOption } from '../../../src/core/index.ts';
 import { btcMxn, depthOf, plain } from '../market.ts';
 
 const rules: HedgeRules = {

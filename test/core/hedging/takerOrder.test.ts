@@ -1,8 +1,7 @@
 /** An order that takes liquidity, in the engine: once, towards the target, within every limit, and never against an order of ours. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { roomOf, textOfMoney } from '../../../src/core/index.ts';
-import type { Amount, EngineNews, Price, Side } from '../../../src/core/index.ts';
+import { roomOf, textOfMoney, type Amount, type EngineNews, type Price, type Side } from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../desk.ts';
 
 const ID = 'mm-7-t1';

@@ -1,8 +1,7 @@
 /** How old what is known is: by the newest read that began after the process last stood still. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Freshness } from '../../../src/core/marketdata/freshness.ts';
-import type { FreshSource } from '../../../src/core/marketdata/freshness.ts';
+import { Freshness, type FreshSource } from '../../../src/core/marketdata/freshness.ts';
 
 const KINDS = ['book', 'openOrders', 'trades'] as const;
 

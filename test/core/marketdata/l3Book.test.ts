@@ -8,15 +8,13 @@ import {
   moneyOf,
   OrderBook,
   L3Book,
-} from '../../../src/core/index.ts';
-import type {
-  Amount,
-  BookDiff,
-  BookSnapshot,
-  OrderChange,
-  PendingOrder,
-  Price,
-  Side,
+  type Amount,
+  type BookDiff,
+  type BookSnapshot,
+  type OrderChange,
+  type PendingOrder,
+  type Price,
+  type Side,
 } from '../../../src/core/index.ts';
 import { orderBook } from '../../../src/exchange/wire/marketReplies.ts';
 import { streamFrame } from '../../../src/exchange/stream/streamFrames.ts';

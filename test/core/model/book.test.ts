@@ -1,8 +1,16 @@
 /** The fast order book against a naive one: a map that is sorted whenever somebody looks. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, bestOf, crosses, emptyDepth, OrderBook, price, subtractOwn } from '../../../src/core/index.ts';
-import type { Side } from '../../../src/core/index.ts';
+import {
+  amount,
+  bestOf,
+  crosses,
+  emptyDepth,
+  OrderBook,
+  price,
+  subtractOwn,
+  type Side,
+} from '../../../src/core/index.ts';
 import { depthOf, levelsOf } from '../market.ts';
 
 class NaiveBook {

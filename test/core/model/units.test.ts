@@ -23,8 +23,8 @@ import {
   textOfPrice,
   valueFloor,
   valueOf,
+  type Instrument,
 } from '../../../src/core/index.ts';
-import type { Instrument } from '../../../src/core/index.ts';
 import { worstPrice } from '../../../src/core/model/instrument.ts';
 import { bookRules } from '../market.ts';
 

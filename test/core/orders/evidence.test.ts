@@ -1,7 +1,6 @@
 /** Evidence about one order, example by example: each line here kills a change of `orders.ts` that once survived every other test. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { amount, Orders, price } from '../../../src/core/index.ts';
-import type { OrderNews, OrderReport, Outcome } from '../../../src/core/index.ts';
+import { amount, Orders, price, type OrderNews, type OrderReport, type Outcome } from '../../../src/core/index.ts';
 import { FinishedOrders } from '../../../src/core/orders/finishedOrders.ts';
 import { plain } from '../market.ts';
 

@@ -1,8 +1,17 @@
 /** Orders against the truth: whatever comes back from a tiny exchange, late, twice or never, nothing that may live is given up. */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { amount, mayLive, Orders, price, remaining } from '../../../src/core/index.ts';
-import type { OrderNews, OrderReport, Outcome, Side } from '../../../src/core/index.ts';
+import {
+  amount,
+  mayLive,
+  Orders,
+  price,
+  remaining,
+  type OrderNews,
+  type OrderReport,
+  type Outcome,
+  type Side,
+} from '../../../src/core/index.ts';
 import { plain } from '../market.ts';
 
 const FENCE = 1000;

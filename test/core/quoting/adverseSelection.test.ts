@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AdverseSelection, exponential, normal, price, randomOf } from '../../../src/core/index.ts';
+import {
+  AdverseSelection,
+  exponential,
+  normal,
+  price,
+  randomOf,
+  type AdverseSelectionOptions,
+  type Side,
+  type Strategy,
+  type View,
+} from '../../../src/core/index.ts';
 import { markouts } from '../../../src/config/markouts.ts';
-import type { AdverseSelectionOptions, Side, Strategy, View } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
 
 const MINUTE = 60_000;

@@ -1,8 +1,15 @@
 /** The worth of volume for the next tier: what a unit can bring and never more, and what it does to quotes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { money, moneyOf, tierWorth, withNextTier } from '../../../src/core/index.ts';
-import type { AccountTier, Level, Strategy } from '../../../src/core/index.ts';
+import {
+  money,
+  moneyOf,
+  tierWorth,
+  withNextTier,
+  type AccountTier,
+  type Level,
+  type Strategy,
+} from '../../../src/core/index.ts';
 import { Fees } from '../../../backtest/exchange/fees.ts';
 import { Desk } from '../desk.ts';
 import { plain } from '../market.ts';

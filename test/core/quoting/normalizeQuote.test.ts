@@ -1,8 +1,16 @@
 /** Whatever a strategy wants, what comes out is legal by every bound of the book, or refused by name. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, bestOf, instrumentOf, normalizeQuote, valueOf } from '../../../src/core/index.ts';
-import type { Instrument, Level, LevelRefusal } from '../../../src/core/index.ts';
+import {
+  amount,
+  bestOf,
+  instrumentOf,
+  normalizeQuote,
+  valueOf,
+  type Instrument,
+  type Level,
+  type LevelRefusal,
+} from '../../../src/core/index.ts';
 import { bookRules, depthOf, plain } from '../market.ts';
 
 const REFUSALS: readonly LevelRefusal[] = [

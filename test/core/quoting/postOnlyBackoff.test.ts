@@ -1,8 +1,7 @@
 /** What holds back a price after a post-only refusal: nothing alike, until the book shows why or a pause is over. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { emptyDepth } from '../../../src/core/index.ts';
-import type { Depth, Order, Price, Side } from '../../../src/core/index.ts';
+import { emptyDepth, type Depth, type Order, type Price, type Side } from '../../../src/core/index.ts';
 import { PostOnlyBackoff } from '../../../src/core/quoting/postOnlyBackoff.ts';
 
 const price = (ticks: number): Price => ticks as Price;

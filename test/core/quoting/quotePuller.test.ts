@@ -2,8 +2,15 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config.ts';
-import { LARGE_PRINT, LEADER_MOVED, price, QuotePuller } from '../../../src/core/index.ts';
-import type { EngineOptions, PullRules, Side } from '../../../src/core/index.ts';
+import {
+  LARGE_PRINT,
+  LEADER_MOVED,
+  price,
+  QuotePuller,
+  type EngineOptions,
+  type PullRules,
+  type Side,
+} from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../desk.ts';
 
 const LEADER = { basisMemoryMs: 600_000, maxAgeMs: 10_000, share: 1, marginBps: 0 };

@@ -1,8 +1,16 @@
 /** Wanted minus live, as laws: never two for one level, nothing moved that may stay, nothing canceled that is on its way. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assign, mayLive, reconcileSide } from '../../../src/core/index.ts';
-import type { NormalizedLevel, Order, OrderState, Side, RequoteTolerance } from '../../../src/core/index.ts';
+import {
+  assign,
+  mayLive,
+  reconcileSide,
+  type NormalizedLevel,
+  type Order,
+  type OrderState,
+  type Side,
+  type RequoteTolerance,
+} from '../../../src/core/index.ts';
 
 const STATES: readonly OrderState[] = [
   'intent',

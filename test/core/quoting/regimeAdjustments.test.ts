@@ -1,8 +1,7 @@
 /** What a regime makes of a quote: only what closes inventory, and never more of it than there is. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, price } from '../../../src/core/index.ts';
-import type { Level, Order, Quote, Side } from '../../../src/core/index.ts';
+import { amount, price, type Level, type Order, type Quote, type Side } from '../../../src/core/index.ts';
 import { reduceOnlyQuote, reducedPlan } from '../../../src/core/quoting/regimeAdjustments.ts';
 
 const lots = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 6 });

@@ -1,8 +1,13 @@
 /** The RFQ price around a strategy: a thin book is believed only beside it, and the skew costs no more than leaving. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withRfqReference } from '../../../src/core/index.ts';
-import type { Level, Strategy, RfqPrices, RfqReferenceRules } from '../../../src/core/index.ts';
+import {
+  withRfqReference,
+  type Level,
+  type Strategy,
+  type RfqPrices,
+  type RfqReferenceRules,
+} from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
 
 const rules: RfqReferenceRules = { staleAfterMs: 10_000, thinBps: 100, withinBps: 30, beyond: 'stop', capsSkew: false };

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KillSwitch } from '../../../src/core/risk/killSwitch.ts';
-import type { HaltLimits } from '../../../src/core/risk/killSwitch.ts';
-import { money, moneyOf } from '../../../src/core/index.ts';
-import type { Money } from '../../../src/core/index.ts';
+import { KillSwitch, type HaltLimits } from '../../../src/core/risk/killSwitch.ts';
+import { money, moneyOf, type Money } from '../../../src/core/index.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const MINUTE = 60_000;

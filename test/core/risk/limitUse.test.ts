@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { moneyOf } from '../../../src/core/index.ts';
-import type { LimitName } from '../../../src/core/index.ts';
+import { moneyOf, type LimitName } from '../../../src/core/index.ts';
 import { Desk } from '../desk.ts';
 
 const halts = {

@@ -9,8 +9,13 @@ import {
   moneyOf,
   quotingRefusal,
   remaining,
+  type Order,
+  type OrderState,
+  type PlaceCommand,
+  type RiskLimits,
+  type Side,
+  type RiskContext,
 } from '../../../src/core/index.ts';
-import type { Order, OrderState, PlaceCommand, RiskLimits, Side, RiskContext } from '../../../src/core/index.ts';
 import { depthOf, plain } from '../market.ts';
 
 const limits = {

@@ -1,10 +1,20 @@
 /** Regimes: the laws of the pure transition, and what an engine does in each. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstRegime, isReduceOnly, nextRegime, remaining, widenQuote } from '../../../src/core/index.ts';
-import type { EngineNews, Quote, RegimeEvent, RegimeRules, RegimeState, Side } from '../../../src/core/index.ts';
-import { Desk, quoteAround } from '../desk.ts';
-import type { Fate } from '../desk.ts';
+import {
+  firstRegime,
+  isReduceOnly,
+  nextRegime,
+  remaining,
+  widenQuote,
+  type EngineNews,
+  type Quote,
+  type RegimeEvent,
+  type RegimeRules,
+  type RegimeState,
+  type Side,
+} from '../../../src/core/index.ts';
+import { Desk, quoteAround, type Fate } from '../desk.ts';
 
 const RULES = { leaveShare: 0.8, calmMs: 1_000 };
 const load = fc.oneof(fc.double({ min: 0, max: 2, noNaN: true }), fc.constantFrom(0, 0.79, 0.8, 1, Number.NaN));

@@ -1,8 +1,7 @@
 /** What stops a book: a resume forgives losses, counts and inventory once, and the first reason of a halt stays. */
 import { describe, expect, it } from 'vitest';
 import { amount, moneyOf } from '../../../src/core/index.ts';
-import { RiskSupervisor } from '../../../src/core/risk/riskSupervisor.ts';
-import type { RiskNews } from '../../../src/core/risk/riskSupervisor.ts';
+import { RiskSupervisor, type RiskNews } from '../../../src/core/risk/riskSupervisor.ts';
 import { OneBook } from '../accounting/oneBook.ts';
 import { plain } from '../market.ts';
 

@@ -1,8 +1,7 @@
 /** Writes docs/development/causes.md from the table that `.ci/causes.sh` tries on real processes. */
 import { stringify } from 'yaml';
 import { ELSEWHERE, KINDS } from '../../causes/kinds.ts';
-import { kindsOf } from '../../causes/life.ts';
-import type { Life, Step } from '../../causes/life.ts';
+import { kindsOf, type Life, type Step } from '../../causes/life.ts';
 import { LIVES } from '../../causes/lives.ts';
 
 const HEAD = `# Everything that stops or changes quoting, caused once

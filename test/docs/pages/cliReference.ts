@@ -1,6 +1,5 @@
 /** Writes the page of commands from commander: one line, usage, options and examples of each. */
-import { Command } from 'commander';
-import type { Option } from 'commander';
+import { Command, type Option } from 'commander';
 import { EXAMPLES } from '../../../src/cli/terminal/examples.ts';
 import { COMMAND_FILES } from '../../../src/cli/commands/index.ts';
 

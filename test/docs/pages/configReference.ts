@@ -1,7 +1,6 @@
 /** Writes the page of every configuration key, and the JSON Schema for editors, out of the one schema that checks the file. */
 import { z } from 'zod';
-import { configSchema } from '../../../src/config.ts';
-import type { TakesEffect } from '../../../src/config.ts';
+import { configSchema, type TakesEffect } from '../../../src/config.ts';
 
 type Node = {
   readonly type?: string | readonly string[];

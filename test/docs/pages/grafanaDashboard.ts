@@ -1,6 +1,5 @@
 /** Makes the Grafana dashboard out of the registry of metrics: a panel names its metrics to the compiler, and explains itself by their help. */
-import { ALERT_NAMES, METRICS } from '../../../src/monitor/index.ts';
-import type { MetricName } from '../../../src/monitor/index.ts';
+import { ALERT_NAMES, METRICS, type MetricName } from '../../../src/monitor/index.ts';
 
 /** The metric of that name as PromQL, of the bots that are chosen. `labels`: further conditions. */
 const of = (name: MetricName, labels: readonly string[] = [], suffix = ''): string =>

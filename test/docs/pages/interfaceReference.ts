@@ -5,10 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { VirtualClock, randomOf } from '../../../src/core/index.ts';
 import { exchangeClient } from '../../../src/exchange/index.ts';
 import { ROUTES } from '../../../src/sandbox/index.ts';
-import { RULES } from '../../conformance/rules/index.ts';
-import type { Group, Places, Row } from '../../conformance/rules/index.ts';
-import { conformanceTests } from '../testTitles.ts';
-import type { Found } from '../testTitles.ts';
+import { RULES, type Group, type Places, type Row } from '../../conformance/rules/index.ts';
+import { conformanceTests, type Found } from '../testTitles.ts';
 
 const SRC = fileURLToPath(new URL('../../../src/', import.meta.url));
 

@@ -4,10 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../../../src/config.ts';
-import { amountFloor, instrumentOf, price } from '../../../src/core/index.ts';
-import type { Quote, View } from '../../../src/core/index.ts';
-import { kindOf } from '../../../strategies/index.ts';
-import type { StrategyName } from '../../../strategies/index.ts';
+import { amountFloor, instrumentOf, price, type Quote, type View } from '../../../src/core/index.ts';
+import { kindOf, type StrategyName } from '../../../strategies/index.ts';
 import { bookRules, depthOf } from '../../core/market.ts';
 import { pathOf } from '../../scripts/svgPath.ts';
 import { fileOf } from '../../strategies/examples.ts';

@@ -1,7 +1,6 @@
 /** Writes the page of states and reasons: what a bot can be, and every reason that it gives, each with its meaning. */
 import type { HedgeState } from '../../../src/core/hedging/hedgeRow.ts';
-import { KINDS } from '../../causes/kinds.ts';
-import type { Kind } from '../../causes/kinds.ts';
+import { KINDS, type Kind } from '../../causes/kinds.ts';
 
 type State = Exclude<Kind, `alert: ${string}` | `level: ${string}` | `regime: ${string}`>;
 type Level = Extract<Kind, `level: ${string}`>;

@@ -1,6 +1,5 @@
 /** Writes what the registry says of strategies into pages that are written by hand otherwise, between two marks. */
-import { strategies } from '../../../strategies/index.ts';
-import type { StrategyName } from '../../../strategies/index.ts';
+import { strategies, type StrategyName } from '../../../strategies/index.ts';
 import type { TuningRange } from '../../../strategies/tuning.ts';
 
 const FROM = '<!-- Generated from what each strategy says of itself, up to the next mark. -->';

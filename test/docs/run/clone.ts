@@ -16,8 +16,7 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { within } from '../../chaos/programs.ts';
 import type { Stage } from '../../runbook/stage.ts';
-import { isOnScreen, typed } from './terminal.ts';
-import type { Typed } from './terminal.ts';
+import { isOnScreen, typed, type Typed } from './terminal.ts';
 import { NO_CONFIGURATION } from '../../shippedConfigs.ts';
 import { mergedTree } from './yaml.ts';
 

@@ -7,13 +7,10 @@ import { start, within } from '../../chaos/programs.ts';
 import { Stage } from '../../runbook/stage.ts';
 import { Clone, PATIENCE_MS, freePort, template } from './clone.ts';
 import { everythingIn, figuresOf, inWords, planIn } from './pages.ts';
-import { SHOWN } from './plan.ts';
-import type { Planned, Session } from './plan.ts';
+import { SHOWN, type Planned, type Session } from './plan.ts';
 import { screensOf } from './screens.ts';
-import { COLUMNS, isOnScreen } from './terminal.ts';
-import type { Typed } from './terminal.ts';
-import { fragmentsOf, wholeOf } from './yaml.ts';
-import type { Fragment } from './yaml.ts';
+import { COLUMNS, isOnScreen, type Typed } from './terminal.ts';
+import { fragmentsOf, wholeOf, type Fragment } from './yaml.ts';
 
 /** The checkout: this file is dist/test/docs/run/main.js. */
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));

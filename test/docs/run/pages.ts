@@ -1,10 +1,8 @@
 /** The pages whose commands and YAML are run, and the page that says what came of it. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { foundInComments, foundOn, merged } from './found.ts';
-import type { Found } from './found.ts';
-import { planOf } from './plan.ts';
-import type { Plan } from './plan.ts';
+import { foundInComments, foundOn, merged, type Found } from './found.ts';
+import { planOf, type Plan } from './plan.ts';
 import { fragmentsOf } from './yaml.ts';
 
 /** The page that is made of all this: what it shows is printed elsewhere. */

@@ -1,9 +1,13 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { afterEach, describe, expect, test } from 'vitest';
-import { randomOf, VirtualClock } from '../../../src/core/index.ts';
-import type { StreamListener, StreamNews, StreamTransport } from '../../../src/core/index.ts';
+import {
+  randomOf,
+  VirtualClock,
+  type StreamListener,
+  type StreamNews,
+  type StreamTransport,
+} from '../../../src/core/index.ts';
 import { marketStream, socketTransport } from '../../../src/exchange/index.ts';
 import { inProcessStream } from '../../../src/sandbox/index.ts';
 import { arena } from '../../sandbox/trader.ts';

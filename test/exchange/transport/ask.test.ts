@@ -1,7 +1,6 @@
 /** A request that waits: what is asked of it again when its turn has come. */
 import { describe, expect, it } from 'vitest';
-import { settle, TransportFailure } from '../../../src/core/index.ts';
-import type { NewOrder, WireReply } from '../../../src/core/index.ts';
+import { settle, TransportFailure, type NewOrder, type WireReply } from '../../../src/core/index.ts';
 import { json, ok, scriptedClient } from '../fakes.ts';
 
 const order: NewOrder = {

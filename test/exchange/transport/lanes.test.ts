@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../src/core/index.ts';
-import { lanes } from '../../../src/exchange/transport/lanes.ts';
-import type { Lane } from '../../../src/exchange/transport/lanes.ts';
+import { lanes, type Lane } from '../../../src/exchange/transport/lanes.ts';
 
 /** Tasks that note their start and end when told. */
 function work(oneByOne: boolean, concurrency = 1) {

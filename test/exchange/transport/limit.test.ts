@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/index.ts';
-import { Budget } from '../../../src/exchange/transport/limit.ts';
-import type { Slot } from '../../../src/exchange/transport/limit.ts';
+import { Budget, type Slot } from '../../../src/exchange/transport/limit.ts';
 
 describe('a budget', () => {
   it('never lets more than its limit arrive in any sliding minute, wherever between start and end each request arrives', async () => {

@@ -1,13 +1,9 @@
 /** The transport against real sockets that misbehave. */
-import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Server as TcpServer, Socket } from 'node:net';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { TransportFailure } from '../../../src/core/index.ts';
-import type { Transport, WireRequest } from '../../../src/core/index.ts';
-import { httpTransport } from '../../../src/exchange/transport/transport.ts';
-import type { HttpOptions } from '../../../src/exchange/transport/transport.ts';
+import { TransportFailure, type Transport, type WireRequest } from '../../../src/core/index.ts';
+import { httpTransport, type HttpOptions } from '../../../src/exchange/transport/transport.ts';
 
 const get = (target = '/api/v3/balance'): WireRequest => ({ method: 'GET', target, headers: {}, body: '' });
 const post: WireRequest = { method: 'POST', target: '/api/v3/orders', headers: {}, body: '{"book":"btc_mxn"}' };

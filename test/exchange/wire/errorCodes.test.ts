@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WireReply } from '../../../src/core/index.ts';
 import { acceptedOrder } from '../../../src/exchange/wire/accountReplies.ts';
-import { classify } from '../../../src/exchange/wire/classify.ts';
-import type { ReplyReading } from '../../../src/exchange/wire/classify.ts';
+import { classify, type ReplyReading } from '../../../src/exchange/wire/classify.ts';
 import { actionableMeaning, errorIn, meaningOf, provesRefusal } from '../../../src/exchange/wire/errorCodes.ts';
 
 const placing: ReplyReading<{ readonly oid: string }> = { effect: 'write', envelope: 'payload', read: acceptedOrder };

@@ -1,14 +1,15 @@
 /** Balances are compared with the ledger only on a quiet cut: when no trade was recorded between the readings around them. */
 import { describe, expect, test } from 'vitest';
-import { money, VirtualClock } from '../../../src/core/index.ts';
-import type {
-  Balance,
-  EngineEvent,
-  Exchange,
-  TransferLists,
-  TransferLine,
-  Outcome,
-  OwnTrade,
+import {
+  money,
+  VirtualClock,
+  type Balance,
+  type EngineEvent,
+  type Exchange,
+  type TransferLists,
+  type TransferLine,
+  type Outcome,
+  type OwnTrade,
 } from '../../../src/core/index.ts';
 import { BalanceReads } from '../../../src/live/account/balanceReads.ts';
 import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { VirtualClock } from '../../../src/core/index.ts';
-import type { Engine } from '../../../src/core/index.ts';
+import { VirtualClock, type Engine } from '../../../src/core/index.ts';
 import { EventDrivenReads } from '../../../src/live/account/eventDrivenReads.ts';
 
 /** Reads that take 20 ms; trades appear when a test says so. */

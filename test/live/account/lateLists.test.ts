@@ -6,8 +6,7 @@ import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
-import { started, worldOf } from '../world.ts';
-import type { Running, World } from '../world.ts';
+import { started, worldOf, type Running, type World } from '../world.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,6 @@
 /** Money that comes and goes under a running bot: found in the exchange's lists, booked once whatever dies, never profit, and nothing stops for it. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { Cause, WireRequest } from '../../../src/core/index.ts';
+import { money, moneyOf, textOfMoney, type Cause, type WireRequest } from '../../../src/core/index.ts';
 import { adjust, ledger } from '../../../src/app/inspect/ledger.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
@@ -12,8 +11,7 @@ import { keysOf } from '../../cli/jsonPage.ts';
 import { doomed, restarted } from '../crashes.ts';
 import type { Fate } from '../inProcess.ts';
 import { Folders } from '../states.ts';
-import { started, worldOf } from '../world.ts';
-import type { Running, World } from '../world.ts';
+import { started, worldOf, type Running, type World } from '../world.ts';
 
 const SECOND = 1_000;
 const folders = new Folders();

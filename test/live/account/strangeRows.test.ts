@@ -3,15 +3,13 @@
  * of somebody else stops nothing; one of the bot's may hold it back, is read as nothing else, and is forgotten once it can be read.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import type { WireReply, WireRequest } from '../../../src/core/index.ts';
-import { amount, price } from '../../../src/core/index.ts';
+import { amount, price, type WireReply, type WireRequest } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { few } from '../../many.ts';
 import { STRANGE } from '../../exchange/strange.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
-import { started, worldOf } from '../world.ts';
-import type { Running, World } from '../world.ts';
+import { started, worldOf, type Running, type World } from '../world.ts';
 
 type Row = Record<string, unknown>;
 

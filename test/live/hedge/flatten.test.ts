@@ -8,8 +8,7 @@ import { flattenIn } from '../../../src/live/safety/flatten.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
-import { started } from '../world.ts';
-import type { World } from '../world.ts';
+import { started, type World } from '../world.ts';
 import { hedgedWorld, held, isAccept } from './hedgedWorld.ts';
 
 const folders = new Folders();

@@ -1,12 +1,21 @@
 /** What hedges of a day have cost is known from the rows alone, whatever became of each, and after any restart. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { emptyDepth, money, moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { HedgeRow, HedgeState, Order, OrderState, Snapshot, RiskContext } from '../../../src/core/index.ts';
+import {
+  emptyDepth,
+  money,
+  moneyOf,
+  textOfMoney,
+  type HedgeRow,
+  type HedgeState,
+  type Order,
+  type OrderState,
+  type Snapshot,
+  type RiskContext,
+} from '../../../src/core/index.ts';
 import { HedgeRows } from '../../../src/hedge/rows.ts';
 import { roomMoney, hedgeableAmount, spentOnDay } from '../../../src/hedge/sizes.ts';
-import { hedgeViewOf } from '../../../src/hedge/view.ts';
-import type { HedgeView } from '../../../src/hedge/view.ts';
+import { hedgeViewOf, type HedgeView } from '../../../src/hedge/view.ts';
 import { btcMxn, plain } from '../../core/market.ts';
 
 const DAY_MS = 86_400_000;

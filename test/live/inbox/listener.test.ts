@@ -7,11 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { request } from 'undici';
-import { openInbox } from '../../../src/live/inbox/listener.ts';
-import type { Inbox, InboxOptions } from '../../../src/live/inbox/listener.ts';
+import { openInbox, type Inbox, type InboxOptions } from '../../../src/live/inbox/listener.ts';
 import { signatureCheck } from '../../../src/exchange/index.ts';
-import { openInboxStore } from '../../../src/live/inbox/store.ts';
-import type { InboxStore } from '../../../src/live/inbox/store.ts';
+import { openInboxStore, type InboxStore } from '../../../src/live/inbox/store.ts';
 
 const TOKEN = 'a-token-that-nobody-guesses';
 const OLD = 'the-token-of-the-last-month';

@@ -2,11 +2,9 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { explain } from '../../../src/app/inspect/explain.ts';
 import { explanationText } from '../../../src/app/inspect/explainText.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
-import { Engine } from '../../../src/core/index.ts';
-import type { EngineEvent } from '../../../src/core/index.ts';
+import { Engine, type EngineEvent } from '../../../src/core/index.ts';
 import { Folders } from '../states.ts';
-import { started, worldOf } from '../world.ts';
-import type { RunChanges, World } from '../world.ts';
+import { started, worldOf, type RunChanges, type World } from '../world.ts';
 
 const folders = new Folders();
 const SECOND = 1_000;

@@ -5,8 +5,7 @@ import type { ActionEnd } from '../../../src/app/actions/actions.ts';
 import { carryOut } from '../../../src/app/actions/carryOut.ts';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { started, worldOf } from '../world.ts';
-import type { World } from '../world.ts';
+import { started, worldOf, type World } from '../world.ts';
 
 const SECOND = 1_000;
 const ours = (world: World): string[] =>

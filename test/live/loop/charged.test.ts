@@ -1,11 +1,9 @@
 /** Fills that were charged at another fee than the bot's: the fees are read at once, and not again and again in vain. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { moneyOf, differentChargedRate, textOfMoney } from '../../../src/core/index.ts';
-import type { Money } from '../../../src/core/index.ts';
+import { moneyOf, differentChargedRate, textOfMoney, type Money } from '../../../src/core/index.ts';
 import { few } from '../../many.ts';
-import { started, worldOf } from '../world.ts';
-import type { World } from '../world.ts';
+import { started, worldOf, type World } from '../world.ts';
 
 const SECOND = 1_000;
 const worlds: World[] = [];

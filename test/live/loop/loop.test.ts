@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { WireRequest } from '../../../src/core/index.ts';
+import { moneyOf, textOfMoney, type WireRequest } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import type { Fate } from '../inProcess.ts';
-import { started, worldOf } from '../world.ts';
-import type { Running, World } from '../world.ts';
+import { started, worldOf, type Running, type World } from '../world.ts';
 
 const MINUTE = 60_000;
 const PREFIX = 'demo-';

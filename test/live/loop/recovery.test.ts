@@ -1,8 +1,6 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { moneyOf, textOfMoney } from '../../../src/core/index.ts';
-import type { WireRequest } from '../../../src/core/index.ts';
+import { moneyOf, textOfMoney, type WireRequest } from '../../../src/core/index.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Config } from '../../../src/config.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
@@ -11,8 +9,7 @@ import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
 import { Folders, opened, textOf } from '../states.ts';
-import { advanceUntil, worldOf } from '../world.ts';
-import type { Running, World } from '../world.ts';
+import { advanceUntil, worldOf, type Running, type World } from '../world.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());

@@ -8,8 +8,7 @@ import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { shippedConfig } from '../../../src/wiring/configFile.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { randomOf } from '../../../src/core/index.ts';
-import type { Random } from '../../../src/core/index.ts';
+import { randomOf, type Random } from '../../../src/core/index.ts';
 import { readRecording, recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ReloadBox } from '../../../src/live/mailbox/mailbox.ts';
@@ -17,8 +16,7 @@ import type { MailMessage } from '../../../src/live/mailbox/kinds.ts';
 import { inProcessStream } from '../../../src/sandbox/stream/streamInProcess.ts';
 import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
-import { started, worldOf } from '../world.ts';
-import type { RunChanges, Running, World } from '../world.ts';
+import { started, worldOf, type RunChanges, type Running, type World } from '../world.ts';
 
 const SECOND = 1_000;
 

@@ -6,8 +6,7 @@ import { latchIn } from '../../../src/live/safety/latch.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { few } from '../../many.ts';
 import type { Fate } from '../inProcess.ts';
-import { started, worldOf } from '../world.ts';
-import type { Running, World } from '../world.ts';
+import { started, worldOf, type Running, type World } from '../world.ts';
 
 const SECOND = 1_000;
 const worlds: World[] = [];

@@ -1,7 +1,6 @@
 /** Commands on their way: what their answers prove is counted from when they left. */
 import { describe, expect, test } from 'vitest';
-import { approveByIds } from '../../../src/core/index.ts';
-import type { Exchange } from '../../../src/core/index.ts';
+import { approveByIds, type Exchange } from '../../../src/core/index.ts';
 import { send } from '../../../src/live/loop/sends.ts';
 import { btcMxn } from '../../core/market.ts';
 

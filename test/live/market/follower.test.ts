@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { amount, price, randomOf, VirtualClock } from '../../../src/core/index.ts';
-import type { StreamTransport } from '../../../src/core/index.ts';
+import { amount, price, randomOf, VirtualClock, type StreamTransport } from '../../../src/core/index.ts';
 import { exchangeClient, marketStream } from '../../../src/exchange/index.ts';
 import { Follower } from '../../../src/live/market/follower.ts';
 import { createVenue, inProcessStream } from '../../../src/sandbox/index.ts';

@@ -1,7 +1,17 @@
 /** Where the engine's book comes from, answer by answer: what is told as the book of now, and what bad data may do. */
 import { describe, expect, test } from 'vitest';
-import { bestOf, emptyDepth, instrumentOf, VirtualClock } from '../../../src/core/index.ts';
-import type { BookSnapshot, Engine, EngineEvent, Exchange, Outcome, StreamNews } from '../../../src/core/index.ts';
+import {
+  bestOf,
+  emptyDepth,
+  instrumentOf,
+  VirtualClock,
+  type BookSnapshot,
+  type Engine,
+  type EngineEvent,
+  type Exchange,
+  type Outcome,
+  type StreamNews,
+} from '../../../src/core/index.ts';
 import { MarketData } from '../../../src/live/market/marketData.ts';
 import { Reads } from '../../../src/live/account/reads.ts';
 import { bookRules } from '../../core/market.ts';

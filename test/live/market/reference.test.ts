@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
-import { legsOf, settle, VirtualClock } from '../../../src/core/index.ts';
-import type { BookSnapshot, EngineEvent, Exchange, Outcome } from '../../../src/core/index.ts';
+import {
+  legsOf,
+  settle,
+  VirtualClock,
+  type BookSnapshot,
+  type EngineEvent,
+  type Exchange,
+  type Outcome,
+} from '../../../src/core/index.ts';
 import type { Feed, FeedReading } from '../../../src/live/market/feed.ts';
 import { ReferenceReads } from '../../../src/live/market/reference.ts';
 import { btcMxn } from '../../core/market.ts';

@@ -2,8 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { replay } from '../../../src/app/inspect/stateCommands.ts';
 import { isAccept } from '../hedge/hedgedWorld.ts';
-import { started, worldOf } from '../world.ts';
-import type { World } from '../world.ts';
+import { started, worldOf, type World } from '../world.ts';
 
 const worlds: World[] = [];
 afterEach(() => worlds.splice(0).forEach(world => world.end()));

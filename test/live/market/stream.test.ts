@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StreamConnection, StreamTransport, WireRequest } from '../../../src/core/index.ts';
 import { inProcessStream } from '../../../src/sandbox/index.ts';
-import { started, worldOf } from '../world.ts';
-import type { Running, World } from '../world.ts';
+import { started, worldOf, type Running, type World } from '../world.ts';
 
 const SECOND = 1_000;
 const account = (world: World) => world.box.exchange.venue.accounts.get(world.box.account.id)!;

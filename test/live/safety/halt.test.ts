@@ -4,14 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { clientOf } from '../../../src/wiring/bot.ts';
 import { cancelOwn, lastConfigOf, latchHalt, nothingToCancel } from '../../../src/app/inspect/halt.ts';
-import { randomOf, Secret } from '../../../src/core/index.ts';
-import type { WireRequest } from '../../../src/core/index.ts';
+import { randomOf, Secret, type WireRequest } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
-import { wireTo } from '../inProcess.ts';
-import type { Fate } from '../inProcess.ts';
+import { wireTo, type Fate } from '../inProcess.ts';
 import { memoryLog } from '../../memoryLog.ts';
-import { started, worldOf } from '../world.ts';
-import type { World } from '../world.ts';
+import { started, worldOf, type World } from '../world.ts';
 
 const SECOND = 1_000;
 const ours = (world: World) =>

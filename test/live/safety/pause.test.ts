@@ -10,12 +10,10 @@ import { explain, replayedMoment } from '../../../src/app/inspect/explain.ts';
 import { replay, resume } from '../../../src/app/inspect/stateCommands.ts';
 import { lineOf } from '../../../src/live/recording/recording.ts';
 import { readRecording } from '../../../src/live/recording/recordings.ts';
-import { latchIn } from '../../../src/live/safety/latch.ts';
-import type { Pause } from '../../../src/live/safety/latch.ts';
+import { latchIn, type Pause } from '../../../src/live/safety/latch.ts';
 import { pauseAt } from '../../../src/live/safety/pauseWatch.ts';
 import { Folders } from '../states.ts';
-import { started, worldOf } from '../world.ts';
-import type { World } from '../world.ts';
+import { started, worldOf, type World } from '../world.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;

@@ -7,8 +7,7 @@ import { STATE_FILE } from '../../../src/live/state/journal.ts';
 import { doomed, failedStart } from '../crashes.ts';
 import type { Fate } from '../inProcess.ts';
 import { Folders } from '../states.ts';
-import { advanceUntil, started, worldOf } from '../world.ts';
-import type { World } from '../world.ts';
+import { advanceUntil, started, worldOf, type World } from '../world.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());

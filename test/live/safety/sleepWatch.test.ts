@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { VirtualClock } from '../../../src/core/index.ts';
-import type { Clock, Millis } from '../../../src/core/index.ts';
+import { VirtualClock, type Clock, type Millis } from '../../../src/core/index.ts';
 import { SleepWatch } from '../../../src/live/safety/sleepWatch.ts';
 import { started, worldOf } from '../world.ts';
 

@@ -1,10 +1,8 @@
 /** Entries of the ledger on disk: durable with their mark or not at all, held against it at every start, brought forward when there are many. */
-import { NO_PROFIT } from '../../../src/core/index.ts';
+import { NO_PROFIT, causesFrom, causesOf, moneyOf, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
-import { causesFrom, causesOf, moneyOf } from '../../../src/core/index.ts';
-import type { Causes, LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn, foldEntries, isBroughtForward } from '../../../src/live/state/entries.ts';
 import { atomically } from '../../../src/live/state/stateFile.ts';
 import { closeDatabase, DamagedState, openDatabase, STATE_FILE } from '../../../src/live/state/journal.ts';

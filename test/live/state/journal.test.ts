@@ -3,8 +3,7 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { causesOf, moneyOf } from '../../../src/core/index.ts';
-import type { Amount, Causes, LedgerEntry } from '../../../src/core/index.ts';
+import { causesOf, moneyOf, type Amount, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn } from '../../../src/live/state/entries.ts';
 import {
   closeDatabase,
@@ -13,8 +12,8 @@ import {
   openDatabase,
   openJournal,
   STATE_FILE,
+  type Leftovers,
 } from '../../../src/live/state/journal.ts';
-import type { Leftovers } from '../../../src/live/state/journal.ts';
 import { NotOurs } from '../../../src/live/state/owner.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { ACCOUNT, AT, Folders, markOf, opened, OPENING, OWNER, place, textOf } from '../states.ts';

@@ -6,8 +6,7 @@ import type { Owner } from '../../../src/live/state/owner.ts';
 import { sumOf } from '../../../src/live/state/sums.ts';
 import { doomed, failedStart, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';
-import { worldOf } from '../world.ts';
-import type { World } from '../world.ts';
+import { worldOf, type World } from '../world.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());

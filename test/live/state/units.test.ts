@@ -1,8 +1,15 @@
 /** A state that was written in other ticks or lots than the book has now: what is left of it means the same, or is refused by name. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { instrumentOf, moneyOf, moneyOfAmount } from '../../../src/core/index.ts';
-import type { Amount, Price, RestoredLedger, RestoredOrder } from '../../../src/core/index.ts';
+import {
+  instrumentOf,
+  moneyOf,
+  moneyOfAmount,
+  type Amount,
+  type Price,
+  type RestoredLedger,
+  type RestoredOrder,
+} from '../../../src/core/index.ts';
 import { inUnitsOf } from '../../../src/live/state/units.ts';
 import { bookRules } from '../../core/market.ts';
 

@@ -10,8 +10,7 @@ import { moneyOf, randomOf, Secret, VirtualClock } from '../../../src/core/index
 import { exchangeClient, httpTransport } from '../../../src/exchange/index.ts';
 import { createVenue, serve } from '../../../src/sandbox/index.ts';
 import { DELIVERIES_MAX } from '../../../src/sandbox/desks/webhooks.ts';
-import { conserved, deskArena, stock } from '../desk.ts';
-import type { Transacted } from '../desk.ts';
+import { conserved, deskArena, stock, type Transacted } from '../desk.ts';
 import { CALM } from '../trader.ts';
 
 const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../../src/core/index.ts';
-import { ROUTES, SWITCHES, switchesOf } from '../../../src/sandbox/index.ts';
-import type { Switches } from '../../../src/sandbox/index.ts';
+import { ROUTES, SWITCHES, switchesOf, type Switches } from '../../../src/sandbox/index.ts';
 import { arena, publicCall } from '../trader.ts';
 
 type Row = Record<string, unknown>;

@@ -3,8 +3,7 @@ import { connect } from 'node:net';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { realClock } from '../../../src/live/realClock.ts';
-import { createVenue, serve } from '../../../src/sandbox/index.ts';
-import type { EmbeddedExchange, Served } from '../../../src/sandbox/index.ts';
+import { createVenue, serve, type EmbeddedExchange, type Served } from '../../../src/sandbox/index.ts';
 import { CALM, Trader } from '../trader.ts';
 
 let exchange: EmbeddedExchange;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock, instrumentOf, randomOf } from '../../../src/core/index.ts';
-import type { Clock, Side } from '../../../src/core/index.ts';
+import { VirtualClock, instrumentOf, randomOf, type Clock, type Side } from '../../../src/core/index.ts';
 import { seededFlow } from '../../../src/sandbox/markets/flow.ts';
 import { FLOW_PROFILES } from '../../../src/sandbox/markets/flowProfile.ts';
 import { EfficientPrice } from '../../../src/sandbox/markets/flowValue.ts';

@@ -3,13 +3,19 @@ import { describe, expect, test } from 'vitest';
 import { SimulatedExchange } from '../../../backtest/exchange/simulatedExchange.ts';
 import { constantLatency } from '../../../backtest/rows/latency.ts';
 import { MESSAGE } from '../../../backtest/exchange/messages.ts';
-import { OrderPool } from '../../../backtest/exchange/ownOrders.ts';
-import type { OwnOrder } from '../../../backtest/exchange/ownOrders.ts';
+import { OrderPool, type OwnOrder } from '../../../backtest/exchange/ownOrders.ts';
 import { BUY, FLAG, RowBuilder, SELL } from '../../../backtest/rows/rows.ts';
-import { amount, opposite, OrderBook, price, textOfAmount, textOfPrice } from '../../../src/core/index.ts';
-import type { Price, Side } from '../../../src/core/index.ts';
-import { levelModel } from '../../../src/fills/index.ts';
-import type { Bound } from '../../../src/fills/index.ts';
+import {
+  amount,
+  opposite,
+  OrderBook,
+  price,
+  textOfAmount,
+  textOfPrice,
+  type Price,
+  type Side,
+} from '../../../src/core/index.ts';
+import { levelModel, type Bound } from '../../../src/fills/index.ts';
 import { FollowedMarket } from '../../../src/sandbox/index.ts';
 import { arena } from '../trader.ts';
 

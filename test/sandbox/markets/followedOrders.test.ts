@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amount, L3Book, price, textOfAmount, textOfPrice } from '../../../src/core/index.ts';
-import type { OrderChange, Price, Side } from '../../../src/core/index.ts';
+import {
+  amount,
+  L3Book,
+  price,
+  textOfAmount,
+  textOfPrice,
+  type OrderChange,
+  type Price,
+  type Side,
+} from '../../../src/core/index.ts';
 import { levelModel } from '../../../src/fills/index.ts';
-import { FollowedMarket } from '../../../src/sandbox/index.ts';
-import type { BookEvent, EmbeddedExchange } from '../../../src/sandbox/index.ts';
+import { FollowedMarket, type BookEvent, type EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import { arena } from '../trader.ts';
 
 const BOOK = 'btc_mxn';

@@ -1,9 +1,7 @@
 /** Runs a market on the reference exchange and records it as a tape, as if it had been a venue. */
-import { VirtualClock, instrumentOf, randomOf } from '../../../src/core/index.ts';
-import type { BookRules } from '../../../src/core/index.ts';
+import { VirtualClock, instrumentOf, randomOf, type BookRules } from '../../../src/core/index.ts';
 import type { Market } from '../../../src/sandbox/markets/market.ts';
-import { TapeBuilder, finishTape, sideCodeOf } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
+import { TapeBuilder, finishTape, sideCodeOf, type Tape } from '../../../src/tape/index.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';
 
 /** Limits as in the capture of btc_mxn of 2026; the other books are of the same shape. */

@@ -1,6 +1,13 @@
 /** A plain price-time exchange for tests of markets: slow and obvious, with user orders beside the house's. */
-import { opposite } from '../../../src/core/index.ts';
-import type { Amount, Clock, Instrument, Price, Random, Side } from '../../../src/core/index.ts';
+import {
+  opposite,
+  type Amount,
+  type Clock,
+  type Instrument,
+  type Price,
+  type Random,
+  type Side,
+} from '../../../src/core/index.ts';
 import type { FollowedPlace, MarketFeed, Marketplace } from '../../../src/sandbox/markets/market.ts';
 
 type Resting = { id: number; owner: string; side: Side; price: Price; left: number; at: number };

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock, amount, price, randomOf } from '../../../src/core/index.ts';
-import type { Side } from '../../../src/core/index.ts';
+import { VirtualClock, amount, price, randomOf, type Side } from '../../../src/core/index.ts';
 import { tapeMarket } from '../../../src/sandbox/markets/replay.ts';
-import { KIND, RecordedBook, SIDE, TapeBuilder, finishTape } from '../../../src/tape/index.ts';
-import type { SideCode, Tape } from '../../../src/tape/index.ts';
-import { ReferenceMarketplace } from './referenceMarketplace.ts';
-import type { Fill } from './referenceMarketplace.ts';
+import {
+  KIND,
+  RecordedBook,
+  SIDE,
+  TapeBuilder,
+  finishTape,
+  type SideCode,
+  type Tape,
+} from '../../../src/tape/index.ts';
+import { ReferenceMarketplace, type Fill } from './referenceMarketplace.ts';
 
 type Row =
   | { at: number; clear: true }

@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest';
 import { VirtualClock, randomOf } from '../../../src/core/index.ts';
 import { tapeMarket } from '../../../src/sandbox/markets/replay.ts';
-import { RecordedBook, openTape } from '../../../src/tape/index.ts';
-import type { Tape } from '../../../src/tape/index.ts';
+import { RecordedBook, openTape, type Tape } from '../../../src/tape/index.ts';
 import { few } from '../../many.ts';
 import { itOnRecording } from '../../tape/folder.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock, instrumentOf, price, randomOf } from '../../../src/core/index.ts';
-import type { Side } from '../../../src/core/index.ts';
+import { VirtualClock, instrumentOf, price, randomOf, type Side } from '../../../src/core/index.ts';
 import { SyntheticLiquidity } from '../../../src/sandbox/markets/syntheticLiquidity.ts';
 import { flowRules } from './recordMarket.ts';
 import { ReferenceMarketplace } from './referenceMarketplace.ts';

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, price, value } from '../../../src/core/index.ts';
-import type { Amount, Price, Side } from '../../../src/core/index.ts';
-import { MatchingBook } from '../../../src/sandbox/matching/matching.ts';
-import type { EngineTimeInForce, SelfTrade } from '../../../src/sandbox/matching/matching.ts';
-import { NaiveBook } from './naiveBook.ts';
-import type { NaiveFill } from './naiveBook.ts';
+import { amount, price, value, type Amount, type Price, type Side } from '../../../src/core/index.ts';
+import { MatchingBook, type EngineTimeInForce, type SelfTrade } from '../../../src/sandbox/matching/matching.ts';
+import { NaiveBook, type NaiveFill } from './naiveBook.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
 const TIMES_IN_FORCE: readonly EngineTimeInForce[] = ['GTC', 'IOC', 'FOK', 'postOnly'];

@@ -1,8 +1,7 @@
 /** The operator's calls: who may make them, and what each does. */
 import { describe, expect, it } from 'vitest';
 import { httpTransport } from '../../../src/exchange/index.ts';
-import { OPERATOR_ROUTES, serve, SWITCHES, withOperator } from '../../../src/sandbox/index.ts';
-import type { Switches } from '../../../src/sandbox/index.ts';
+import { OPERATOR_ROUTES, serve, SWITCHES, withOperator, type Switches } from '../../../src/sandbox/index.ts';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { conserved, deskArena } from '../desk.ts';
 import { publicCall, Trader } from '../trader.ts';

@@ -2,8 +2,7 @@ import { readFileSync, existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { afterEach, describe, expect, test } from 'vitest';
-import { serve, switchesOf } from '../../../src/sandbox/index.ts';
-import type { Served, Switches } from '../../../src/sandbox/index.ts';
+import { serve, switchesOf, type Served, type Switches } from '../../../src/sandbox/index.ts';
 import { RECEIVED_MAX, SESSIONS_MAX } from '../../../src/sandbox/stream/stream.ts';
 import { arena, publicCall } from '../trader.ts';
 

@@ -2,11 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { amount, price } from '../../../src/core/index.ts';
 import { RFQ_SWITCHES, WEBHOOK_SWITCHES } from '../../../src/sandbox/switches/deskSwitches.ts';
-import { SWITCHES } from '../../../src/sandbox/index.ts';
-import type { Switches } from '../../../src/sandbox/index.ts';
+import { SWITCHES, type Switches } from '../../../src/sandbox/index.ts';
 import { STREAM_SWITCHES } from '../../../src/sandbox/switches/streamSwitches.ts';
-import { arena, publicCall } from '../trader.ts';
-import type { Trader } from '../trader.ts';
+import { arena, publicCall, type Trader } from '../trader.ts';
 
 type Arena = ReturnType<typeof arena>;
 type Row = Record<string, unknown>;

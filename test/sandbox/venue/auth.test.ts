@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../../src/core/index.ts';
 import { expectedSignature } from '../../../src/sandbox/venue/auth.ts';
 import type { Switches } from '../../../src/sandbox/index.ts';
-import { arena, publicCall, read } from '../trader.ts';
-import type { Trader } from '../trader.ts';
+import { arena, publicCall, read, type Trader } from '../trader.ts';
 
 const TARGET = '/api/v3/balance';
 

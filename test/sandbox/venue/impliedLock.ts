@@ -1,8 +1,6 @@
 /** Amount that an order must lock, computed only from its own fields. */
-import { money } from '../../../src/core/index.ts';
-import type { Money } from '../../../src/core/index.ts';
-import { isActive, isWaiting, limitLock, unfilled } from '../../../src/sandbox/venue/order.ts';
-import type { VenueOrder } from '../../../src/sandbox/venue/order.ts';
+import { money, type Money } from '../../../src/core/index.ts';
+import { isActive, isWaiting, limitLock, unfilled, type VenueOrder } from '../../../src/sandbox/venue/order.ts';
 
 /** Computes the expected lock of an order from its own fields; tests compare the books with it. */
 export function impliedLock(order: VenueOrder): Money {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amount, money, moneyOf, price, textOfMoney } from '../../../src/core/index.ts';
-import type { Side } from '../../../src/core/index.ts';
+import { amount, money, moneyOf, price, textOfMoney, type Side } from '../../../src/core/index.ts';
 import { ceil8, feeOn, floor8, SMALLEST } from '../../../src/sandbox/wire/rounding.ts';
 import type { Switches } from '../../../src/sandbox/index.ts';
 import { arena } from '../trader.ts';

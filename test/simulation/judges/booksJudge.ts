@@ -1,6 +1,5 @@
 /** Judges why the bot says that its balances are what they are: trades, fees and transfers are those that were, each booked once. */
-import { CAUSES, causesFrom, moneyOf } from '../../../src/core/index.ts';
-import type { Causes, LedgerEntry } from '../../../src/core/index.ts';
+import { CAUSES, causesFrom, moneyOf, type Causes, type LedgerEntry } from '../../../src/core/index.ts';
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 
 export type BooksJudgeOptions = {

@@ -2,8 +2,7 @@
 import type { AccountTruth, EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { HedgeJudge } from './hedgeJudge.ts';
 import type { Marks } from './sometimes.ts';
-import { envelopeOf, idsIn, isSuccess, orderIn } from '../world/wire.ts';
-import type { Topic } from '../world/wire.ts';
+import { envelopeOf, idsIn, isSuccess, orderIn, type Topic } from '../world/wire.ts';
 
 type TrueOrder = AccountTruth['live'][number];
 type TrueTrade = AccountTruth['trades'][number];

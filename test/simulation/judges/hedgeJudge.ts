@@ -2,8 +2,7 @@
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { Accepted } from './personJudge.ts';
 import type { Marks } from './sometimes.ts';
-import { deskPayload, envelopeOf, quoteIn } from '../world/wire.ts';
-import type { Topic } from '../world/wire.ts';
+import { deskPayload, envelopeOf, quoteIn, type Topic } from '../world/wire.ts';
 
 type Request = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

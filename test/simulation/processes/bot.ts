@@ -3,33 +3,27 @@ import { clientOf, engineOf, hedgeOf, marketStreamOf } from '../../../src/wiring
 import { logEvent } from '../../../src/messages/eventLog.ts';
 import { startCanceling } from '../../../src/app/run/canceling.ts';
 
-import type {
-  ConversionDesk,
-  Engine,
-  EngineNews,
-  Exchange,
-  Millis,
-  StreamTransport,
-  VenueClient,
+import {
+  Secret,
+  type ConversionDesk,
+  type Engine,
+  type EngineNews,
+  type Exchange,
+  type Millis,
+  type StreamTransport,
+  type VenueClient,
 } from '../../../src/core/index.ts';
-import { Secret } from '../../../src/core/index.ts';
-import { venueClient } from '../../../src/exchange/index.ts';
-import type { Client } from '../../../src/exchange/index.ts';
+import { venueClient, type Client } from '../../../src/exchange/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';
-import { RecordingRotation } from '../../../src/live/loop/recordingRotation.ts';
-import type { Reloaded, RunSetup } from '../../../src/live/loop/recordingRotation.ts';
-import { isAllGone, unverified } from '../../../src/live/loop/loopOptions.ts';
-import type { StopReport } from '../../../src/live/loop/loopOptions.ts';
+import { RecordingRotation, type Reloaded, type RunSetup } from '../../../src/live/loop/recordingRotation.ts';
+import { isAllGone, unverified, type StopReport } from '../../../src/live/loop/loopOptions.ts';
 import type { Journal } from '../../../src/live/state/journal.ts';
 import type { FlattenFile } from '../../../src/live/safety/flatten.ts';
-import { stubbornLatch } from '../../../src/live/safety/latch.ts';
-import type { Latch } from '../../../src/live/safety/latch.ts';
+import { stubbornLatch, type Latch } from '../../../src/live/safety/latch.ts';
 import type { Requests } from '../../../src/live/mailbox/mailbox.ts';
 import { refusedChanges } from '../../../src/app/run/reloading.ts';
-import { configChanges, loadConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
-import { heardLog } from '../../memoryLog.ts';
-import type { LogLine } from '../../memoryLog.ts';
+import { configChanges, loadConfig, type Config } from '../../../src/config.ts';
+import { heardLog, type LogLine } from '../../memoryLog.ts';
 import type { InboxSeams, InboxWire } from './inbox.ts';
 import { Life } from './life.ts';
 import type { Network } from '../world/network.ts';

@@ -5,13 +5,11 @@ import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
 import { money } from '../../../src/core/index.ts';
 import { Desk } from '../../../src/live/inbox/desk.ts';
-import { inboxStoreIn } from '../../../src/live/inbox/store.ts';
-import type { InboxStore } from '../../../src/live/inbox/store.ts';
+import { inboxStoreIn, type InboxStore } from '../../../src/live/inbox/store.ts';
 import type { DeliveryPort, EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import { heardLog } from '../../memoryLog.ts';
 import type { Chance } from '../world/chance.ts';
-import { Dead } from './life.ts';
-import type { Life } from './life.ts';
+import { Dead, type Life } from './life.ts';
 import type { Store } from './store.ts';
 import type { World } from '../world/world.ts';
 

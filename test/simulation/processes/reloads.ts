@@ -1,9 +1,7 @@
 /** A person who changes the configuration of a bot that runs, well and badly, and what must hold of it: each run has one of them whole, and quotes are back soon. */
-import { edgeProblem, loadConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
+import { edgeProblem, loadConfig, type Config } from '../../../src/config.ts';
 import type { Millis } from '../../../src/core/index.ts';
-import { chanceOf } from '../world/chance.ts';
-import type { Chance } from '../world/chance.ts';
+import { chanceOf, type Chance } from '../world/chance.ts';
 import type { Scenario } from '../world/scenario.ts';
 import type { World } from '../world/world.ts';
 import type { Bot } from './bot.ts';

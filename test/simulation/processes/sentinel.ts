@@ -1,11 +1,9 @@
 /** The sentinel's process: the composition that ships, with a key, a wire and troubles of its own, started again whenever it dies. */
 import { clientOf } from '../../../src/wiring/bot.ts';
-import type { Exchange, Transport, WireRequest } from '../../../src/core/index.ts';
-import { Secret } from '../../../src/core/index.ts';
+import { Secret, type Exchange, type Transport, type WireRequest } from '../../../src/core/index.ts';
 import { Watch } from '../../../src/live/safety/heartbeat.ts';
 import type { Latch } from '../../../src/live/safety/latch.ts';
-import { watchOver } from '../../../src/live/safety/sentinel.ts';
-import type { SentinelOptions } from '../../../src/live/safety/sentinel.ts';
+import { watchOver, type SentinelOptions } from '../../../src/live/safety/sentinel.ts';
 import { heardLog } from '../../memoryLog.ts';
 import type { SentinelJudge } from '../judges/sentinelJudge.ts';
 import { Life } from './life.ts';

@@ -2,15 +2,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { flattenIn } from '../../../src/live/safety/flatten.ts';
-import type { Flatten, FlattenFile } from '../../../src/live/safety/flatten.ts';
-import { latchIn } from '../../../src/live/safety/latch.ts';
-import type { Halt, Hold, Latch, Pause } from '../../../src/live/safety/latch.ts';
+import { flattenIn, type Flatten, type FlattenFile } from '../../../src/live/safety/flatten.ts';
+import { latchIn, type Halt, type Hold, type Latch, type Pause } from '../../../src/live/safety/latch.ts';
 import { recorderIn } from '../../../src/live/recording/recordings.ts';
-import { RequestBox } from '../../../src/live/mailbox/mailbox.ts';
-import type { Requests } from '../../../src/live/mailbox/mailbox.ts';
-import { Dead } from './life.ts';
-import type { Life } from './life.ts';
+import { RequestBox, type Requests } from '../../../src/live/mailbox/mailbox.ts';
+import { Dead, type Life } from './life.ts';
 
 /** All that holds a bot back, as it lies there. */
 export type Holding = {

@@ -2,9 +2,8 @@
 import type Database from 'libsql';
 import type { LedgerEntry } from '../../../src/core/index.ts';
 import { entriesIn } from '../../../src/live/state/entries.ts';
-import { journalIn, openDatabase } from '../../../src/live/state/journal.ts';
+import { journalIn, openDatabase, type Journal } from '../../../src/live/state/journal.ts';
 import type { HedgeRow } from '../../../src/hedge/index.ts';
-import type { Journal } from '../../../src/live/state/journal.ts';
 import type { Heartbeat, HeartbeatRecord } from '../../../src/live/safety/heartbeat.ts';
 import type { Halt, Hold, Latch } from '../../../src/live/safety/latch.ts';
 import type { Life } from './life.ts';

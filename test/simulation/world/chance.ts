@@ -1,6 +1,5 @@
 /** Randomness by name: every part of the simulation draws from a stream of its own, so that switching one fault off moves no other. */
-import { randomOf } from '../../../src/core/index.ts';
-import type { Random } from '../../../src/core/index.ts';
+import { randomOf, type Random } from '../../../src/core/index.ts';
 
 export type Chance = Random & {
   /** True with this probability. */

@@ -1,8 +1,7 @@
 /** What goes wrong between the hedger and the exchange's two conversion desks, beside everything that the network does to any request. */
 import type { Millis, WireReply, WireRequest } from '../../../src/core/index.ts';
 import type { EmbeddedExchange, Switches } from '../../../src/sandbox/index.ts';
-import { errorReply, htmlReply, isDesk, quoteIn } from './wire.ts';
-import type { Topic } from './wire.ts';
+import { errorReply, htmlReply, isDesk, quoteIn, type Topic } from './wire.ts';
 import type { World } from './world.ts';
 
 export type DeskFaultsOptions = {

@@ -1,13 +1,16 @@
 /** The way between the bot and the exchange, with everything that can happen on it. */
-import { TransportFailure } from '../../../src/core/index.ts';
-import type { Millis, Transport, WireReply, WireRequest } from '../../../src/core/index.ts';
+import {
+  TransportFailure,
+  type Millis,
+  type Transport,
+  type WireReply,
+  type WireRequest,
+} from '../../../src/core/index.ts';
 import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { DeskFaults } from './deskFaults.ts';
-import { Dead } from '../processes/life.ts';
-import type { Life } from '../processes/life.ts';
+import { Dead, type Life } from '../processes/life.ts';
 import type { ReplyFaults } from './replyFaults.ts';
-import { errorReply, htmlReply, idsIn, isPublic, topicOf } from './wire.ts';
-import type { Topic } from './wire.ts';
+import { errorReply, htmlReply, idsIn, isPublic, topicOf, type Topic } from './wire.ts';
 import type { World } from './world.ts';
 
 export const PEER = '203.0.113.7';

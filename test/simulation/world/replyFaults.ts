@@ -1,8 +1,7 @@
 /** Answers that the exchange gave in good faith and that reach the bot old, cut or wrong, as caches and replicas make them. */
 import type { Millis, WireReply, WireRequest } from '../../../src/core/index.ts';
 import type { Chance } from './chance.ts';
-import { envelopeOf, isSuccess, payloadReply } from './wire.ts';
-import type { Topic } from './wire.ts';
+import { envelopeOf, isSuccess, payloadReply, type Topic } from './wire.ts';
 import type { World } from './world.ts';
 
 type Level = { readonly price: string; readonly amount: string };

@@ -1,13 +1,9 @@
 /** What one seed draws besides its faults: how the bot is configured, and how long everything lasts. */
-import { loadConfig } from '../../../src/config.ts';
-import type { Config } from '../../../src/config.ts';
+import { loadConfig, type Config } from '../../../src/config.ts';
 import type { Millis } from '../../../src/core/index.ts';
-import { FLOW_PROFILES } from '../../../src/sandbox/index.ts';
-import type { FlowProfile, Switches } from '../../../src/sandbox/index.ts';
-import { chanceOf } from './chance.ts';
-import type { Chance } from './chance.ts';
-import { isCalm } from './faults.ts';
-import type { Swarm } from './faults.ts';
+import { FLOW_PROFILES, type FlowProfile, type Switches } from '../../../src/sandbox/index.ts';
+import { chanceOf, type Chance } from './chance.ts';
+import { isCalm, type Swarm } from './faults.ts';
 
 export const BOOK = 'btc_mxn';
 export const INSTANCE = 'sim';

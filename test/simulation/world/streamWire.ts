@@ -1,7 +1,6 @@
 /** The market-data stream between the exchange and one life of the bot: frames are lost, connections break or fall silent. */
 import type { StreamConnection, StreamTransport } from '../../../src/core/index.ts';
-import { inProcessStream } from '../../../src/sandbox/index.ts';
-import type { EmbeddedExchange } from '../../../src/sandbox/index.ts';
+import { inProcessStream, type EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import type { Life } from '../processes/life.ts';
 import type { World } from './world.ts';
 

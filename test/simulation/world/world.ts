@@ -1,7 +1,6 @@
 /** What all actors of one simulated run share: time, dice, the trace, the faults that are on, and the counters. */
 import type { Clock, Millis, VirtualClock } from '../../../src/core/index.ts';
-import { chanceOf } from './chance.ts';
-import type { Chance } from './chance.ts';
+import { chanceOf, type Chance } from './chance.ts';
 import type { Fault, Swarm } from './faults.ts';
 import { Marks } from '../judges/sometimes.ts';
 import type { Trace } from './trace.ts';

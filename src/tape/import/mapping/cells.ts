@@ -1,7 +1,6 @@
 /** Cells of a row, and the side that a cell states. */
 import type { Amount, Millis, Price } from '../../../core/index.ts';
-import { SIDE } from '../../model/tape.ts';
-import type { SideCode } from '../../model/tape.ts';
+import { SIDE, type SideCode } from '../../model/tape.ts';
 import { shown } from '../lines.ts';
 import type { RowBuffer } from '../rows.ts';
 import type { SideWords } from './mapping.ts';

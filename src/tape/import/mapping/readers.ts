@@ -1,13 +1,11 @@
 /** Readers of the kinds of tables in a mapping file: quotes, books, levels, orders, trades. */
-import { amount } from '../../../core/index.ts';
-import type { Amount, DecimalText, Instrument, Price } from '../../../core/index.ts';
+import { amount, type Amount, type DecimalText, type Instrument, type Price } from '../../../core/index.ts';
 import { SIDE } from '../../model/tape.ts';
 import { lotsOf, plainText, ticksOf, timesUnit, withPoint } from '../digits.ts';
 import type { Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import { Remembered } from '../remembered.ts';
-import { knownSide, sideIn } from './cells.ts';
-import type { Cells, Numbers, RowReader } from './cells.ts';
+import { knownSide, sideIn, type Cells, type Numbers, type RowReader } from './cells.ts';
 import { ordersReader } from './singleOrders.ts';
 import { SnapshotRows } from './snapshotRows.ts';
 import type { Table, TableOf, Time } from './mapping.ts';

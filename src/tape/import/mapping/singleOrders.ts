@@ -1,14 +1,11 @@
 /** Per-order rows of a mapping: the effect of each event on an order, and a number for each order. */
 import { createHash } from 'node:crypto';
-import { KIND, SIDE } from '../../model/tape.ts';
-import type { SideCode } from '../../model/tape.ts';
-import { WrongFile } from '../read/findings.ts';
-import type { Findings } from '../read/findings.ts';
+import { KIND, SIDE, type SideCode } from '../../model/tape.ts';
+import { WrongFile, type Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import type { RowBuffer } from '../rows.ts';
 import type { TableOf } from './mapping.ts';
-import { knownSide } from './cells.ts';
-import type { Cells, Numbers, RowReader } from './cells.ts';
+import { knownSide, type Cells, type Numbers, type RowReader } from './cells.ts';
 import { SnapshotRows } from './snapshotRows.ts';
 
 /** Events of the mapping, except `clear`, which does not concern an order. */

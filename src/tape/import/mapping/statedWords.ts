@@ -2,8 +2,7 @@
  * Check of a mapping against its table: words that match no row, and columns that are always empty, are mistakes in the
  * mapping.
  */
-import { WrongFile } from '../read/findings.ts';
-import type { Findings } from '../read/findings.ts';
+import { WrongFile, type Findings } from '../read/findings.ts';
 import { shown } from '../lines.ts';
 import type { Table } from './mapping.ts';
 import type { Cells } from './cells.ts';

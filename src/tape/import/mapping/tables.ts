@@ -10,8 +10,7 @@ import { LINE_MAX, reasonOf } from '../lines.ts';
 import { unpackedBytes } from '../read/packed.ts';
 import { parquetGroups } from '../read/parquet.ts';
 import type { TableRow } from './cells.ts';
-import { isJson, jsonRows } from './jsonRows.ts';
-import type { JsonShape } from './jsonRows.ts';
+import { isJson, jsonRows, type JsonShape } from './jsonRows.ts';
 
 type Asked = {
   readonly columns: readonly string[];

@@ -2,14 +2,12 @@
  * Bytes of a file in pieces, decompressed by file ending (.gz, .zst, .lz4, .zip). Memory does not grow with the
  * decompressed size.
  */
-import { createReadStream } from 'node:fs';
-import type { ReadStream } from 'node:fs';
+import { createReadStream, type ReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { Decompress } from 'fzstd';
-import yauzl from 'yauzl';
-import type { Entry, ZipFile } from 'yauzl';
+import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { WrongFile } from './findings.ts';
 import { Lz4Block } from './lz4.ts';
 

@@ -3,14 +3,16 @@
  * bytes before decoding, so that a small file cannot claim much memory.
  */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from 'hyparquet';
-import type {
-  AsyncBuffer,
-  ColumnMetaData,
-  CompressionCodec,
-  Compressors,
-  FileMetaData,
-  SchemaElement,
+import {
+  asyncBufferFromFile,
+  parquetMetadataAsync,
+  parquetRead,
+  type AsyncBuffer,
+  type ColumnMetaData,
+  type CompressionCodec,
+  type Compressors,
+  type FileMetaData,
+  type SchemaElement,
 } from 'hyparquet';
 import { compressors as packaged } from 'hyparquet-compressors';
 import { decompress } from 'fzstd';

@@ -1,9 +1,7 @@
 /** Parser of times in files, exact to the microsecond, from one table of date and clock formats. */
 import type { Millis } from '../../../core/index.ts';
-import { timeZoneOf } from '../../model/timeZone.ts';
-import type { TimeZone } from '../../model/timeZone.ts';
-import type { Findings } from './findings.ts';
-import { shown } from './findings.ts';
+import { timeZoneOf, type TimeZone } from '../../model/timeZone.ts';
+import { shown, type Findings } from './findings.ts';
 
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'text';
 /** Order of day and month if both are numbers. */

@@ -2,15 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MODEL_NAMES, recordFlow } from '../../../../backtest/index.ts';
-import type { LatencySpec } from '../../../../backtest/index.ts';
+import { MODEL_NAMES, recordFlow, type LatencySpec } from '../../../../backtest/index.ts';
 import { simulatedAccountOf } from '../../../../backtest/app/backtest/backtest.ts';
-import { runJobs } from '../../../../backtest/app/backtest/backtestModel.ts';
-import type { ModelJob } from '../../../../backtest/app/backtest/backtestModel.ts';
+import { runJobs, type ModelJob } from '../../../../backtest/app/backtest/backtestModel.ts';
 import { groupsOf } from '../../../../backtest/app/backtest/backtestThreads.ts';
 import { marketOf, spanOf } from '../../../../backtest/app/backtest/market.ts';
-import { loadConfig } from '../../../../src/config.ts';
-import type { Config } from '../../../../src/config.ts';
+import { loadConfig, type Config } from '../../../../src/config.ts';
 
 const BOOK = 'btc_mxn';
 const SEED = 7;

@@ -7,8 +7,8 @@ import {
   queuedOutcomeOf,
   trialJobId,
   trialJobOf,
+  type TrialJob,
 } from '../../../../backtest/app/queue/trialJob.ts';
-import type { TrialJob } from '../../../../backtest/app/queue/trialJob.ts';
 import { measuresOf, NO_SUMS } from '../../../../backtest/app/tune/measures.ts';
 import { prunerBy, pruningBounds } from '../../../../backtest/app/tune/pruner.ts';
 import type { TrialRecord } from '../../../../backtest/app/tune/registry.ts';

@@ -1,8 +1,6 @@
 /** A look at ten books of a real server of the embedded exchange, one of which pays; and every request that it counted. */
-import { scoutMarket } from '../../../../backtest/app/scout/scout.ts';
-import type { Scouted } from '../../../../backtest/app/scout/scout.ts';
-import { loadConfig } from '../../../../src/config.ts';
-import type { Config } from '../../../../src/config.ts';
+import { scoutMarket, type Scouted } from '../../../../backtest/app/scout/scout.ts';
+import { loadConfig, type Config } from '../../../../src/config.ts';
 import { randomOf } from '../../../../src/core/index.ts';
 import { realClock } from '../../../../src/live/realClock.ts';
 import { createVenue, FLOW_PROFILES, serve } from '../../../../src/sandbox/index.ts';

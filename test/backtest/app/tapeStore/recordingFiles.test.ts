@@ -9,8 +9,7 @@ import { storeRecording } from '../../../../backtest/app/tapeStore/recordingFile
 import { openTapeStore } from '../../../../backtest/app/tapeStore/tapeStore.ts';
 import type { StoredFiles } from '../../../../backtest/app/tapeStore/storedFiles.ts';
 import { testInMany } from '../../../many.ts';
-import { objectStore } from '../../../queue/objectStore.ts';
-import type { ObjectStore } from '../../../queue/objectStore.ts';
+import { objectStore, type ObjectStore } from '../../../queue/objectStore.ts';
 
 const top = mkdtempSync(join(tmpdir(), 'puntas-store-'));
 let s3: ObjectStore;

@@ -3,8 +3,16 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mayOpen, mayTune } from '../../../../backtest/app/tune/holdoutLaw.ts';
-import { meet, Registry, trialsOf, trialsOn } from '../../../../backtest/app/tune/registry.ts';
-import type { MarketHours, OpenedRecord, RegistryRecord, TrialRecord } from '../../../../backtest/app/tune/registry.ts';
+import {
+  meet,
+  Registry,
+  trialsOf,
+  trialsOn,
+  type MarketHours,
+  type OpenedRecord,
+  type RegistryRecord,
+  type TrialRecord,
+} from '../../../../backtest/app/tune/registry.ts';
 import { folder } from './studies.ts';
 
 const HOUR = 3_600_000;

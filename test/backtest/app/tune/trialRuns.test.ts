@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MEASURES, measuresOf, NO_SUMS } from '../../../../backtest/app/tune/measures.ts';
-import type { MeasureName } from '../../../../backtest/app/tune/measures.ts';
+import { MEASURES, measuresOf, NO_SUMS, type MeasureName } from '../../../../backtest/app/tune/measures.ts';
 import { prunerBy, pruningBounds } from '../../../../backtest/app/tune/pruner.ts';
 import type { TrialRecord } from '../../../../backtest/app/tune/registry.ts';
 import type { StudyKeys } from '../../../../backtest/app/tune/studySchema.ts';

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../../src/config.ts';
-import { Registry } from '../../../../backtest/app/tune/registry.ts';
-import type { TrialRecord } from '../../../../backtest/app/tune/registry.ts';
+import { Registry, type TrialRecord } from '../../../../backtest/app/tune/registry.ts';
 import { tune } from '../../../../backtest/app/tune/tune.ts';
 import { folder, options, studyFile } from './studies.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { runningRatio } from '../../../../backtest/index.ts';
-import type { TradedBlock } from '../../../../backtest/index.ts';
+import { runningRatio, type TradedBlock } from '../../../../backtest/index.ts';
 import { normal, randomOf } from '../../../../src/core/index.ts';
 
 /** Blocks of one to four fills with fat tails; `edge` per unit of volume. */

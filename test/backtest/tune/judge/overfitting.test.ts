@@ -1,8 +1,7 @@
 /** The probability of backtest overfitting: examples worked by hand, and a slow reading of the definition beside the quick one. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { meanOf } from '../../../../backtest/tune/judge/outOfSample.ts';
-import type { Results } from '../../../../backtest/tune/judge/outOfSample.ts';
+import { meanOf, type Results } from '../../../../backtest/tune/judge/outOfSample.ts';
 import { overfittingOf } from '../../../../backtest/tune/judge/overfitting.ts';
 import { momentsOf } from '../../../../backtest/tune/judge/sharpe.ts';
 import { combinationsOf } from '../../../../backtest/tune/judge/timeSplits.ts';

@@ -2,8 +2,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chooseAndJudge, meanOf, pathResults } from '../../../../backtest/tune/judge/outOfSample.ts';
-import { combinationsOf, combinatorialSplits, walkForwardSplits } from '../../../../backtest/tune/judge/timeSplits.ts';
-import type { ResultSpan } from '../../../../backtest/tune/judge/timeSplits.ts';
+import {
+  combinationsOf,
+  combinatorialSplits,
+  walkForwardSplits,
+  type ResultSpan,
+} from '../../../../backtest/tune/judge/timeSplits.ts';
 
 /** Spans that begin one after the other and reach some way past the next ones. */
 const SPANS = fc

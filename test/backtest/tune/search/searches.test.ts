@@ -11,8 +11,10 @@ import {
   mayBe,
   pointAt,
   textOfPoint,
+  type Parameter,
+  type Point,
+  type Space,
 } from '../../../../backtest/tune/search/space.ts';
-import type { Parameter, Point, Space } from '../../../../backtest/tune/search/space.ts';
 import { few } from '../../../many.ts';
 import { KNOWN, medianOf, trialsToFind } from '../../../scripts/knownFunctions.ts';
 
