@@ -65,12 +65,27 @@ tests_in() {
     ['numPassedTests', 'numFailedTests', 'numPendingTests'].map(key => reports.reduce((sum, report) => sum + report[key], 0)).join(' ');
   "
 }
-# Kills the processes that a check left running: each carries the name of the check in its environment.
+# Processes of a check: its process group (FOLDER/group), and what has left the group but carries the check's name in its environment.
+# The group alone misses what made a group of its own; the environment alone misses what is just starting a program, when it reads as empty.
+processes_of() {
+  local group
+  group=$(cat "$1/group" 2> /dev/null || true)
+  {
+    [[ -z $group ]] || sed -sn "s/^\([0-9]*\) (.*) [^ZX] [0-9]* $group .*/\1/p" /proc/[0-9]*/stat 2> /dev/null
+    grep -lszxF "CI_CHECK=$1/log" /proc/[0-9]*/environ | cut -d/ -f3
+  } | sort -un || true
+}
+# Kills the processes that a check left running, and what they start meanwhile.
 end_all() {
-  local pid
-  for pid in $(grep -lszxF "CI_CHECK=$1" /proc/[0-9]*/environ | cut -d/ -f3 || true); do
-    echo "left running, now killed: $(tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null | cut -c1-100 || true)"
-    kill -KILL "$pid" 2> /dev/null || true
+  local pid pids
+  for _ in {1..20}; do
+    pids=$(processes_of "$1")
+    [[ -n $pids ]] || return 0
+    for pid in $pids; do
+      echo "left running, now killed: $(tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null | cut -c1-100 || true)"
+      kill -KILL "$pid" 2> /dev/null || true
+    done
+    sleep 0.1
   done
 }
 # Runs one check: its output goes to $out/NAME/log, its result to a line of $out/NAME/runs.
@@ -81,9 +96,9 @@ run_check() (
   find "$folder" -mindepth 1 ! -name runs -delete
   TIMEFORMAT='%U %S'
   # shellcheck disable=SC2086 # a check may have arguments
-  { time CI_CHECK=$log PUNTAS_CI_OUT=$folder timeout --kill-after=30 "$limit" bash .ci/${command[$1]} > "$log" 2>&1 < /dev/null; } 2> "$folder/times" || code=$?
+  { time CI_CHECK=$log PUNTAS_CI_OUT=$folder timeout --kill-after=30 "$limit" bash -c 'echo $PPID > "$0"; exec bash "$@"' "$folder/group" .ci/${command[$1]} > "$log" 2>&1 < /dev/null; } 2> "$folder/times" || code=$?
   if [[ $code == 124 || $code == 137 ]]; then echo "not ok: killed after $limit s" >> "$log"; fi
-  end_all "$log" >> "$log"
+  end_all "$folder" >> "$log"
   read -r passed failed skipped <<< "$(tests_in "$folder")"
   skipped=$((skipped + $(grep -c '^skipped: ' "$log" || true)))
   case $code in
@@ -98,7 +113,7 @@ run_check() (
   echo "$result $((SECONDS - began)) $processor $passed $failed $skipped $commit $node" >> "$folder/runs"
 )
 running=()
-trap 'for name in ${running[@]+"${running[@]}"}; do end_all "$out/$name/log"; done' EXIT
+trap 'for name in ${running[@]+"${running[@]}"}; do end_all "$out/$name"; done' EXIT
 trap 'exit 143' INT TERM
 
 # Whether the check has a result that stands.
