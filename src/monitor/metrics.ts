@@ -94,6 +94,7 @@ const QUOTING = [
     help: 'Holdings, in units of the currency; absent if unknown.',
     labels: ['book', 'currency'],
     bounded: ['currency'],
+    whenUnset: 'gone',
     read: now => [...(now.position ?? [])].map(([currency, sum]) => [{ currency }, approximately(sum)]),
   }),
   counter({
@@ -126,13 +127,13 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_profit_since_opening',
-    help: 'Profit since the opening of the ledger at the mid price, by part, as in puntas status and puntas report; absent if unknown.',
+    help: 'Profit since the opening of the ledger at the mid price, by part, as in puntas status and puntas report.',
     labels: ['book', 'currency', 'part'],
     read: now => partsOf(now, now.profitSinceOpening),
   }),
   gauge({
     name: 'puntas_profit_run',
-    help: 'Part of puntas_profit_since_opening from the current run; absent if unknown.',
+    help: 'Part of puntas_profit_since_opening from the current run.',
     labels: ['book', 'currency', 'part'],
     read: now => partsOf(now, now.profitOfRun),
   }),
