@@ -21,7 +21,7 @@ export class Returns {
     this.#next = from + MINUTE;
   }
 
-  /** Takes the profit so far; times must not decrease. The first call at or after the end of a minute closes it. */
+  /** Receives the profit so far. Times must not decrease. The first call at or after the end of a minute ends that minute. */
   look(at: number, profit: number): void {
     if (at < this.#next) return;
     // After a time without calls, one gain covers all of it.

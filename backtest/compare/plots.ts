@@ -163,7 +163,7 @@ export const tiersOf = ({ tapes }: Comparison): readonly string[] => [
 export const botColour = (bots: readonly string[], name: string): string => `model-${bots.indexOf(name) % COLOURS}`;
 
 const TIER_COLOURS = ['model-0', 'model-1', 'model-2'];
-/** Distance between values of one name. */
+/** Horizontal distance between the dots of one name. */
 const BESIDE = 0.15;
 
 type Dots = {

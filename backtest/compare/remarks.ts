@@ -2,7 +2,7 @@
 import type { DataFlaw } from '../../src/tape/index.ts';
 import { mainModel, type ComparedModel } from './comparison.ts';
 
-/** A smaller share of time with quotes gets a sentence. */
+/** Share of time with quotes below which the run gets a sentence. */
 const QUOTED_LEAST = 0.9;
 const FEW_FILLS = 30;
 const REASONS_SHOWN = 2;

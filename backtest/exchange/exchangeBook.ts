@@ -183,7 +183,7 @@ export class ExchangeBook {
     if ((flags & FLAG.ghost) !== 0) this.ghosts++;
     if (((flags & FLAG.crossed) !== 0) !== this.#crossedSince < Infinity) this.#crossing(this.rows.at[row]!);
     const isPicture = (flags & FLAG.snapshot) !== 0;
-    // The first step after a snapshot: until then nothing had changed.
+    // First step after a snapshot: the book was unchanged until this row.
     const goesOn = this.isPicture && !isPicture;
     if (goesOn) this.#seen();
     this.isPicture = isPicture;

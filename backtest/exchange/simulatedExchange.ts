@@ -36,7 +36,7 @@ export class SimulatedExchange implements Resident {
     this.#watcher.filled(order, lots, now, mid, order.place);
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
     if (order.left === 0) this.#ends.push(order);
-    // Stops so that the bot's end receives the answer before it acts on anything later.
+    // Stops the exchange, so that the bot's end receives the answer before it acts on later events.
     this.#there.stopBefore(this.dueAt);
   };
   /** Lots taken by the bot's orders, by place, with their time. */

@@ -279,7 +279,7 @@ class Fills implements Watcher {
     return this.#dueAt;
   }
 
-  /** Counts one cadence of order time from now on. */
+  /** Adds one cadence to the time with pegged orders. */
   stood(now: Millis): void {
     this.#seconds[this.#blockOf(now)]! += this.#options.cadenceMs / 1_000;
   }

@@ -33,7 +33,7 @@ import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
 
-/** Plain data, so that it can be sent to another thread. */
+/** Options of the hedger: plain data, so that they can be sent to another thread. */
 export type HedgeOptions = {
   readonly setup: Omit<HedgeSetup, 'desk'>;
   /** Prefix of the origin ids of taker orders. */
@@ -232,7 +232,7 @@ export class Hedging {
     this.#add({ at, major, minor, cost });
   }
 
-  /** A hedge may be executed in parts. */
+  /** Adds to the sums, because a hedge may be executed in parts. */
   #add({ at, major, minor, cost }: Executed): void {
     const before = this.#heard ?? { at, major: 0n, minor: 0n, cost: 0n };
     this.#heard = {

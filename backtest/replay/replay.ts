@@ -311,7 +311,7 @@ export class TapeReplay {
   run(): ReplayResult {
     while (this.aim()) {
       const hedgeAt = this.turn(this.exchange.run());
-      // Without a hedger nothing may be awaited.
+      // Only a hedger needs an asynchronous replay.
       if (hedgeAt !== null) throw new Error(`a hedge is due at ${hedgeAt}`);
     }
     return this.result();
@@ -356,7 +356,7 @@ export class TapeReplay {
       case 'over':
     }
     if (this.#phase === 'over') {
-      // Rows need not be kept for an ended replay.
+      // Releases the rows: an ended replay reads no more.
       if (this.#trades !== null) this.#trades.next = Infinity;
       return false;
     }
@@ -515,7 +515,7 @@ export class TapeReplay {
     if (!always && !isNews && !this.#hid) return;
     this.#levelsHeard = feed.levels;
     this.#decisions++;
-    // Rows in transit when a gap begins arrive within it.
+    // Rows that are in transit when a gap begins arrive during the gap.
     const isUnderWay = isNews && !this.#gapsThere.isIn(feed.changedAt);
     if (this.#gaps.isIn(at) && !isUnderWay) this.#step({ kind: 'timer', at });
     else {
@@ -909,7 +909,7 @@ export class TapeReplay {
     hash.number(placedAt);
     hash.number(endedAt);
     hash.text(ending);
-    // Only the sink needs the texts.
+    // Formats texts only for the sink.
     sink?.order({
       orderId,
       side,
@@ -942,7 +942,7 @@ export class TapeReplay {
     const snapshot = this.#engine.snapshot(to);
     const { profit } = snapshot;
     const collected = this.#collector.end();
-    // Compares the accounts of both ends, which come from the same fills.
+    // Compares the accounts of both ends, which are computed from the same fills.
     const { instrument, balances } = this.#options;
     const cash = (snapshot.holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
     const counted = cash + (this.#hedging?.worthBetween ?? 0n);

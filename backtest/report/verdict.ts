@@ -10,7 +10,7 @@ import { mainOf } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 
 const FEW_FILLS = 30;
-/** A larger share counts as most. */
+/** Share above which a part counts as most of a whole. */
 const MOSTLY = 0.6;
 
 /** Returns paragraphs of plain text; the first is the verdict. */
@@ -169,7 +169,7 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
 /** Whether it could rarely quote: few trades then say little about the strategy, so the verdict mentions it. */
 const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
 
-/** A smaller share of time with quotes gets a sentence. */
+/** Share of time with quotes below which the verdict gets a sentence. */
 const QUOTED_LEAST = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {

@@ -1,7 +1,7 @@
 /** Latency between the bot and the exchange: constant, random, or recorded. */
 import { normal, type Random } from '../../src/core/index.ts';
 
-/** Plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually milliseconds. */
+/** Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually milliseconds. */
 export type LatencySpec =
   | { readonly kind: 'constant'; readonly ms: number }
   /** At least `least`, with mean `mean`. */

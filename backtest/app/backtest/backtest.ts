@@ -189,7 +189,7 @@ export type VenueFees = { readonly maker: string; readonly taker: string };
 export const withVenueFees = (config: Config, fees: VenueFees | undefined): Config =>
   fees === undefined ? config : { ...config, backtest: { ...config.backtest, fees } };
 
-/** Above any trader's monthly volume. */
+/** Upper bound of the only fee tier: more than any trader's monthly volume. */
 const ANY_VOLUME = '999999999999999';
 
 /**

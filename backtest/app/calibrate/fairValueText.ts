@@ -89,7 +89,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
   const { orderFlow, memoryMs, imbalances, imbalanceMemoryMs, aheadMs } = signals;
   const ahead = `slope of the move of the next ${aheadMs / 1_000} s`;
   const best = imbalanceOf(signals);
-  // Both use the amounts at the best prices, so together they would count them twice.
+  // The micro-price and the imbalance both use the amounts at the best prices; together they would count these amounts twice.
   const mark = hasMicroprice ? '  # ' : '  ';
   return [
     ...(orderFlow?.holds === true

@@ -59,7 +59,7 @@ export type CompareOptions = {
   readonly venueFees?: VenueFees;
   /** Whether to run bots even if the first part of a recording advises against quoting. */
   readonly anyway: boolean;
-  /** Number of starts of each run at the first tier, evenly over an hour; 1: no others. */
+  /** Number of starts of each run at the first tier, spread evenly over an hour. 1: only the first start. */
   readonly starts: number;
   readonly models: readonly ModelName[];
   /** Decimal text: cost of one standard deviation per hour at full inventory, in each book's quote currency. */
@@ -302,7 +302,7 @@ async function runAll(prepared: readonly Prepared[], options: CompareOptions): P
   return tapes;
 }
 
-/** Cost of one second of decisions, in rows: decisions cost more than rows. */
+/** Rows that take as long to process as the decisions of one second, for estimates of progress. */
 const ROWS_A_SECOND = 100;
 function costOf({ given, market }: Prepared): number {
   const rows = 'options' in given ? given.tape.rows : given.columns.length;

@@ -44,7 +44,7 @@ export type TapeRuns = {
   readonly rows: RowSource;
   readonly models: readonly ModelName[];
   readonly runner: ModelRunner;
-  /** Number of replays that `onProgress` refers to. */
+  /** Expected number of replays, for the progress. */
   readonly expected: number;
   readonly onProgress: (share: number) => void;
 };

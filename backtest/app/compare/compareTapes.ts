@@ -16,7 +16,7 @@ import { cutAt, spanOf, type OpenedTape } from '../backtest/market.ts';
 import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 
 export type FoundTape = {
-  /** Short and unique. */
+  /** Short, unique name of the recording. */
   readonly name: string;
   readonly given: Tape | OpenedTape;
 };
@@ -64,7 +64,7 @@ function placesIn(path: string): readonly string[] {
   if (!statSync(path).isDirectory() || isStoredTape(path)) return [path];
   const inside = readdirSync(path, { withFileTypes: true });
   const folders = inside.filter(entry => entry.isDirectory()).map(entry => join(path, entry.name));
-  // Folders of hours or days are one recording; a stored tape is always its own, whatever its name.
+  // Folders of hours or days form one recording. A stored tape is a recording by itself, whatever its name.
   const isOne = folders.every(folder => isTimeFolder(basename(folder)) && !isStoredTape(folder));
   return isOne || inside.some(entry => entry.isFile() && !/^(readme|licen[cs]e)/i.test(entry.name))
     ? [path]

@@ -16,7 +16,7 @@ import type { Tape } from '../../../src/tape/index.ts';
 import { feedTravel, type Latencies } from '../backtest/backtestModel.ts';
 
 export type VerdictTerms = {
-  /** First part, from which parameters come, and the complete recording, whose rest tests them. */
+  /** First part, which determines the parameters, and the complete recording, whose rest tests the parameters. */
   readonly first: Tape;
   readonly whole: Tape;
   /** End of the first part, in ms. */

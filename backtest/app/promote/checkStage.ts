@@ -23,7 +23,7 @@ import { paperConfig } from '../../../src/app/promote/candidate.ts';
 import type { Looking, PromotionJudge, StageCheck } from '../../../src/app/promote/promotionJudge.ts';
 import type { OpenPromotion, Standing } from '../../../src/app/promote/standing.ts';
 
-/** Rejects with `UsageError` if a problem must be fixed before the check. */
+/** Checks a stage. Rejects with `UsageError` if the operator must fix a problem first. */
 async function checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck> {
   const { dir, liveFile, clock, onInput } = looking;
   const { started, stage, since, evidence } = open;

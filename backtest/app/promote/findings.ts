@@ -32,7 +32,7 @@ const finding = (
   result: result === true ? 'passed' : result === false ? 'failed' : result,
 });
 
-/** Findings of the replay, and of the tuning if the criteria require it or there is no replay. */
+/** Returns the findings of the replay. Adds those of the tuning if the criteria require a tuning or there is no replay. */
 export function replayFindings(
   criteria: Criteria['replay'],
   tuned: TunedEvidence | null,
@@ -121,7 +121,7 @@ export function promisedBy({ stage, replay, run }: Check & { readonly stage: str
   return { stage, low: bps(replay.interval.low), high: bps(replay.interval.high) };
 }
 
-/** Findings of the stages paper and smallest. */
+/** Returns the findings of the stages `paper` and `smallest`. */
 export function tradedFindings(
   criteria: RunningCriteria,
   traded: TradedStage,
@@ -178,7 +178,7 @@ function earningFindings(least: number, traded: TradedStage, before: Promised | 
 function earning(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
-  // Their mid price after 60 s is not in any recording of the runs.
+  // For these fills, the recordings have no mid price 60 s later.
   const left = fills > judged ? `; fills of the last 60 s of a run, not in it: ${fills - judged}` : '';
   if (net60sBps === null) return finding('net60s', expected, `no fill that is 60 s old${left}`, 'not yet');
   if (interval === null)

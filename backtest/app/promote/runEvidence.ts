@@ -83,7 +83,7 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
 
 type Begun = { readonly setup: Config; readonly rules: Rules; readonly startedAt: Millis };
 
-/** `null` for a run before that time, and for one that ended before reading its rules. */
+/** Returns how a run began; `null` if it began before `since`, or ended before it read the rules of its book. */
 function begunAs(dir: string, run: number, since: Millis): Begun | null {
   try {
     const recording = readRecording(dir, run);

@@ -9,7 +9,7 @@ export type BullQueues = {
   /** Returns one queue per name. */
   queue(name: string): Queue;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Worker;
-  /** Errors for a processor to throw: after it returned its job, and for a failure that no retry would change. */
+  /** Errors that a processor throws: `givenBack` after it returned its job, `hopeless` for a failure that no retry would change. */
   givenBack(): Error;
   hopeless(sentence: string): Error;
   /** Closes the queues; a worker closes itself. */

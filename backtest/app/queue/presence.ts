@@ -25,7 +25,7 @@ export type Attendants = Readonly<Record<'here' | 'known' | 'forgotten', readonl
 export const HELLO_QUEUE = 'puntas-hello';
 
 export const SAID_EVERY_MS = 5_000;
-/** Includes a tolerance: clocks of machines may differ by half of it. */
+/** Age after which a participant counts as gone. Clocks of machines may differ by half of this time. */
 const GONE_AFTER_MS = 30_000;
 const FORGOTTEN_AFTER_MS = 86_400_000;
 const MOST = 1_000;

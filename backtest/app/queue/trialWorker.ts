@@ -91,7 +91,7 @@ async function attended(
             `does not run the study of ${who}: it is of ${buildText({ version, code })}, this worker of ${buildText(own)}; run the same build on both`,
           );
         }
-      // Announced only after the warnings: a study of another version ends when it sees this worker.
+      // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
       await board.say({ ...own, at: now() });
       health.works();
       if (!isThere) log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
@@ -128,7 +128,7 @@ async function forget(
 }
 
 class Trials {
-  /** Stops the worker from inside, if it cannot do its work. */
+  /** Ends the worker when it cannot do its work. */
   readonly #broken = new AbortController();
   readonly #options: WorkerOptions;
   readonly #code: string;
@@ -300,5 +300,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-/** The end of the name is the unique part. */
+/** Keeps the end of the name, which is unique. */
 const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

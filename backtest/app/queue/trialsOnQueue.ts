@@ -123,7 +123,7 @@ class Attendance {
   #hasHadWorkers = false;
   #isToldWaiting = false;
   readonly #since: number;
-  /** Operator of another process that runs this study into the same registry. */
+  /** Operator of another process that runs this study into the same registry; `null` if there is none. */
   twin: string | null = null;
   /** Reason why no present worker can ever run it. */
   refusal: UsageError | null = null;
@@ -137,7 +137,7 @@ class Attendance {
     this.#health = health;
   }
 
-  /** Starts; rejects with `UsageError` if all workers have another version. */
+  /** Announces the study. Rejects with `UsageError` if all workers have another version. */
   async begin(): Promise<void> {
     await this.#look();
     if (this.refusal !== null) {
@@ -250,7 +250,7 @@ class QueuedTrials implements TrialExecutor {
             onEnded(asked, outcome);
             for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
           });
-          // A trial that ended meanwhile makes the next count differ, so that results are collected again.
+          // If a trial ended meanwhile, the next count differs and results are collected again.
           over = found - (left - this.#waiting.size);
           onShare((whole - this.#waiting.size + shares) / whole);
         }
@@ -337,14 +337,14 @@ class QueuedTrials implements TrialExecutor {
       if (isWithoutResult(job)) throw failed(asked, job.failedReason);
       const outcome = queuedOutcomeOf(job.returnvalue);
       if (typeof outcome === 'string') {
-        // Removed, so that a restarted study requests the trial again.
+        // Without its job, a restarted study requests the trial again.
         await this.#queue.remove(id);
         throw new UsageError(
           `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found in the queue at ${this.#options.place.shown} what is no result (${outcome}); it is thrown away: see who else writes to that queue, and run the same command again`,
           1,
         );
       }
-      // Recorded before it is removed: a crash between the two leaves a result that expires.
+      // Records the result before it removes the job: after a crash between the two, the job expires.
       onEnded(asked, outcome);
       this.#waiting.delete(id);
       over.push(id);

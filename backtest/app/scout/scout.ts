@@ -36,7 +36,7 @@ export type ScoutCommand = {
 /** Live market to record: where, and for how long. */
 export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
   readonly clock: Clock;
-  /** Duration on that clock. */
+  /** Duration of the recording, by the clock of `addresses`. */
   readonly forMs: number;
 };
 
@@ -49,7 +49,7 @@ export type Scouted = {
   >;
 };
 
-/** More requests would lock the address out (public-facts 11), whatever the configuration allows. */
+/** Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more (public-facts 11). */
 const PUBLIC_MOST = 60;
 
 /**

@@ -179,7 +179,7 @@ export class RecordingCache {
     try {
       renameSync(at, part);
     } catch (error) {
-      // Another process was faster.
+      // Another process has already moved the folder.
       if (isMissing(error)) return true;
       throw error;
     }

@@ -68,7 +68,7 @@ export async function flawOf(dir: string, sha256: string): Promise<string | null
     const found = await hashOrNull(join(root, name));
     if (found !== hash) return `${name} ${found === null ? 'is not there' : 'has other content than its hash says'}`;
   }
-  // Additional files would be read, too.
+  // An unlisted file is a flaw, because a reader would read it too.
   const listed = new Set(files.map(({ name }) => name));
   const other = filesBelow(root, '').find(name => !listed.has(name));
   return other === undefined ? null : `${other} is none of its files`;

@@ -79,7 +79,7 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
   };
 }
 
-/** Splits into ten groups, two of them for testing, purged and embargoed. */
+/** Splits spans into ten groups, two of them for testing, purged and embargoed. */
 export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): CombinatorialSplits =>
   combinatorialSplits(spans, {
     groups: Math.min(GROUPS, spans.length),

@@ -8,7 +8,7 @@ import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import { preparedAt, type StudyRun } from './trials.ts';
 import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
 
-/** Returns the neighbors, from the registry if present. Rejects like `runTrials`. */
+/** Runs the neighbors that the registry lacks, and returns all. Rejects like `runTrials`. */
 export async function runNeighbours(best: TrialRecord, run: StudyRun): Promise<readonly NeighbourRecord[]> {
   const { study, registry, hours, terms, executor, progress } = run;
   const wanted = neighboursOf(study.space, best.point);

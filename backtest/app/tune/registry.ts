@@ -192,7 +192,7 @@ function recordOf(line: string): RegistryRecord | null | undefined {
   }
 }
 
-/** Whether they have hours in common, of one market or of one recording under any name. */
+/** Whether two lists of hours overlap in one market, or in one recording under any name. */
 export const meet = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
   some.some(a => others.some(b => (a.market === b.market || a.digest === b.digest) && a.from < b.to && a.to > b.from));
 

@@ -17,7 +17,7 @@ export type TuneTape = {
   /** Absolute path of the recording, or the flow of the built-in market. */
   readonly from: RecordedFrom;
   readonly given: Tape | OpenedTape;
-  /** Complete hours, then those for tuning and holdout; `null` if there are none. */
+  /** All hours of the tape, then its hours for tuning and for the holdout; `null` if there are none. */
   readonly hours: MarketHours;
   readonly tuned: MarketHours | null;
   readonly heldOut: MarketHours | null;
@@ -135,7 +135,7 @@ function longEnough(hours: MarketHours, pieces: number, where: string): MarketHo
   return hours;
 }
 
-/** Rejects hours that are in both tuning and holdout, or appear twice. */
+/** Throws `UsageError` if hours are in both tuning and holdout, or appear twice. */
 function apart(tapes: readonly TuneTape[], { file }: Study): void {
   for (const [i, one] of tapes.entries())
     for (const other of tapes.slice(0, i)) {

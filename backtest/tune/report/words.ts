@@ -78,7 +78,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
-/** Describes which part of the best result of one half remained in the other half. */
+/** Says how much of the best result of one half remained in the other half. */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';
