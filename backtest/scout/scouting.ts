@@ -82,7 +82,7 @@ export type ScoutOptions = {
 };
 
 /** Orders per side at full inventory. */
-export const ORDERS_A_SIDE = 10;
+export const ORDERS_PER_SIDE = 10;
 export const HORIZON_S = 60;
 const HOURS_30D = 720;
 
@@ -117,7 +117,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
     ...{ name, book, major, minor, from, to, rate: null, feeBps, verdict, curve },
     ...seen,
     orderValue: takerValue,
-    capital: takerValue === null ? null : 2 * ORDERS_A_SIDE * takerValue,
+    capital: takerValue === null ? null : 2 * ORDERS_PER_SIDE * takerValue,
     reached: point === undefined ? null : reachedTier(point.valuePerHour, options),
     limits: profile.limits,
     ...(wide !== null && { wideHours: wide }),

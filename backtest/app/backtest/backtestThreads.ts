@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { REPLAY_THREAD, rowsInShared, type ReplayReport } from '../../index.ts';
-import { hearTheSame, runJobs, sourceFor, type ModelJob, type RowSource } from './backtestModel.ts';
+import { haveSameFeed, runJobs, sourceFor, type ModelJob, type RowSource } from './backtestModel.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /** Work of a thread. Entries of `shares` from index `first` on are the progress of its jobs. */
@@ -52,7 +52,7 @@ export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
   const groups: Job[][] = [];
   for (const job of jobs) {
     const group = groups.at(-1);
-    if (group !== undefined && group.length < size && hearTheSame(group[0]!, job)) group.push(job);
+    if (group !== undefined && group.length < size && haveSameFeed(group[0]!, job)) group.push(job);
     else groups.push([job]);
   }
   return groups;

@@ -33,7 +33,7 @@ export type Planned = {
 };
 
 /** Returns the plan without an account if quoting is advised against, unless `anyway` is set. */
-export function declinedOr(planned: Planned, declined: string | null, anyway: boolean): Planned {
+export function planUnlessDeclined(planned: Planned, declined: string | null, anyway: boolean): Planned {
   if (declined === null || planned.account === null) return planned;
   return anyway ? { ...planned, declined } : { ...planned, account: null, notRun: declined, declined };
 }

@@ -103,7 +103,7 @@ export class Verdicts {
 }
 
 /** Returns why nothing is quoted, as a sentence; `null` if quoting is advised. */
-export function declines({ verdict }: QuoteAdvice, feeBps: number): string | null {
+export function reasonAgainstQuoting({ verdict }: QuoteAdvice, feeBps: number): string | null {
   if (verdict.quote) return null;
   const { why, breakEvenFeeBps: fee } = verdict;
   const from =
