@@ -106,8 +106,8 @@ test('figures of a running bot whose trades or balances cannot be read are unkno
     const line = running.log.findLast(({ text }) => /\| market/.test(text))!;
     return {
       ...{ status, line, text: botStatusText(status, at.stateDir).replaceAll(/\s+/g, ' ') },
-      series: ['puntas_position', 'puntas_pnl', 'puntas_profit_since_opening', 'puntas_profit_run'].map(
-        name => metrics.includes(`\n${name}{`),
+      series: ['puntas_position', 'puntas_pnl', 'puntas_profit_since_opening', 'puntas_profit_run'].map(name =>
+        metrics.includes(`\n${name}{`),
       ),
     };
   };
