@@ -10,7 +10,9 @@ const PAGE = 'docs/development/evidence/third-round.md';
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-const rows = readFileSync(join(ROOT, PAGE), 'utf8')
+/** The first table; those below it hold figures. */
+const [table = ''] = readFileSync(join(ROOT, PAGE), 'utf8').split('\n## ');
+const rows = table
   .split('\n')
   .filter(line => /^\|(?! ---| fault )/.test(line))
   .map(line => line.split('|')[2]!);
