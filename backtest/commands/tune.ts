@@ -1,10 +1,9 @@
 /** Command that searches parameters on recordings and evaluates the result. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { tuningPage } from '../index.ts';
-import { pageParts, written } from '../../src/wiring/outFiles.ts';
+import { jsonBeside, pageParts, writeOut, writePage } from '../../src/wiring/outFiles.ts';
 import { EXIT } from '../../src/messages/exits.ts';
 import type { VenueFees } from '../app/backtest/backtest.ts';
 import { tune, type Tuned } from '../app/tune/tune.ts';
@@ -55,18 +54,10 @@ export function addTuneCommand(program: Command): void {
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       if (anyway && file === undefined) throw new UsageError('--anyway needs --yaml FILE');
       const { tuning, yaml } = await tuned(flags);
-      if (out !== undefined) {
-        const json = out.replace(/\.html?$/i, '.json');
-        written(json, () => mkdirSync(dirname(json), { recursive: true }));
-        written(json, () => writeFileSync(json, `${JSON.stringify(tuning)}\n`));
-        written(out, () => writeFileSync(out, tuningPage(tuning, pageParts())));
-      }
+      if (out !== undefined) writePage(out, jsonBeside(out), tuning, () => tuningPage(tuning, pageParts()));
       const text =
         yaml !== null && file !== undefined && (tuning.verdict.better || anyway) ? yaml(dirname(file)) : null;
-      if (file !== undefined && text !== null) {
-        written(file, () => mkdirSync(dirname(file), { recursive: true }));
-        written(file, () => writeFileSync(file, text));
-      }
+      if (file !== undefined && text !== null) writeOut(file, () => text);
       const lines = [
         describeTuning(tuning),
         `registry: ${join(flags.registry, 'trials.jsonl')}`,
