@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { synced } from '../../../src/live/files/durableFiles.ts';
+import { synced } from '../../../src/guard/index.ts';
 import { isMissing, PART, partOf } from './parts.ts';
 import { flawOf, hashOfFile, MANIFEST_BYTES_MAX, manifestIn, recordingIn } from './recordingFiles.ts';
 import { StoreProblem, type StoredFiles } from './storedFiles.ts';

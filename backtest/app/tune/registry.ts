@@ -2,7 +2,7 @@
  * Registry of trials: one append-only file for all studies of a folder. A line is a started study, a finished trial, an
  * opened holdout, or its result.
  */
-import { openRegularFile } from '../../../src/guard/index.ts';
+import { openRegularFile, syncFolder } from '../../../src/guard/index.ts';
 import {
   closeSync,
   constants,
@@ -16,7 +16,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Point } from '../../index.ts';
-import { syncFolder } from '../../../src/live/files/durableFiles.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Measures } from './measures.ts';
 
