@@ -330,7 +330,7 @@ export class Hedging {
   #readBalances(): void {
     const { engine, instrument, step } = this.#scene;
     const at = (this.#balancesAt = this.#clock.now());
-    const { holdings } = engine.snapshot(at);
+    const { holdings } = engine.snapshot(at).booked;
     const unheard = this.#unheard;
     const balances = [instrument.major, instrument.minor, ...this.#thirds.keys()].map(currency => {
       const moved = unheard === null ? 0n : changeOf(currency, unheard.pay, unheard.receive);

@@ -298,7 +298,7 @@ export class TapeReplay {
       fees,
       budget: this.#budget,
       base: rows.base,
-      opening: this.#engine.snapshot(from).inventory,
+      opening: this.#engine.snapshot(from).booked.inventory,
     });
     this.#notices = new FillNotices(options.fillNotice ?? null);
     this.exchange = new SimulatedExchange(market.there, model, latency, this.#collector);
@@ -940,18 +940,18 @@ export class TapeReplay {
     const left = this.#engine.liveOrders.length;
     const hedged = this.#hedging?.end() ?? null;
     const snapshot = this.#engine.snapshot(to);
-    const { profit } = snapshot;
+    const { profit, inventory, holdings } = snapshot.booked;
     const collected = this.#collector.end();
     // Compares the accounts of both ends, which are computed from the same fills.
     const { instrument, balances } = this.#options;
-    const cash = (snapshot.holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
+    const cash = (holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
     const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
-    if (collected.position !== snapshot.inventory || collected.cash !== counted) {
+    if (collected.position !== inventory || collected.cash !== counted) {
       throw new Error(
-        `the exchange's end holds ${collected.position} and ${collected.cash}, the bot's end ${snapshot.inventory} and ${counted}`,
+        `the exchange's end holds ${collected.position} and ${collected.cash}, the bot's end ${inventory} and ${counted}`,
       );
     }
-    const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
+    const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];
     if (hedged !== null) numbers.push(profit.hedging);
     this.#hash.text(numbers.map(String).join(' '));
     return {

@@ -144,7 +144,7 @@ describe('a backtest with a hedger', () => {
           minor += moneyOf((sells ? got : gave) ?? '') * (sells ? 1n : -1n);
           cost += moneyOf(paid ?? '');
         }
-        const { holdings } = result.snapshot;
+        const { holdings } = result.snapshot.booked;
         expect([holdings.get('btc'), holdings.get('mxn')]).toEqual([major, minor]);
         const { profit } = result.collected;
         if (takes.size === 0) expect(profit.hedging).toBe(-cost);
@@ -353,7 +353,7 @@ describe('a route over a third currency in a backtest', () => {
       add(gotCurrency, moneyOf(got ?? ''));
       cost += moneyOf(paid ?? '');
     }
-    const { holdings } = result.snapshot;
+    const { holdings } = result.snapshot.booked;
     for (const currency of ['btc', 'mxn'])
       expect([currency, holdings.get(currency)]).toEqual([currency, sums.get(currency)]);
     // What the second leg could not take for its decimals stays, less than a cent a hedge.
