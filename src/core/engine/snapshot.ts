@@ -29,8 +29,8 @@ export type Shown = {
 };
 
 /**
- * Builds a snapshot. Prices are in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts belong to
- * the engine: read them before its next step.
+ * Builds a snapshot. Prices are in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts are not
+ * copied: read them before the next step of the engine.
  */
 export function snapshotOf(of: Shown, at: Millis): Snapshot {
   const { riskContext, regimes, decisions, account, inventory, market, adverseSelection } = of;

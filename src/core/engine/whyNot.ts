@@ -22,17 +22,17 @@ export type RefusedLevel = {
   readonly amounts?: readonly AmountStep[] | undefined;
 };
 
-/** Reason for an empty side: that of its first level, or of the whole side. */
+/** Reason for an empty side, from its first level or for the whole side. */
 export type EmptySide = {
   readonly reason: Reason;
-  /** The strategy's own text, if it shows nothing itself. */
+  /** Text of the strategy, if it wants no level on this side. */
   readonly words: string | null;
   readonly level: RefusedLevel | null;
 };
 
 export type EmptySides = Readonly<Record<Side, EmptySide | null>>;
 
-/** Reasons that last in any ordinary market until the operator changes the configuration, its limits or the balances. */
+/** Reasons that usually last until the operator changes the configuration, its limits or the balances. */
 const LASTING: readonly Reason[] = [
   'no limits',
   'order value limit',
@@ -51,15 +51,15 @@ const LASTING: readonly Reason[] = [
 
 const SIDE_SPECIFIC: readonly Reason[] = ['insufficient funds', 'position limit'];
 
-/** Whether nothing is quoted, and the operator must act to change that. */
+/** Whether both sides are empty for reasons that only the operator can change. */
 export const needsOperator = ({ buy, sell }: EmptySides): boolean =>
   buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
 
-/** Explains the empty sides with reasons and numbers; null if both sides show something. */
+/** Explains the empty sides with reasons and numbers; `null` if both sides show a quote. */
 export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskContext): string | null {
   const [bid, ask] = [reasonText('buy', buy, riskContext), reasonText('sell', sell, riskContext)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
-  // The numbers of both sides are alike, unless they are in two currencies.
+  // Both sides have equal numbers, unless the numbers are in two currencies.
   if (
     bid !== null &&
     buy?.reason === sell?.reason &&
@@ -77,7 +77,7 @@ function reasonText(side: Side, of: EmptySide | null, riskContext: RiskContext):
   return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
 }
 
-/** Returns the numbers behind a refusal and what to change; null if the reason is enough. */
+/** Returns the numbers behind a refusal and what to change; `null` if the reason says enough. */
 function refusalNumbers(side: Side, reason: Reason, level: RefusedLevel, riskContext: RiskContext): string | null {
   const { instrument } = riskContext;
   const { price, amount } = onGrid(level, instrument);
@@ -150,11 +150,11 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
   },
 };
 
-/** A larger amount does not help a level that was already cut for its inventory. */
+/** Returns the advice to raise the amount. A level that was reduced because of inventory gets none. */
 const raiseAmountHint = ({ amounts }: RefusedLevel): string =>
   amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
 
-/** Rounds to the grid; 0 for NaN. */
+/** Rounds a level to the grid; 0 for NaN. */
 function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { price: Price; amount: Amount } {
   const whole = (x: number, most: number) => (x > 0 ? Math.min(Math.round(x), most) : 0);
   return {
