@@ -1,5 +1,5 @@
 /**
- * Files that are complete or absent after a power cut. Links are not followed, because another user may have planted
+ * Files that are complete or absent after a power cut. Does not follow links, because another user may have created
  * one.
  */
 import { randomUUID } from 'node:crypto';
@@ -19,7 +19,7 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a file completely or not at all, also on a power cut: writes a temporary file, syncs it, renames it and syncs
+ * Writes a file completely or not at all, also on a power cut. Writes a temporary file, syncs it, renames it and syncs
  * the folder.
  */
 export function writeDurably(file: string, text: string, beside?: string): void {
@@ -27,16 +27,14 @@ export function writeDurably(file: string, text: string, beside?: string): void 
   syncFolder(dirname(file));
 }
 
-/**
- * Like `writeDurably`, for a file that several processes may write concurrently: the last write wins, and none fails.
- */
+/** Writes a file as `writeDurably` does, for several concurrent processes: the last write wins, and none fails. */
 export function writeDurablyAlone(file: string, text: string): void {
   writeDurably(file, text, `${file}.${randomUUID()}.new`);
 }
 
 /**
- * Replaces a file atomically for readers, by way of the temporary file `beside`. After a power cut, the previous
- * version may be there. Throws, without a change, if the disk does not accept all of it.
+ * Replaces a file atomically for readers, through the temporary file `beside`. After a power cut, the file may have its
+ * previous content. Throws, without a change, if the disk does not accept the complete text.
  */
 export function writeWhole(file: string, text: string, beside = `${file}.new`): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -45,7 +43,7 @@ export function writeWhole(file: string, text: string, beside = `${file}.new`): 
     const fd = openSync(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
     try {
       const bytes = Buffer.from(text, 'utf8');
-      // A nearly full disk may accept only a part and report that only by its count.
+      // A nearly full disk may accept only a part, which shows only in the returned count.
       for (let done = 0; done < bytes.length;) {
         const written = writeSync(fd, bytes, done);
         if (written === 0) throw new Error(`${beside}: the disk is full`);
@@ -74,8 +72,8 @@ export function appendLine(file: string, line: string): void {
 }
 
 /**
- * Like `appendLine`, but durable on return. A partial line left by a power cut stays a separate line. Throws if the
- * disk does not accept all of it.
+ * Appends a line as `appendLine` does, durable on return. A partial line from a power cut remains a separate line.
+ * Throws if the disk does not accept the complete line.
  */
 export function appendLineDurably(file: string, line: string): void {
   const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
@@ -94,7 +92,10 @@ export function appendLineDurably(file: string, line: string): void {
   }
 }
 
-/** Overwrites a file from its start, durable on return. Text no longer than the file needs no space on a full disk. */
+/**
+ * Overwrites a file from its start, durable on return. Needs no space on a full disk if the text is not longer than the
+ * file.
+ */
 export function overwrite(file: string, text: string): void {
   const fd = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
@@ -115,7 +116,7 @@ export async function synced(path: string): Promise<void> {
   }
 }
 
-/** Makes creations, renames and removals in a folder survive a power cut. */
+/** Makes earlier creations, renames and removals in a folder survive a power cut. */
 export function syncFolder(dir: string): void {
   const fd = openSync(dir, 'r');
   try {
