@@ -23,15 +23,15 @@ export function crossProblems(config: Config, venues?: readonly string[]): reado
 }
 
 /**
- * Returns why these spreads lose money at this maker fee (in units of 10^-8, as from `rateCeil`), or `null`. For
- * callers that have read the account's fees.
+ * Returns why the configured spreads lose money at this maker fee (in units of 10^-8, as from `rateCeil`); `null` if
+ * they do not. For callers that have read the account's fees.
  */
 export function edgeProblem(config: Config, makerRate: number): string | null {
   const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
   return problem === null ? null : `strategy: ${problem}`;
 }
 
-/** Finds strategies and parts of the fair value that lack their reference price. */
+/** Finds strategies and parts of the fair value that need a reference price, if none is configured. */
 function missingReference({ reference, strategy, fairValue, pull }: Config): readonly Problem[] {
   if (reference !== undefined) return [];
   const missing = (path: string[], who: string): Problem => ({
@@ -49,7 +49,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
   ];
 }
 
-/** Only the stream reports every trade. */
+/** Finds keys that need every public trade, if no stream is configured. */
 function unheardTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
   const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
   if (hasStream) return [];
@@ -104,7 +104,7 @@ function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   return [{ path: ['backtest', 'desk', 'delayMaxMs'], message }];
 }
 
-/** Finds readings that are unused, or stale before the next one. */
+/** Finds RFQ prices that are unused, or older than allowed before the next read. */
 function rfqReferenceProblems({ rfqReference }: Config): readonly Problem[] {
   if (!rfqReference) return [];
   const problems: Problem[] = [];
@@ -135,7 +135,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
     'bookPollMs',
     `a read every ${bookPollMs} ms is more than budgets.publicPerMinute ${budgets.publicPerMinute}: at least ${Math.ceil(60_000 / budgets.publicPerMinute)}`,
   );
-  // Two reads per round: own orders and own trades.
+  // Two requests per round: open orders and trades of the account.
   demand(
     120_000 / privatePollMs <= budgets.privatePerMinute,
     'privatePollMs',

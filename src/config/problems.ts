@@ -1,4 +1,4 @@
-/** Configuration problems as lines for the operator, with the place, the expected and the found value. */
+/** Configuration problems as lines for the operator, with position, expected value and value found. */
 import type { z } from 'zod';
 import { nowCalled, oldKeysIn } from './renamedKeys.ts';
 import { keysOf, pathsOfKey, schemaAt, unwrap } from './shape.ts';
@@ -8,20 +8,23 @@ export type Problem = {
   readonly path: readonly PropertyKey[];
   readonly message: string;
   readonly aboutKey?: boolean;
-  /** For an unknown key, the path of the probably intended one, whose absence is then not reported separately. */
+  /**
+   * Path of the key that was probably intended instead of an unknown key. The absence of that key is not reported
+   * separately.
+   */
   readonly meant?: string;
 };
 
 type Issue = z.core.$ZodIssue;
 
 /**
- * Maximum number of unknown keys of one section that are reported singly, each with a suggestion, because the search
+ * Maximum number of unknown keys of one section that are reported individually with a suggestion, because the search
  * takes time.
  */
 const UNKNOWN_KEYS_TOLD = 50;
 
 /**
- * Returns the problems of one schema issue. `value`: the whole parsed file; `source` returns the text at a path, or
+ * Returns the problems of one schema issue. `value`: the complete parsed file; `source` returns the text at a path, or
  * `null` if there is none.
  */
 export function problemsOf(
@@ -55,7 +58,7 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   const here = [...above, key].join('.');
   const elsewhere = pathsOfKey(schema, nowCalled(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
-  // A key of another kind of the same section (`exchange.seed` with `kind: remote`) is already in its place.
+  // A key of another kind of this section (`exchange.seed` with `kind: remote`) is at its correct place.
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],
@@ -83,7 +86,7 @@ function missing(issue: Issue, schema: z.core.$ZodType, value: unknown): string 
   return description === undefined ? why : `${why}; expected here: ${description.replace(/\.(\s.*)?$/s, '')}`;
 }
 
-/** The outermost wrapper has the description, and `schemaAt` removes it. */
+/** Returns the description of a key from its outermost wrapper, which `schemaAt` removes. */
 function descriptionAt(root: z.core.$ZodType, value: unknown, path: readonly PropertyKey[]): string | undefined {
   const parent = schemaAt(root, value, path.slice(0, -1));
   const member =
@@ -115,7 +118,7 @@ function expectation(issue: Issue, found: string): string {
   }
 }
 
-/** Returns what to write instead, if that is clear. */
+/** Returns the advice on what to write instead; empty if that is unclear. */
 function advice(issue: Issue, found: string): string {
   const key = String(issue.path.at(-1));
   const negative = /^(["']?)-(\d{1,20}(?:\.\d{1,18})?)\1$/.exec(found)?.[2];
@@ -141,7 +144,9 @@ function advice(issue: Issue, found: string): string {
 const bare = (found: string): string => found.replace(/^["']|["']$/g, '');
 const MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, sec: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
 
-/** Converts a number with a unit to the unit in the key's name; `null` if it has no unit, or an unclear one. */
+/**
+ * Converts a number with a unit to the unit in the key's name; `null` if the number has no unit, or an ambiguous one.
+ */
 function inUnitOf(key: string, issue: Issue, found: string): string | null {
   const [, number = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(ms|s|sec|m|min|h|%|bps)$/.exec(found) ?? [];
   const said = (unitOfKey: string, x: number) =>
@@ -156,7 +161,7 @@ function inUnitOf(key: string, issue: Issue, found: string): string | null {
   return null;
 }
 
-/** Returns the allowed words, if there are few. A union has them in a field that is missing in zod's type. */
+/** Returns the allowed words, if there are few. For a union, zod's type lacks the field with the words. */
 function optionsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   return issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)
@@ -177,13 +182,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '');
 const isNumber = (source: string): boolean => /^[-+]?(\.?\d|\.inf|\.nan)/i.test(source);
 
-/** Returns the found text, shortened; text that could be a key or a secret is not repeated. */
+/** Returns the text found, shortened. Does not repeat text that may be a key or a secret. */
 function shownSource(source: string): string {
   if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${source.length} characters`;
   return source.length > 60 ? `${source.slice(0, 57)}...` : source;
 }
 
-/** Returns the nearest of `known` by edit distance, ignoring case; `null` if none is near. */
+/** Returns the most similar of the `known` words by edit distance, ignoring case; `null` if none is similar. */
 function nearest(word: string, known: readonly string[]): string | null {
   const short = word.slice(0, 64);
   let best: string | null = null;
@@ -201,10 +206,10 @@ function nearest(word: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** Treats max_order_value and maxOrderValue as equal. */
+/** Returns a key such that max_order_value and maxOrderValue become equal. */
 const comparableKey = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
 
-/** Treats max_order_value and orderValueMax as equal. */
+/** Returns a key such that max_order_value and orderValueMax become equal. */
 const wordKey = (word: string): string =>
   word
     .split(/[-_]|(?=[A-Z])/)
@@ -213,8 +218,8 @@ const wordKey = (word: string): string =>
     .join('');
 
 /**
- * Levenshtein distance, one row at a time: twelve lines, not worth a package in each image (leven 4.1.0 and
- * fastest-levenshtein 1.0.16 give the same numbers).
+ * Returns the Levenshtein distance, computed row by row. Not worth a package in each image (leven 4.1.0 and
+ * fastest-levenshtein 1.0.16 give equal numbers).
  */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -99,7 +99,7 @@ const halts = z.strictObject({
   messagesPerMinute: perMinute(600).describe('Placements and cancels per minute above which trading halts.'),
 });
 
-/** Name and parameters of a strategy, for every strategy in the index. */
+/** Name and parameters of any strategy in the index. */
 export type StrategyConfig = {
   readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> & { readonly name: K };
 }[StrategyName];
@@ -109,7 +109,7 @@ const members = Object.entries(strategies).map(([name, { parameters, summary }])
 );
 const [first, ...others] = members;
 if (first === undefined) throw new Error('strategies/index.ts lists no strategy');
-// The mapped list has lost which parameters belong to which name; the type above has not.
+// The type of the mapped list does not connect names with parameters; StrategyConfig does.
 const strategy = z.discriminatedUnion('name', [first, ...others]) as unknown as z.ZodType<StrategyConfig>;
 
 export const configSchema = z

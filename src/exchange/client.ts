@@ -12,7 +12,7 @@ import { rfq, type Rfq } from './rest/rfq.ts';
 import type { Credentials } from './wire/sign.ts';
 import { webhooks, type WebhookEndpoints } from './rest/webhooks.ts';
 
-/** Interface that the loop needs, plus one method for each other endpoint. */
+/** Interface that the event loop needs, plus one method for each other endpoint. */
 export type Client = Exchange &
   MarketEndpoints &
   OrderEndpoints &
@@ -35,7 +35,7 @@ export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
   /** Base endpoints of the other two interfaces. Default: the REST host, without a base path. */
   readonly rfq?: ApiEndpoint;
   readonly webhooks?: ApiEndpoint;
-  /** If omitted, only public endpoints work. */
+  /** API key and secret. If omitted, only public endpoints work. */
   readonly credentials?: Credentials;
   /** Nonces, one source per API key. Default: v2 from the given clock and randomness. */
   readonly nonces?: NonceSource;

@@ -1,4 +1,4 @@
-/** The operator's flatten request, as the hedger handles it: detection of a new one, its rules, and its end. */
+/** Operator's flatten request in the hedger: detection of a new request, its rules, and its end. */
 import { money, moneyOfValue, textOfMoney, type HedgeRules } from '../core/index.ts';
 import type { HedgerOptions } from './setup.ts';
 import type { HedgeView } from './view.ts';
@@ -19,7 +19,7 @@ export class Flattening {
     this.#options = options;
   }
 
-  /** Current request; null if there is none. */
+  /** Current request; `null` if there is none. */
   get request() {
     return this.#options.flatten?.asked() ?? null;
   }
@@ -29,7 +29,7 @@ export class Flattening {
     return { band: NOTHING, residual: NOTHING };
   }
 
-  /** Returns true once per request. */
+  /** Returns true once for each new request. */
   isNew(): boolean {
     const id = this.request?.id ?? null;
     const before = this.#seen;
@@ -38,8 +38,8 @@ export class Flattening {
   }
 
   /**
-   * Returns true if no order of this book could close the remaining inventory at the worst accepted price. Then it also
-   * ends the request and logs the reason.
+   * Returns true if no order of this book could close the remaining inventory at the worst accepted price. Then ends
+   * the request and logs the reason.
    */
   isDone({ inventory, instrument, mid }: HedgeView): boolean {
     const { flatten, pair, run, setup } = this.#options;

@@ -4,35 +4,35 @@ import { partsText, profitSentenceOf, shownProfit, type PrintedProfit } from './
 import type { StopReport } from '../live/loop/loopOptions.ts';
 
 export type Summary = {
-  /** Real time from the first read to the verified stop. */
+  /** Wall time from the first read to the verified stop, in seconds. */
   readonly seconds: number;
   readonly book: string;
   readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
   readonly fills: number;
   /** Holdings at the end by currency, as decimal text. */
   readonly position: Readonly<Record<string, string>>;
-  /** Profit since the opening, and the part of the last run; equal to `puntas report` and `puntas status`. */
+  /** Profit since the opening, and the part of the last run; as in `puntas report` and `puntas status`. */
   readonly profit: PrintedProfit;
   /**
-   * Profit since the start of the process, in the minor currency, as decimal text; fees paid are negative, and the
+   * Profit since the start of the process, in the quote currency, as decimal text. Paid fees are negative, and the
    * parts add up to the total.
    */
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
-  /** Share of time with at least one live quote on the side, since quoting was first possible. */
+  /** Share of time with at least one live quote per side, since the bot could first quote. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
-  /** Orders that may be open; `null` if none is known and the open orders could not be read. */
+  /** Number of orders that may be open; `null` if none is known and the open orders could not be read. */
   readonly openOrdersLeft: number | null;
-  /** `null` if the balances could not be read. */
+  /** Whether the ledger equals the exchange's balances; `null` if these could not be read. */
   readonly ledgerMatches: boolean | null;
-  /** Reason why trading is halted; absent if it is not. */
+  /** Reason for the halt; absent if trading is not halted. */
   readonly halted?: string;
-  /** Present only in paper trading. */
+  /** Followed exchange and simulated fills; present only in paper trading. */
   readonly paper?: { readonly follows: string; readonly fills: string };
 };
 
 /**
- * Returns the summary. `run.seconds` is real time, to the millisecond; shares of time have four decimals. A currency of
+ * Returns the summary. `run.seconds` is wall time, to the millisecond; shares of time have four decimals. A currency of
  * the book that is not held is '0'.
  */
 export function summaryOf(
@@ -74,7 +74,7 @@ export function summaryOf(
   };
 }
 
-/** Returns the summary as a few lines of text; `resumeCommand` lifts a halt of this bot. */
+/** Returns the summary as a few lines of text; `resumeCommand` ends a halt of this bot. */
 export function describe(summary: Summary, resumeCommand: string): string {
   const { orders, uptime, pnl } = summary;
   const percent = (x: number) => `${(x * 100).toFixed(1)} %`;

@@ -19,7 +19,7 @@ import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
 import type { Run } from '../live/loop/run.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
-/** Returns the values from the engine's snapshot and its run; the caller adds the rest. */
+/** Returns the values from the engine's snapshot and its run; the caller adds the others. */
 export function monitored(
   snapshot: Snapshot,
   run: Run,
@@ -59,17 +59,17 @@ export function monitored(
   };
 }
 
-/** Returns the amounts exchanged in an execution, by currency. */
+/** Returns the exchanged amounts of an execution, by currency. */
 export const volumeOf = ({ major, minor }: Fill, instrument: Instrument): Volume => [
   { currency: instrument.major, sum: major },
   { currency: instrument.minor, sum: minor },
 ];
 type Volume = Parameters<Metrics['fill']>[1];
 
-/** State of the bot's sentinel and its disk. */
+/** Returns the state of the bot's sentinel and disk. */
 export type Beside = () => Omit<Monitored['limits'], 'uses'>;
 
-/** Returns a function that reads both from the state directory at each call. */
+/** Returns a function that reads the state of sentinel and disk from the state directory. */
 export function besideOf(config: () => Config, clock: Clock): Beside {
   const { dir } = config().state;
   const watch = new Watch(
@@ -91,7 +91,7 @@ function freeBytes(dir: string): number | null {
   }
 }
 
-/** Returns why nothing is quoted, in words; empty if at least one side is, or is about to be. */
+/** Returns why the bot does not quote, as text; empty if at least one side has a quote or is about to. */
 export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapshot): string[] {
   if (quoting === 'halted' && regime.halt !== null) return [`halted: ${regime.halt}`];
   if (quoting === 'paused by a person' && regime.pause !== null) return [`${quoting}: ${regime.pause}`];

@@ -1,9 +1,9 @@
-/** Source file of a configuration, so that later errors can state its line. */
+/** Source file of a configuration, so that later errors can name the line. */
 import type { Config } from '../schema.ts';
 import { readYaml } from './yamlText.ts';
 import { asWritten, withCurrentKeys } from '../renamedKeys.ts';
 
-/** Copies of a configuration keep a symbol, but its texts do not show one. */
+/** Symbol under which a configuration holds its source. Copies keep a symbol; JSON omits it. */
 const SOURCE = Symbol('file of the configuration');
 
 type Source = { readonly path: string; readonly text: string };

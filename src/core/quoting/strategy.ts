@@ -79,8 +79,8 @@ export type View = {
   readonly makerRate: number;
   readonly takerRate: number;
   /**
-   * Value of one more unit of volume for the next fee tier, in 10^-8. If the configuration counts this value,
-   * `makerRate` already includes it.
+   * Value of one more unit of volume for the next fee tier, in 10^-8. `makerRate` is already reduced by this value if
+   * the configuration counts it.
    */
   readonly tierWorth?: number;
   /** Widening of each side by the markouts of the bot's fills, in bps of the price; 0 for none. */

@@ -1,4 +1,4 @@
-/** Remedies of rejections for the operator: one clause for each code with its own remedy, and one for each advice. */
+/** Remedies of rejections for the operator, each a clause: by code for some codes, otherwise by advice. */
 import { meaningOf } from './errorCodes.ts';
 
 const CODE_REMEDIES: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0801': 'wait a minute: the address or the account has asked too often; other programs on it count too',
 };
 
-/** Returns the remedy of a code as a clause, or null if none is known. */
+/** Returns the remedy of a code as a clause; `null` if none is known. */
 export function remedyOf(code: string): string | null {
   const own = CODE_REMEDIES[code];
   if (own !== undefined) return own;
