@@ -25,7 +25,7 @@ const UNKNOWN_KEYS_TOLD = 50;
 
 /**
  * Returns the problems of one schema issue. `value`: the complete parsed file; `source` returns the text at a path, or
- * `null` if there is none.
+ * `null` if none.
  */
 export function problemsOf(
   issue: Issue,

@@ -83,7 +83,7 @@ export type ExternalReference = {
 };
 
 /**
- * Returns the composition of the reference price; `null` if not configured, or if the books do not lead to the traded
+ * Returns the composition of the reference price; `null` if unconfigured, or if the books do not lead to the traded
  * book. A feed without a book gives the price of the traded book; of two feeds for one book, the last applies.
  * `referenceProblems` reports errors.
  */

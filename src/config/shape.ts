@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 type Path = readonly PropertyKey[];
 
-/** Returns the schema at a path; `null` if there is none. `value`, the root value, selects the member of a union. */
+/** Returns the schema at a path; `null` if none. `value`, the root value, selects the member of a union. */
 export function schemaAt(root: z.core.$ZodType, value: unknown, path: Path): z.core.$ZodType | null {
   let schema: z.core.$ZodType | null = choose(root, value);
   let here = value;

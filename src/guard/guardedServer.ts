@@ -19,7 +19,6 @@ export type GuardOptions = {
   readonly remedies: { readonly taken: string; readonly forbidden: string; readonly elsewhere: string };
   /** Additional host names that requests may use, without port; `null` for any name. */
   readonly allowedHosts: readonly string[] | null;
-  /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   /** Routes that accept a POST; `null` if the routes answer every request themselves, with any method and path. */
   readonly posted: readonly string[] | null;

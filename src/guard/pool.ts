@@ -6,7 +6,6 @@
 type Member = { readonly sender: string; readonly close: () => void; isBusy: boolean };
 
 export type PoolLimits = {
-  /** Maximum number of members. */
   readonly all: number;
   /** Maximum number of members of one sender. If omitted, a sender can use all slots that no other sender needs. */
   readonly sender?: number;
@@ -61,7 +60,7 @@ export class Pool<Key> {
 
   /**
    * Closes a member of the sender, or of any sender if `null`: the longest idle member, otherwise the longest busy one.
-   * Returns false if there is none.
+   * Returns false if none.
    */
   #makeRoom(sender: string | null): boolean {
     let found: Key | undefined;

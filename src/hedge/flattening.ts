@@ -19,7 +19,6 @@ export class Flattening {
     this.#options = options;
   }
 
-  /** Current request; `null` if there is none. */
   get request() {
     return this.#options.flatten?.asked() ?? null;
   }

@@ -71,7 +71,7 @@ export type HedgerOptions = {
 
 /** Operator's request to close all inventory, even inside the band. */
 export type FlattenRequest = {
-  /** Returns the request's id and its maximum total cost in the quote currency; `null` if there is none. */
+  /** Returns the request's id and its maximum total cost in the quote currency; `null` if none. */
   readonly asked: () => { readonly id: string; readonly costMax: Money } | null;
   /**
    * Ends the request, once inventory is at its target or differs by less than the smallest order. Returns false if that

@@ -23,7 +23,6 @@ export type TradeListener = {
 
 export type PublicTradeTailOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'trades'>;
-  /** Symbol of the book. */
   readonly book: string;
   readonly listener: TradeListener;
 };

@@ -72,7 +72,6 @@ export type MarketDataSupervisorOptions = {
   /** Market data stream. If absent, books are only polled. */
   readonly stream?: MarketStream | undefined;
   readonly clock: Clock;
-  /** Symbol of the book. */
   readonly book: string;
   /** Order-by-order book. If absent, steps are ignored: books are polled, or sent complete by the stream. */
   readonly stepped?: SteppedBook;

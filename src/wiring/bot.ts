@@ -188,7 +188,7 @@ const AMOUNTS: readonly (readonly string[])[] = [
 
 /**
  * Returns an error line for an amount of the configuration that is positive but below one lot of the book; `null` if
- * there is none.
+ * none.
  */
 function belowOneLot(config: Config, instrument: Instrument): string | null {
   for (const path of AMOUNTS) {
@@ -304,7 +304,7 @@ function pullOf({ leader, print }: NonNullable<Config['pull']>, instrument: Inst
   };
 }
 
-/** Returns the regime rules; `null` if there are none, as in a recording from before regimes. */
+/** Returns the regime rules; `null` if none, as in a recording from before regimes. */
 function regimesOf({ regimes, limits }: Config, instrument: Instrument): RegimeRules | null {
   if (!regimes) return null;
   const { leaveShare, calmMs, wide, reduceOnly } = regimes;

@@ -99,7 +99,7 @@ export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapsho
   return unshown.buy === null || unshown.sell === null ? [] : [whyNot ?? 'nothing is shown'];
 }
 
-/** Returns the price of the best live order of a side, in ticks; 0 if there is none. */
+/** Returns the price of the best live order of a side, in ticks; 0 if none. */
 function best(orders: readonly Order[], side: Side): Price {
   const prices = orders.filter(order => order.side === side && isInBook(order)).map(order => order.price);
   if (prices.length === 0) return 0 as Price;

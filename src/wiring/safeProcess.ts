@@ -14,7 +14,7 @@ export function refuseUncheckedCertificates(environment: Readonly<Record<string,
   );
 }
 
-/** Prevents that SIGUSR1 opens Node's inspector, which it does without a listener. Must be called first. */
+/** Prevents that SIGUSR1 opens Node's inspector. Call before any other code runs. */
 export function closeToDebuggers(): void {
   process.on('SIGUSR1', () => undefined);
 }

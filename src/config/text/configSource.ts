@@ -22,7 +22,7 @@ export function placeOf(config: Config, path: readonly PropertyKey[]): string {
   return `${read.place(read.offset({ path: asWritten(path, taken) }))} ${key}`;
 }
 
-/** Returns the path of the first key whose value is this text, or `null` if there is none. */
+/** Returns the path of the first key whose value is this text, or `null` if none. */
 export function pathOfText(value: unknown, text: string, path: readonly string[] = []): readonly string[] | null {
   if (value === text) return path;
   if (typeof value !== 'object' || value === null) return null;

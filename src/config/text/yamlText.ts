@@ -16,7 +16,7 @@ type Pointed = { readonly path: readonly PropertyKey[]; readonly aboutKey?: bool
 
 /**
  * Parsed YAML. `offset`: position of a problem; `place`: an offset as `file:line:column`; `source`: the original text
- * at a path, or `null` if there is none.
+ * at a path, or `null` if none.
  */
 export type ReadYaml =
   | {
@@ -121,7 +121,7 @@ function valueOf(document: Document.Parsed): unknown {
   }
 }
 
-/** Returns the original text at a path; `null` if there is none. */
+/** Returns the original text at a path; `null` if none. */
 function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text: string): string | null {
   if (!document.hasIn(path)) return null;
   const node = document.getIn(path, true);

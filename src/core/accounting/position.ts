@@ -80,7 +80,7 @@ export class Position {
   readonly #openingInventory: bigint;
   /** Value of the opening inventory at the first mid price. */
   #openingWorth = 0n;
-  /** Last mid price of an earlier run, in half ticks times the tick's money; 0 if there is none. */
+  /** Last mid price of an earlier run, in half ticks times the tick's money; 0 if none. */
   readonly #earlierMark: bigint;
   #flows = 0n;
   /** Sums from before the first mid price, in 10^-18; valued at that price. */
@@ -88,7 +88,7 @@ export class Position {
 
   /**
    * `inventory` is the holding beyond the target at the start; moves after the first mid price change its value.
-   * `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if there is none.
+   * `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if none.
    */
   constructor(instrument: Instrument, inventory: Money, earlierTwiceMid: Money | null = null) {
     this.#tickMoney = instrument.tickMoney;

@@ -41,7 +41,7 @@ export class Reconciliation {
   #isOld = false;
   #equalled = false;
   #checked: BalanceCheck | null = null;
-  /** Difference to book after a resume, once it has been constant for the trade report delay; otherwise `null`. */
+  /** Difference to book after a resume, once it has been constant for the trade report delay, or `null`. */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
   /** `listWaitMs` is the maximum delay until the exchange's lists show a balance change. */
@@ -66,7 +66,7 @@ export class Reconciliation {
     return this.#mismatches >= MISMATCHES_TO_REFUSE && this.#isOld;
   }
 
-  /** Current difference while its explanation may still be listed; `null` if there is none. */
+  /** Current difference while its explanation may still be listed; `null` if none. */
   get unexplained(): Unexplained | null {
     if (!this.differs || this.#differedSince === null) return null;
     return { difference: this.#listOfDifferences(), haltsAt: this.#differedSince + this.#listWaitMs };

@@ -60,8 +60,7 @@ export class TradingAccount {
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
-    // Balances equal the ledger whether or not the conversion was executed, so a later run need not wait for its
-    // outcome.
+    // Balances equal the ledger whether the conversion was executed, so a later run need not wait for its outcome.
     if (this.#pending.explainDifferences(this.#holdings.differences()))
       this.#reconciliation.equalledButForConversions();
     return null;
@@ -152,9 +151,7 @@ export class TradingAccount {
     return this.#reconciliation.checked;
   }
 
-  /**
-   * Difference while its explanation may still be listed; the bot does not quote meanwhile. `null` if there is none.
-   */
+  /** Difference while its explanation may still be listed; the bot does not quote meanwhile. `null` if none. */
   get unexplained(): Unexplained | null {
     return this.#reconciliation.unexplained;
   }

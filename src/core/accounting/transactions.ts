@@ -65,7 +65,7 @@ export function joinTransactions(a: TransactionState, b: TransactionState): Tran
   };
 }
 
-/** Returns contradictions between events, as text for the operator; empty if there are none. */
+/** Returns contradictions between events, as text for the operator; empty if none. */
 export function findContradictions({ kinds, finals, refund }: TransactionState): string[] {
   const said = (what: string, words: ReadonlySet<string>) =>
     words.size > 1 ? [`${what} is said to be ${[...words].sort().join(' and ')}`] : [];

@@ -215,7 +215,6 @@ export class Engine {
     return this.#orders.get(id);
   }
 
-  /** Account of the engine. */
   get account(): AccountView {
     return this.#account;
   }
@@ -272,9 +271,7 @@ export class Engine {
     return this.#decisions.last;
   }
 
-  /**
-   * Reason for reduce-only that lasts until a resume; `null` if there is none, or if inventory is only near its limit.
-   */
+  /** Reason for reduce-only that lasts until a resume; `null` if none, or if inventory is only near its limit. */
   get reducingBecause(): string | null {
     return this.#risk.reducingBecause;
   }

@@ -64,7 +64,7 @@ export class ClusteredMean {
     return Math.sqrt(correction * Math.max(0, squares)) / (this.#weights + weight);
   }
 
-  /** Effective number of equally weighted clusters behind the mean, after fading; 0 if there are none. */
+  /** Effective number of equally weighted clusters behind the mean, after fading; 0 if none. */
   effective(): number {
     const weight = this.#weights + this.#weight;
     return weight > 0 ? (weight * weight) / (this.#weightWeight + this.#weight * this.#weight) : 0;

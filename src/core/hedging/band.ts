@@ -13,7 +13,7 @@ export type BandInput = {
   readonly fillsPerS: number;
   /** Earnings of a fill at the best distance, as a share: 1 / k of the arrivals A e^(-k d). */
   readonly edge: number;
-  /** Cost of a hedge. */
+  /** Cost of a hedge, as a share. */
   readonly cost: number;
   /** Maximum inventory, in orders. */
   readonly ordersMax: number;

@@ -38,7 +38,7 @@ export class TakerOrder {
     return this.#request !== null;
   }
 
-  /** Returns the order to approve now; null if there is none or its deadline has passed. */
+  /** Returns the order to approve now; null if none or its deadline has passed. */
   due(at: Millis): PlaceCommand | null {
     if (this.#request === null) return null;
     const { id, side, price, amount, until } = this.#request;

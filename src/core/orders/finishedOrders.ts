@@ -40,7 +40,7 @@ export class FinishedOrders<Order extends Ended> {
     this.#byId.delete(id);
   }
 
-  /** Adds a finished order. Returns the oldest order if it is removed in exchange; otherwise `null`. */
+  /** Adds a finished order. Returns the oldest order if it is removed in exchange, or `null`. */
   add(order: Order): Order | null {
     order.endedAs = ++this.#ends;
     this.#byId.set(order.id, order);

@@ -44,7 +44,7 @@ export class OriginIds {
     return id.startsWith(this.#ours);
   }
 
-  /** Returns the origin id if the trade filled an order of the bot; otherwise `null`. */
+  /** Returns the origin id if the trade filled an order of the bot, or `null`. */
   ownerOf({ originId, oid }: OwnTrade, orders: Orders): string | null {
     // Includes orders that are not in `orders`: they ended in an earlier run, or their state was lost.
     if (originId !== undefined && this.isOurs(originId)) return originId;

@@ -9,7 +9,7 @@ export type RestoredOrder = {
   readonly amount: Amount;
   /** Filled amount that the restored ledger includes, in lots. */
   readonly filled: Amount;
-  /** Filled amount beyond `filled`, below one lot; absent if there is none. */
+  /** Filled amount beyond `filled`, below one lot; absent if none. */
   readonly filledRest?: Money;
   readonly oid: string | null;
   readonly at: Millis;

@@ -26,7 +26,7 @@ export type Outcome<T> =
   | {
       readonly kind: 'done';
       readonly value: T;
-      /** Rows that could not be read and are missing from `value`; absent if there are none. */
+      /** Rows that could not be read and are missing from `value`; absent if none. */
       readonly unreadable?: readonly UnreadableRow[];
     }
   | {
@@ -50,7 +50,6 @@ export type UnreadableRow = {
   readonly book?: string;
   /** Currencies of the row; absent unless all are known. */
   readonly currencies?: readonly string[];
-  /** Order id of the exchange. */
   readonly oid?: string;
   /** Origin id; `null` if the order has none, absent if unreadable. */
   readonly originId?: string | null;

@@ -292,7 +292,7 @@ export type WireRequest = {
   /** Path and query exactly as sent and signed. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Exact body text; empty if there is none. */
+  /** Exact body text; empty if none. */
   readonly body: string;
 };
 

@@ -43,7 +43,7 @@ export class VirtualClock implements Clock {
     return this.#heap[0]?.due;
   }
 
-  /** Advances to the next timer and calls it. Returns false if there is none. */
+  /** Advances to the next timer and calls it. Returns false if none. */
   runNext(): boolean {
     this.#dropDead();
     const entry = this.#pop();

@@ -67,9 +67,9 @@ export type View = {
   readonly lastTrade: Price;
   /** Whether a feed reports every public trade to `Strategy.trade`. If false, trades may be missing. */
   readonly hearsTrades: boolean;
-  /** Latest reference price, of any age; null if there is none. */
+  /** Latest reference price, of any age; null if none. */
   readonly reference: Reference | null;
-  /** Latest RFQ price, of any age; null if there is none. */
+  /** Latest RFQ price, of any age; null if none. */
   readonly rfqPrices?: RfqPrices | null;
   /** Base currency beyond the target, in lots; negative if below it. */
   readonly position: number;

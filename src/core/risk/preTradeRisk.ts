@@ -73,7 +73,7 @@ export type RiskContext = {
   readonly halted: boolean;
   /** Whether the operator has paused quoting. */
   readonly paused: boolean;
-  /** Change of the book's rules since this run started; absent or `null` if there is none. */
+  /** Change of the book's rules since this run started; absent or `null` if none. */
   readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
   /** Data that is missing before the first quote, as text; `null` if complete. */
   readonly missing: string | null;

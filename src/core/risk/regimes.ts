@@ -33,13 +33,13 @@ export type RegimeState = {
   readonly halt: string | null;
   /** Reason for the operator's pause; `null` if not paused. Only the end of the pause clears the reason. */
   readonly pause: string | null;
-  /** Reason for reduce-only until a resume; null if there is none. */
+  /** Reason for reduce-only until a resume; null if none. */
   readonly reduce: string | null;
   /** Reason why balances are unknown; null if they are known. Until the next successful read the bot is reduce-only. */
   readonly unread: string | null;
   readonly near: LingeringCause | null;
   readonly wide: LingeringCause | null;
-  /** Reason why no new order may be placed; null if there is none. */
+  /** Reason why no new order may be placed; null if none. */
   readonly refusal: RiskRefusal | null;
 };
 
@@ -60,7 +60,7 @@ export type RegimeLook = {
   readonly wideWhy: string;
   /** Inventory as a share of its limit. */
   readonly near: number;
-  /** Reason for reduce-only through losses, with the loss; `null` if there is none. */
+  /** Reason for reduce-only through losses, with the loss; `null` if none. */
   readonly loss: string | null;
 };
 

@@ -51,9 +51,7 @@ export class RiskSupervisor {
     return this.regimes.state.pause;
   }
 
-  /**
-   * Reason for reduce-only that lasts until a resume; `null` if there is none, or if inventory is only near its limit.
-   */
+  /** Reason for reduce-only that lasts until a resume; `null` if none, or if inventory is only near its limit. */
   get reducingBecause(): string | null {
     return this.regimes.state.reduce;
   }

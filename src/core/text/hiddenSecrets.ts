@@ -33,7 +33,7 @@ type DecodedText = {
   readonly places: { readonly from: number[]; readonly to: number[] } | null;
 };
 
-/** Decodes one level of escapes; returns `null` if there are none. */
+/** Decodes one level of escapes; returns `null` if none. */
 function decodeEscapes({ text, places }: DecodedText): DecodedText | null {
   if (!/[%\\&]/.test(text)) return null;
   const [from, to]: [number[], number[]] = [[], []];

@@ -20,10 +20,7 @@ const NONCE = /(?::|%3A)(\d+)(?=:|%3A)/gi;
 const NONCE_DIGITS_MIN = 10;
 /** Minimum length of the signature after a nonce with fewer digits. */
 const SIGNATURE_LENGTH_MIN = 16;
-/**
- * Maximum number of characters before a nonce: a key of 64 characters, each up to three in a URL, plus scheme and
- * separator.
- */
+/** Maximum characters before a nonce: a key of 64 characters, each up to three in a URL, plus scheme and separator. */
 const BEFORE_NONCE_MAX = 400;
 
 /**

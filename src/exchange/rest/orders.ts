@@ -269,8 +269,8 @@ const idQuery = (of: Ids, ids: readonly string[]): string =>
 const NOT_FOUND: readonly string[] = ['0312', '0357'];
 
 /**
- * Requests orders by id. If the exchange rejects an id without an order instead of omitting it (public facts 7 and 8),
- * requests the ids again in halves, so that one unknown id does not hide the state of the others.
+ * Requests orders by id. An id without an order may reject the request instead of being omitted (public facts 7 and 8).
+ * The ids are then requested again in halves, so that it does not hide the state of the others.
  */
 async function found<T>(
   ids: readonly string[],

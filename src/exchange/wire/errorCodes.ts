@@ -285,7 +285,7 @@ export const NO_CODE = 'no-code';
 
 /**
  * Returns the error in a reply of any envelope (v3/v4, legacy numeric, RFQ, webhook registration), or undefined if
- * there is none.
+ * none.
  */
 export function errorIn(reply: unknown): ExchangeError | undefined {
   if (typeof reply !== 'object' || reply === null) return undefined;

@@ -103,7 +103,7 @@ export class Reads {
     return [...this.#uncounted];
   }
 
-  /** Records the trades of an event as taken. Must be called in the synchronous step that adds them to the ledger. */
+  /** Records the trades of an event as taken. Call in the synchronous step that adds them to the ledger. */
   take({ trades, complete, startedAt }: EventOf<'trades'>): void {
     const now = this.#time();
     const known = new Set(this.#recent.map(({ tid }) => tid));
@@ -249,7 +249,7 @@ export class Reads {
   }
 }
 
-/** Returns a failure if the balances lack a currency of the book or have it unreadable; otherwise `null`. */
+/** Returns a failure if the balances lack a currency of the book or have it unreadable, or `null`. */
 export function missingBalance(
   balances: readonly Balance[],
   unreadable: readonly UnreadableRow[],

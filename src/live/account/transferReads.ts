@@ -103,8 +103,8 @@ export class TransferReads {
   }
 
   /**
-   * Records `booked`, a subset of the found transfers; the balances may not include the others yet. Must be called in
-   * the synchronous step that gives them to the engine.
+   * Records `booked`, a subset of the found transfers; the balances may not include the others yet. Call in the
+   * synchronous step that gives them to the engine.
    */
   take({ transfers, ids }: FoundTransfers, booked: readonly ListedTransfer[], now: Millis): void {
     const isBooked = new Set(booked);

@@ -13,7 +13,6 @@ import type { Rules } from '../rules.ts';
 
 /** Identity of the bot. */
 export type BotName = {
-  /** Symbol of the book that the bot quotes on. */
   readonly book: string;
   /** Prefix of the origin ids of all orders of the bot. */
   readonly instance: string;
@@ -57,7 +56,6 @@ export type LoopTiming = {
   readonly bookPollMs: Millis;
   readonly privatePollMs: Millis;
   readonly shutdownMs: Millis;
-  /** Maximum delay of a trade's record, in ms. */
   readonly tradeReportDelayMaxMs: Millis;
   /** Maximum time between a transfer's appearance in the balances and in the lists, in either order, in ms. */
   readonly transferListDelayMaxMs: Millis;

@@ -132,7 +132,7 @@ export type OpeningBalances = {
   readonly balances: readonly Balance[];
   /** Rows that could not be read and are missing from `balances`. */
   readonly unreadable: readonly UnreadableRow[];
-  /** Newest trade that the balances include; they include no newer one. `undefined` if there is none. */
+  /** Newest trade that the balances include; they include no newer one. `undefined` if none. */
   readonly lastTid: string | undefined;
 };
 

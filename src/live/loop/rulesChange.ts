@@ -2,7 +2,7 @@
 import { money, textOfMoney, type Instrument, type Price } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
 
-/** Returns the differences as text; `null` if there are none. Rates are in 10^-8. */
+/** Returns the differences as text; `null` if none. Rates are in 10^-8. */
 export function rulesChange(from: Rules, to: Rules): string | null {
   const changes: string[] = [];
   const tell = (name: string, before: string, now: string): void => {

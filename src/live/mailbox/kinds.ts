@@ -36,7 +36,6 @@ const request = { bytesMax: SMALL_FILE, inTrustedDirOnly: true, hasSeveralWriter
 const answer = { bytesMax: TEXT_FILE, inTrustedDirOnly: false, hasSeveralWriters: false } as const;
 const latch = { bytesMax: SMALL_FILE, inTrustedDirOnly: false, hasSeveralWriters: false } as const;
 
-/** Name of the operator and the given reason. */
 const said = { at: numberField, by: textField, reason: textField };
 /** `by`: process that set the latch, or `person` for an operator; `who`: name of the operator. */
 const latched = {
@@ -111,7 +110,6 @@ export const MAIL = {
     file: 'FLATTEN',
     fields: { id: idField, ...said, costMax: moneyField('an amount above 0', amount => amount > 0n) },
   },
-  /** Reason for the halt. */
   halt: { ...latch, file: 'HALTED', fields: latched },
   /** Reason why the bot is reduce-only. */
   reduce: { ...latch, file: 'REDUCE', hasSeveralWriters: true, fields: latched },

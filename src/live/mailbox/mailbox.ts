@@ -61,7 +61,7 @@ export class Mailbox<K extends MailKind> {
       : { message: message as MailMessage<K> };
   }
 
-  /** Returns the message; `null` if there is none or its file is rejected. */
+  /** Returns the message; `null` if none or its file is rejected. */
   message(onRefused: OnRefused = () => undefined): MailMessage<K> | null {
     const found = this.read();
     if (found?.refused) onRefused(sentenceOfRefusal(found.refused));
@@ -180,7 +180,6 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
     this.#answer.put(answer);
   }
 
-  /** Returns the last answer, or `null`. */
   answered(): MailMessage<A> | null {
     return this.#answer.message();
   }
@@ -208,7 +207,6 @@ export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
     else this.#preview.put(preview);
   }
 
-  /** Returns the last preview, or `null`. */
   previewed(): MailMessage<'reloadPreview'> | null {
     return this.#preview.message();
   }
@@ -221,7 +219,7 @@ export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
 
 const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; nothing is done with it`;
 
-/** Returns the text of a trusted file; `null` if there is none. Never blocks on a pipe. */
+/** Returns the text of a trusted file; `null` if none. Never blocks on a pipe. */
 function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const refused = (why: string) => ({ refused: { path: name, why, fault: 'file' as const } });

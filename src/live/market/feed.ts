@@ -63,7 +63,7 @@ function aged(price: number, now: Millis, at: Millis): FeedReading {
   return { kind: 'price', price, ageMs: Math.max(0, now - at) };
 }
 
-/** Returns the value at a JSON pointer; `undefined` if there is none. */
+/** Returns the value at a JSON pointer; `undefined` if none. */
 function valueAt(json: unknown, pointer: string): unknown {
   let here = json;
   for (const step of pointer.split('/').slice(1)) {

@@ -40,8 +40,8 @@ export class MarketData {
   #stopped = false;
   #tradeAt: Millis = -Infinity;
   /**
-   * Change of the book that is not reported to the engine yet; `null` if there is none. `startedAt` is the start of the
-   * read; `null` for a book without the bot's orders.
+   * Change of the book that is not reported to the engine yet; `null` if none. `startedAt` is the start of the read;
+   * `null` for a book without the bot's orders.
    */
   #untold: { readonly startedAt: Millis | null } | null = null;
   #toldAt: Millis = -Infinity;
@@ -117,8 +117,8 @@ export class MarketData {
   }
 
   /**
-   * Must be called with every event before the engine handles it. The engine then decides on the newest book, without
-   * the bot's orders whose oids the event contains.
+   * Updates the market data from an event; call before the engine handles the event. The engine then decides on the
+   * newest book, without the bot's orders whose oids the event contains.
    */
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;

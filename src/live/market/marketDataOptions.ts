@@ -23,7 +23,6 @@ export type MarketDataOptions = {
   readonly reference?: ReferenceOptions | undefined;
   /** Pause between two polls of the book. A stream that is silent for this time must be checked by a poll. */
   readonly bookPollMs: Millis;
-  /** Called with the outcome of a failed read. */
   readonly note: (what: string, failed: Failed) => void;
   readonly host: HostWatch;
 };

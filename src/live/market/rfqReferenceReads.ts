@@ -68,7 +68,7 @@ export class RfqReferenceReads {
   }
 }
 
-/** Returns the RFQ reads of one run; `null` if not configured. */
+/** Returns the RFQ reads of one run; `null` if unconfigured. */
 export function rfqReferenceReadsOf(
   setup: RfqReferenceSetup | undefined,
   run: RunContext,

@@ -71,7 +71,7 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
   };
 }
 
-/** Returns the last heartbeat; `null` if there is none or it is unreadable. */
+/** Returns the last heartbeat; `null` if none or it is unreadable. */
 export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
     const told = JSON.parse(readRegularFile(join(dir, HEARTBEAT_FILES[whose]), SMALL_FILE)) as Partial<HeartbeatRecord>;
@@ -178,7 +178,7 @@ export class Watch {
     return { record: this.#last, stillMs, unreadMs: this.#unreadMs + stillMs };
   }
 
-  /** Returns the ms since the last heartbeat; `null` if there is none, or the process stopped normally. */
+  /** Returns the ms since the last heartbeat; `null` if none, or the process stopped normally. */
   stillForMs(): Millis | null {
     return this.look()?.stillMs ?? null;
   }

@@ -54,7 +54,7 @@ export interface Latch {
   lift(reason: string, at?: Millis, who?: string): void;
   /** Returns `true` once after the operator ended a halt, even if the bot was not running at that time. */
   takeLifted(): boolean;
-  /** Reserves the disk space for a halt, in case the disk is full later. Throws if there is none. */
+  /** Reserves the disk space for a halt, in case the disk is full later. Throws if none. */
   reserve(): void;
 }
 

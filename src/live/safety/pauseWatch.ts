@@ -15,8 +15,8 @@ export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | nu
 }
 
 /**
- * Must be called before the first decision, before each order, and periodically. The next call retries a failed disk
- * write.
+ * Applies a pause, or its end, to the engine. Call before the first decision, before each order, and periodically. The
+ * next call retries a failed disk write.
  */
 export function watchPause(
   { pausedBecause: before }: Pick<Engine, 'pausedBecause'>,

@@ -17,7 +17,10 @@ export function takeUpReduce(latch: Latch, at: Millis, step: Step): void {
   if (reduce !== null) step({ kind: 'reduce', at, reason: reduce.reason });
 }
 
-/** Must be called periodically, after the halt check. The next call retries a failed disk write. */
+/**
+ * Keeps reduce-only equal in engine and latch; call periodically, after the halt check. The next call retries a failed
+ * disk write.
+ */
 export function watchReduce(
   { reducingBecause: reason, isWithinLimit }: Pick<Engine, 'reducingBecause' | 'isWithinLimit'>,
   latch: Latch,

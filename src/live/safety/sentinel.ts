@@ -58,7 +58,6 @@ export type SentinelSight =
     }
   | { readonly kind: 'verified'; readonly isHalt: boolean; readonly sentence: string };
 
-/** Text of a halt by its kind. */
 type HaltTexts = {
   readonly 'no life': `the bot has shown no life for ${string}`;
   readonly 'too many orders': `${number} live orders, the limit is ${number}`;

@@ -26,10 +26,7 @@ export class SleepWatch {
     this.#wall = clock.now();
   }
 
-  /**
-   * Must be called at every turn. Returns the ms for which the process was suspended; 0 if that was too short to
-   * matter.
-   */
+  /** Checks for a suspension; call at every turn. Returns its duration in ms; 0 if that was too short to matter. */
   look(): Millis {
     const elapsed = this.#clock.elapsed();
     const wall = this.#clock.now();

@@ -53,8 +53,8 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
 }
 
 /**
- * Returns why the state file cannot be that of earlier runs: it is missing or empty. Returns `null` if it can. Must be
- * called before SQLite opens the file, because SQLite deletes a log without its file.
+ * Returns why the state file cannot be that of earlier runs: it is missing or empty. Returns `null` if it can. Call
+ * before SQLite opens the file, because SQLite deletes a log without its file.
  */
 export function lossOf(dir: string): string | null {
   const file = join(dir, STATE_FILE);

@@ -25,7 +25,6 @@ export class NotOurs extends Error {}
  * Error for a state of this bot with another API key. Only the exchange can confirm that both keys are of one account.
  */
 export class OtherKey extends NotOurs {
-  /** Evidence that identifies the account. */
   readonly known: AccountEvidence;
   constructor(message: string, known: AccountEvidence) {
     super(message);
@@ -36,7 +35,7 @@ export class OtherKey extends NotOurs {
 export type AccountEvidence = {
   /** Account number at the exchange; `null` if no run has received it. */
   readonly client: string | null;
-  /** Newest trade in the ledger; `null` if there is none. */
+  /** Newest trade in the ledger; `null` if none. */
   readonly tid: string | null;
   /** Origin ids of orders that may be live. */
   readonly orders: readonly string[];

@@ -4,8 +4,8 @@ import type { Log } from '../log.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 
 /**
- * Ends the hedges that the operator has settled. Must be called periodically; if a hedge is being looked up, the next
- * call handles it.
+ * Ends the hedges that the operator has settled. Call periodically; if a hedge is being looked up, the next call
+ * handles it.
  */
 export function takeUpSettlements(
   box: NumberedMailbox<'settle'> | undefined,

@@ -39,8 +39,8 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
 }
 
 /**
- * Returns the id of the hedge that may still execute or waits between its legs; `null` if there is none. Rejects as
- * `lookInto` does.
+ * Returns the id of the hedge that may still execute or waits between its legs; `null` if none. Rejects as `lookInto`
+ * does.
  */
 export async function openHedgeOf(dir: string, clock: Clock): Promise<string | null> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM marks').all() as { mark: string }[]);
@@ -48,7 +48,7 @@ export async function openHedgeOf(dir: string, clock: Clock): Promise<string | n
   return rows.find(row => mayStillExecute(row) || row.state === 'between')?.id ?? null;
 }
 
-/** Returns an upper bound of all nonces that a bot may have used; 0 if there is none. Rejects as `lookInto` does. */
+/** Returns an upper bound of all nonces that a bot may have used; 0 if none. Rejects as `lookInto` does. */
 export async function nonceMarkOf(dir: string, clock: Clock): Promise<bigint> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM nonces').all() as { mark: string }[]);
   return (marks ?? []).reduce((highest, { mark }) => (BigInt(mark) > highest ? BigInt(mark) : highest), 0n);
