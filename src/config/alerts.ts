@@ -52,7 +52,7 @@ export const ALERT_EVENTS = {
     mode: 'on',
     isCritical: true,
     isMoment: true,
-    says: 'The bot stopped; names errors and orders that may be left.',
+    says: 'The bot stopped, with its errors and the orders that may still be open.',
   },
   fill: { mode: 'off', isMoment: true, says: 'An order was filled.' },
   digest: { mode: 'silent', isMoment: true, says: 'Daily summary: profit, fills, event counts.' },

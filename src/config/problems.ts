@@ -38,7 +38,7 @@ export function problemsOf(
     const more = issue.keys.length - told.length;
     if (more === 0) return told;
     const next = [...issue.path, issue.keys[told.length]!];
-    return [...told, { path: next, message: `unknown key, and ${more - 1} more are`, aboutKey: true }];
+    return [...told, { path: next, message: `unknown key, like ${more - 1} others here`, aboutKey: true }];
   }
   const found = source(issue.path);
   if (found === null) return [{ path: issue.path, message: missing(issue, schema, value) }];
@@ -62,10 +62,10 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],
-      message: `unknown key for this kind of ${above.map(String).join('.')}; take it out; known here: ${known.join(', ')}`,
+      message: `unknown key for this kind of ${above.map(String).join('.')}; remove it; known here: ${known.join(', ')}`,
       aboutKey: true,
     };
-  const rest = known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing of that name is known';
+  const rest = known.length > 0 ? `known here: ${known.join(', ')}` : 'no key has this name';
   return {
     path: [...above, key],
     message: `unknown key; ${meant === undefined ? rest : `did you mean ${near ?? meant}?`}`,
@@ -77,7 +77,7 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
 function missing(issue: Issue, schema: z.core.$ZodType, value: unknown): string {
   const at = schemaAt(schema, value, issue.path);
   const isLimit = issue.path[0] === 'limits';
-  const why = isLimit ? 'missing: without it the book is not traded' : 'missing';
+  const why = isLimit ? 'missing; required to trade the book' : 'missing';
   const keys = keysOf(at);
   if (keys.length > 0) return `${why}; expected the keys ${keys.join(', ')}`;
   if (issue.code === 'custom') return issue.message;
@@ -129,7 +129,7 @@ function advice(issue: Issue, found: string): string {
     return `, below zero; amounts have no sign: write ${key}: "${negative}"`;
   if (issue.code === 'invalid_type' && issue.expected === 'string' && isNumber(found)) {
     const text = /^\d{1,20}(\.\d{1,18})?$/.test(found) ? found : '0.25';
-    return `, a bare number; write ${key}: "${text}"`;
+    return `, an unquoted number; write ${key}: "${text}"`;
   }
   const converted =
     issue.code === 'invalid_type' || issue.code === 'invalid_format' ? inUnitOf(key, issue, bare(found)) : null;
@@ -154,10 +154,10 @@ function inUnitOf(key: string, issue: Issue, found: string): string | null {
   const ms = Number(number) * (MS[unit] ?? Number.NaN);
   if (key.endsWith('Ms') && ms >= 0) return said('milliseconds', ms);
   if (key.endsWith('Hours') && ms >= 0) return said('hours', ms / 3_600_000);
-  if (key.endsWith('Bps') && unit === '%') return said('bps, of which one percent has 100', Number(number) * 100);
+  if (key.endsWith('Bps') && unit === '%') return said('bps (1% is 100 bps)', Number(number) * 100);
   if (key.endsWith('Bps') && unit === 'bps') return said('bps', Number(number));
   if (issue.code === 'invalid_format' && unit === '%')
-    return `; a fraction, of which one percent is 0.01: write ${key}: "${Number((Number(number) / 100).toPrecision(12))}"`;
+    return `; a fraction (1% is 0.01): write ${key}: "${Number((Number(number) / 100).toPrecision(12))}"`;
   return null;
 }
 

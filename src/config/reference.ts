@@ -34,7 +34,7 @@ const feed = z
       .describe('JSON pointers to the price, or to bid and ask. If omitted, the text is one number.'),
     time: pointer
       .optional()
-      .describe('JSON pointer to its time (ISO or since 1970). If omitted, time of the request or file.'),
+      .describe('JSON pointer to the time of the price (ISO or since 1970). If omitted, time of the request or file.'),
     timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout (ms).'),
   })
   .superRefine((f, context) => {
@@ -44,7 +44,7 @@ const feed = z
       context.addIssue({
         code: 'custom',
         path: ['price'],
-        message: 'expected the pointer to the price, as time has one',
+        message: 'expected a JSON pointer to the price, because time is one',
       });
   });
 
@@ -110,8 +110,8 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   wanted.feeds.forEach((_, i) => {
     const name = fed[i] ?? '';
     const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
-    if (fed.indexOf(name) !== i) wrong(`two feeds tell ${name}`);
-    if (wanted.books?.includes(name) === false) wrong(`${name} is none of reference.books`);
+    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}`);
+    if (wanted.books?.includes(name) === false) wrong(`${name} is not in reference.books`);
   });
   if (wanted.books === undefined && fed.length === 0)
     problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
@@ -124,7 +124,7 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   const most = exchange.budgets.publicPerMinute;
   const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(elsewhere);
   if (!(perMinute <= most)) {
-    const message = `with timing.bookPollMs ${timing.bookPollMs} that makes ${Math.ceil(perMinute)} public requests a minute, more than budgets.publicPerMinute ${most}`;
+    const message = `with timing.bookPollMs ${timing.bookPollMs} there are ${Math.ceil(perMinute)} public requests per minute, more than budgets.publicPerMinute ${most}`;
     problems.push({ path: ['reference', 'everyMs'], message });
   }
   return problems;

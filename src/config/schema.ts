@@ -64,7 +64,7 @@ const embedded = z.strictObject({
   market: market.prefault({ kind: 'flow' }).describe('Source of other orders.'),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
   volume30d: decimalText.default('200000000').describe('30-day volume (quote currency), which sets the fee tier.'),
-  port: port.default(0).describe('Port on 127.0.0.1; 0 takes a free one.'),
+  port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   ...requests,
 });
 
@@ -176,7 +176,7 @@ export const configSchema = z
           .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
           .default('127.0.0.1')
           .describe('Listen address; use 0.0.0.0 only in containers.'),
-        port: port.default(9_464).describe('Port; 0 takes a free one.'),
+        port: port.default(9_464).describe('Port; 0 selects a free port.'),
         allowedHosts: z
           .array(z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name, like bot.internal'))
           .max(20)
@@ -216,7 +216,7 @@ export const configSchema = z
           .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
           .default('127.0.0.1')
           .describe('Listen address; use a TLS proxy in front.'),
-        port: port.describe('Port; 0 takes a free one.'),
+        port: port.describe('Port; 0 selects a free port.'),
         callbackUrl: address(/^https?:$/, 'https://bot.example.com')
           .optional()
           .meta(ELSEWHERE)

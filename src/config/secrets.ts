@@ -98,7 +98,11 @@ export function readAlertSecrets<S>(
   const isSigned = env[signed] !== undefined || env[`${signed}_FILE`] !== undefined;
   const secrets = {
     telegramToken: telegram
-      ? read('PUNTAS_TELEGRAM_TOKEN', /^\d{1,20}:[A-Za-z0-9_-]{10,100}$/, 'what @BotFather gives, like 123456:ABC-DEF…')
+      ? read(
+          'PUNTAS_TELEGRAM_TOKEN',
+          /^\d{1,20}:[A-Za-z0-9_-]{10,100}$/,
+          'a token from @BotFather, like 123456:ABC-DEF…',
+        )
       : null,
     webhookSecret: webhook && isSigned ? read(signed, /^.{16,}$/, '16 characters or more: openssl rand -hex 24') : null,
     webhookUrl:
@@ -136,12 +140,12 @@ function readOne(
     }
   }
   if (text === undefined) {
-    errors.push(`${name} is not set: put the value there, or the path of a file that holds it into ${name}_FILE`);
+    errors.push(`${name} is not set; set it to the value, or ${name}_FILE to the path of a file with the value`);
     return null;
   }
   const trimmed = text.trim();
   if (!/^[\x21-\x7e]{1,512}$/.test(trimmed)) {
-    const flaw = trimmed === '' ? 'is empty' : 'holds spaces, line breaks or other characters that no key has';
+    const flaw = trimmed === '' ? 'is empty' : 'contains spaces, line breaks or other characters that no key has';
     errors.push(`${from} ${flaw}`);
     return null;
   }

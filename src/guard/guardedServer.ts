@@ -147,6 +147,6 @@ function listenProblem(error: unknown, { what, host, port, remedies }: GuardOpti
   if (code === 'EADDRINUSE') return `${what}: port ${where} is taken by another process: ${remedies.taken}`;
   if (code === 'EACCES') return `${what}: this user may not listen on ${where}: ${remedies.forbidden}`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${what}: ${host} is no address of this machine: ${remedies.elsewhere}`;
+    return `${what}: ${host} is not an address of this machine: ${remedies.elsewhere}`;
   return `${what}: cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}`;
 }

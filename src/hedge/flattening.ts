@@ -48,7 +48,8 @@ export class Flattening {
       size / instrument.lotMoney >= BigInt(instrument.amountMin) &&
       worth >= moneyOfValue(instrument, instrument.valueMin);
     if (isOrder) return false;
-    const rest = size === 0n ? '' : `, but for ${textOfMoney(inventory)} ${pair.major}, less than the smallest order`;
+    const rest =
+      size === 0n ? '' : `, except for ${textOfMoney(inventory)} ${pair.major}, less than the smallest order`;
     const why = `inventory is at its target${rest}`;
     if (flatten?.done(why) === true) run.log.info({}, `flatten: ${why}`);
     return true;

@@ -173,8 +173,7 @@ export class Hedger {
     if (wanted === 0n) return;
     const amount = hedgeableAmount(before, wanted);
     this.#restUntil = clock.elapsed() + pauseMs;
-    if (amount === 0n)
-      return log.info({}, 'hedge: everything that should leave is locked or reserved by our own orders');
+    if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     this.#rows.begin(amount, spent);
     const asked = clock.elapsed();
@@ -182,7 +181,7 @@ export class Hedger {
     // Requires the current book, with which offers are compared.
     const seen = this.#options.view();
     const { mid } = seen;
-    if (seen.refusal !== null) return this.#fail(`the book is not to go by: ${seen.refusal}`);
+    if (seen.refusal !== null) return this.#fail(`the book cannot be used: ${seen.refusal}`);
     ways.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, amount));
     const outs = ways.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>
@@ -194,11 +193,11 @@ export class Hedger {
     const row = this.#rows.change({ state: 'quoted', ...known });
     log.info(
       { id: row.id, weighed },
-      `hedge: ${textOfMoney(amount)} ${instrument.major} should leave: ${hedgeComparisonText(weighed)}`,
+      `hedge: ${textOfMoney(amount)} ${instrument.major} to hedge: ${hedgeComparisonText(weighed)}`,
     );
     const taken = ways.find(({ out }) => out.way === decision.taken);
     if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
-    else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('flatten was taken back');
+    else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('the flatten request ended');
     else if (taken.by === 'take') this.#take(taken, decision.costMax);
     else {
       const offer = taken.by === 'route' ? taken.route.first : taken.offer;
@@ -207,7 +206,8 @@ export class Hedger {
       const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
       // The engine may have approved orders since the row changed.
       const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
-      if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs) this.#fail('the offer would expire on its way');
+      if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
+        this.#fail('the offer would expire before its acceptance arrives');
       else if (major > room) this.#fail('orders of ours took its room meanwhile');
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
@@ -234,7 +234,7 @@ export class Hedger {
     this.#tell('in flight', conversionOf(row));
     if (row.route?.leg === 1) this.#plan(row);
     if (!this.#options.persist() || !this.#options.mayAct()) {
-      this.#undone(row, 'it could not be written to disk, or trading was stopped');
+      this.#undone(row, 'the hedge could not be written to disk, or trading was stopped');
       return;
     }
     const outcome = await desk.accept({ way, id });
@@ -244,7 +244,7 @@ export class Hedger {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
         { id: row.id },
-        `hedge ${row.id}: no usable answer, it counts both ways until it is found or cannot be any more`,
+        `hedge ${row.id}: outcome unknown; both outcomes count until the exchange reports the hedge or can no longer execute it`,
       );
     } else this.#undone(row, `refused: ${outcome.code} ${outcome.message}`);
     this.#options.persist();
@@ -258,7 +258,7 @@ export class Hedger {
     const offer = { way: 'book', id, give: out.give, get: out.get, lifeMs: TAKE_WITHIN_MS } as const;
     this.#rows.change({ state: 'accepted', offer, acceptedAt: time(), costMax: textOfMoney(costMax) });
     if (!persist() || !mayAct()) {
-      this.#end('failed', 'it could not be written to disk, or trading was stopped');
+      this.#end('failed', 'the hedge could not be written to disk, or trading was stopped');
       return;
     }
     this.#order = { id, state: 'waiting' };
@@ -279,7 +279,7 @@ export class Hedger {
       if (found !== null) this.#hear(row, found);
       else if (offer.way === 'conversion') this.#askBalances(row, outcome.kind === 'done');
       else if (outcome.kind === 'done' && this.#isPast(row))
-        this.#undone(row, 'it is in no list of conversions, and its offer has expired');
+        this.#undone(row, 'no list of conversions contains the hedge, and its offer has expired');
     }
   }
 
@@ -287,7 +287,7 @@ export class Hedger {
     if (status === 'pending') {
       if (row.offer?.way === 'rfq' && row.conversionId !== id)
         this.#rows.change({ state: 'executing', conversionId: id });
-    } else if (status === 'failed') this.#undone(row, 'the exchange could not carry it out');
+    } else if (status === 'failed') this.#undone(row, 'the exchange could not execute it');
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }
 
@@ -310,8 +310,8 @@ export class Hedger {
     // Between a fill and the next read, balances show nothing; only a different verdict restarts the time.
     if (verdict === null || !this.#isPast(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
-    if (verdict === 'completed') this.#done(row, 'the balances say so');
-    else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances say so');
+    if (verdict === 'completed') this.#done(row, 'the balances show it');
+    else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances show it');
   }
 
   /** Whether the offer has expired, every pending request must have arrived, and its record must be available. */
@@ -348,7 +348,7 @@ export class Hedger {
       return;
     }
     this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}` }));
-    this.#run.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not carried out: ${why}`);
+    this.#run.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not executed: ${why}`);
     this.#options.persist();
   }
 
@@ -358,9 +358,9 @@ export class Hedger {
     const { route } = row;
     if (route === undefined) throw new Error(`hedge ${row.id} is no route`);
     if (!(time() < (route.until ?? Infinity))) {
-      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.#options.pair.minor}`;
-      this.#end('stranded', `no second leg within its limits was had in time: ${lies}, lie between its legs`);
-      log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}: convert them by hand`);
+      const lies = `${route.holds} ${route.via}, valued at ${route.worth} ${this.#options.pair.minor}`;
+      this.#end('stranded', `no second leg within the limits was available in time: ${lies}, remain between the legs`);
+      log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}; convert them manually`);
       return;
     }
     this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;
@@ -370,7 +370,7 @@ export class Hedger {
     const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.quoteLifeMinMs;
     const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
     if (typeof offer === 'object' && !isLate && !isDear) return this.#accept(offer, { route: { ...route, leg: 2 } });
-    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire on its way' : `it brings less than ${route.least} ${get.currency}`}`;
+    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire before its acceptance arrives' : `it returns less than ${route.least} ${get.currency}`}`;
     if (row.why !== why) log.info({ id: row.id }, `hedge ${row.id} waits between its legs: ${why}`);
     if (row.why !== why) this.#rows.change({ why });
   }

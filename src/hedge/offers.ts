@@ -66,7 +66,7 @@ export class Offers {
   }
 
   async #ask(way: ConversionWay, { from, to, fixed }: OfferRequest, size: Money): Promise<ConversionOffer | string> {
-    if (size <= 0n) return 'it is less than can be converted';
+    if (size <= 0n) return 'the amount is less than can be converted';
     const text = textOfMoney(size);
     const outcome = await this.#desk.offer(way, { from, to, ...(fixed === 'give' ? { give: text } : { get: text }) });
     if (outcome.kind === 'done') return outcome.value;
@@ -74,7 +74,7 @@ export class Offers {
   }
 }
 
-const TOO_MUCH = 'it is more than can be confirmed';
+const TOO_MUCH = 'the amount is more than can be confirmed';
 
 /** Returns the confirmable amount in the currency of the request. The exchange reports it in either currency. */
 function confirmableAmount(

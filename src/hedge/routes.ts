@@ -92,7 +92,7 @@ async function legsToBuy(
   if (typeof unit === 'string') return `first leg: ${unit}`;
   const first = await offers.rfq({ from: minor, to: via, fixed: 'get', size: ceilTo(needs, unit) });
   if (typeof first === 'string') return `first leg: ${first}`;
-  return moneyOf(first.get.amount) < needs ? 'first leg: it is more than can be confirmed' : [first, second];
+  return moneyOf(first.get.amount) < needs ? 'first leg: the amount is more than can be confirmed' : [first, second];
 }
 
 /** Requests an offer for the complete holding of the third currency. Returns the reason if there is no offer. */
@@ -107,7 +107,7 @@ export async function requestSecondLeg(
   if (typeof unit === 'string') return unit;
   const offer = await offers.request('rfq', wish, unit);
   if (typeof offer === 'string') return offer;
-  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'it is more than can be confirmed' : offer;
+  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'the amount is more than can be confirmed' : offer;
 }
 
 /**

@@ -28,9 +28,9 @@ export function conversionOf({ id, offer, route }: HedgeRow): Conversion {
 /** Describes the end of a hedge in one sentence. */
 export function describeHedge({ id, state, why, offer }: HedgeRow, conversion?: Conversion): string {
   if (state === 'stranded') return `hedge ${id} is stranded: ${why}`;
-  if (state === 'failed') return `hedge ${id} was not carried out: ${why}`;
+  if (state === 'failed') return `hedge ${id} was not executed: ${why}`;
   if (conversion === undefined)
-    return `hedge ${id}: taken from the book by ${offer?.id}${why === null ? '' : ` (${why})`}`;
+    return `hedge ${id}: filled from the book by order ${offer?.id}${why === null ? '' : ` (${why})`}`;
   const { give, get } = conversion;
   return `hedge ${id}: ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`;
 }

@@ -41,16 +41,20 @@ export function takerOrderOutcome(row: Pick<HedgeRow, 'costMax'>, order: TakenOr
   if (order === null)
     return {
       state: 'completed',
-      why: 'a restart came before its end was noted: what it traded, if anything, is in the ledger',
+      why: 'a restart came before the end of its order was recorded; the ledger has its trades, if any',
     };
   if (order.state === 'waiting') return null;
-  if (order.state === 'refused') return { state: 'failed', why: `it was not sent: ${order.why}` };
+  if (order.state === 'refused') return { state: 'failed', why: `the order was not sent: ${order.why}` };
   if (order.state !== 'done') return { state: order.state };
   const { filled, amount, ending } = order;
   if (filled === 0) {
-    const why = ending === 'canceled' ? 'nothing was there at its price any more' : `its order: ${ending}`;
+    const why = ending === 'canceled' ? 'no amount was left at its price' : `its order: ${ending}`;
     return { state: 'failed', why };
   }
   const costMax = money((moneyOf(row.costMax ?? '0') * BigInt(filled)) / BigInt(amount));
-  return { state: 'completed', why: filled < amount ? 'in part: no more was there' : null, costMax };
+  return {
+    state: 'completed',
+    why: filled < amount ? 'in part; no further amount was left at its price' : null,
+    costMax,
+  };
 }

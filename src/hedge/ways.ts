@@ -60,7 +60,7 @@ export function bookRoute(
   { sides, limits, instrument, depth, takerRate, mid }: HedgeView,
   amount: Money,
 ): ExecutableRoute {
-  if (limits === null) return { by: 'nothing', out: { way: 'book', unavailableReason: 'there are no limits' } };
+  if (limits === null) return { by: 'nothing', out: { way: 'book', unavailableReason: 'no limits are set' } };
   const isAllowed = mayTake && venues.includes('book');
   const { room } = sides[amount > 0n ? 'sell' : 'buy'];
   const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;

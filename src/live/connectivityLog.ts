@@ -37,7 +37,7 @@ export class ConnectivityLog {
     const isAnswer = failed.kind === 'refused' && failed.status !== undefined;
     if (isAnswer) {
       this.answered();
-      this.say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was refused: ${failed.message}`);
+      this.say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was rejected: ${failed.message}`);
     } else if (failed.kind === 'refused' && failed.code !== 'not-sent') {
       this.say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was not sent: ${failed.message}`);
     } else this.#unanswered(what, failed.kind === 'unknown' ? failed.reason : failed.message);

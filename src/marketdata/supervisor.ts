@@ -24,11 +24,14 @@ const RESYNC_PAUSE_MS = 20;
 const LAG_MAX_MS = 2_000;
 /** Maximum answer time for a poll that confirms an unchanged book; a slower answer may be outdated. */
 const CONFIRM_WITHIN_MS = 1_000;
-const BEHIND = 'its book is behind the polled one';
+const BEHIND = 'its book is older than the polled book';
 const SEQUENCE_RESET = 'the exchange counts its books anew';
 
 const OLDER = unusedBook('the book is older than the last one');
-const TRADES_UNREAD: UnreadBook = { kind: 'unknown', reason: 'the trades before it could not be read to their end' };
+const TRADES_UNREAD: UnreadBook = {
+  kind: 'unknown',
+  reason: 'the trades before the book could not be read completely',
+};
 
 const NO_STEPS: SteppedBook = {
   sequence: null,

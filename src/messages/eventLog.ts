@@ -48,7 +48,10 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
     case 'taking': {
       const { id, side, price, amount } = news.command;
       const limit = `at ${textOfPrice(instrument, price)} or better`;
-      log.info({ id }, `taking: ${side} ${amountText(instrument, amount)} ${limit}, the unfilled rest is canceled`);
+      log.info(
+        { id },
+        `taker order: ${side} ${amountText(instrument, amount)} ${limit}; the unfilled rest is canceled`,
+      );
       return;
     }
     case 'canceling':

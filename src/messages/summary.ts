@@ -96,7 +96,7 @@ export function describe(summary: Summary, resumeCommand: string): string {
 
 function leftText(count: number | null): string {
   if (count === null) return 'open orders could not be read; orders may still be open';
-  return count === 0 ? 'verified: no open orders left' : `${count} orders could not be verified to be gone`;
+  return count === 0 ? 'verified: no open orders left' : `${count} orders may still be open (not verified)`;
 }
 
 function ledgerText(matches: boolean | null): string {

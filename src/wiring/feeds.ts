@@ -32,7 +32,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
       if (known?.mark === mark) return known;
       const text = readOpenFile(fd, BYTES_MAX);
       // The file changed during the read; the next read gets it.
-      if (fstatSync(fd).size !== seen.size) return 'it is being written';
+      if (fstatSync(fd).size !== seen.size) return 'the file is being written';
       known = { mark, text, changedAt: seen.mtimeMs };
       return known;
     } finally {
@@ -45,7 +45,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
     async read() {
       try {
         const found = text();
-        if (found === null || typeof found === 'string') return failed(found ?? 'it is empty');
+        if (found === null || typeof found === 'string') return failed(found ?? 'the file is empty');
         return readingOf(found.text, config, now(), found.changedAt);
       } catch (error) {
         return failed(failureText(error));

@@ -50,7 +50,7 @@ function oversizeOf(text: string): string | null {
     // Counts anchors, aliases, tags and keys that can repeat on one line.
     else if ('&*!?'.includes(sign)) signs++;
     else if (sign === '-' && /[\s-]/.test(text[i + 1] ?? '')) dashes++;
-    if (depth > YAML_MAX.depth) return `more than ${YAML_MAX.depth} brackets in each other`;
+    if (depth > YAML_MAX.depth) return `more than ${YAML_MAX.depth} nested brackets`;
   }
   if (lines > YAML_MAX.lines) return `more than ${YAML_MAX.lines} lines`;
   if (parts > YAML_MAX.parts) return `more than ${YAML_MAX.parts} keys and elements`;

@@ -73,5 +73,5 @@ const wholeUnits = (sum: Money): string => textOfMoney(money(sum - (sum % 10n **
 export function describeTier({ currency, volume, makerRate, next }: AccountTier): string {
   const now = `30-day volume ${wholeUnits(volume)} ${currency}, maker fee ${ratePercent(makerRate)}`;
   if (next === null) return `${now}: no better tier`;
-  return `${now}; the next tier is ${ratePercent(next.makerRate)} above ${wholeUnits(next.above)} ${currency}: ${wholeUnits(next.missing)} more in 30 days, worth ${wholeUnits(next.monthly)} ${currency} a month at the present volume`;
+  return `${now}; the next tier is ${ratePercent(next.makerRate)} above ${wholeUnits(next.above)} ${currency}: ${wholeUnits(next.missing)} more in 30 days, which saves ${wholeUnits(next.monthly)} ${currency} per month at the current volume`;
 }

@@ -90,7 +90,7 @@ export class Holdings {
   adjust(at: Millis): void {
     for (const { currency, difference } of this.differences()) {
       const source = `resume ${at} ${currency}`;
-      const why = 'what the exchange reported when a person had resumed';
+      const why = 'reported by the exchange when the operator resumed';
       this.transfer({ source, cause: 'adjustments', currency, amount: difference, occurredAt: at, why });
     }
   }

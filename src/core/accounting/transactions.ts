@@ -68,11 +68,11 @@ export function joinTransactions(a: TransactionState, b: TransactionState): Tran
 /** Returns contradictions between events, as text for the operator; empty if none. */
 export function findContradictions({ kinds, finals, refund }: TransactionState): string[] {
   const said = (what: string, words: ReadonlySet<string>) =>
-    words.size > 1 ? [`${what} is said to be ${[...words].sort().join(' and ')}`] : [];
+    words.size > 1 ? [`${what} was reported as ${[...words].sort().join(' and ')}`] : [];
   return [
     ...said('its type', kinds),
     ...said('its end', finals),
-    ...said("its refund's end", refund?.finals ?? new Set()),
+    ...said('the end of its refund', refund?.finals ?? new Set()),
   ];
 }
 

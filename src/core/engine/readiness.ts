@@ -26,8 +26,9 @@ export function describeMissingData({
   if (!fees) return 'rules and fees are not read yet';
   if (balances !== null) return balances;
   if (!account) return 'open orders and trades are not read yet';
-  if (!isAlone) return 'orders of this name came that this run did not place: another process may live';
-  return hasNoEarlierOrders ? null : 'orders of an earlier run are not known to be gone yet';
+  if (!isAlone)
+    return 'orders with the name of this bot appeared that this run did not place; another process may be running';
+  return hasNoEarlierOrders ? null : 'orders of an earlier run may still be open';
 }
 
 /** Reports each change once: the bot quotes, may not quote, or has no level that can be shown. */

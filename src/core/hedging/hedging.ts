@@ -119,12 +119,12 @@ export function compareRoutes(
     const none = (why: string) => ({ way, cost: null, most: NONE, why });
     const sells = amount > 0n;
     const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
-    if (give.currency !== from || get.currency !== to) return none('it is of other currencies');
+    if (give.currency !== from || get.currency !== to) return none('the offer is for other currencies');
     const [major, minor] = sells
       ? [moneyOf(give.amount), moneyOf(get.amount)]
       : [moneyOf(get.amount), moneyOf(give.amount)];
-    if (major > size) return none('it is of more than was asked for');
-    if (!(major > 0n)) return none('it is of nothing');
+    if (major > size) return none('the offer is for more than was requested');
+    if (!(major > 0n)) return none('the offer is for an amount of zero');
     const fair = (major * mid) / ONE;
     const cost = (sells ? fair - minor : minor - fair) + risk;
     // If a route covers only a part, the rest is carried. Costs are scaled to the full amount, so that a small part
@@ -161,13 +161,13 @@ export function compareRoutes(
         way,
         cost,
         bps: bps(cost),
-        rejectedReason: way === taken ? null : (why ?? (leaves ? 'another way costs less' : 'waiting costs less')),
+        rejectedReason: way === taken ? null : (why ?? (leaves ? 'another route costs less' : 'waiting costs less')),
       })),
       {
         way: 'wait' as const,
         cost: waiting,
         bps: bps(waiting),
-        rejectedReason: leaves ? (isPastBand ? 'inventory is past its band' : 'leaving costs less') : null,
+        rejectedReason: leaves ? (isPastBand ? 'inventory is beyond its band' : 'hedging costs less') : null,
       },
     ],
   };

@@ -37,7 +37,7 @@ export function sweepCost(
     ? [depth.bidPrices, depth.bidAmounts, depth.bids]
     : [depth.askPrices, depth.askAmounts, depth.asks];
   const unavailable = (why: string) => ({ way: 'book', unavailableReason: why }) as const;
-  if (!(Math.abs(takerRate) < RATE_ONE)) return unavailable("the taker's fee is not known");
+  if (!(Math.abs(takerRate) < RATE_ONE)) return unavailable('the taker fee is unknown');
   const worst = worstTicks(Number(mid) / Number(instrument.tickMoney), sells, takerRate, bounds);
   let lots = Math.min(Number((sells ? amount : -amount) / instrument.lotMoney), instrument.amountMax, bounds.room);
   let price = 0;
@@ -54,9 +54,9 @@ export function sweepCost(
     value += valueOf(level, part as Amount);
   }
   const order = { side, price: price as Price, amount: taken as Amount };
-  if (taken === 0) return unavailable('no level that is seen is within the limits');
+  if (taken === 0) return unavailable('no visible level is within the limits');
   if (taken < instrument.amountMin || valueOf(order.price, order.amount) < instrument.valueMin)
-    return unavailable('what could be had is less than an order may be of');
+    return unavailable('the available amount is below the minimum order');
   const fee = BigInt(Math.ceil(takerRate));
   const net = (sum: bigint) => sum - (sum * fee + ONE_RATE - 1n) / ONE_RATE;
   const major = moneyOfAmount(instrument, order.amount);

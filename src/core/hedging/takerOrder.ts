@@ -30,7 +30,7 @@ export class TakerOrder {
   }
 
   request(request: TakerRequest): void {
-    if (this.#request !== null) throw new Error(`${request.id} was asked for while ${this.#request.id} waits`);
+    if (this.#request !== null) throw new Error(`${request.id} was requested while ${this.#request.id} waits`);
     this.#request = request;
   }
 

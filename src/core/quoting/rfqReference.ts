@@ -41,7 +41,7 @@ function limitToReference(rules: RfqReferenceRules, view: View, quote: Quote): Q
   const bps = (Math.abs(away) * 10_000) / fair;
   if (bps <= rules.withinBps) return capped;
   if (rules.beyond === 'stop' || !(bps < Infinity))
-    return nothing(quote, `the book is thin, and its middle is ${bps.toFixed(1)} bps from the RFQ price`);
+    return nothing(quote, `the book is thin, and its mid price is ${bps.toFixed(1)} bps from the RFQ price`);
   // Only outward: a lower RFQ price moves bids down, a higher one moves asks up.
   const moved = (levels: readonly Level[]) => levels.map(level => withStep(level, { name: 'RFQ price', ticks: away }));
   return away < 0 ? { ...capped, bids: moved(capped.bids) } : { ...capped, asks: moved(capped.asks) };

@@ -26,12 +26,12 @@ export function ambiguityOf(text: string): string | null {
     const [sign] = match;
     if (/^\s/.test(sign)) continue;
     if (sign === '{' || sign === '[') around.push(sign === '{' ? new Set() : null);
-    if (around.length > DEPTH_MAX) return `it has more than ${DEPTH_MAX} levels`;
+    if (around.length > DEPTH_MAX) return `more than ${DEPTH_MAX} levels`;
     if (sign === '}' || sign === ']') around.pop();
     if (sign === ':') {
       const key = keyOf(last);
       const keys = around.at(-1);
-      if (keys?.has(key)) return `the key ${JSON.stringify(key.slice(0, 60))} stands twice in one object`;
+      if (keys?.has(key)) return `the key ${JSON.stringify(key.slice(0, 60))} occurs twice in one object`;
       keys?.add(key);
     }
     last = sign;

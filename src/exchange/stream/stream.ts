@@ -172,7 +172,7 @@ class Subscription implements MarketStream {
 
   #answered({ action, type, error }: { action?: string; type?: string; error?: string }): StreamNews | null {
     if (error !== undefined) {
-      this.#onConnectionLost(`the exchange said: ${shownText(error.slice(0, 300))}`);
+      this.#onConnectionLost(`the exchange reported: ${shownText(error.slice(0, 300))}`);
       return null;
     }
     if (action !== 'subscribe' || type === undefined || !this.#missing.delete(type) || this.#missing.size > 0)

@@ -59,7 +59,7 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
     },
     // Skips the closing handshake, because the connection is no longer needed.
     close: () => {
-      why ??= 'closed by us';
+      why ??= 'closed by the client';
       socket.terminate();
     },
   };

@@ -111,7 +111,7 @@ export function requestSender(options: AskOptions): RequestSender {
     const outcome = await queues.run(lane, () => send(options, question, slot, budget, saw), mayGo);
     if (outcome) return outcome;
     slot.release();
-    if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not wanted any more when its turn came`);
+    if (!isWanted()) return refusal('not-sent', `${question.endpoint} was no longer wanted when its turn came`);
     return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
   }
 
@@ -231,7 +231,7 @@ const refusal = (code: 'not-sent' | 'budget' | 'closed', message: string): Refus
 });
 
 const overBudget = (endpoint: string, waitMs: Millis): Refused =>
-  refusal('budget', `no place for ${endpoint} within ${waitMs} ms`);
+  refusal('budget', `no free slot for ${endpoint} within ${waitMs} ms`);
 
 /**
  * Builds and sends a request. A request that breaks the interface's rules (a WireFault) is rejected here and never

@@ -94,7 +94,7 @@ function exchange(
     onResponseStart: (_, status, headers) => {
       head = { status, headers: flat(headers) };
       const coding = head.headers['content-encoding'];
-      if (coding !== undefined && coding !== 'identity') fail(`body in ${coding}, which was not asked for`);
+      if (coding !== undefined && coding !== 'identity') fail(`body in ${coding}, which was not requested`);
       else if (Number(head.headers['content-length']) > bodyMax) fail(`body of over ${bodyMax} bytes`);
     },
     onResponseData: (_, chunk) => {

@@ -47,7 +47,7 @@ export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttle
     const certain = error.code === NO_CODE ? reading.wordsRefuse === true : provesRefusal(error.code);
     return !write || certain ? refused(error.code, error.message) : unknown(`HTTP ${status}${said}`);
   }
-  if (status >= 400) return unknown(`HTTP ${status} without an error that can be read`);
+  if (status >= 400) return unknown(`HTTP ${status} without a readable error`);
   if (body === undefined) return unknown(`HTTP ${status} with a body that is not JSON`);
   try {
     const unreadable: UnreadableRow[] = [];

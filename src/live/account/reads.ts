@@ -139,7 +139,7 @@ export class Reads {
       const then =
         concern === 'no'
           ? 'counted as an order of another program'
-          : 'it may be an order of the bot, so no order counts as gone';
+          : 'it may be an order of the bot, so no order counts as ended';
       this.#leaveOut('open_orders', row, then);
     }
     const current = isPageWhole && !isWhole ? { current: true } : {};

@@ -56,7 +56,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     remedies: {
       taken: 'set webhooks.port to a free one',
       forbidden: 'set webhooks.port to 1024 or above',
-      elsewhere: 'set webhooks.host to one that is',
+      elsewhere: 'set webhooks.host to an address of this machine',
     },
     // The secret path is the credential. All wrong paths get one answer.
     allowedHosts: null,
@@ -99,7 +99,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
       onRequest: async (request, reply) => {
         if (!isWelcome(request)) return turnAway(reply);
         // A compressed body could expand without limit, and the exchange never compresses.
-        if (request.headers['content-encoding'] !== undefined) return answer(reply, 415, 'send it as it is');
+        if (request.headers['content-encoding'] !== undefined) return answer(reply, 415, 'send the body uncompressed');
         return undefined;
       },
     },

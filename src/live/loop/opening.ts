@@ -227,6 +227,6 @@ async function need<T>(
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, status, remedy = null } = outcome;
   // Without a status, the client rejected the request before sending it.
-  const who = status === undefined ? 'request not sent' : 'the exchange refused';
+  const who = status === undefined ? 'request not sent' : 'rejected by the exchange';
   throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined, remedy);
 }

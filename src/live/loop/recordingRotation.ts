@@ -248,9 +248,9 @@ export class RecordingRotation {
     const from = clock.elapsed();
     const last = this.#journal.run;
     const why = ended.engine.isOutdated
-      ? 'counts in an old tick'
+      ? 'uses an old tick'
       : this.#asked === null
-        ? 'has reached its length'
+        ? 'has the maximum length'
         : this.#asked.next === null
           ? 'ends because the operator canceled every order'
           : 'ends for a new configuration';

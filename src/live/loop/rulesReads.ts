@@ -106,7 +106,7 @@ export class RulesReads {
     } catch (error) {
       if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#removed();
       else {
-        const text = 'the rules of the book could not be refreshed; the last ones stay in force';
+        const text = 'the rules of the book could not be refreshed; the last known rules apply';
         this.#connectivity.also('rules', { error: String(error) }, text);
       }
       return;
@@ -117,7 +117,7 @@ export class RulesReads {
     this.#settleCharged(change !== null);
     const isOther = isOtherGrid(this.#known.instrument, read.instrument);
     const fields = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
-    const then = isOther ? 'quotes are canceled, and the next run applies it' : 'applied immediately';
+    const then = isOther ? 'quotes are canceled, and the next run applies the change' : 'applied immediately';
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
     this.#next = isOther ? read : null;
     step({ kind: 'rules', ...read, at: time() });

@@ -475,7 +475,7 @@ export class Run {
     if (this.#failure !== null) return;
     this.#failure = textOfError(error);
     const stack = error instanceof Error ? error.stack : undefined;
-    this.#options.log.error({ stack }, `stopping: something broke: ${this.#failure}`);
+    this.#options.log.error({ stack }, `stopping after an internal error: ${this.#failure}`);
     this.#queue.put({ kind: 'halt', at: this.time(), reason: this.#failure });
     this.#onFailure?.();
   }

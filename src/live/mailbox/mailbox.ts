@@ -217,7 +217,7 @@ export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
   }
 }
 
-const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; nothing is done with it`;
+const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; the file is ignored`;
 
 /** Returns the text of a trusted file; `null` if none. Never blocks on a pipe. */
 function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {

@@ -59,7 +59,8 @@ export function readingOf(text: string, format: FeedFormat, now: Millis, at: Mil
 
 function aged(price: number, now: Millis, at: Millis): FeedReading {
   if (!(price > 0 && price < Infinity)) return failed(`expected a price above zero, found ${price}`);
-  if (!(at - now <= AHEAD_MS)) return failed(`its time is ${Math.round((at - now) / 1_000)} s in the future`);
+  if (!(at - now <= AHEAD_MS))
+    return failed(`the time of the price is ${Math.round((at - now) / 1_000)} s in the future`);
   return { kind: 'price', price, ageMs: Math.max(0, now - at) };
 }
 

@@ -27,7 +27,7 @@ export type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts
 const TRADE_EVERY_MS = 20_000;
 /** Minimum pause between two reports of the stream's book to the engine, unless another event occurs. */
 const TELL_EVERY_MS = 100;
-const SLEPT = 'this process stood still';
+const SLEPT = 'this process was suspended';
 
 export class MarketData {
   readonly #options: MarketDataOptions;

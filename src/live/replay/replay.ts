@@ -118,7 +118,7 @@ export class Replaying {
   #compared(recorded: Answer): string | null {
     return answerText(this.#given) === answerText(recorded)
       ? null
-      : `after ${this.#last} (input ${this.#inputs}) the engine now ${answerText(this.#given)}, recorded was that it ${answerText(recorded)}`;
+      : `after ${this.#last} (input ${this.#inputs}) the engine now ${answerText(this.#given)}, but in the recording it ${answerText(recorded)}`;
   }
 
   #result(difference: string | null, gap = false): Replayed {

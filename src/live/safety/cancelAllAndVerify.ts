@@ -67,13 +67,13 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     options.connectivity.say(
       'unreadable',
       {},
-      `open_orders: ${describeRow(doubtful)}: it may be an order of ${instance}, so no order counts as gone; check the orders on ${options.book} at the exchange`,
+      `open_orders: ${describeRow(doubtful)}: the row may be an order of ${instance}, so no order counts as ended; check the orders on ${options.book} at the exchange`,
     );
   } else
     options.connectivity.say(
       'cut',
       { orders: list.rows },
-      `open_orders shows ${list.rows} orders which may not be all; no order of ${instance} counts as gone until it shows fewer; cancel some of the other programs' orders on ${options.book}, or check manually at the exchange`,
+      `open_orders shows ${list.rows} orders which may not be all; no order of ${instance} counts as ended until it shows fewer; cancel some of the other programs' orders on ${options.book}, or check manually at the exchange`,
     );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });

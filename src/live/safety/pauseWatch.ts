@@ -29,7 +29,8 @@ export function watchPause(
   if (pause !== null && isOver(pause, at)) {
     const words = `the pause expired at ${new Date(pause.until!).toISOString()}`;
     // If another pause has just replaced this one, the next call handles that pause.
-    if (latch.endPause(pause, { reason: 'its time came', at, by: 'bot' })) log.info({}, `${words}: ${pause.reason}`);
+    if (latch.endPause(pause, { reason: 'the pause expired', at, by: 'bot' }))
+      log.info({}, `${words}: ${pause.reason}`);
   }
   const holds = pauseAt(latch, at);
   const reason = holds && pauseText(holds);

@@ -247,7 +247,7 @@ function openEntries(db: Database.Database): void {
     const changes = [...checkpointOf(mark).ledger.causes].flatMap(([currency, row]) =>
       CAUSES.map(cause => ({ cause, currency, amount: row[cause] })),
     );
-    writeEntries(db, account, [{ source: 'opening', at, why: 'taken over from an older state file', changes }]);
+    writeEntries(db, account, [{ source: 'opening', at, why: 'migrated from an older state file', changes }]);
   }
 }
 

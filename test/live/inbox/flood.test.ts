@@ -181,11 +181,11 @@ describe('a transaction that was told of', () => {
     const text = told('COMPLETE', '2026-01-01T00:00:01Z').toString('utf8');
     expect(inboxReader(delivery)(Buffer.from(text.replace('{"event"', '{"payload":{},"event"')))).toEqual({
       kind: 'unreadable',
-      why: 'the key "payload" stands twice in one object',
+      why: 'the key "payload" occurs twice in one object',
     });
     expect(inboxReader(delivery)(Buffer.from(text.replace('"asset"', '"\\u0061mount":"9","asset"')))).toMatchObject({
       kind: 'unreadable',
-      why: 'the key "amount" stands twice in one object',
+      why: 'the key "amount" occurs twice in one object',
     });
   });
 });
