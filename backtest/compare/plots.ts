@@ -30,7 +30,9 @@ export function comparisonFigures(comparison: Comparison): readonly PlotSection[
         : '',
     at: tiers.length > 1 ? `, at the tier ${tier}` : '',
   };
-  return [...ofGain(scored(drawn)), ...ofRisk(drawn), ...ofTrading(drawn)].filter(({ plots }) => plots.length > 0);
+  return [...gainPlots(scored(drawn)), ...riskPlots(drawn), ...tradingPlots(drawn)].filter(
+    ({ plots }) => plots.length > 0,
+  );
 }
 
 const each = ({ tapes }: Drawn, make: (tape: ComparedTape, i: number) => Plot | null): readonly Plot[] =>
@@ -61,7 +63,7 @@ const byBot = (
     }),
   );
 
-function ofGain(drawn: Drawn): readonly PlotSection[] {
+function gainPlots(drawn: Drawn): readonly PlotSection[] {
   const { bots, tier, range, at } = drawn;
   return [
     {
@@ -90,7 +92,7 @@ function ofGain(drawn: Drawn): readonly PlotSection[] {
 }
 
 /** Plots of inventory and of prices after fills. */
-function ofRisk(drawn: Drawn): readonly PlotSection[] {
+function riskPlots(drawn: Drawn): readonly PlotSection[] {
   const { bots, tier, at } = drawn;
   return [
     {
@@ -110,7 +112,7 @@ function ofRisk(drawn: Drawn): readonly PlotSection[] {
   ];
 }
 
-function ofTrading(drawn: Drawn): readonly PlotSection[] {
+function tradingPlots(drawn: Drawn): readonly PlotSection[] {
   const { range } = drawn;
   return [
     {
@@ -163,7 +165,7 @@ export const tiersOf = ({ tapes }: Comparison): readonly string[] => [
 export const botColour = (bots: readonly string[], name: string): string => `model-${bots.indexOf(name) % COLOURS}`;
 
 const TIER_COLOURS = ['model-0', 'model-1', 'model-2'];
-/** Distance between values of one name. */
+/** Horizontal distance between the dots of one name. */
 const BESIDE = 0.15;
 
 type Dots = {

@@ -40,8 +40,10 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
     ]
       .filter(Boolean)
       .join(' '),
-    rightness(tapes),
-    [grounds(tiersOf(comparison)[0] ?? '', ran), differences(ran), agreement(ran, models)].filter(Boolean).join(' '),
+    verdictsText(tapes),
+    [groundsText(tiersOf(comparison)[0] ?? '', ran), differences(ran), agreement(ran, models)]
+      .filter(Boolean)
+      .join(' '),
     [
       'These are the numbers as they are. A recording is one market on one day: with so few hours the direction of the market decides more than the strategy does, and a difference smaller than the range of the fill models means nothing.',
       crossed.length > 0 ? `Not scored, as their books were crossed for too long: ${crossed.join(', ')}.` : '',
@@ -76,7 +78,7 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
 }
 
 /** Compares verdicts of the first parts with the rest of the recordings, at the best fee of the exchange. */
-function rightness(tapes: Comparison['tapes']): string {
+function verdictsText(tapes: Comparison['tapes']): string {
   const verdicts = tapes.flatMap(({ verdicts: [best] }) => best ?? []);
   if (verdicts.length === 0) return '';
   const told = (quote: boolean): string => {
@@ -103,7 +105,7 @@ function differences(ran: readonly Ran[]): string {
 const MARKOUT_SECONDS = 60;
 
 /** Explains the result from all trades at one tier. */
-function grounds(tier: string, ran: readonly Ran[]): string {
+function groundsText(tier: string, ran: readonly Ran[]): string {
   const traded = ran.filter(({ run, main }) => run.tier === tier && main.fills > 0);
   const sum = (of: (main: ComparedModel) => number) => traded.reduce((total, { main }) => total + of(main), 0);
   const volume = sum(({ volume: { minor } }) => Number(minor));

@@ -197,8 +197,8 @@ type Heard = {
  */
 type Later = { readonly at: Millis; readonly event: () => EngineEvent; readonly ids: readonly string[] | null };
 
-type MetLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
-const NO_LEVELS: readonly MetLevel[] = [];
+type ConsumedLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
+const NO_LEVELS: readonly ConsumedLevel[] = [];
 
 /** Phase of a replay: before trading, trading, the time of the stop, and answers after it. */
 type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
@@ -258,7 +258,7 @@ export class TapeReplay {
   /** Whether levels were hidden when the engine last received the book. */
   #hid = false;
   /** Levels just taken by the bot's orders, hidden until the recording has news. */
-  #took: readonly MetLevel[] = NO_LEVELS;
+  #took: readonly ConsumedLevel[] = NO_LEVELS;
   #tids = 0;
   #decisions = 0;
   #placed = 0;
@@ -311,7 +311,7 @@ export class TapeReplay {
   run(): ReplayResult {
     while (this.aim()) {
       const hedgeAt = this.turn(this.exchange.run());
-      // Without a hedger nothing may be awaited.
+      // Only a hedger needs an asynchronous replay.
       if (hedgeAt !== null) throw new Error(`a hedge is due at ${hedgeAt}`);
     }
     return this.result();
@@ -356,7 +356,7 @@ export class TapeReplay {
       case 'over':
     }
     if (this.#phase === 'over') {
-      // Rows need not be kept for an ended replay.
+      // Releases the rows: an ended replay reads no more.
       if (this.#trades !== null) this.#trades.next = Infinity;
       return false;
     }
@@ -515,12 +515,12 @@ export class TapeReplay {
     if (!always && !isNews && !this.#hid) return;
     this.#levelsHeard = feed.levels;
     this.#decisions++;
-    // Rows in transit when a gap begins arrive within it.
+    // Rows that are in transit when a gap begins arrive during the gap.
     const isUnderWay = isNews && !this.#gapsThere.isIn(feed.changedAt);
     if (this.#gaps.isIn(at) && !isUnderWay) this.#step({ kind: 'timer', at });
     else {
       const taken = this.#took.length === 0 ? NO_LEVELS : this.#hideTaken();
-      const met = this.#hideMet();
+      const met = this.#hideConsumed();
       this.#hid = taken.length > 0 || met.length > 0;
       this.#step({ kind: 'book', at, startedAt: null, book: feed.book });
       if (this.#hid)
@@ -547,7 +547,7 @@ export class TapeReplay {
     this.#hid = true;
   }
 
-  #hideTaken(): readonly MetLevel[] {
+  #hideTaken(): readonly ConsumedLevel[] {
     const { book } = this.#feed;
     return this.#took.map(({ side, price, amount: lots }) => {
       const amount = book.amountAt(side, price);
@@ -560,7 +560,7 @@ export class TapeReplay {
    * Removes levels from the engine's book that the bot's resting orders have executed: those at their price or through
    * it.
    */
-  #hideMet(): readonly MetLevel[] {
+  #hideConsumed(): readonly ConsumedLevel[] {
     const { book } = this.#feed;
     let bid = -Infinity;
     let ask = Infinity;
@@ -572,7 +572,7 @@ export class TapeReplay {
     const { base } = this.#rows;
     const [bestBid, bestAsk] = [book.best('buy'), book.best('sell')];
     if (!(bestAsk > 0 && bestAsk <= bid + base) && !(bestBid > 0 && bestBid >= ask + base)) return NO_LEVELS;
-    const met: MetLevel[] = [];
+    const met: ConsumedLevel[] = [];
     const hide = (side: Side, isMet: (price: Price) => boolean): void => {
       for (let price = book.best(side); price > 0 && isMet(price); price = book.best(side)) {
         met.push({ side, price, amount: book.amountAt(side, price) });
@@ -596,7 +596,7 @@ export class TapeReplay {
       const placed = this.#byOrder.get(order);
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
       const message = { kind, placed, order, lots, sent, mid, place };
-      if (!this.#notices.keepsBack(message, now)) heard.push(message);
+      if (!this.#notices.holdBack(message, now)) heard.push(message);
       // The bot looks up the order despite the held notice: it learns the end and the filled amount, but not the
       // trades.
       else if (kind === MESSAGE.canceled || kind === MESSAGE.missed) closed.push({ placed, left: lots });
@@ -672,7 +672,7 @@ export class TapeReplay {
     const tid = String(++this.#tids);
     const came = side === 'buy' ? major - fee : -major;
     this.#held += came;
-    if (order.takes) this.#hedging?.took(came, side === 'buy' ? -minor : minor - fee, at, mid);
+    if (order.takes) this.#hedging?.onTakerExecution(came, side === 'buy' ? -minor : minor - fee, at, mid);
     const trade: OwnTrade = {
       book: instrument.symbol,
       tid,
@@ -764,7 +764,7 @@ export class TapeReplay {
   #readAccount(at: Millis): void {
     this.#now = at;
     if (!this.#budget.take(at, 2) || !this.#isAdmitted(2)) return;
-    this.#notices.hurry(at);
+    this.#notices.releaseAll(at);
     this.#hear(at);
     this.#step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
     const reports: OrderReport[] = [];
@@ -909,7 +909,7 @@ export class TapeReplay {
     hash.number(placedAt);
     hash.number(endedAt);
     hash.text(ending);
-    // Only the sink needs the texts.
+    // Formats texts only for the sink.
     sink?.order({
       orderId,
       side,
@@ -942,10 +942,10 @@ export class TapeReplay {
     const snapshot = this.#engine.snapshot(to);
     const { profit } = snapshot;
     const collected = this.#collector.end();
-    // Compares the accounts of both ends, which come from the same fills.
+    // Compares the accounts of both ends, which are computed from the same fills.
     const { instrument, balances } = this.#options;
     const cash = (snapshot.holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
-    const counted = cash + (this.#hedging?.worthBetween ?? 0n);
+    const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
     if (collected.position !== snapshot.inventory || collected.cash !== counted) {
       throw new Error(
         `the exchange's end holds ${collected.position} and ${collected.cash}, ours ${snapshot.inventory} and ${counted}`,

@@ -9,7 +9,7 @@ import {
   html,
   type Html,
 } from '../../src/pages/index.ts';
-import { STRETCHES_LEAST, type Interval } from './interval.ts';
+import { STRETCHES_MIN, type Interval } from './interval.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 import { isCrossed } from './verdict.ts';
 
@@ -23,7 +23,7 @@ export type Tile = { readonly name: string; readonly value: string; readonly not
 export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: ReplayReport): readonly Tile[] {
   const { pnl, netInterval, net60s, drawdown, fills, capital } = main;
   const range = ({ low, high }: Interval): string => `95 %: ${gainText(low, minor)} to ${gainText(high, minor)}`;
-  const short = `no interval from less than ${STRETCHES_LEAST} min`;
+  const short = `no interval from less than ${STRETCHES_MIN} min`;
   if (isCrossed(main)) {
     const notes = ['the recorded book was crossed for too long'];
     return [{ name: 'net', value: 'not scored', notes }, ...tilesOfTrading(minor, main)];

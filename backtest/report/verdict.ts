@@ -10,7 +10,7 @@ import { mainOf } from './models.ts';
 import type { BacktestReport, ReplayReport } from './report.ts';
 
 const FEW_FILLS = 30;
-/** A larger share counts as most. */
+/** Share above which a part counts as most of a whole. */
 const MOSTLY = 0.6;
 
 /** Returns paragraphs of plain text; the first is the verdict. */
@@ -18,11 +18,11 @@ export function verdictOf(report: BacktestReport): readonly string[] {
   const main = mainOf(report.models);
   if (main === null) return ['No fill model was run.'];
   const crossed = crossedText(main);
-  const silent = isSilent(main) ? silence(main) : [];
+  const silent = isSilent(main) ? missingQuotesText(main) : [];
   if (isCrossed(main)) return [[...crossed, ...silent].join(' '), cautions(report, main).join(' ')];
   return [
-    [...leads(report), ...crossed, result(report, main), ...judgement(report, main), ...silent].join(' '),
-    ...(main.fills > 0 ? [[grounds(report, main), afterFills(main)].filter(Boolean).join(' ')] : []),
+    [...firstCaveats(report), ...crossed, result(report, main), ...judgement(report, main), ...silent].join(' '),
+    ...(main.fills > 0 ? [[groundsText(report, main), afterFills(main)].filter(Boolean).join(' ')] : []),
     [...cautions(report, main), 'Not in these numbers: what others would have done because of our orders.'].join(' '),
   ];
 }
@@ -32,26 +32,26 @@ export function verdictOf(report: BacktestReport): readonly string[] {
  * score the profit.
  */
 const CROSSED_SHARE = 0.01;
-const CROSSED_MOST = 0.2;
+const CROSSED_MAX = 0.2;
 
 const crossedShare = ({ recorded, seconds }: Pick<ReplayReport, 'recorded' | 'seconds'>): number =>
   recorded.crossedSeconds / seconds;
 
 /** Whether the book was crossed for too long to score the profit. */
 export const isCrossed = (main: Pick<ReplayReport, 'recorded' | 'seconds'>): boolean =>
-  crossedShare(main) > CROSSED_MOST;
+  crossedShare(main) > CROSSED_MAX;
 
 /** Describes a book that was crossed for long, as one sentence; empty if it was not. */
 export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): string[] {
   const share = crossedShare(main);
   if (!(share > CROSSED_SHARE)) return [];
   const found = `The recorded book was crossed, its best bid above its best ask, for ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of the time`;
-  if (share > CROSSED_MOST) return [`${found}: on such a recording nothing can be said about profit.`];
+  if (share > CROSSED_MAX) return [`${found}: on such a recording nothing can be said about profit.`];
   return [`${found}: what follows rests on a book that could not be traded all the time.`];
 }
 
 /** Caveats that precede all numbers. */
-function leads({ models, noReference }: BacktestReport): string[] {
+function firstCaveats({ models, noReference }: BacktestReport): string[] {
   return [
     ...(noReference === undefined ? [] : [`${noReference.charAt(0).toUpperCase()}${noReference.slice(1)}.`]),
     ...models
@@ -88,7 +88,7 @@ const haveSameFills = (a: ReplayReport, b: ReplayReport): boolean => a.fills > 0
 
 function judgement({ models, minor }: BacktestReport, main: ReplayReport): string[] {
   if (models.every(({ fills }) => fills === 0)) return ['Nothing can be said about its profit.'];
-  return [...underModels(models, main), ...chance(main, minor)];
+  return [...underModels(models, main), ...chanceText(main, minor)];
 }
 
 function underModels(models: readonly ReplayReport[], main: ReplayReport): string[] {
@@ -108,7 +108,7 @@ function underModels(models: readonly ReplayReport[], main: ReplayReport): strin
 }
 
 /** Says whether the profit could be chance. */
-function chance({ netInterval, stretches }: ReplayReport, minor: string): string[] {
+function chanceText({ netInterval, stretches }: ReplayReport, minor: string): string[] {
   if (netInterval === null) return [];
   const { low, high } = netInterval;
   const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
@@ -119,7 +119,7 @@ function chance({ netInterval, stretches }: ReplayReport, minor: string): string
     : [`By how its ${stretches.net.length} equal parts differ, another such time would bring ${range} (95 %).`];
 }
 
-function grounds({ minor }: BacktestReport, main: ReplayReport): string {
+function groundsText({ minor }: BacktestReport, main: ReplayReport): string {
   const { model, pnl, hedges } = main;
   const [spread, inventory, fees] = [Number(pnl.spread), Number(pnl.inventory), Number(pnl.fees)];
   const parts = [
@@ -127,7 +127,7 @@ function grounds({ minor }: BacktestReport, main: ReplayReport): string {
     `what it held then ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
     fees > 0 ? `rebates brought ${moneyText(pnl.fees, minor)}` : `fees took ${moneyText(pnl.fees, minor)}`,
   ];
-  return `In the ${model} run ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${whyHeld(main)}`;
+  return `In the ${model} run ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${inventoryText(main)}`;
 }
 
 function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
@@ -142,7 +142,7 @@ function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
 /**
  * If most of the result comes from inventory, says whether it arose within a minute of the fills or from market drift.
  */
-function whyHeld({ pnl, markouts, volume }: ReplayReport): string {
+function inventoryText({ pnl, markouts, volume }: ReplayReport): string {
   const inventory = Number(pnl.inventory);
   const quoting = Math.abs(Number(pnl.spread) + Number(pnl.fees));
   if (!(Math.abs(inventory) > MOSTLY * (quoting + Math.abs(inventory)))) return '';
@@ -169,8 +169,8 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
 /** Whether it could rarely quote: few trades then say little about the strategy, so the verdict mentions it. */
 const isSilent = ({ uptime }: ReplayReport): boolean => uptime.both < 0.5;
 
-/** A smaller share of time with quotes gets a sentence. */
-const QUOTED_LEAST = 0.9;
+/** Share of time with quotes below which the verdict gets a sentence. */
+const QUOTED_MIN = 0.9;
 
 function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const { models, tape, latencyMs, fillLatencyMs, warmUpFrom } = report;
@@ -181,7 +181,7 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
   const same = pessimistic !== undefined && main.model === 'expected' && haveSameFills(pessimistic, main);
   return [
     ...(main.fills > 0 && main.fills < FEW_FILLS ? [`With ${main.fills} fills little can be concluded.`] : []),
-    ...(isSilent(main) ? [] : silence(main)),
+    ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same
       ? [
           'Pessimistic and expected agree to the last fill: no recorded order rested before those of the bot where they filled.',
@@ -209,12 +209,10 @@ export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'fro
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
 /** Describes the longest measured obstacle to quotes per side. */
-function silence({ uptime, missing }: ReplayReport): string[] {
-  if (Math.min(uptime.bid, uptime.ask) >= QUOTED_LEAST) return [];
+function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
+  if (Math.min(uptime.bid, uptime.ask) >= QUOTED_MIN) return [];
   const whole = (share: number): string => `${(share * 100).toFixed(0)} %`;
-  const [bid, ask] = (['bid', 'ask'] as const).map(side =>
-    uptime[side] < QUOTED_LEAST ? longest(missing, side) : null,
-  );
+  const [bid, ask] = (['bid', 'ask'] as const).map(side => (uptime[side] < QUOTED_MIN ? longest(missing, side) : null));
   const why =
     bid && ask && bid.reason === ask.reason
       ? ` What kept both out for longest: ${longestText(bid)}.`

@@ -13,7 +13,7 @@ import {
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY } from '../../backtest/rows/rows.ts';
-import { NOBODY } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
 import { moneyOf, randomOf, type Conversion, type Engine, type EngineEvent } from '../../src/core/index.ts';
 import { bestsOf, type RecordedBests } from '../../src/tape/index.ts';
 import { engineOf, run, runHedged, tape, type HedgedRun } from './ladderRun.ts';
@@ -234,7 +234,7 @@ describe('the book as a way out of a replay', () => {
     const market = builder.rows();
     const got: string[] = [];
     const view = new SimulatedExchange(market, fillModel('expected', market), constantLatency(0, 0), {
-      ...NOBODY,
+      ...NO_WATCHER,
       filled: (_order, lots, at, _mid, place) => void got.push(`${at}: ${lots} at ${place + market.base}`),
     });
     const pool = new OrderPool();

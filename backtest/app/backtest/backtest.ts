@@ -20,7 +20,7 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import { withRequests, type LatencyText } from './latencies.ts';
 import { missingReference, recordedElsewhere } from './externalReference.ts';
 import { recordedRoutes, untestedRoutes, type ReferenceTapes } from './hedgeRoutes.ts';
-import { cutAt, gapsOf, marketOf, outside, spanOf, type OpenedTape, type TradedTime } from './market.ts';
+import { cutAt, gapsOf, marketOf, noOverlapReason, spanOf, type OpenedTape, type TradedTime } from './market.ts';
 import type { ReportFiles } from './reportFiles.ts';
 import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 
@@ -63,7 +63,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const { since, until } = options.time ?? {};
   const whole =
     options.tape ?? (await withProgress(progress, 'recording the flow', onShare => flowOf(options, onShare)));
-  const problem = outside(whole, options.time ?? {});
+  const problem = noOverlapReason(whole, options.time ?? {});
   if (problem !== null) throw new UsageError(problem);
   const given = cutAt(whole, until);
   const { instrument, source, flaws } = 'options' in given ? given.tape : given;
@@ -189,7 +189,7 @@ export type VenueFees = { readonly maker: string; readonly taker: string };
 export const withVenueFees = (config: Config, fees: VenueFees | undefined): Config =>
   fees === undefined ? config : { ...config, backtest: { ...config.backtest, fees } };
 
-/** Above any trader's monthly volume. */
+/** Upper bound of the only fee tier: more than any trader's monthly volume. */
 const ANY_VOLUME = '999999999999999';
 
 /**

@@ -88,7 +88,7 @@ const windowOf = (
 ): RowWindow => windowOfLevels(openStoredTape(dir, options), feedTravel(latencies, seed));
 
 /** Whether two jobs receive the same rows at the same times, so that they can run side by side over one decoding. */
-export const hearTheSame = (
+export const haveSameFeed = (
   a: Pick<ModelJob, 'latencies' | 'seed'>,
   b: Pick<ModelJob, 'latencies' | 'seed'>,
 ): boolean => a.seed === b.seed && isDeepStrictEqual(a.latencies.feed, b.latencies.feed);

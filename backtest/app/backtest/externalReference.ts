@@ -3,7 +3,7 @@ import type { ExternalReferenceOptions } from '../../index.ts';
 import { externalReferenceOf, type Config } from '../../../src/config.ts';
 import { midsOf } from '../../../src/tape/index.ts';
 import { kindOf } from '../../../strategies/index.ts';
-import { during, routeBooks, type ReferenceTapes, type Span } from './hedgeRoutes.ts';
+import { requireOverlap, routeBooks, type ReferenceTapes, type Span } from './hedgeRoutes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
 /**
@@ -26,7 +26,7 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
   const mids = books.map(book => {
     const tape = tapes.get(book);
     if (tape === undefined) throw new UsageError(`--reference: no recording of ${book}; give ${flagsFor(books)}`);
-    return during(span, book, midsOf(tape));
+    return requireOverlap(span, book, midsOf(tape));
   });
   return { legs: elsewhere.legs, mids, everyMs: elsewhere.everyMs };
 }

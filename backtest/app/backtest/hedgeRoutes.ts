@@ -45,11 +45,15 @@ export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span
     );
     if (legs.length === pairs.length) for (const tape of legs) found.add(tape);
   }
-  return [...found].map(tape => during(span, tape.instrument.symbol, bestsOf(tape)));
+  return [...found].map(tape => requireOverlap(span, tape.instrument.symbol, bestsOf(tape)));
 }
 
 /** Returns `found` if it overlaps the tape's time. Throws `UsageError` otherwise. */
-export function during<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(span: Span, book: string, found: T): T {
+export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(
+  span: Span,
+  book: string,
+  found: T,
+): T {
   const from = found.at[0] ?? Infinity;
   if (from <= span.to && found.to >= span.from) return found;
   const when = (at: number) => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');

@@ -98,7 +98,7 @@ export function cutAt(given: Tape | OpenedTape, until: number | undefined): Tape
 }
 
 /** Returns why the recording does not overlap the requested time; `null` if it does. */
-export function outside(given: Tape | OpenedTape, { since, until }: TradedTime): string | null {
+export function noOverlapReason(given: Tape | OpenedTape, { since, until }: TradedTime): string | null {
   if (since === undefined && until === undefined) return null;
   const { from, to } = spanOf(given);
   const text = (at: number): string => new Date(at).toISOString();

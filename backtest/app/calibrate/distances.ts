@@ -93,7 +93,7 @@ export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: st
     : `${fee}: do not quote: ${verdict.why}: ${round(verdict.bestDistanceBps!)} bps ${between}, ${net}. It would pay at ${even}${breakEvenFeeBps < 0 ? '' : ' or less'}.`;
 }
 
-/** Lines under `market:`; a comment if too few distances have fills. */
+/** Formats the lines under `market:`, or a comment if too few distances have fills. */
 export function profileLines({ profile }: MeasuredDistances): readonly string[] {
   const market = marketProfileOf(profile, HORIZON_S);
   if (market === null) return ['  # profile: too few fills to tell'];

@@ -62,7 +62,7 @@ const table = (
 function referenceText({ leader, books, own }: ReferenceFound, midShare: number | null): readonly string[] {
   const { horizons, chosen, weight, basisMemoryS, ageS, moving } = leader;
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
-  const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${foretoldText(foretold)}`);
+  const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${predictionText(foretold)}`);
   const about = [
     `  # of the reference through ${books.join(', ')}, ${ageS} s old, which moves in ${digits(100 * moving)} % of the seconds:`,
     '  # slope of our next move on its distance from us (95 %), correlation, and in the last third, which it was not fitted on',
@@ -78,7 +78,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   ];
 }
 
-const foretoldText = (of: Foretold | null): string =>
+const predictionText = (of: Foretold | null): string =>
   of === null
     ? 'not to be told'
     : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : ': no more than chance'}`;
@@ -89,7 +89,7 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
   const { orderFlow, memoryMs, imbalances, imbalanceMemoryMs, aheadMs } = signals;
   const ahead = `slope of the move of the next ${aheadMs / 1_000} s`;
   const best = imbalanceOf(signals);
-  // Both use the amounts at the best prices, so together they would count them twice.
+  // The micro-price and the imbalance both use the amounts at the best prices; together they would count these amounts twice.
   const mark = hasMicroprice ? '  # ' : '  ';
   return [
     ...(orderFlow?.holds === true
@@ -98,11 +98,11 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
           `    bpsPerUnit: ${digits(orderFlow.slope.value)} # +- ${digits(orderFlow.slope.error)}; ${ahead}; r ${orderFlow.r.toFixed(2)}, in the last third ${orderFlow.rLater.toFixed(2)}`,
           `    memory: ${memoryMs / 1_000}s`,
         ]
-      : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${foretoldText(orderFlow)}`]),
+      : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),
     `  # imbalance, bps a deviation, ${ahead} (95 %), correlation, and in the last third, which it was not fitted on:`,
     ...imbalances.map(
       ({ depthBps, foretold }) =>
-        `  #   ${depthBps === 0 ? 'of the touch' : `within ${depthBps} bps`}: ${foretoldText(foretold)}`,
+        `  #   ${depthBps === 0 ? 'of the touch' : `within ${depthBps} bps`}: ${predictionText(foretold)}`,
     ),
     ...(best === null
       ? ['  # depthImbalance: bpsPerDeviation 0']

@@ -20,7 +20,7 @@ import { signedRateCeil, type Instrument } from '../../../src/core/index.ts';
 import { readConfig } from '../../../src/wiring/configFile.ts';
 import type { QuoteAdvice } from './compareVerdicts.ts';
 
-/** If `config` is `null`, `notRun` is the reason. */
+/** Bot of a comparison. If `config` is `null`, `notRun` says why. */
 export type Setup = {
   readonly name: string;
   readonly strategy: string;

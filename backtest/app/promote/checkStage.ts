@@ -8,11 +8,11 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import {
   ledgerFinding,
   modelFinding,
-  promisedBy,
+  predictedNetOf,
   replayFindings,
   resultOf,
   tradedFindings,
-  type Promised,
+  type PredictedNet,
 } from './findings.ts';
 import { liveDigestOf } from '../../../src/app/promote/liveFile.ts';
 import type { Check } from '../../../src/app/promote/records.ts';
@@ -23,7 +23,7 @@ import { paperConfig } from '../../../src/app/promote/candidate.ts';
 import type { Looking, PromotionJudge, StageCheck } from '../../../src/app/promote/promotionJudge.ts';
 import type { OpenPromotion, Standing } from '../../../src/app/promote/standing.ts';
 
-/** Rejects with `UsageError` if a problem must be fixed before the check. */
+/** Checks a stage. Rejects with `UsageError` if the operator must fix a problem first. */
 async function checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck> {
   const { dir, liveFile, clock, onInput } = looking;
   const { started, stage, since, evidence } = open;
@@ -34,7 +34,8 @@ async function checkStage(open: OpenPromotion, standing: Standing, looking: Look
   const traded = await tradedStage({
     ...{ dir: isFollowed ? config.paper.stateDir : config.state.dir, config, since, clock, onInput },
   });
-  const before = evidence.map(promisedBy).findLast((promised): promised is Promised => promised !== null) ?? null;
+  const before =
+    evidence.map(predictedNetOf).findLast((promised): promised is PredictedNet => promised !== null) ?? null;
   const findings = [
     ...tradedFindings(criteria[stage], traded, before),
     ...(stage === 'paper' ? modelFinding(criteria.paper, traded.evidence) : [ledgerFinding(traded.evidence)]),

@@ -3,7 +3,7 @@
  * is not known yet.
  */
 import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
-import { meet } from '../tune/registry.ts';
+import { haveCommonHours } from '../tune/registry.ts';
 import type {
   Criteria,
   ReplayedRun,
@@ -32,7 +32,7 @@ const finding = (
   result: result === true ? 'passed' : result === false ? 'failed' : result,
 });
 
-/** Findings of the replay, and of the tuning if the criteria require it or there is no replay. */
+/** Returns the findings of the replay. Adds those of the tuning if the criteria require a tuning or there is no replay. */
 export function replayFindings(
   criteria: Criteria['replay'],
   tuned: TunedEvidence | null,
@@ -72,7 +72,7 @@ function replayed(
   const tunedOn = (tuned?.tapes ?? []).flatMap(({ market, digest, tuned: span }) =>
     span === null ? [] : [{ market, digest, from: Date.parse(span[0]), to: Date.parse(span[1]) }],
   );
-  const seen = tapes.filter(tape => meet([tape], tunedOn)).map(({ name }) => name);
+  const seen = tapes.filter(tape => haveCommonHours([tape], tunedOn)).map(({ name }) => name);
   const { net60sLeast, fillsLeast, uptimeLeast, haltsMost, drawdownMost } = criteria;
   const { fills, uptime, drawdown, halts } = measures;
   const isNew = seen.length === 0;
@@ -111,21 +111,21 @@ function replayedNet(least: number, { measures, interval, minor }: ReplayEvidenc
 }
 
 /** Prediction of an earlier stage for the net after 60 s, in bps of the volume. */
-export type Promised = { readonly stage: string; readonly low: number; readonly high: number };
+export type PredictedNet = { readonly stage: string; readonly low: number; readonly high: number };
 
 /** Returns the interval of a check, in bps of the traded volume; `null` if it has none. */
-export function promisedBy({ stage, replay, run }: Check & { readonly stage: string }): Promised | null {
+export function predictedNetOf({ stage, replay, run }: Check & { readonly stage: string }): PredictedNet | null {
   if (run?.interval) return { stage, ...run.interval };
   if (!replay?.interval || !(replay.measures.volume > 0)) return null;
   const bps = (net: number): number => (10_000 * net) / replay.measures.volume;
   return { stage, low: bps(replay.interval.low), high: bps(replay.interval.high) };
 }
 
-/** Findings of the stages paper and smallest. */
+/** Returns the findings of the stages `paper` and `smallest`. */
 export function tradedFindings(
   criteria: RunningCriteria,
   traded: TradedStage,
-  before: Promised | null,
+  before: PredictedNet | null,
 ): readonly CriterionFinding[] {
   const { evidence } = traded;
   const { hoursLeast, fillsLeast, uptimeLeast, haltsMost } = criteria;
@@ -141,7 +141,7 @@ export function tradedFindings(
       begun ? partPercent(uptime) : 'nothing ran',
       (begun && uptime >= uptimeLeast) || (begun && hours >= hoursLeast ? false : 'not yet'),
     ),
-    ...(criteria.net60sBpsLeast === null ? [] : earningFindings(criteria.net60sBpsLeast, traded, before)),
+    ...(criteria.net60sBpsLeast === null ? [] : profitFindings(criteria.net60sBpsLeast, traded, before)),
     finding('halts', `at most ${haltsMost}`, haltsText(halts), halts.length <= haltsMost),
   ];
 }
@@ -158,9 +158,9 @@ function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
 const differenceText = ({ run, difference }: ReplayedRun): string =>
   `run ${run} does not: ${(difference ?? '').slice(0, 120)}`;
 
-function earningFindings(least: number, traded: TradedStage, before: Promised | null): readonly CriterionFinding[] {
+function profitFindings(least: number, traded: TradedStage, before: PredictedNet | null): readonly CriterionFinding[] {
   const { interval } = traded.evidence;
-  const own = earning(least, traded);
+  const own = profitFinding(least, traded);
   if (before === null) return [own];
   const expected = `net60s not wholly below ${spanText(before)} bps`;
   return [
@@ -175,10 +175,10 @@ function earningFindings(least: number, traded: TradedStage, before: Promised | 
  * Finding about profit. The interval stays valid for any number of checks; if it contains the required value, more
  * fills are needed.
  */
-function earning(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
+function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
   const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
-  // Their mid price after 60 s is not in any recording of the runs.
+  // For these fills, the recordings have no mid price 60 s later.
   const left = fills > judged ? `; fills of the last 60 s of a run, not in it: ${fills - judged}` : '';
   if (net60sBps === null) return finding('net60s', expected, `no fill that is 60 s old${left}`, 'not yet');
   if (interval === null)

@@ -36,7 +36,7 @@ export type ScoutCommand = {
 /** Live market to record: where, and for how long. */
 export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
   readonly clock: Clock;
-  /** Duration on that clock. */
+  /** Duration of the recording, by the clock of `addresses`. */
   readonly forMs: number;
 };
 
@@ -49,8 +49,8 @@ export type Scouted = {
   >;
 };
 
-/** More requests would lock the address out (public-facts 11), whatever the configuration allows. */
-const PUBLIC_MOST = 60;
+/** Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more (public-facts 11). */
+const PUBLIC_MAX = 60;
 
 /**
  * Records the market into a temporary folder, then measures it. Rejects with `UsageError` if the exchange cannot be
@@ -59,7 +59,7 @@ const PUBLIC_MOST = 60;
 export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Promise<Scouted> {
   const out = mkdtempSync(join(tmpdir(), 'puntas-scout-'));
   try {
-    const listed = await watched(command, live, out);
+    const listed = await recordMarket(command, live, out);
     const { found, leftOut } = await findTapes([out], command.progress);
     const quiet = listed.filter(({ book }) => !found.some(tape => bookOf(tape) === book));
     const because = new Map(leftOut.map(({ path, why }) => [path.split(' ').at(-1), why]));
@@ -89,13 +89,13 @@ export async function scoutRecordings(
 }
 
 /** Records the market and returns the list rows of the recorded books. */
-async function watched(
+async function recordMarket(
   { config, books, seed, progress }: ScoutCommand,
   { addresses, clock, forMs, log, onStarted }: LiveMarket,
   out: string,
 ): Promise<readonly AvailableBook[]> {
   const { exchange } = config;
-  const publicPerMinute = Math.min(PUBLIC_MOST, exchange.budgets.publicPerMinute);
+  const publicPerMinute = Math.min(PUBLIC_MAX, exchange.budgets.publicPerMinute);
   let watching: readonly AvailableBook[] = [];
   const started = clock.elapsed();
   try {

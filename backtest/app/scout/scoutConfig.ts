@@ -6,7 +6,7 @@ import { loadConfig, type Config } from '../../../src/config.ts';
 import type { BookRules, FeeTier } from '../../../src/core/index.ts';
 import type { Scouted } from './scout.ts';
 
-const ORDERS_A_SIDE = 10;
+const ORDERS_PER_SIDE = 10;
 /** Maximum loss before a halt, as a share of the capital. */
 const LOSS_SHARE = 0.02;
 
@@ -51,7 +51,7 @@ function configOf(
   const least = Math.max(Number(rules.minimumAmount), (1.1 * Number(rules.minimumValue)) / price);
   // Adds a unit of the eighth decimal, so that rounding down keeps the minimum.
   const amount = Math.max(least + 1e-8, (orderValue ?? 0) / price);
-  const full = ORDERS_A_SIDE * amount;
+  const full = ORDERS_PER_SIDE * amount;
   const balances = { [major]: eightDecimals(2 * full), [minor]: eightDecimals(2 * full * price) };
   const loss = eightDecimals(LOSS_SHARE * 2 * full * price);
   return {

@@ -7,7 +7,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { synced } from '../../../src/live/files/durableFiles.ts';
 import { isMissing, PART, partOf } from './parts.ts';
-import { flawOf, hashOfFile, MANIFEST_BYTES_MOST, manifestIn, recordingIn } from './recordingFiles.ts';
+import { flawOf, hashOfFile, MANIFEST_BYTES_MAX, manifestIn, recordingIn } from './recordingFiles.ts';
 import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 
 export type CacheOptions = {
@@ -62,7 +62,7 @@ export class RecordingCache {
   }
 
   /** Marks recordings as in use; must be called every few seconds. */
-  sayInUse(): void {
+  markInUse(): void {
     for (const name of [...this.#used.keys(), ...this.#parts.keys()]) this.#touch(join(this.#options.dir, name));
   }
 
@@ -131,7 +131,7 @@ export class RecordingCache {
     try {
       await mkdir(join(part, 'files'), { recursive: true });
       this.#touch(part);
-      await fetchedFile(store, hash, join(part, 'manifest.json'), MANIFEST_BYTES_MOST);
+      await fetchedFile(store, hash, join(part, 'manifest.json'), MANIFEST_BYTES_MAX);
       const { name: folder, isFolder, files } = manifestIn(part);
       this.#parts.set(
         name,
@@ -179,7 +179,7 @@ export class RecordingCache {
     try {
       renameSync(at, part);
     } catch (error) {
-      // Another process was faster.
+      // Another process has already moved the folder.
       if (isMissing(error)) return true;
       throw error;
     }

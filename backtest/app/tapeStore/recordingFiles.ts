@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 
-const FILES_MOST = 100_000;
-export const MANIFEST_BYTES_MOST = 64_000_000;
+const FILES_MAX = 100_000;
+export const MANIFEST_BYTES_MAX = 64_000_000;
 
 /** Whether the name stays inside the recording's folder. */
 const isInside = (name: string): boolean =>
@@ -30,7 +30,7 @@ const manifestSchema = z.strictObject({
       }),
     )
     .min(1)
-    .max(FILES_MOST),
+    .max(FILES_MAX),
 });
 
 /** Uploads missing files, and returns the hash of the complete recording. Rejects with `StoreProblem`. */
@@ -42,7 +42,7 @@ export async function storeRecording(
   const root = resolve(path);
   const isFolder = statSync(root).isDirectory();
   const found = isFolder ? filesBelow(root, '') : [basename(root)];
-  if (found.length > FILES_MOST) throw new StoreProblem(`${path}: has more than ${FILES_MOST} files`);
+  if (found.length > FILES_MAX) throw new StoreProblem(`${path}: has more than ${FILES_MAX} files`);
   const files: z.infer<typeof manifestSchema>['files'] = [];
   for (const [i, name] of found.entries()) {
     const file = isFolder ? join(root, name) : root;
@@ -68,7 +68,7 @@ export async function flawOf(dir: string, sha256: string): Promise<string | null
     const found = await hashOrNull(join(root, name));
     if (found !== hash) return `${name} ${found === null ? 'is not there' : 'has other content than its hash says'}`;
   }
-  // Additional files would be read, too.
+  // An unlisted file is a flaw, because a reader would read it too.
   const listed = new Set(files.map(({ name }) => name));
   const other = filesBelow(root, '').find(name => !listed.has(name));
   return other === undefined ? null : `${other} is none of its files`;
@@ -82,7 +82,7 @@ export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const file = join(dir, 'manifest.json');
   const bytes = statSync(file).size;
   const parsed =
-    bytes > MANIFEST_BYTES_MOST ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MOST)));
+    bytes > MANIFEST_BYTES_MAX ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MAX)));
   if (parsed?.success !== true) throw new StoreProblem(`${file}: is no list of the files of a recording`);
   return parsed.data;
 }

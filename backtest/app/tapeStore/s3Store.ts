@@ -64,7 +64,7 @@ function endpointOf(bucket: string, region: string, place: string, env: Env): st
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 const SILENCE_MS = 60_000;
-/** A slower transfer is aborted. */
+/** Minimum speed: slower transfers are aborted. */
 const SLOWEST_BYTES_PER_MS = 20;
 /** Error texts have a few hundred bytes; more is not read. */
 const ERROR_BYTES_MAX = 65_536;

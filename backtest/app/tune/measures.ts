@@ -45,7 +45,7 @@ export function summed(sums: Sums, report: ReplayReport, runs: number): Sums {
 }
 
 type Measure = {
-  /** Direction that is better. */
+  /** Whether more or less of the measure is better. */
   readonly better: 'more' | 'less';
   /** Unit: one of the book's currencies, or as described in `says`. */
   readonly unit: 'minor' | 'major' | '';

@@ -172,16 +172,16 @@ export class Registry {
     if (size === 0) return '';
     const last = Buffer.alloc(1);
     readSync(fd, last, 0, 1, size - 1);
-    return last[0] === 0x0a ? '' : `${TORN}\n`;
+    return last[0] === 0x0a ? '' : `${TORN_MARK}\n`;
   }
 }
 
 /** Mark of a cut-off line. */
-const TORN = ' #torn';
+const TORN_MARK = ' #torn';
 
 /** Parses a line; `null` if it was cut off, `undefined` if it is invalid. */
 function recordOf(line: string): RegistryRecord | null | undefined {
-  if (line.endsWith(TORN)) return null;
+  if (line.endsWith(TORN_MARK)) return null;
   try {
     const { kind } = JSON.parse(line) as { readonly kind?: unknown };
     return ['study', 'trial', 'neighbour', 'opened', 'holdout'].includes(String(kind))
@@ -192,8 +192,8 @@ function recordOf(line: string): RegistryRecord | null | undefined {
   }
 }
 
-/** Whether they have hours in common, of one market or of one recording under any name. */
-export const meet = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
+/** Whether two lists of hours overlap in one market, or in one recording under any name. */
+export const haveCommonHours = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
   some.some(a => others.some(b => (a.market === b.market || a.digest === b.digest) && a.from < b.to && a.to > b.from));
 
 /** Whether the record is of a configuration run on a tape. */
@@ -204,7 +204,7 @@ export const isTrial = (record: RegistryRecord): record is TrialRecord | Neighbo
 export const trialsOn = (records: readonly RegistryRecord[], hours: readonly MarketHours[]): number =>
   new Set(
     records.flatMap(record =>
-      isTrial(record) && record.config !== null && record.state !== 'refused' && meet(record.tapes, hours)
+      isTrial(record) && record.config !== null && record.state !== 'refused' && haveCommonHours(record.tapes, hours)
         ? [record.config]
         : [],
     ),

@@ -104,7 +104,7 @@ test('what a killed process left half fetched is removed after a minute; what an
     ...{ shown: 'slow', has: sha256 => store.has(sha256), put: (sha256, content) => store.put(sha256, content) },
     get: async (sha256, to, bytesMax) => {
       pass(2 * MINUTE_MS);
-      slow.sayInUse();
+      slow.markInUse();
       await other.tidy();
       return store.get(sha256, to, bytesMax);
     },
@@ -141,11 +141,11 @@ test('a cache lets nothing go that this worker or another uses, says so once, an
   const [cache, other] = [worker(), worker()];
   await cache.use([a, b], async paths => {
     pass(10 * MINUTE_MS);
-    cache.sayInUse();
+    cache.markInUse();
     await other.use([c], async () => {
       pass(10 * MINUTE_MS);
-      cache.sayInUse();
-      other.sayInUse();
+      cache.markInUse();
+      other.markInUse();
       await other.tidy();
       expect(readdirSync(cached).sort()).toEqual([a, b, c].sort());
     });

@@ -5,7 +5,7 @@
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import {
   isTrial,
-  meet,
+  haveCommonHours,
   type MarketHours,
   type NeighbourRecord,
   type OpenedRecord,
@@ -38,9 +38,10 @@ export const openedBy = (records: readonly RegistryRecord[], study: string): Ope
  * Throws `UsageError` if trials are forbidden: an opened holdout overlaps hours of this study, or its holdout hours
  * were used for tuning.
  */
-export function mayTune(records: readonly RegistryRecord[], of: StudyHours): void {
+export function requireTuningAllowed(records: readonly RegistryRecord[], of: StudyHours): void {
   const opened = records.find(
-    (record): record is OpenedRecord => record.kind === 'opened' && meet(record.tapes, [...of.tapes, ...of.heldOut]),
+    (record): record is OpenedRecord =>
+      record.kind === 'opened' && haveCommonHours(record.tapes, [...of.tapes, ...of.heldOut]),
   );
   if (opened !== undefined)
     throw new UsageError(
@@ -53,11 +54,11 @@ export function mayTune(records: readonly RegistryRecord[], of: StudyHours): voi
  * Throws `UsageError` if the holdout may not be opened: it already was, or its hours were used for tuning. With
  * `before`, only earlier records count.
  */
-export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
+export function requireOpeningAllowed(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
   const end = before === undefined ? records.length : records.findIndex(record => isSame(record, before));
   const earlier = records.slice(0, end);
   const opened = earlier.find(
-    (record): record is OpenedRecord => record.kind === 'opened' && meet(record.tapes, of.heldOut),
+    (record): record is OpenedRecord => record.kind === 'opened' && haveCommonHours(record.tapes, of.heldOut),
   );
   if (opened !== undefined)
     throw new UsageError(
@@ -69,7 +70,7 @@ export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, befo
 function unseen(records: readonly RegistryRecord[], { heldOut }: StudyHours): void {
   const seen = records.find(
     (record): record is TrialRecord | NeighbourRecord =>
-      isTrial(record) && record.state !== 'refused' && meet(record.tapes, heldOut),
+      isTrial(record) && record.state !== 'refused' && haveCommonHours(record.tapes, heldOut),
   );
   if (seen !== undefined)
     throw new UsageError(
