@@ -329,7 +329,7 @@ describe('a value in another unit, or with a sign, is told what to write', () =>
 
   test('a spread in percent', () => {
     const errors = errorsOf(replaced('halfSpreadBps: 11', 'halfSpreadBps: 0.5%'));
-    expect(errors).toEqual([expect.stringMatching(/halfSpreadBps: .*one percent has 100: write halfSpreadBps: 50$/)]);
+    expect(errors).toEqual([expect.stringMatching(/halfSpreadBps: .*1% is 100 bps\): write halfSpreadBps: 50$/)]);
   });
 });
 
@@ -397,14 +397,14 @@ describe('a hedge without a band', () => {
   test('says its risk in the minor currency, and the flow', () => {
     expect(errorsOf(`{ risk: 100 mxn, ${flow} }`)).toBe('');
     expect(errorsOf('{ risk: 100 mxn }')).toMatch(/expected a band, or risk and flow to compute one/);
-    expect(errorsOf(`{ ${flow} }`)).toMatch(/expected a band, or what it follows from/);
+    expect(errorsOf(`{ ${flow} }`)).toMatch(/expected a band, or risk and flow to compute one/);
     expect(errorsOf(`{ risk: 100 btc, ${flow} }`)).toMatch(/must be in mxn/);
   });
 
   test('has no rest and no price of carrying by hand, and a band by hand wins', () => {
-    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(/residual.*follows with the band/);
+    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(/residual.*is computed with the band/);
     expect(errorsOf(`{ risk: 100 mxn, ${flow}, carryBpsPerHour: 5 }`)).toMatch(
-      /carryBpsPerHour.*follows with the band/,
+      /carryBpsPerHour.*is computed with the band/,
     );
     expect(errorsOf(`{ band: '0.05', residual: '0.01', risk: 100 mxn, ${flow} }`)).toBe('');
     expect(errorsOf("{ band: '0.5' }")).toMatch(/must be below limits.positionMax/);

@@ -60,7 +60,7 @@ describe('what the engine tells of an order that takes', () => {
     desk.rounds(3);
     expect(takerOrderOutcome({ costMax: '8' }, told())).toEqual({
       state: 'failed',
-      why: 'it was not sent: price outside the collar',
+      why: 'the order was not sent: price outside the collar',
     });
   });
 
