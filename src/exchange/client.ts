@@ -4,7 +4,7 @@ import { account, type AccountEndpoints } from './rest/account.ts';
 import { requestSender, type AskOptions, type ApiEndpoint } from './transport/ask.ts';
 import { conversions, type ConversionEndpoints } from './rest/conversions.ts';
 import { market, type MarketEndpoints } from './rest/market.ts';
-import { transferLists } from './rest/moneyMoved.ts';
+import { transferLists } from './rest/transferLists.ts';
 import { PAGES } from './wire/path.ts';
 import { nonceV2 } from './wire/nonce.ts';
 import { orders, type OrderEndpoints } from './rest/orders.ts';

@@ -25,12 +25,12 @@ import {
   describeHedge,
   comparisonRows,
   type HedgeRow,
-} from './row.ts';
-import { HedgeRows } from './rows.ts';
+} from './hedgeText.ts';
+import { HedgeRows } from './hedgeHistory.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
 import { remainingBudget, roomMoney, hedgeableAmount } from './sizes.ts';
-import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from './takenOrder.ts';
-import { bookRoute, requestRoutes, type ExecutableRoute } from './ways.ts';
+import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from './takerOrderOutcome.ts';
+import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
 
 /** Maximum time that a taker order waits for the bot's own quotes to be canceled. */
 const TAKE_WITHIN_MS = 15_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price } from '../../src/core/index.ts';
-import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from '../../src/hedge/takenOrder.ts';
+import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from '../../src/hedge/takerOrderOutcome.ts';
 import { hedgeViewOf } from '../../src/hedge/view.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { plain } from '../core/market.ts';

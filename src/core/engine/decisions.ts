@@ -6,7 +6,7 @@ import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import { ACTIONS, REASONS, silenceReason, type DecisionAction, type Reason } from './reasons.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
-import type { EmptySide, EmptySides } from './whyNot.ts';
+import type { EmptySide, EmptySides } from './emptySides.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
 /** Count of one action with one reason on one side. */

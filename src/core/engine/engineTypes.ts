@@ -18,7 +18,7 @@ import type { OrderCount } from '../orders/orderCounts.ts';
 import type { RiskLimits, RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Figure, Quote, Strategy } from '../quoting/strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
-import type { EmptySides } from './whyNot.ts';
+import type { EmptySides } from './emptySides.ts';
 
 export type EngineOptions = {
   readonly instrument: Instrument;
@@ -90,7 +90,7 @@ export type Snapshot = {
   readonly quoting: RiskRefusal | null;
   /** Data that is missing before quoting, as text; `null` if complete. */
   readonly waitsFor: string | null;
-  /** Empty sides with the reason from the last decision. `whyNot` is the text; `null` if both sides show a quote. */
+  /** Empty sides with the reason from the last decision. `emptySidesText` is the text; `null` if both sides show a quote. */
   readonly unshown: EmptySides;
   readonly whyNot: string | null;
   readonly regime: RegimeState;
@@ -130,7 +130,7 @@ export type Preview = {
   readonly quote: Quote;
   readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
-  /** Sides without a placeable order; `whyNot` is the text. Empty while the bot may not quote on either side. */
+  /** Sides without a placeable order; `emptySidesText` is the text. Empty while the bot may not quote on either side. */
   readonly unshown: EmptySides;
   readonly whyNot: string | null;
 };

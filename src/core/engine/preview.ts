@@ -4,7 +4,7 @@ import type { Preview } from './engineTypes.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';
 import { approvePlace, type RiskRefusal, type RiskContext } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
-import { explainEmptySides } from './whyNot.ts';
+import { explainEmptySides } from './emptySides.ts';
 
 /** Returns the preview for a market that cannot be quoted; `mid` is NaN. */
 export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): Preview => ({

@@ -1,7 +1,7 @@
 /** Data required before quoting, the text that names missing data, and the report of whether the bot quotes. */
 import type { EngineNews } from './engineTypes.ts';
 import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
-import { explainEmptySides, type EmptySides } from './whyNot.ts';
+import { explainEmptySides, type EmptySides } from './emptySides.ts';
 
 export type ReadinessFacts = {
   readonly fees: boolean;

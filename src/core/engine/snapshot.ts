@@ -11,7 +11,7 @@ import type { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeWatch } from '../risk/regimeWatch.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
-import { explainEmptySides } from './whyNot.ts';
+import { explainEmptySides } from './emptySides.ts';
 
 export type Shown = {
   readonly riskContext: RiskContext;

@@ -4,7 +4,7 @@
  */
 import { sleep, textOfMoney, type Engine, type Millis, type TransferLists } from '../../core/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
-import { explaining } from './explaining.ts';
+import { explaining } from './transferSelection.ts';
 import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import { isFailed, type Failed } from '../failed.ts';

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Millis, WebhookCheck } from '../../core/index.ts';
 import { GuardedServer } from '../../guard/index.ts';
-import { Desk, type DeskCounts, type DeskOptions } from './desk.ts';
+import { Desk, type DeskCounts, type DeskOptions } from './deliveryQueue.ts';
 import { KNOWN_SENDERS, Rates, UNKNOWN_SENDERS } from './rates.ts';
 
 export type InboxOptions = DeskOptions & {

@@ -16,7 +16,7 @@ import {
 } from '../../core/index.ts';
 import { MarketDataSupervisor, writeLevels, type BookSource, type MarketDataUser } from '../../marketdata/index.ts';
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
-import { oursIn } from '../account/ourOids.ts';
+import { oursIn } from '../account/ownOids.ts';
 import { EventDrivenReads } from '../account/eventDrivenReads.ts';
 import { ReferenceReads } from './reference.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';

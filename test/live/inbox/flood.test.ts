@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { senderOf } from '../../../src/guard/index.ts';
 import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
-import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
+import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/deliveryQueue.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
 import { heartbeatIn, readHeartbeat } from '../../../src/live/safety/heartbeat.ts';

@@ -1,6 +1,6 @@
 /** Hedges of a bot: the active hedge, and recently ended ones. Every change is recorded. */
 import { textOfMoney, type HedgeRow, type Millis, type Money } from '../core/index.ts';
-import { isOver, mayStillExecute } from './row.ts';
+import { isOver, mayStillExecute } from './hedgeText.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
 
 /** Maximum number of stored hedges that have ended. */
