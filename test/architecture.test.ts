@@ -307,7 +307,7 @@ describe('a list of the exchange', () => {
     // A tier too few is another schedule; the rows of a side prove each other's place.
     'src/exchange/wire/marketReplies.ts': ['of[field]', 'of[field]'],
     // A line moves all of its balances.
-    'src/exchange/rest/moneyMoved.ts': ["of['balance_updates']"],
+    'src/exchange/rest/transferLists.ts': ["of['balance_updates']"],
     // A step of a book is taken whole.
     'src/exchange/stream/streamFrames.ts': ["of['payload']"],
   };

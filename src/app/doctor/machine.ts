@@ -11,7 +11,7 @@ import { isThere, readHeartbeat, type HeartbeatRecord, type Whose } from '../../
 import { latchIn } from '../../live/safety/latch.ts';
 import { ownerText } from '../../live/state/owner.ts';
 import { isPaperState } from '../../live/state/paperMark.ts';
-import { lookInto } from '../../live/state/stateLook.ts';
+import { lookInto } from '../../live/state/stateSummary.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
