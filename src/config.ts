@@ -1,4 +1,6 @@
-/** YAML text in, a checked configuration or every error at once out. Reads no file and no environment. */
+/**
+ * Parser of the YAML text: a checked configuration, or all errors together. Reads no file and no environment variable.
+ */
 import { isPair, isScalar, visit, type Node } from 'yaml';
 import { crossProblems } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
@@ -22,17 +24,21 @@ export type { TakesEffect } from './config/takesEffect.ts';
 export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { AlertSecrets, Secrets } from './config/secrets.ts';
 
-/** Lines like `file:line:column path: what is wrong`, in the order of the file. `warnings`: old names of keys, which are taken. */
+/**
+ * Result: lines like `file:line:column path: what is wrong`, in the order of the file. `warnings` name old keys, which
+ * are still accepted.
+ */
 export type Loaded = { readonly warnings: readonly string[] } & (
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] }
 );
 
-/** Files larger than this are not configurations. */
-
-/** Checks the text of a YAML file. `fileName` is only used in the errors; `venues` are the names that `exchange.venue` may have, any where it is left out. */
+/**
+ * Checks the text of a YAML file. `fileName` is used only in errors. `venues`: allowed values of `exchange.venue`; if
+ * omitted, any value.
+ */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
-    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters, this is no configuration`);
+    return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters, so not a configuration`);
   }
   const read = readYaml(text, fileName, 'like book: btc_mxn');
   if (!read.ok) return refused(read.error);
@@ -66,27 +72,30 @@ const refused = (error: string): Loaded => ({ ok: false, errors: [error], warnin
 
 const oldName = ({ old, now }: RenamedKey): Problem => ({
   path: old,
-  message: `an old name of ${now.join('.')}: write ${now.at(-1)}; from Puntas ${OLD_KEYS_END} on the old name is refused`,
+  message: `old name of ${now.join('.')}; write ${now.at(-1)}, because Puntas ${OLD_KEYS_END} will reject the old name`,
   aboutKey: true,
 });
 
 const givenTwice = ({ old, now }: RenamedKey): Problem => ({
   path: old,
-  message: `an old name of ${now.join('.')}, which is given too; take out ${old.at(-1)}`,
+  message: `old name of ${now.join('.')}, which the file has too; remove ${old.at(-1)}`,
   aboutKey: true,
 });
 
-/** The configuration of a recorded run, as it was written then: JSON, checked and with its defaults, under the names of now. */
+/**
+ * Returns the configuration of a recorded run, from JSON that was checked and has all defaults. Old keys get their
+ * current names.
+ */
 export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.parse(setup)).value as Config;
 
 const SECRET_ADVICE =
   'secrets do not belong in this file: set PUNTAS_API_KEY and PUNTAS_API_SECRET in the environment, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE';
 const SECRET = /secret|pass(word|phrase)|api[-_]?key|private[-_]?key|credential|token/i;
 
-/** Keys whose names look like secrets and whose values are paths: the schema accepts nothing else. */
+/** Keys whose names look like secrets but whose values can only be paths. */
 const NAMES_A_FILE = ['console.operatorTokenFile', 'console.viewerTokenFile'];
 
-/** Paths of keys whose values may be secrets. */
+/** Returns the paths of keys whose values may be secrets. */
 function pathsOfSecrets(root: Node): readonly (readonly string[])[] {
   const paths: string[][] = [];
   visit(root, {

@@ -157,11 +157,11 @@ const HEDGES_END_MS = 3_600_000;
 /**
  * Reason if the engine quotes a side but has no live order: it is in transit, was just filled, or is being replaced.
  */
-const UNDER_WAY = 'an order was on its way or being replaced';
+const UNDER_WAY = 'an order was in transit or being replaced';
 const PROGRESS_EVERY = 1_000;
 /** Interval at which the bot reads its fees. */
 const RATES_EVERY_MS = 300_000;
-const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
+const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'the request budget was used up' } as const;
 const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
 /** Types of the facts that follow in the hash. */
@@ -276,7 +276,7 @@ export class TapeReplay {
     this.#feed = market.here;
     this.#rows = rows;
     if (market.isSliding && options.to === undefined)
-      throw new RangeError('rows that slide past do not tell their end');
+      throw new RangeError('a sliding window has no known end: pass `to`');
     const { from = rows.at[0]!, to = rows.local[rows.length - 1]! } = options;
     this.#span = { from, to };
     this.#options = options;
@@ -948,7 +948,7 @@ export class TapeReplay {
     const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
     if (collected.position !== inventory || collected.cash !== counted) {
       throw new Error(
-        `the exchange's end holds ${collected.position} and ${collected.cash}, ours ${inventory} and ${counted}`,
+        `the exchange's end holds ${collected.position} and ${collected.cash}, the bot's end ${inventory} and ${counted}`,
       );
     }
     const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];

@@ -6,17 +6,18 @@ const ALERT_MODES = ['on', 'silent', 'off'] as const;
 export type AlertMode = (typeof ALERT_MODES)[number];
 
 type Kind = {
-  /** Default mode. */
+  /** Default mode of the event. */
   readonly mode: AlertMode;
-  /** Whether it may use the reserved part of the message limit. */
+  /** Whether the event may use the reserved part of the message limit. */
   readonly isCritical?: true;
-  /** Whether it is a single moment, like a fill; the others start, last and end. */
+  /** Whether the event is momentary, such as a fill. Other events start, last and end. */
   readonly isMoment?: true;
   readonly says: string;
 };
 
 /**
- * All events. Those that are also in config/prometheus/alerts.yml share their names: `bookStale` is PuntasBookStale.
+ * All events. Those that are also in config/prometheus/alerts.yml have the same name there: `bookStale` is
+ * PuntasBookStale.
  */
 export const ALERT_EVENTS = {
   down: {
@@ -51,7 +52,7 @@ export const ALERT_EVENTS = {
     mode: 'on',
     isCritical: true,
     isMoment: true,
-    says: 'The bot stopped; names errors and orders that may be left.',
+    says: 'The bot stopped, with its errors and the orders that may still be open.',
   },
   fill: { mode: 'off', isMoment: true, says: 'An order was filled.' },
   digest: { mode: 'silent', isMoment: true, says: 'Daily summary: profit, fills, event counts.' },

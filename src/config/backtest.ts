@@ -1,4 +1,4 @@
-/** Keys of backtests: assumptions that no tape contains. */
+/** Keys of backtests: assumptions about data that no tape contains. */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
 import { millis, signedRate } from './values.ts';

@@ -11,7 +11,7 @@ export type ConfigChange = {
   readonly takesEffect: TakesEffect;
 };
 
-/** Returns the differences in the key order of `from`, then keys only in `to`; a list is one value. */
+/** Returns the differences in the key order of `from`, then those of keys only in `to`. A list counts as one value. */
 export function configChanges(from: Config, to: Config): readonly ConfigChange[] {
   const [before, after] = [leavesOf(from), leavesOf(to)];
   const effect = takesEffectIn(configSchema);
@@ -22,7 +22,7 @@ export function configChanges(from: Config, to: Config): readonly ConfigChange[]
   });
 }
 
-/** Whether a section that is empty on one side has keys on the other, which are reported instead. */
+/** Whether a section that is empty on one side has keys on the other side. These keys are reported instead. */
 const isFilled = (key: string, leaves: ReadonlyMap<string, string>): boolean =>
   !leaves.has(key) && [...leaves.keys()].some(each => each.startsWith(`${key}.`));
 

@@ -4,13 +4,13 @@ import { ELSEWHERE } from './takesEffect.ts';
 import { port } from './values.ts';
 
 const NAME = /^[A-Za-z0-9.:-]{1,253}$/;
-/** Path of a token's file; a token written here by mistake matches neither pattern. */
+/** Path of a token's file. A token that is written here by mistake matches neither pattern. */
 const tokenFile = z
   .string()
   .max(4_096)
   .regex(
     /^\.{0,2}\/|\.[A-Za-z]{1,10}$/,
-    'expected the path of a file, like ./operator.token; the token itself stands in that file',
+    'expected the path of a file, like ./operator.token; that file contains the token',
   )
   .optional()
   .meta(ELSEWHERE);
@@ -30,7 +30,7 @@ export const consoleKeys = z
       .default(CONSOLE_DEFAULTS.host)
       .meta(ELSEWHERE)
       .describe('Listen address.'),
-    port: port.default(CONSOLE_DEFAULTS.port).meta(ELSEWHERE).describe('Port; 0 takes a free one.'),
+    port: port.default(CONSOLE_DEFAULTS.port).meta(ELSEWHERE).describe('Port; 0 selects a free port.'),
     allowedHosts: z
       .array(z.string().regex(NAME, 'expected a host name, like desk.internal'))
       .max(20)

@@ -23,20 +23,20 @@ export function crossProblems(config: Config, venues?: readonly string[]): reado
 }
 
 /**
- * Returns why these spreads lose money at this maker fee (in units of 10^-8, as from `rateCeil`), or `null`. For
- * callers that have read the account's fees.
+ * Returns why the configured spreads lose money at this maker fee (in units of 10^-8, as from `rateCeil`); `null` if
+ * they do not. For callers that have read the account's fees.
  */
 export function edgeProblem(config: Config, makerRate: number): string | null {
   const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
   return problem === null ? null : `strategy: ${problem}`;
 }
 
-/** Finds strategies and parts of the fair value that lack their reference price. */
+/** Finds strategies and parts of the fair value that need a reference price, if none is configured. */
 function missingReference({ reference, strategy, fairValue, pull }: Config): readonly Problem[] {
   if (reference !== undefined) return [];
   const missing = (path: string[], who: string): Problem => ({
     path,
-    message: `${who} quotes around a price from elsewhere: expected reference: { books: [...] }`,
+    message: `${who}needs a reference price; expected reference: { books: [...] }`,
   });
   return [
     ...(kindOf(strategy.name).needsReference === true
@@ -44,21 +44,21 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
       : []),
     ...(fairValue?.reference ? [missing(['fairValue', 'reference'], 'this part')] : []),
     ...(pull?.leader
-      ? [{ path: ['pull', 'leader'], message: 'expected reference: { books: [...] }, the leader' }]
+      ? [{ path: ['pull', 'leader'], message: 'expected reference: { books: [...] } for the price of the leader' }]
       : []),
   ];
 }
 
-/** Only the stream reports every trade. */
+/** Finds keys that need every public trade, if no stream is configured. */
 function unheardTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
   const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
   if (hasStream) return [];
-  const why = exchange.stream ? 'exchange.streamUrl is left out' : 'exchange.stream is false';
+  const why = exchange.stream ? 'exchange.streamUrl is missing' : 'exchange.stream is false';
   const hearing = [
     ...(fairValue?.lastTrades ? [['fairValue', 'lastTrades']] : []),
     ...(pull?.print ? [['pull', 'print']] : []),
   ];
-  return hearing.map(path => ({ path, message: `trades are heard by the stream alone, and ${why}` }));
+  return hearing.map(path => ({ path, message: `only the stream reports every trade, and ${why}` }));
 }
 
 const strategyProblems = ({ strategy, limits, book, fairValue }: Config): readonly Problem[] =>
@@ -78,18 +78,14 @@ function hedgeProblems({ hedge, limits, book }: Config): readonly Problem[] {
     const [, minor] = pairOf(book);
     const { risk, flow, residual, carryBpsPerHour } = hedge;
     const isWhole = risk !== undefined && flow !== undefined;
-    demand(isWhole, 'band', 'expected a band, or what it follows from: risk and flow');
+    demand(isWhole, 'band', 'expected a band, or risk and flow to compute one');
     demand(
       risk === undefined || currencyOf(risk) === minor,
       'risk',
       `must be in ${minor}, the minor currency of ${book}`,
     );
-    demand(residual === undefined, 'residual', 'follows with the band: leave it out, or give band too');
-    demand(
-      carryBpsPerHour === 0,
-      'carryBpsPerHour',
-      'what carrying costs follows with the band: leave it out, or give band too',
-    );
+    demand(residual === undefined, 'residual', 'is computed with the band; remove it, or set band too');
+    demand(carryBpsPerHour === 0, 'carryBpsPerHour', 'is computed with the band; remove it, or set band too');
     return problems;
   }
   const [band, residual, most] = [moneyOf(hedge.band), moneyOf(hedge.residual ?? '0'), moneyOf(limits.positionMax)];
@@ -104,12 +100,12 @@ function deskProblems({ backtest: { desk } }: Config): readonly Problem[] {
   return [{ path: ['backtest', 'desk', 'delayMaxMs'], message }];
 }
 
-/** Finds readings that are unused, or stale before the next one. */
+/** Finds RFQ prices that are unused, or older than allowed before the next read. */
 function rfqReferenceProblems({ rfqReference }: Config): readonly Problem[] {
   if (!rfqReference) return [];
   const problems: Problem[] = [];
   if (rfqReference.thinBps === undefined && !rfqReference.capsSkew)
-    problems.push({ path: ['rfqReference'], message: 'nothing goes by it: expected thinBps, or capsSkew: true' });
+    problems.push({ path: ['rfqReference'], message: 'has no effect; expected thinBps, or capsSkew: true' });
   if (!(rfqReference.staleAfterMs > rfqReference.everyMs))
     problems.push({
       path: ['rfqReference', 'staleAfterMs'],
@@ -135,7 +131,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
     'bookPollMs',
     `a read every ${bookPollMs} ms is more than budgets.publicPerMinute ${budgets.publicPerMinute}: at least ${Math.ceil(60_000 / budgets.publicPerMinute)}`,
   );
-  // Two reads per round: own orders and own trades.
+  // Two requests per round: open orders and trades of the account.
   demand(
     120_000 / privatePollMs <= budgets.privatePerMinute,
     'privatePollMs',
@@ -144,7 +140,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   demand(
     requestDelayMaxMs > requestTimeoutMs,
     'requestDelayMaxMs',
-    `${requestDelayMaxMs} must be above exchange.requestTimeoutMs ${requestTimeoutMs}: a request may still be under way`,
+    `${requestDelayMaxMs} must be above exchange.requestTimeoutMs ${requestTimeoutMs}: a request may still be in flight`,
   );
   demand(
     shutdownMs >= tradeReportDelayMaxMs,

@@ -46,12 +46,12 @@ export const hedge = z.strictObject({
   residual: decimalText
     .optional()
     .describe(
-      'Inventory that a hedge leaves (base currency), below the band. If omitted, 0 or computed with the band.',
+      'Inventory that remains after a hedge (base currency), below the band. If omitted, 0 or computed with the band.',
     ),
   risk: sumOfMoney
     .optional()
     .describe(
-      'Standard deviation of loss that you would pay the same amount to avoid, like "2000 mxn". Only without band.',
+      'Risk tolerance: the standard deviation of a loss that you would pay this amount to avoid, like "2000 mxn". Only without band.',
     ),
   flow: flow.optional(),
   venues: z

@@ -1,4 +1,4 @@
-/** Configuration problems as lines for the operator, with the place, the expected and the found value. */
+/** Configuration problems as lines for the operator, with position, expected value and value found. */
 import type { z } from 'zod';
 import { nowCalled, oldKeysIn } from './renamedKeys.ts';
 import { keysOf, pathsOfKey, schemaAt, unwrap } from './shape.ts';
@@ -8,21 +8,24 @@ export type Problem = {
   readonly path: readonly PropertyKey[];
   readonly message: string;
   readonly aboutKey?: boolean;
-  /** For an unknown key, the path of the probably intended one, whose absence is then not reported separately. */
+  /**
+   * Path of the key that was probably intended instead of an unknown key. The absence of that key is not reported
+   * separately.
+   */
   readonly meant?: string;
 };
 
 type Issue = z.core.$ZodIssue;
 
 /**
- * Maximum number of unknown keys of one section that are reported singly, each with a suggestion, because the search
+ * Maximum number of unknown keys of one section that are reported individually with a suggestion, because the search
  * takes time.
  */
 const UNKNOWN_KEYS_TOLD = 50;
 
 /**
- * Returns the problems of one schema issue. `value`: the whole parsed file; `source` returns the text at a path, or
- * `null` if there is none.
+ * Returns the problems of one schema issue. `value`: the complete parsed file; `source` returns the text at a path, or
+ * `null` if none.
  */
 export function problemsOf(
   issue: Issue,
@@ -35,7 +38,7 @@ export function problemsOf(
     const more = issue.keys.length - told.length;
     if (more === 0) return told;
     const next = [...issue.path, issue.keys[told.length]!];
-    return [...told, { path: next, message: `unknown key, and ${more - 1} more are`, aboutKey: true }];
+    return [...told, { path: next, message: `unknown key, like ${more - 1} others here`, aboutKey: true }];
   }
   const found = source(issue.path);
   if (found === null) return [{ path: issue.path, message: missing(issue, schema, value) }];
@@ -55,14 +58,14 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   const here = [...above, key].join('.');
   const elsewhere = pathsOfKey(schema, nowCalled(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
-  // A key of another kind of the same section (`exchange.seed` with `kind: remote`) is already in its place.
+  // A key of another kind of this section (`exchange.seed` with `kind: remote`) is at its correct place.
   if (near === null && pathsOfKey(schema, key).includes(here))
     return {
       path: [...above, key],
-      message: `unknown key for this kind of ${above.map(String).join('.')}; take it out; known here: ${known.join(', ')}`,
+      message: `unknown key for this kind of ${above.map(String).join('.')}; remove it; known here: ${known.join(', ')}`,
       aboutKey: true,
     };
-  const rest = known.length > 0 ? `known here: ${known.join(', ')}` : 'nothing of that name is known';
+  const rest = known.length > 0 ? `known here: ${known.join(', ')}` : 'no key has this name';
   return {
     path: [...above, key],
     message: `unknown key; ${meant === undefined ? rest : `did you mean ${near ?? meant}?`}`,
@@ -74,7 +77,7 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
 function missing(issue: Issue, schema: z.core.$ZodType, value: unknown): string {
   const at = schemaAt(schema, value, issue.path);
   const isLimit = issue.path[0] === 'limits';
-  const why = isLimit ? 'missing: without it the book is not traded' : 'missing';
+  const why = isLimit ? 'missing; required to trade the book' : 'missing';
   const keys = keysOf(at);
   if (keys.length > 0) return `${why}; expected the keys ${keys.join(', ')}`;
   if (issue.code === 'custom') return issue.message;
@@ -83,7 +86,7 @@ function missing(issue: Issue, schema: z.core.$ZodType, value: unknown): string 
   return description === undefined ? why : `${why}; expected here: ${description.replace(/\.(\s.*)?$/s, '')}`;
 }
 
-/** The outermost wrapper has the description, and `schemaAt` removes it. */
+/** Returns the description of a key from its outermost wrapper, which `schemaAt` removes. */
 function descriptionAt(root: z.core.$ZodType, value: unknown, path: readonly PropertyKey[]): string | undefined {
   const parent = schemaAt(root, value, path.slice(0, -1));
   const member =
@@ -115,7 +118,7 @@ function expectation(issue: Issue, found: string): string {
   }
 }
 
-/** Returns what to write instead, if that is clear. */
+/** Returns the advice on what to write instead; empty if that is unclear. */
 function advice(issue: Issue, found: string): string {
   const key = String(issue.path.at(-1));
   const negative = /^(["']?)-(\d{1,20}(?:\.\d{1,18})?)\1$/.exec(found)?.[2];
@@ -126,7 +129,7 @@ function advice(issue: Issue, found: string): string {
     return `, below zero; amounts have no sign: write ${key}: "${negative}"`;
   if (issue.code === 'invalid_type' && issue.expected === 'string' && isNumber(found)) {
     const text = /^\d{1,20}(\.\d{1,18})?$/.test(found) ? found : '0.25';
-    return `, a bare number; write ${key}: "${text}"`;
+    return `, an unquoted number; write ${key}: "${text}"`;
   }
   const converted =
     issue.code === 'invalid_type' || issue.code === 'invalid_format' ? inUnitOf(key, issue, bare(found)) : null;
@@ -141,7 +144,9 @@ function advice(issue: Issue, found: string): string {
 const bare = (found: string): string => found.replace(/^["']|["']$/g, '');
 const MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, sec: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
 
-/** Converts a number with a unit to the unit in the key's name; `null` if it has no unit, or an unclear one. */
+/**
+ * Converts a number with a unit to the unit in the key's name; `null` if the number has no unit, or an ambiguous one.
+ */
 function inUnitOf(key: string, issue: Issue, found: string): string | null {
   const [, number = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(ms|s|sec|m|min|h|%|bps)$/.exec(found) ?? [];
   const said = (unitOfKey: string, x: number) =>
@@ -149,14 +154,14 @@ function inUnitOf(key: string, issue: Issue, found: string): string | null {
   const ms = Number(number) * (MS[unit] ?? Number.NaN);
   if (key.endsWith('Ms') && ms >= 0) return said('milliseconds', ms);
   if (key.endsWith('Hours') && ms >= 0) return said('hours', ms / 3_600_000);
-  if (key.endsWith('Bps') && unit === '%') return said('bps, of which one percent has 100', Number(number) * 100);
+  if (key.endsWith('Bps') && unit === '%') return said('bps (1% is 100 bps)', Number(number) * 100);
   if (key.endsWith('Bps') && unit === 'bps') return said('bps', Number(number));
   if (issue.code === 'invalid_format' && unit === '%')
-    return `; a fraction, of which one percent is 0.01: write ${key}: "${Number((Number(number) / 100).toPrecision(12))}"`;
+    return `; a fraction (1% is 0.01): write ${key}: "${Number((Number(number) / 100).toPrecision(12))}"`;
   return null;
 }
 
-/** Returns the allowed words, if there are few. A union has them in a field that is missing in zod's type. */
+/** Returns the allowed words, if there are few. For a union, zod's type lacks the field with the words. */
 function optionsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   return issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)
@@ -177,13 +182,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '');
 const isNumber = (source: string): boolean => /^[-+]?(\.?\d|\.inf|\.nan)/i.test(source);
 
-/** Returns the found text, shortened; text that could be a key or a secret is not repeated. */
+/** Returns the text found, shortened. Does not repeat text that may be a key or a secret. */
 function shownSource(source: string): string {
   if (/[A-Za-z0-9+/=_-]{24,}/.test(source)) return `text of ${source.length} characters`;
   return source.length > 60 ? `${source.slice(0, 57)}...` : source;
 }
 
-/** Returns the nearest of `known` by edit distance, ignoring case; `null` if none is near. */
+/** Returns the most similar of the `known` words by edit distance, ignoring case; `null` if none is similar. */
 function nearest(word: string, known: readonly string[]): string | null {
   const short = word.slice(0, 64);
   let best: string | null = null;
@@ -201,10 +206,10 @@ function nearest(word: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** Treats max_order_value and maxOrderValue as equal. */
+/** Returns a key such that max_order_value and maxOrderValue become equal. */
 const comparableKey = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
 
-/** Treats max_order_value and orderValueMax as equal. */
+/** Returns a key such that max_order_value and orderValueMax become equal. */
 const wordKey = (word: string): string =>
   word
     .split(/[-_]|(?=[A-Z])/)
@@ -213,8 +218,8 @@ const wordKey = (word: string): string =>
     .join('');
 
 /**
- * Levenshtein distance, one row at a time: twelve lines, not worth a package in each image (leven 4.1.0 and
- * fastest-levenshtein 1.0.16 give the same numbers).
+ * Returns the Levenshtein distance, computed row by row. Not worth a package in each image (leven 4.1.0 and
+ * fastest-levenshtein 1.0.16 give equal numbers).
  */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,4 +1,4 @@
-/** Keys of the reference price: the books that lead to the traded one, and the feeds that replace some of them. */
+/** Keys of the reference price: the books from which it is computed, and the feeds that replace some of them. */
 import { z } from 'zod';
 import { BOOK_NAME, pairOf, legsOf, type Leg } from '../core/index.ts';
 import type { Problem } from './problems.ts';
@@ -34,7 +34,7 @@ const feed = z
       .describe('JSON pointers to the price, or to bid and ask. If omitted, the text is one number.'),
     time: pointer
       .optional()
-      .describe('JSON pointer to its time (ISO or since 1970). If omitted, time of the request or file.'),
+      .describe('JSON pointer to the time of the price (ISO or since 1970). If omitted, time of the request or file.'),
     timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout (ms).'),
   })
   .superRefine((f, context) => {
@@ -44,7 +44,7 @@ const feed = z
       context.addIssue({
         code: 'custom',
         path: ['price'],
-        message: 'expected the pointer to the price, as time has one',
+        message: 'expected a JSON pointer to the price, because time is one',
       });
   });
 
@@ -65,7 +65,7 @@ export const reference = z
   })
   .describe('Reference price from other books or feeds.');
 
-/** Parts of a configuration that are used here. */
+/** Keys of a configuration that this file uses. */
 type Asked = {
   readonly reference?: z.infer<typeof reference> | undefined;
   readonly book: string;
@@ -73,18 +73,19 @@ type Asked = {
   readonly exchange: { readonly budgets: { readonly publicPerMinute: number } };
 };
 
-/** Composition of the reference price. */
+/** Books and feeds from which the reference price is computed. */
 export type ExternalReference = {
   readonly legs: readonly Leg[];
-  /** Books that are read at the exchange. */
+  /** Books that are read from the exchange, not from feeds. */
   readonly read: readonly string[];
   readonly feeds: ReadonlyMap<string, FeedConfig>;
   readonly everyMs: number;
 };
 
 /**
- * Returns the composition; `null` if there is none, or if it does not lead to the traded book. A feed without a book
- * prices the traded one; of two feeds for a book, the last applies. `referenceProblems` reports errors.
+ * Returns the composition of the reference price; `null` if unconfigured, or if the books do not lead to the traded
+ * book. A feed without a book gives the price of the traded book; of two feeds for one book, the last applies.
+ * `referenceProblems` reports errors.
  */
 export function externalReferenceOf({
   reference: wanted,
@@ -98,8 +99,8 @@ export function externalReferenceOf({
 }
 
 /**
- * Finds books that do not lead from the traded book's major to its minor currency, unused feeds, and a lack of
- * requests.
+ * Finds books that do not lead from the base to the quote currency of the traded book, unused feeds, and a request
+ * budget that is too small.
  */
 export function referenceProblems(config: Asked): readonly Problem[] {
   const { reference: wanted, book, timing, exchange } = config;
@@ -109,8 +110,8 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   wanted.feeds.forEach((_, i) => {
     const name = fed[i] ?? '';
     const wrong = (message: string) => problems.push({ path: ['reference', 'feeds', i, 'book'], message });
-    if (fed.indexOf(name) !== i) wrong(`two feeds tell ${name}`);
-    if (wanted.books?.includes(name) === false) wrong(`${name} is none of reference.books`);
+    if (fed.indexOf(name) !== i) wrong(`two feeds give the price of ${name}`);
+    if (wanted.books?.includes(name) === false) wrong(`${name} is not in reference.books`);
   });
   if (wanted.books === undefined && fed.length === 0)
     problems.push({ path: ['reference', 'books'], message: 'expected books, like [btc_usd, usd_mxn], or feeds' });
@@ -123,13 +124,13 @@ export function referenceProblems(config: Asked): readonly Problem[] {
   const most = exchange.budgets.publicPerMinute;
   const perMinute = 60_000 / timing.bookPollMs + readsPerMinute(elsewhere);
   if (!(perMinute <= most)) {
-    const message = `with timing.bookPollMs ${timing.bookPollMs} that makes ${Math.ceil(perMinute)} public requests a minute, more than budgets.publicPerMinute ${most}`;
+    const message = `with timing.bookPollMs ${timing.bookPollMs} there are ${Math.ceil(perMinute)} public requests per minute, more than budgets.publicPerMinute ${most}`;
     problems.push({ path: ['reference', 'everyMs'], message });
   }
   return problems;
 }
 
-/** Returns the public requests per minute, possibly fractional; books with feeds need none. */
+/** Returns the number of public requests per minute, possibly a fraction. Books with feeds need no requests. */
 export const readsPerMinute = (elsewhere: ExternalReference | null): number =>
   elsewhere === null ? 0 : (60_000 * elsewhere.read.length) / elsewhere.everyMs;
 

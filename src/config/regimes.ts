@@ -1,5 +1,5 @@
 /**
- * Keys of regimes: when the spread widens, and when the bot becomes reduce-only. Without them, neither happens
+ * Keys of regimes: when the spread widens, and when the bot becomes reduce-only. Without these keys, neither happens
  * automatically.
  */
 import { z } from 'zod';

@@ -1,10 +1,10 @@
-/** Renamed YAML keys. The old name is accepted for one version, with a warning that states the new one. */
+/** Renamed YAML keys. Old names are accepted for one version, with a warning that contains the new name. */
 import { strategies } from '../../strategies/index.ts';
 
-/** First version that rejects the old names; its release empties the table. */
+/** First version that rejects the old names. The table must be emptied for its release. */
 export const OLD_KEYS_END = '0.2.0';
 
-/** New last part of a key, by its old path. */
+/** New last part of a key, by the old path of the key. */
 const RENAMED: Readonly<Record<string, string>> = {
   'fairValue.depthImbalance.leanBps': 'bpsPerDeviation',
   'hedge.marginMs': 'quoteLifeMinMs',
@@ -28,7 +28,7 @@ const KEYS: readonly RenamedKey[] = Object.entries(RENAMED).map(([path, key]) =>
 
 /**
  * Returns the value with current key names. `taken`: old names that were used; `twice`: old names that were ignored
- * because the new one exists too.
+ * because the file also has the new name.
  */
 export function withCurrentKeys(given: unknown): {
   readonly value: unknown;
@@ -52,13 +52,13 @@ export function withCurrentKeys(given: unknown): {
   return { value, taken, twice };
 }
 
-/** Whether the strategy has the key; if not, the old name stays an unknown key. */
+/** Whether the strategy has the new key; if not, the old name is reported as an unknown key. */
 function isKnownThere({ now }: RenamedKey, { name }: Section): boolean {
   if (now[0] !== 'strategy' || typeof name !== 'string' || !Object.hasOwn(strategies, name)) return true;
   return Object.hasOwn(strategies[name as keyof typeof strategies].parameters.shape, now[1]!);
 }
 
-/** Returns the path that the file uses for a current path. */
+/** Returns the path as it is in the file, given the current path. */
 export function asWritten(path: Path, taken: readonly RenamedKey[]): Path {
   const under = taken.find(({ now }) => now.every((step, i) => step === path[i]));
   return under === undefined ? path : [...under.old, ...path.slice(under.old.length)];
@@ -73,7 +73,7 @@ export const oldKeysIn = (section: Path): ReadonlyMap<string, string> =>
     ]),
   );
 
-/** Returns the current name of an old one; any other name unchanged. */
+/** Returns the current name of an old name; any other name unchanged. */
 export const nowCalled = (key: string): string => KEYS.find(({ old }) => old.at(-1) === key)?.now.at(-1) ?? key;
 
 type Section = Readonly<Record<string, unknown>>;

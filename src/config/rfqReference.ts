@@ -1,4 +1,4 @@
-/** Keys of RFQ prices as information: the amount to quote, and what the prices bound. */
+/** Keys of RFQ prices as information: the amount to request prices for, and the limits that follow from the prices. */
 import { z } from 'zod';
 import { aboveZero } from '../../strategies/index.ts';
 import { millis } from './values.ts';

@@ -64,7 +64,7 @@ const embedded = z.strictObject({
   market: market.prefault({ kind: 'flow' }).describe('Source of other orders.'),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
   volume30d: decimalText.default('200000000').describe('30-day volume (quote currency), which sets the fee tier.'),
-  port: port.default(0).describe('Port on 127.0.0.1; 0 takes a free one.'),
+  port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
   ...requests,
 });
 
@@ -99,7 +99,7 @@ const halts = z.strictObject({
   messagesPerMinute: perMinute(600).describe('Placements and cancels per minute above which trading halts.'),
 });
 
-/** Name and parameters of a strategy, for every strategy in the index. */
+/** Name and parameters of any strategy in the index. */
 export type StrategyConfig = {
   readonly [K in StrategyName]: z.infer<(typeof strategies)[K]['parameters']> & { readonly name: K };
 }[StrategyName];
@@ -109,7 +109,7 @@ const members = Object.entries(strategies).map(([name, { parameters, summary }])
 );
 const [first, ...others] = members;
 if (first === undefined) throw new Error('strategies/index.ts lists no strategy');
-// The mapped list has lost which parameters belong to which name; the type above has not.
+// The type of the mapped list does not connect names with parameters; StrategyConfig does.
 const strategy = z.discriminatedUnion('name', [first, ...others]) as unknown as z.ZodType<StrategyConfig>;
 
 export const configSchema = z
@@ -176,7 +176,7 @@ export const configSchema = z
           .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
           .default('127.0.0.1')
           .describe('Listen address; use 0.0.0.0 only in containers.'),
-        port: port.default(9_464).describe('Port; 0 takes a free one.'),
+        port: port.default(9_464).describe('Port; 0 selects a free port.'),
         allowedHosts: z
           .array(z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name, like bot.internal'))
           .max(20)
@@ -216,7 +216,7 @@ export const configSchema = z
           .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
           .default('127.0.0.1')
           .describe('Listen address; use a TLS proxy in front.'),
-        port: port.describe('Port; 0 takes a free one.'),
+        port: port.describe('Port; 0 selects a free port.'),
         callbackUrl: address(/^https?:$/, 'https://bot.example.com')
           .optional()
           .meta(ELSEWHERE)

@@ -1,14 +1,15 @@
 /**
- * Key and secret of the exchange, from the environment or a file that it names; never from the YAML, and never printed.
+ * Key and secret of the exchange, from the environment or a file named there. They are never in the YAML, and never
+ * printed.
  */
 
-/** `S`: the caller's wrapper that keeps the secret from being printed. */
+/** Key and secret. `S`: the caller's wrapper that prevents printing of the secret. */
 export type Secrets<S> = { readonly apiKey: string; readonly apiSecret: S };
 
 /**
  * Reads PUNTAS_API_KEY and PUNTAS_API_SECRET, or the files in PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE (as Docker
- * and Kubernetes mount secrets). Both forms of one are an error, because one would be ignored. White space around the
- * text is trimmed. `readFile` throws if the file cannot be read; `conceal` wraps the secret.
+ * and Kubernetes mount secrets). Having both forms of one value is an error, because one would be ignored. Removes
+ * white space around the text. `readFile` throws if the file cannot be read; `conceal` wraps the secret.
  */
 export function readSecrets<S>(
   env: Readonly<Record<string, string | undefined>>,
@@ -24,8 +25,8 @@ export function readSecrets<S>(
 }
 
 /**
- * Reads the last part of the callback path: PUNTAS_WEBHOOK_TOKEN and, during a change, the previous
- * PUNTAS_WEBHOOK_TOKEN_OLD; each may be a file, as above.
+ * Reads the last part of the callback path: PUNTAS_WEBHOOK_TOKEN and, while it is being changed, the previous one in
+ * PUNTAS_WEBHOOK_TOKEN_OLD. Each may also be in a file, as in `readSecrets`.
  */
 export function readWebhookTokens(
   env: Readonly<Record<string, string | undefined>>,
@@ -38,7 +39,7 @@ export function readWebhookTokens(
   const hasOld = env[old] !== undefined || env[`${old}_FILE`] !== undefined;
   const tokens = [name, ...(hasOld ? [old] : [])].map(each => {
     const token = readOne(each, env, readFile, errors);
-    // 22 characters of 64 kinds are 132 bits.
+    // 22 characters of 64 kinds have 132 bits.
     if (token !== null && !/^[A-Za-z0-9_-]{22,128}$/.test(token))
       errors.push(`${each}: expected 22 to 128 random letters, digits, - or _, as from openssl rand -hex 24`);
     return token;
@@ -46,7 +47,10 @@ export function readWebhookTokens(
   return errors.length === 0 ? { ok: true, tokens: tokens.filter(token => token !== null) } : { ok: false, errors };
 }
 
-/** Reads PUNTAS_QUEUE_PASSWORD of the trial queue; `null` if it is not set. It may be a file, as above. */
+/**
+ * Reads PUNTAS_QUEUE_PASSWORD of the trial queue; `null` if not set. The password may also be in a file, as in
+ * `readSecrets`.
+ */
 export function readQueuePassword(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
@@ -59,18 +63,18 @@ export function readQueuePassword(
   return password === null ? { ok: false, errors } : { ok: true, password };
 }
 
-/** Secrets of alerts; `null` for those that the configuration does not need. `S` as above. */
+/** Secrets of alerts; `null` for those that the configuration does not need. `S` as in `Secrets`. */
 export type AlertSecrets<S> = {
   readonly telegramToken: S | null;
-  /** Key that signs posts; `null` for unsigned posts. */
+  /** Key that signs alert webhooks; `null` for unsigned ones. */
   readonly webhookSecret: S | null;
-  /** Address for posts, if the YAML has none. */
+  /** URL of the alert webhook; `null` if it is in the YAML. */
   readonly webhookUrl: S | null;
 };
 
 /**
  * Reads PUNTAS_TELEGRAM_TOKEN, the optional PUNTAS_ALERT_WEBHOOK_SECRET, and PUNTAS_ALERT_WEBHOOK_URL, if `settings`
- * needs them; each may be a file, as above.
+ * needs them. Each may also be in a file, as in `readSecrets`.
  */
 export function readAlertSecrets<S>(
   settings: {
@@ -94,7 +98,11 @@ export function readAlertSecrets<S>(
   const isSigned = env[signed] !== undefined || env[`${signed}_FILE`] !== undefined;
   const secrets = {
     telegramToken: telegram
-      ? read('PUNTAS_TELEGRAM_TOKEN', /^\d{1,20}:[A-Za-z0-9_-]{10,100}$/, 'what @BotFather gives, like 123456:ABC-DEF…')
+      ? read(
+          'PUNTAS_TELEGRAM_TOKEN',
+          /^\d{1,20}:[A-Za-z0-9_-]{10,100}$/,
+          'a token from @BotFather, like 123456:ABC-DEF…',
+        )
       : null,
     webhookSecret: webhook && isSigned ? read(signed, /^.{16,}$/, '16 characters or more: openssl rand -hex 24') : null,
     webhookUrl:
@@ -132,12 +140,12 @@ function readOne(
     }
   }
   if (text === undefined) {
-    errors.push(`${name} is not set: put the value there, or the path of a file that holds it into ${name}_FILE`);
+    errors.push(`${name} is not set; set it to the value, or ${name}_FILE to the path of a file with the value`);
     return null;
   }
   const trimmed = text.trim();
   if (!/^[\x21-\x7e]{1,512}$/.test(trimmed)) {
-    const flaw = trimmed === '' ? 'is empty' : 'holds spaces, line breaks or other characters that no key has';
+    const flaw = trimmed === '' ? 'is empty' : 'contains spaces, line breaks or other characters that no key has';
     errors.push(`${from} ${flaw}`);
     return null;
   }

@@ -1,9 +1,9 @@
-/** Keys known to the schema at a path, found by walking zod's own definition. */
+/** Keys of the schema at a path, from zod's own definition. */
 import { z } from 'zod';
 
 type Path = readonly PropertyKey[];
 
-/** Returns the schema at a path; `null` if there is none. The root value selects among the members of a union. */
+/** Returns the schema at a path; `null` if none. `value`, the root value, selects the member of a union. */
 export function schemaAt(root: z.core.$ZodType, value: unknown, path: Path): z.core.$ZodType | null {
   let schema: z.core.$ZodType | null = choose(root, value);
   let here = value;
@@ -19,7 +19,7 @@ export function schemaAt(root: z.core.$ZodType, value: unknown, path: Path): z.c
   return schema;
 }
 
-/** Returns the keys of an object schema; empty for any other. */
+/** Returns the keys of an object schema; empty for other schemas. */
 export const keysOf = (schema: z.core.$ZodType | null): readonly string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 

@@ -1,12 +1,13 @@
 /**
- * Time at which a running bot applies a changed key: marked in the schema, on a key or a parent. Without a mark, it
+ * Time at which a running bot applies a changed key: marked in the schema, on the key or a parent. A key without a mark
  * needs a restart.
  */
 import { z } from 'zod';
 
 /**
- * `live`: immediately, and quotes stay. `reload`: at a change of runs. `restart`: only at the next start. `elsewhere`:
- * not used by a bot; another command or process reads it at its own start.
+ * Time at which a changed key takes effect. `live`: immediately, and quotes stay. `reload`: at the next change of runs.
+ * `restart`: only at the next start. `elsewhere`: not used by a bot; another command or process reads the key at its
+ * own start.
  */
 export type TakesEffect = 'live' | 'reload' | 'restart' | 'elsewhere';
 
@@ -15,7 +16,7 @@ export const AT_ONCE: Mark = { takesEffect: 'live' };
 export const AT_RELOAD: Mark = { takesEffect: 'reload' };
 export const ELSEWHERE: Mark = { takesEffect: 'elsewhere' };
 
-/** JSON Schema node, as far as it is used here. */
+/** Node of a JSON Schema, with the fields that are used here. */
 type Node = {
   readonly takesEffect?: TakesEffect;
   readonly properties?: Readonly<Record<string, Node>>;
@@ -24,8 +25,8 @@ type Node = {
 };
 
 /**
- * Returns a function for the mark of the key at a path: its own, or the nearest parent's; `restart` without one. The
- * schema is read only once.
+ * Returns a function for the mark of the key at a path: its own mark, or the nearest parent's; `restart` without a
+ * mark. Reads the schema only once.
  */
 export function takesEffectIn(schema: z.ZodType): (path: readonly string[]) => TakesEffect {
   const root = z.toJSONSchema(schema, { io: 'input' }) as Node;

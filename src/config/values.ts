@@ -13,8 +13,8 @@ export const balances = z.record(z.string().regex(/^[a-z0-9]{2,12}$/, 'expected 
 /** Whole milliseconds, both bounds inclusive. */
 export const millis = (from: number, to: number) => z.int().min(from).max(to);
 /**
- * Address whose protocol, with its colon as in `https:`, matches `protocols`. Rejects unencrypted addresses except on
- * this machine, and a user, query, fragment or trailing slash.
+ * URL whose protocol (with colon, as `https:`) matches `protocols`. Rejects unencrypted URLs except to this machine,
+ * and a user, query, fragment or trailing slash.
  */
 export const address = (protocols: RegExp, example: string) =>
   z.string().superRefine((text, context) => {
@@ -22,7 +22,7 @@ export const address = (protocols: RegExp, example: string) =>
       context.addIssue({ code: 'custom', message: refusal(text, protocols, example) });
   });
 export const httpAddress = address(/^https?:$/, 'https://api.example.com');
-/** Base address of the REST interface, without a version, which Puntas selects. */
+/** Base URL of the REST interface. Contains no version, because Puntas selects the version. */
 export const baseAddress = httpAddress.superRefine((text, context) => {
   const [base, version] = [text.replace(/(\/api)?\/v\d+$/, ''), /(?:\/api)?\/v\d+$/.exec(text)?.[0]];
   if (version !== undefined)
@@ -33,7 +33,7 @@ export const addressRange = z
   .refine(isAddressRange, 'expected an address or a range, like 52.15.91.227 or 10.0.0.0/8');
 export const port = z.int().min(0).max(65_535);
 
-/** Whether an address is encrypted or on loopback, without credentials, query, fragment or trailing slash. */
+/** Whether a URL is encrypted or on loopback, without credentials, query, fragment or trailing slash. */
 function isPlainAddress(text: string, protocols: RegExp): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
@@ -47,7 +47,7 @@ function isPlainAddress(text: string, protocols: RegExp): boolean {
   );
 }
 
-/** Returns what is wrong with an address and, if that is clear, what to write instead. */
+/** Returns what is wrong with a URL, and what to write instead if that is clear. */
 function refusal(text: string, protocols: RegExp, example: string): string {
   const expected = `expected an address like ${example}, without user, query or trailing slash`;
   if (!URL.canParse(text)) return expected;

@@ -51,7 +51,7 @@ export * from './hedging/takerOrder.ts';
 export * from './hedging/sweepCost.ts';
 export * from './quoting/nextTier.ts';
 export * from './quoting/rfqReference.ts';
-export * from './engine/whyNot.ts';
+export * from './engine/emptySides.ts';
 export * from './accounting/transactions.ts';
 export * from './ports/transactionEvents.ts';
 export * from './quoting/adverseSelection.ts';

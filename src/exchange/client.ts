@@ -4,7 +4,7 @@ import { account, type AccountEndpoints } from './rest/account.ts';
 import { requestSender, type AskOptions, type ApiEndpoint } from './transport/ask.ts';
 import { conversions, type ConversionEndpoints } from './rest/conversions.ts';
 import { market, type MarketEndpoints } from './rest/market.ts';
-import { transferLists } from './rest/moneyMoved.ts';
+import { transferLists } from './rest/transferLists.ts';
 import { PAGES } from './wire/path.ts';
 import { nonceV2 } from './wire/nonce.ts';
 import { orders, type OrderEndpoints } from './rest/orders.ts';
@@ -12,7 +12,7 @@ import { rfq, type Rfq } from './rest/rfq.ts';
 import type { Credentials } from './wire/sign.ts';
 import { webhooks, type WebhookEndpoints } from './rest/webhooks.ts';
 
-/** Interface that the loop needs, plus one method for each other endpoint. */
+/** Interface that the event loop needs, plus one method for each other endpoint. */
 export type Client = Exchange &
   MarketEndpoints &
   OrderEndpoints &
@@ -35,7 +35,7 @@ export type ClientOptions = Omit<AskOptions, 'apis' | 'signer'> & {
   /** Base endpoints of the other two interfaces. Default: the REST host, without a base path. */
   readonly rfq?: ApiEndpoint;
   readonly webhooks?: ApiEndpoint;
-  /** If omitted, only public endpoints work. */
+  /** API key and secret. If omitted, only public endpoints work. */
   readonly credentials?: Credentials;
   /** Nonces, one source per API key. Default: v2 from the given clock and randomness. */
   readonly nonces?: NonceSource;

@@ -1,4 +1,4 @@
-/** Bitso as a venue: the value in the registry of venues. */
+/** Bitso as a venue, for the registry of venues. */
 import { describeRow, mapOutcome, type Connection, type ExchangeVenue, type VenueClient } from '../core/index.ts';
 import { exchangeClient, type Client } from './client.ts';
 import { conversionDesk } from './rest/desk.ts';

@@ -6,17 +6,16 @@ export type OnFill<O extends Queued> = (order: O, lots: number) => void;
 
 /**
  * Maximum time between two executions of one taker, in ms. In the Bitstamp log of 2015, 114 executions follow another
- * within it; 107 of those have no order created in between.
+ * within that time; for 107 of them, no order was created in between.
  */
 export const SWEEP_MS = 200;
 
 /**
- * One taker order, possibly reported as several executions: one side, close in time, at prices that never improve
- * again.
+ * One taker order, possibly reported as several executions: on one side, close in time, at prices that never improve.
  *
- * The bot's simulated fills replace fills of other orders that the tape reports. The sweep tracks these other orders'
- * remaining lots. The taker trades against them before worse prices, so less of its amount reaches those prices. Orders
- * that came to rest after its first execution do not take part.
+ * The bot's simulated fills replace fills of other orders that the tape reports, so lots of these other orders remain.
+ * The taker trades against them before worse prices, so less of its amount reaches those prices. Orders that came to
+ * rest after the first execution do not take part.
  */
 export class Sweep {
   readonly #window: number;
@@ -27,23 +26,29 @@ export class Sweep {
   /** Prices of remaining lots; `#lots` has the amounts. */
   readonly #places: number[] = [];
   readonly #lots: number[] = [];
-  /** Arrival of those orders, if known. */
+  /** Arrival number of the order of each remaining lot, if known. */
   readonly #born: number[] = [];
   #sum = 0;
-  /** Number of takers so far. */
+  /** Number of taker orders so far. */
   #takers = 0;
 
-  /** `window` is the maximum time between two executions of one taker, in the unit of the rows. With 0, only equal times are one taker. */
+  /**
+   * `window` is the maximum time between two executions of one taker, in the time unit of the rows. If 0, only
+   * executions of equal time are one taker.
+   */
   constructor(window = 0) {
     this.#window = window;
   }
 
-  /** Whether lots remain, so that executions that do not reach the bot's orders must also be reported. */
+  /** Whether lots remain. Executions that do not reach the bot's orders must then also be reported. */
   get isOpen(): boolean {
     return this.#sum > 0;
   }
 
-  /** Starts an execution; call it before each one, whether or not it reaches the bot's orders. `sign` is +1 if it traded against asks. */
+  /**
+   * Starts an execution; call this before each execution, even if it does not reach the bot's orders. `sign` is +1 if
+   * it traded against asks.
+   */
   begin(at: number, sign: 1 | -1, place: number): void {
     const since = at - this.#at;
     const isOn = since === 0 || (since > 0 && since <= this.#window && place * sign >= this.#place * sign);
@@ -56,7 +61,10 @@ export class Sweep {
     this.#forget();
   }
 
-  /** Replaces `begin` by copying another sweep that just began and receives every execution. Remaining lots are not shared. */
+  /**
+   * Replaces `begin`: copies the state of another sweep that has just begun and receives every execution. Remaining
+   * lots are not shared.
+   */
   follow(other: Sweep): void {
     this.#at = other.#at;
     this.#place = other.#place;
@@ -76,12 +84,12 @@ export class Sweep {
     this.#sum = 0;
   }
 
-  /** Time of its first execution. */
+  /** Time of the first execution. */
   get began(): number {
     return this.#startedAt;
   }
 
-  /** Time of its last execution so far. */
+  /** Time of the last execution so far. */
   get lastAt(): number {
     return this.#at;
   }
@@ -99,7 +107,7 @@ export class Sweep {
     return this.#lots.reduce((sum, lots, i) => (this.#places[i] === place ? sum + lots : sum), 0);
   }
 
-  /** Trades at most `most` of the remaining lots at prices better than `place`; returns the amount. */
+  /** Trades at most `most` of the remaining lots at prices better than `place`; returns the traded lots. */
   tradeBetterThan(place: number, most: number): number {
     let left = most;
     for (let i = 0; i < this.#places.length && left > 0; i++) {
@@ -108,7 +116,7 @@ export class Sweep {
     return most - left;
   }
 
-  /** Trades at most `most` of the remaining lots at a price that arrived before `born`; returns the amount. */
+  /** Trades at most `most` of the remaining lots at a price that arrived before `born`; returns the traded lots. */
   at(place: number, most: number, born = Infinity): number {
     if (!(this.#sum > 0)) return 0;
     let left = most;
@@ -119,8 +127,8 @@ export class Sweep {
   }
 
   /**
-   * Records lots of an execution at a price that went to earlier remaining lots or to the bot instead. `born` is the
-   * arrival of the order reported as filled.
+   * Records lots of an execution that traded with earlier remaining lots or the bot instead of the reported order.
+   * `born` is the arrival number of the reported order.
    */
   end(place: number, lots: number, born = 0): void {
     if (!(lots > 0)) return;
@@ -143,8 +151,8 @@ export class Sweep {
 }
 
 /**
- * Rule for simulated fills. `orders` are the bot's on the hit side, best first; they may leave the list only after the
- * call. `sign` is +1 for asks.
+ * Rule for simulated fills. `orders` are the bot's orders on the hit side, best first; they may leave the list only
+ * after the call. `sign` is +1 for asks.
  *
  * `traded`: a taker traded `lots` at `place`, reported by row `row`. `crossed`: `lots` appeared on the other side at
  * `place`, at or beyond the price of at least one order.
@@ -164,16 +172,16 @@ export interface FillRule {
 }
 
 /**
- * Default rule. The bot's orders share an execution's lots, best price and oldest first, after the lots ahead of each.
- * Executions beyond an order's price fill at most their traded amount. A level that crosses an order fills at most its
- * displayed amount.
+ * Default rule. The bot's orders share the lots of an execution, best price and oldest first, after the lots ahead of
+ * each. Executions beyond an order's price fill at most their traded amount. A level that crosses an order fills at
+ * most its displayed amount.
  */
 export function sharedVolume(queue: QueueModel): FillRule {
   return {
     name: 'shared volume',
     traded(orders, sign, place, lots, fill, _row, sweep) {
       let rest = lots;
-      /** Lots ahead at the previous order's price that were already traded. */
+      /** Lots ahead at the previous order's price that have already traded. */
       let met = 0;
       let price = Number.NaN;
       let elsewhere = 0;
@@ -215,7 +223,8 @@ export function sharedVolume(queue: QueueModel): FillRule {
 
 /**
  * Rule for order-by-order data. A taker who traded with an order behind the bot's, or at a worse price, would have
- * traded with the bot's order first. `bornOf` returns the arrival of an event's filled order, on the scale of `joined`.
+ * traded with the bot's order first. `bornOf` returns the arrival number of an event's filled order, comparable with
+ * `joined`.
  */
 export function exactOrders(bornOf: (event: number) => number): FillRule {
   return {
@@ -236,7 +245,7 @@ export function exactOrders(bornOf: (event: number) => number): FillRule {
         rest -= passed;
         if (order.place === place && born < order.joined) {
           order.front = Math.max(0, order.front - passed - rest);
-          // Later orders in the list arrived later, so the same filled order is ahead of them.
+          // The filled order is also ahead of the next orders in the list, which arrived later.
           continue;
         }
         const part = take(order, rest, fill);
@@ -276,7 +285,10 @@ function fillPassed<O extends Queued>(
   }
 }
 
-/** Records lots traded ahead of an order at its price. The level's own change reports all lots of the execution, also those that did not trade ahead. */
+/**
+ * Records lots that traded ahead of an order at its price. The change of the level includes all lots of the execution,
+ * also those that did not trade ahead.
+ */
 function recordTradedAhead(queue: QueueModel, order: Queued, met: number, lots: number): void {
   queue.traded(order, met);
   if (met < lots) order.traded += lots - met;
@@ -297,7 +309,7 @@ function crossing<O extends Queued>(
   }
 }
 
-/** Fills whole lots, up to the remaining amount; returns the filled amount. */
+/** Fills complete lots, up to the remaining amount; returns the filled lots. */
 function take<O extends Queued>(order: O, available: number, fill: OnFill<O>): number {
   const lots = Math.min(order.left, Math.floor(available));
   if (!(lots > 0)) return 0;

@@ -1,28 +1,34 @@
-/** Queue models: estimates of the lots of others ahead of the bot's order, from events at its price. */
+/** Queue models: estimates of the lots of other traders ahead of the bot's order, from events at its price. */
 
-/** The bot's order as the models see it; they update its mutable fields. */
+/** The bot's order in a queue model, which updates the mutable fields. */
 export type Queued = {
-  /** Its price, in whole ticks from any fixed start. */
+  /** Price, in complete ticks from any fixed start. */
   readonly place: number;
   left: number;
-  /** Estimated lots of others ahead of it. */
+  /** Estimated lots of other traders ahead of the order. */
   front: number;
-  /** Lots traded at its price since the level last changed; that change includes them again. */
+  /** Lots traded at the order's price since the last change of the level; the next change includes these lots again. */
   traded: number;
-  /** First event not yet in the queue that it joined. */
+  /** Number of the first event after the order joined the queue. */
   readonly joined: number;
-  /** Time at which it came to rest, on the clock of the executions. */
+  /** Time at which the order came to rest, on the clock of the executions. */
   readonly restedAt: number;
 };
 
 export interface QueueModel {
   readonly name: string;
-  /** Initializes an order in a visible queue. Later, a negative front means that an execution at its price has reached the order. */
+  /**
+   * Initializes an order in a visible queue of `displayed` lots. Later, a negative front means that an execution at its
+   * price has reached the order.
+   */
   joined(order: Queued, displayed: number): void;
-  /** Initializes an order in a queue that the recording does not show, or shows only with its next snapshot; `guess` is its likely size. */
+  /**
+   * Initializes an order in a queue that the recording does not show, or shows only in its next snapshot; `guess` is
+   * its likely length in lots.
+   */
   joinedUnseen(order: Queued, guess: number): void;
   traded(order: Queued, lots: number): void;
-  /** Applies a change of the order's price level from `before` to `after`, in row `row`. */
+  /** Applies a change of the order's price level from `before` to `after` lots, in row `row`. */
   changed(order: Queued, before: number, after: number, row: number): void;
 }
 
@@ -37,7 +43,7 @@ export function riskAverse(): QueueModel {
   return {
     name: 'risk-averse',
     joined: joinQueue,
-    // Infinite until seen, so that fewer levels or rarer snapshots never increase fills.
+    // Infinite until the queue is seen, so that fewer levels or rarer snapshots never increase fills.
     joinedUnseen: order => joinQueue(order, Infinity),
     traded,
     changed(order, _before, after) {
@@ -83,9 +89,9 @@ function shared(name: string, behind: Behind): QueueModel {
       }
       const front = order.front;
       const back = before - front;
-      // A front slightly below zero means none ahead, and must not enter a power.
+      // A front slightly below zero means no lots ahead, and must not enter a power.
       const share = behind(Math.max(0, front), Math.max(0, back));
-      // With nothing ahead and behind, there is nothing to split.
+      // With no lots ahead and behind, there is nothing to split.
       if (!(share >= 0)) order.front = after;
       else order.front = Math.min(front - (1 - share) * shrunk + Math.min(back - share * shrunk, 0), after);
     },

@@ -1,6 +1,6 @@
-/** Bodies of HTTP answers, limited in bytes. The signal of the request limits their time. */
+/** Bodies of HTTP answers, limited in bytes. Their time is limited by the signal of the request. */
 
-/** Returns the text of a body. Rejects with a one-clause message above `bytesMax` bytes, without reading further. */
+/** Returns the text of a body. Above `bytesMax` bytes, rejects with a one-clause message, without reading further. */
 export async function readBody(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,16 +1,16 @@
 /**
- * Connections of a server, in a bounded pool for each role, so that idle connections cannot block probes, and other
- * roles cannot block operators.
+ * Connections of a server, in a bounded pool for each role. Idle connections cannot block probes, and other roles
+ * cannot block operators.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Pool, type PoolLimits } from './pool.ts';
 import { senderOf } from './sender.ts';
 
-/** Role of the caller. A connection is anonymous until one of its requests has a session. */
+/** Role of the client. A connection is anonymous until one of its requests has a session. */
 export type CallerRole = 'anonymous' | 'viewer' | 'operator';
 
-/** Limits of each role's pool. A role without limits has no pool, and its connections stay anonymous. */
+/** Limits of each role's pool. A role without limits has no pool; its connections remain anonymous. */
 export type ConnectionLimits = { readonly anonymous: PoolLimits } & Partial<Record<CallerRole, PoolLimits>>;
 
 export class Connections {
@@ -20,7 +20,7 @@ export class Connections {
   readonly #isProxy: (address: string) => boolean;
 
   /**
-   * Tracks new connections of `server`. `isProxy`: whether many callers share an address, which then has no limit of
+   * Tracks new connections of `server`. `isProxy`: whether many clients share an address, which then has no limit of
    * its own.
    */
   constructor(server: Server, limits: ConnectionLimits, isProxy: (address: string) => boolean = () => false) {
@@ -36,7 +36,7 @@ export class Connections {
       this.#count(socket, 1);
       response.once('close', () => this.#count(socket, -1));
     });
-    // From here on, the connection belongs to the stream.
+    // After the upgrade, the live stream uses the connection.
     server.on('upgrade', ({ socket }: IncomingMessage) => this.#count(socket, 1));
   }
 

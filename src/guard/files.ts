@@ -1,19 +1,18 @@
 /**
- * Reads of regular files, limited in bytes. A pipe, device or directory is rejected immediately, without waiting for
- * it.
+ * Reads of regular files, limited in bytes. Rejects a pipe, device or directory immediately, without waiting for data.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /** Maximum bytes of keys, latches, mailboxes and other small files. */
 export const SMALL_FILE = 65_536;
-/** Maximum bytes of configurations, sources and other texts written by people. */
+/** Maximum bytes of configurations, source files and other handwritten text. */
 export const TEXT_FILE = 1_048_576;
-/** Maximum bytes of the program's own assets, and of lists that grow. */
+/** Maximum bytes of the program's own assets, and of growing lists. */
 export const LARGE_FILE = 67_108_864;
 
 /**
- * Returns the text of a regular file. Throws as `openSync` does. If it is not a regular file or has more than
- * `bytesMax` bytes, throws a one-clause message, also as `code`.
+ * Returns the text of a regular file. Throws as `openSync` does. For other kinds of files and above `bytesMax` bytes,
+ * throws a one-clause message, also as `code`.
  */
 export function readRegularFile(path: string | URL, bytesMax: number): string {
   const fd = openRegularFile(path);
@@ -53,5 +52,5 @@ export function readOpenFile(fd: number, bytesMax: number): string {
   }
 }
 
-/** `code` repeats the clause, because messages about unreadable files show the code. */
+/** Returns an error whose `code` repeats the clause, because messages about unreadable files show the code. */
 const unreadable = (clause: string): Error => Object.assign(new Error(clause), { code: clause });

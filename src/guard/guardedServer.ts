@@ -7,30 +7,32 @@ import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { Connections, type ConnectionLimits } from './connections.ts';
 
 export type GuardOptions = {
-  /** First word of its error messages, such as `metrics`. */
+  /** First word of the server's error messages, such as `metrics`. */
   readonly what: string;
   readonly host: string;
   /** Port; 0 selects a free port. */
   readonly port: number;
   /**
-   * Remedies if the port is in use, if this user may not use it, and if the address does not belong to this machine.
+   * Remedies if the port is in use, if this user may not use the port, and if the address does not belong to this
+   * machine.
    */
   readonly remedies: { readonly taken: string; readonly forbidden: string; readonly elsewhere: string };
-  /** Additional host names that requests may use, without port; null for any name. */
+  /** Additional host names that requests may use, without port; `null` for any name. */
   readonly allowedHosts: readonly string[] | null;
-  /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Routes that accept a POST; null if the routes answer every request themselves, whatever its method and path. */
+  /** Routes that accept a POST; `null` if the routes answer every request themselves, with any method and path. */
   readonly posted: readonly string[] | null;
   readonly connections: ConnectionLimits;
   /** Proxies with a trusted X-Forwarded-For. */
   readonly proxies?: readonly string[];
   readonly isProxy?: (address: string) => boolean;
   readonly bodyMax: number;
-  /** Maximum ms from the first byte of a request to the end of its headers, then to the end of its body. */
+  /**
+   * Maximum ms from the first byte of a request to the end of its headers; `requestWithinMs`: to the end of its body.
+   */
   readonly headersWithinMs: number;
   readonly requestWithinMs: number;
-  /** Maximum ms that a connection may stay open without another request. */
+  /** Maximum ms that a connection may be idle before it is closed. */
   readonly idleMax: number;
 };
 
@@ -38,7 +40,7 @@ export type GuardOptions = {
 const SILENT_MAX_MS = 60_000;
 
 export class GuardedServer {
-  /** Accepts routes until it listens. */
+  /** Fastify instance that accepts routes until `listen`. */
   readonly routes: FastifyInstance;
   readonly connections: Connections;
   readonly #options: GuardOptions;
@@ -63,7 +65,7 @@ export class GuardedServer {
     this.#guard();
   }
 
-  /** Rejects with a one-line message if the port is not available. */
+  /** Starts to listen. Rejects with a one-line message if the port is unavailable. */
   async listen(): Promise<void> {
     const { host, port } = this.#options;
     try {
@@ -74,13 +76,13 @@ export class GuardedServer {
     }
   }
 
-  /** Base address, with the actual port. */
+  /** Base URL, with the actual port. */
   get url(): string {
     const { host } = this.#options;
     return `http://${host.includes(':') ? `[${host}]` : host}:${this.port}`;
   }
 
-  /** Actual port; 0 before it listens. */
+  /** Actual port; 0 before `listen`. */
   get port(): number {
     const address = this.routes.server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
@@ -91,8 +93,8 @@ export class GuardedServer {
   }
 
   /**
-   * Sets headers on every answer. Rejects unexpected host names with 421, which stops DNS rebinding. Allows POST on
-   * `posted` routes, otherwise only GET and HEAD.
+   * Sets headers on every answer. Rejects unexpected host names with 421, which prevents DNS rebinding. Allows POST on
+   * `posted` routes; otherwise only GET and HEAD.
    */
   #guard(): void {
     const { allowedHosts, headers, posted } = this.#options;
@@ -117,8 +119,8 @@ export const textAnswer = (reply: FastifyReply, code: number, text: string): Fas
   reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`);
 
 /**
- * Returns a check of host names. On a wildcard address it accepts any IP address, such as from a container's probe; DNS
- * rebinding needs a name.
+ * Returns a check of host names. On a wildcard address it accepts any IP address, as in a container's probe, because
+ * DNS rebinding needs a name.
  */
 function hostNameCheck(host: string, allowed: readonly string[]): (name: string) => boolean {
   const names = new Set(['localhost', '127.0.0.1', '::1', host, ...allowed].map(name => name.toLowerCase()));
@@ -126,7 +128,7 @@ function hostNameCheck(host: string, allowed: readonly string[]): (name: string)
   return name => names.has(name) || (isEverywhere && isIP(name) !== 0);
 }
 
-/** Returns the name in a Host header, without port and brackets. */
+/** Returns the host name in a Host header, without port and brackets. */
 function hostName(header: string): string {
   const [, bracketed, bare] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(header) ?? [];
   return bracketed ?? bare ?? '';
@@ -145,6 +147,6 @@ function listenProblem(error: unknown, { what, host, port, remedies }: GuardOpti
   if (code === 'EADDRINUSE') return `${what}: port ${where} is taken by another process: ${remedies.taken}`;
   if (code === 'EACCES') return `${what}: this user may not listen on ${where}: ${remedies.forbidden}`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${what}: ${host} is no address of this machine: ${remedies.elsewhere}`;
+    return `${what}: ${host} is not an address of this machine: ${remedies.elsewhere}`;
   return `${what}: cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}`;
 }

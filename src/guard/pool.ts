@@ -1,16 +1,15 @@
 /**
- * Bounded set of connections or streams of callers. A new member replaces the longest idle member of the sender with
- * the most members.
+ * Bounded set of connections or streams. A new member replaces the longest idle member of the sender with the most
+ * members.
  */
 
 type Member = { readonly sender: string; readonly close: () => void; isBusy: boolean };
 
 export type PoolLimits = {
-  /** Maximum number of members. */
   readonly all: number;
   /** Maximum number of members of one sender. If omitted, a sender can use all slots that no other sender needs. */
   readonly sender?: number;
-  /** Whether a busy member keeps its slot, so that a new one is rejected instead. */
+  /** Whether a busy member keeps its slot, so that a new member is rejected instead. */
   readonly keepsBusy?: boolean;
 };
 
@@ -29,7 +28,7 @@ export class Pool<Key> {
   }
 
   /**
-   * Adds a member, and closes another if the pool is full. `isShared`: many callers share the sender, which has no
+   * Adds a member, and closes another if the pool is full. `isShared`: many clients share the sender, which then has no
    * limit of its own. Returns false, without effect, if every other member is busy and keeps its slot.
    */
   add(key: Key, sender: string, close: () => void, isShared = false): boolean {
@@ -42,7 +41,7 @@ export class Pool<Key> {
     return true;
   }
 
-  /** Marks a member as busy or idle. It becomes the most recently active. */
+  /** Marks a member as busy or idle, and as the most recently active. */
   mark(key: Key, isBusy: boolean): void {
     const member = this.#members.get(key);
     if (member === undefined) return;
@@ -60,8 +59,8 @@ export class Pool<Key> {
   }
 
   /**
-   * Closes a member of the sender, or of any sender if null: the longest idle, else the longest busy. Returns false if
-   * there is none.
+   * Closes a member of the sender, or of any sender if `null`: the longest idle member, otherwise the longest busy one.
+   * Returns false if none.
    */
   #makeRoom(sender: string | null): boolean {
     let found: Key | undefined;
@@ -78,7 +77,7 @@ export class Pool<Key> {
     return true;
   }
 
-  /** Returns the sender with the most members; `own` wins ties. */
+  /** Returns the sender with the most members; if equal, `own`. */
   #largest(own: string): string {
     let [found, most] = [own, this.#held.get(own) ?? 0];
     for (const [sender, held] of this.#held) if (held > most) [found, most] = [sender, held];

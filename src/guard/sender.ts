@@ -1,9 +1,8 @@
-/** Sender behind a connection's address, as limits count it. */
+/** Sender behind an address, as limits count it. */
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns the address, or for IPv6 its /64 network, because a program with one address of a network can use all of
- * them.
+ * Returns the address; for IPv6 its /64 network, because a program with one address of a network can use all of them.
  */
 export function senderOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');

@@ -1,9 +1,9 @@
-/** Last lines of a growing file. Each read parses only new bytes, and the bytes and lines kept are bounded. */
+/** Last lines of a growing file. Each read parses only new bytes; the number of kept bytes and lines is bounded. */
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openRegularFile } from './files.ts';
 
 export type TailLimits = {
-  /** Maximum bytes per read. If more are new, only the last ones are read. A longer line is skipped. */
+  /** Maximum bytes per read. If more bytes are new, only the last ones are read. A longer line is skipped. */
   readonly bytes: number;
   /** Maximum number of lines kept. */
   readonly lines: number;
@@ -18,14 +18,14 @@ export class TailedLines<Line> {
   #at = 0;
   #inode = -1;
 
-  /** `parse` is called once for each complete line; it returns null to skip the line. */
+  /** `parse` is called once for each complete line; it returns `null` to skip the line. */
   constructor(file: string, limits: TailLimits, parse: (line: string) => Line | null) {
     this.#file = file;
     this.#limits = limits;
     this.#parse = parse;
   }
 
-  /** Returns the last lines, oldest first, or none if the file does not exist. Throws if the file cannot be read. */
+  /** Returns the last lines, oldest first; none if the file does not exist. Throws if the file cannot be read. */
   read(): readonly Line[] {
     let fd: number;
     try {
@@ -50,8 +50,8 @@ export class TailedLines<Line> {
     const isCut = from > this.#at;
     const bytes = Buffer.alloc(size - from);
     const read = readSync(fd, bytes, 0, bytes.length, from);
-    // A complete line ends with a line feed. The bytes after the last one are read again, unless they are too long for
-    // a line.
+    // A complete line ends with a line feed. Bytes after the last line feed are read again, unless they are too long
+    // for a line.
     const end = bytes.subarray(0, read).lastIndexOf(10);
     if (end < 0) {
       if (read >= this.#limits.bytes) this.#at = size;
@@ -59,7 +59,7 @@ export class TailedLines<Line> {
     }
     this.#at = from + end + 1;
     const lines = bytes.toString('utf8', 0, end).split('\n');
-    // The first line is cut off at its start.
+    // The first line lacks its start.
     for (const line of isCut ? lines.slice(1) : lines) {
       const parsed = this.#parse(line);
       if (parsed !== null) this.#kept.push(parsed);

@@ -2,10 +2,10 @@
 import type { Conversion, Millis, Money } from '../core/index.ts';
 
 /**
- * Returns the outcome that the balances show, or null if they show none or contradict each other.
+ * Returns the outcome that the balances show; `null` if they show none or contradict each other.
  *
- * `differences` is reported balances minus the ledger, which does not contain the conversion. Its two currencies are
- * independent evidence: if another transfer hides one, the other still counts.
+ * `differences` is reported balances minus the ledger, which does not contain the conversion. The balances of its two
+ * currencies are independent evidence: if another transfer hides the conversion in one balance, the other still counts.
  */
 export function outcomeFromBalances(
   { give, get }: Conversion,
@@ -20,11 +20,11 @@ export function outcomeFromBalances(
   return given === null || got === null || given === got ? (given ?? got) : null;
 }
 
-/** Duration of a constant verdict. One read may fall between two halves of an event; several do not. */
+/** Time for which a verdict has been constant. A single read may see only half of an event; several reads do not. */
 export class StableVerdict {
   #current: { readonly word: string; readonly since: Millis } | null = null;
 
-  /** Returns for how long this verdict has been the only one, up to a read at `at`. */
+  /** Returns for how long all verdicts up to a read at `at` have been equal to this one. */
   heldFor(word: string, at: Millis): Millis {
     if (this.#current?.word !== word) this.#current = { word, since: at };
     return at - this.#current.since;

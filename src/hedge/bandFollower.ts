@@ -11,19 +11,22 @@ import {
   type RouteOption,
 } from '../core/index.ts';
 
-/** Inputs: measured initial values, and the operator's risk. */
+/** Inputs: measured initial values, and the operator's risk tolerance. */
 export type BandModel = {
   /** Size of one order, in the base currency. */
   readonly order: Money;
   /** Maximum inventory, in orders. */
   readonly ordersMax: number;
-  /** Risk tolerance, in the quote currency: a standard deviation of this size costs as much as a certain loss of it. Gamma is 2 / risk. */
+  /**
+   * Risk tolerance, in the quote currency: a standard deviation of this size costs as much as a certain loss of this
+   * size. Gamma is 2 / risk.
+   */
   readonly risk: number;
   /** Standard deviation of the price over an hour. */
   readonly volatilityBps: number;
-  /** Fills per minute on one side at zero inventory, in whole orders. */
+  /** Fills per minute on one side at zero inventory, counted in complete orders. */
   readonly fillsPerMinute: number;
-  /** k of the arrivals A e^(-k d). */
+  /** Decay of the arrivals A e^(-k d): k per bps. */
   readonly decayPerBps: number;
 };
 
@@ -31,14 +34,17 @@ const MEMORY_MS = 7_200_000;
 const SAMPLE_MS = 10_000;
 /** Weight of the initial values, in seconds of observation. */
 const PRIOR_S = MEMORY_MS / 2_000;
-/** Factor that limits an estimate: between the initial value divided by it and multiplied by it. */
+/** Maximum factor between an estimate and its initial value, in both directions. */
 const ESTIMATE_FACTOR_MAX = 4;
-/** Time after which a known cost expires. It is then halved, so that smaller inventory triggers a new request. */
+/**
+ * Time after which a known cost expires. It is then halved, so that smaller inventory triggers a new request for
+ * prices.
+ */
 const COST_FRESH_MS = 600_000;
-/** Minimum relative change of an input for a new solution. */
+/** Minimum relative change of an input for which the band is computed again. */
 const CHANGE_MIN = 0.01;
 
-/** Inputs of a comparison; `amount` is the part of the inventory to hedge. */
+/** Inputs of a comparison of routes; `amount` is the part of the inventory to hedge. */
 type RouteComparison = {
   readonly at: Millis;
   readonly mid: Money;
@@ -53,7 +59,10 @@ export class BandFollower {
   readonly #model: BandModel;
   readonly #costMaxBps: number;
   readonly #volatility: EwmaVolatility;
-  /** Fading counts: orders filled on both sides, and seconds of observation. `#at` is the time of the last update. */
+  /**
+   * Orders filled on both sides, fading over time; `#seconds` is the time of observation, fading too. `#at` is the time
+   * of the last update.
+   */
   #filled = 0;
   #seconds = 0;
   #at = Number.NaN;
@@ -88,13 +97,13 @@ export class BandFollower {
     const { orders } = this.#bandAt(at, mid);
     const { order, ordersMax } = this.#model;
     const residual = money(order * BigInt(orders));
-    // Halfway to the next order, so that partial fills trigger no hedge.
+    // Halfway to the next order, so that a partial fill triggers no hedge.
     return { residual, band: orders < ordersMax ? money(residual + order / 2n) : EVERYTHING };
   }
 
   /**
-   * Returns the cost of keeping the last `amount` of an inventory until quotes or a later hedge reduce it, in bps. Call
-   * it after `rules`.
+   * Returns the cost, in bps, of keeping the last `amount` of an inventory until quotes or a later hedge reduce it.
+   * Call this after `rules`.
    */
   waitBps(inventory: Money, amount: Money): number {
     const { order } = this.#model;
@@ -109,7 +118,7 @@ export class BandFollower {
 
   /**
    * Decides with bands for the current route costs; `by` compares the routes under given rules. If the inventory is
-   * inside the new band after all, nothing is hedged; the next check uses the new cost.
+   * inside the new band, nothing is hedged, and the next check uses the new cost.
    */
   weighed(
     { at, mid, inventory, amount, ways }: RouteComparison,

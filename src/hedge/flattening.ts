@@ -1,4 +1,4 @@
-/** The operator's flatten request, as the hedger handles it: detection of a new one, its rules, and its end. */
+/** Operator's flatten request in the hedger: detection of a new request, its rules, and its end. */
 import { money, moneyOfValue, textOfMoney, type HedgeRules } from '../core/index.ts';
 import type { HedgerOptions } from './setup.ts';
 import type { HedgeView } from './view.ts';
@@ -19,7 +19,6 @@ export class Flattening {
     this.#options = options;
   }
 
-  /** Current request; null if there is none. */
   get request() {
     return this.#options.flatten?.asked() ?? null;
   }
@@ -29,7 +28,7 @@ export class Flattening {
     return { band: NOTHING, residual: NOTHING };
   }
 
-  /** Returns true once per request. */
+  /** Returns true once for each new request. */
   isNew(): boolean {
     const id = this.request?.id ?? null;
     const before = this.#seen;
@@ -38,8 +37,8 @@ export class Flattening {
   }
 
   /**
-   * Returns true if no order of this book could close the remaining inventory at the worst accepted price. Then it also
-   * ends the request and logs the reason.
+   * Returns true if no order of this book could close the remaining inventory at the worst accepted price. Then ends
+   * the request and logs the reason.
    */
   isDone({ inventory, instrument, mid }: HedgeView): boolean {
     const { flatten, pair, run, setup } = this.#options;
@@ -49,7 +48,8 @@ export class Flattening {
       size / instrument.lotMoney >= BigInt(instrument.amountMin) &&
       worth >= moneyOfValue(instrument, instrument.valueMin);
     if (isOrder) return false;
-    const rest = size === 0n ? '' : `, but for ${textOfMoney(inventory)} ${pair.major}, less than the smallest order`;
+    const rest =
+      size === 0n ? '' : `, except for ${textOfMoney(inventory)} ${pair.major}, less than the smallest order`;
     const why = `inventory is at its target${rest}`;
     if (flatten?.done(why) === true) run.log.info({}, `flatten: ${why}`);
     return true;

@@ -25,19 +25,19 @@ import {
   describeHedge,
   comparisonRows,
   type HedgeRow,
-} from './row.ts';
-import { HedgeRows } from './rows.ts';
+} from './hedgeText.ts';
+import { HedgeRows } from './hedgeHistory.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
 import { remainingBudget, roomMoney, hedgeableAmount } from './sizes.ts';
-import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from './takenOrder.ts';
-import { bookRoute, requestRoutes, type ExecutableRoute } from './ways.ts';
+import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from './takerOrderOutcome.ts';
+import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
 
 /** Maximum time that a taker order waits for the bot's own quotes to be canceled. */
 const TAKE_WITHIN_MS = 15_000;
-/** Minimum time between two checks triggered by notifications. */
+/** Minimum time between two checks that notifications trigger. */
 const SOON_EVERY_MS = 1_000;
 const SECOND_LEG_EVERY_MS = 5_000;
-/** Default if the configuration no longer has routes. */
+/** Maximum wait for a second leg if the configuration no longer has routes. */
 const SECOND_LEG_WAIT_MS = 600_000;
 
 export class Hedger {
@@ -46,7 +46,7 @@ export class Hedger {
   readonly #run: HedgeRun;
   readonly #offers: Offers;
   readonly #rows: HedgeRows;
-  /** Null if the band is configured, not computed. */
+  /** Computed band; `null` if the band is configured. */
   readonly #band: BandFollower | null;
   #takes = 0;
   /** Latest state of the open hedge's taker order. */
@@ -74,12 +74,12 @@ export class Hedger {
     return this.#setup.everyMs;
   }
 
-  /** Stored with the ledger, in one transaction. */
+  /** Hedges to store, in one transaction with the ledger. */
   get rows(): readonly HedgeRow[] {
     return this.#rows.list;
   }
 
-  /** Restores hedges of an earlier run, which may still execute. Call it before anything is quoted. */
+  /** Restores hedges of an earlier run, which may still execute. Call this before the bot quotes. */
   restore(): void {
     this.#rows.restore(this.#waitMs);
     for (const row of this.#rows.list) {
@@ -88,7 +88,7 @@ export class Hedger {
     }
   }
 
-  /** Checks the open hedge, or whether a new one is needed. Does nothing while another check runs. */
+  /** Checks the open hedge, or whether a new hedge is needed. Does nothing while another check runs. */
   async turn(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -105,14 +105,14 @@ export class Hedger {
     }
   }
 
-  /** Applies engine news: tracks the taker order of the open hedge, which the next check uses. */
+  /** Applies engine news. Records the state of the open hedge's taker order for the next check. */
   onNews(news: EngineNews): void {
     if (news.kind === 'fill' && news.fill.maker) this.#band?.fill(this.#run.time(), news.fill.major);
     const order = takenOrderFromNews(news);
     if (order !== null && order.id === this.#rows.open?.offer?.id) this.#order = order;
   }
 
-  /** Polls an open conversion now, because a notification reported a change. At most once per second. */
+  /** Polls an open conversion immediately, because a notification reported a change. At most once per second. */
   async pollSoon(): Promise<void> {
     const now = this.#run.clock.elapsed();
     if (now - this.#soonAt < SOON_EVERY_MS || !this.#rows.isMoving) return;
@@ -131,7 +131,7 @@ export class Hedger {
 
   /**
    * Ends a hedge that no look-up can settle, with the operator's statement; books the offered amounts. Returns `busy`
-   * during a check or while it may be on its way, `not open` if it ended or can be looked up.
+   * during a check or while the hedge may still be in flight, `not open` if it ended or can be looked up.
    */
   settleAs(id: string, as: 'executed' | 'failed', why: string): 'settled' | 'busy' | 'not open' {
     if (this.#rows.list.some(row => row.id === id && row.why === why && isOver(row))) return 'settled';
@@ -143,7 +143,10 @@ export class Hedger {
     return this.#statement === null ? 'settled' : 'busy';
   }
 
-  /** Applies the operator's statement between checks, only once nothing is on its way. A hedge that may still execute has not failed. */
+  /**
+   * Applies the operator's statement between checks, once no request is in flight. A hedge that may still execute has
+   * not failed.
+   */
   #takeWord(): void {
     const { open } = this.#rows;
     if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isPast(open)) return;
@@ -170,16 +173,15 @@ export class Hedger {
     if (wanted === 0n) return;
     const amount = hedgeableAmount(before, wanted);
     this.#restUntil = clock.elapsed() + pauseMs;
-    if (amount === 0n)
-      return log.info({}, 'hedge: everything that should leave is locked or reserved by our own orders');
+    if (amount === 0n) return log.info({}, 'hedge: the amount to hedge is locked or reserved by orders of the bot');
     const { left, budgetName, ...spent } = remainingBudget(this.#rows.list, rules, flatten, time());
     this.#rows.begin(amount, spent);
     const asked = clock.elapsed();
     const ways = await requestRoutes(this.#offers, this.#setup, instrument, amount, before.mid);
-    // Compares offers with the current book, or not at all.
+    // Requires the current book, with which offers are compared.
     const seen = this.#options.view();
     const { mid } = seen;
-    if (seen.refusal !== null) return this.#fail(`the book is not to go by: ${seen.refusal}`);
+    if (seen.refusal !== null) return this.#fail(`the book cannot be used: ${seen.refusal}`);
     ways.push(bookRoute(this.#setup, orderPrefix !== undefined, seen, amount));
     const outs = ways.map(({ out }) => out);
     const by = (other: Partial<typeof rules>) =>
@@ -191,26 +193,27 @@ export class Hedger {
     const row = this.#rows.change({ state: 'quoted', ...known });
     log.info(
       { id: row.id, weighed },
-      `hedge: ${textOfMoney(amount)} ${instrument.major} should leave: ${hedgeComparisonText(weighed)}`,
+      `hedge: ${textOfMoney(amount)} ${instrument.major} to hedge: ${hedgeComparisonText(weighed)}`,
     );
     const taken = ways.find(({ out }) => out.way === decision.taken);
     if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
-    else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('flatten was taken back');
+    else if (flatten !== null && this.#flattening.request?.id !== flatten.id) this.#fail('the flatten request ended');
     else if (taken.by === 'take') this.#take(taken, decision.costMax);
     else {
       const offer = taken.by === 'route' ? taken.route.first : taken.offer;
       const major = moneyOf(amount > 0n ? taken.out.give.amount : taken.out.get.amount);
       const costMax = taken.by === 'route' ? routeCostMax(major, mid, rules, left) : decision.costMax;
       const route = taken.by === 'route' ? { route: routeRecord(taken.route, amount, mid, costMax) } : {};
-      // The engine may have decided on new orders since the row changed.
+      // The engine may have approved orders since the row changed.
       const room = roomMoney(this.#options.view(), amount > 0n ? 'sell' : 'buy');
-      if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs) this.#fail('the offer would expire on its way');
+      if (clock.elapsed() - asked > offer.lifeMs - quoteLifeMinMs)
+        this.#fail('the offer would expire before its acceptance arrives');
       else if (major > room) this.#fail('orders of ours took its room meanwhile');
       else await this.#accept(offer, { ...route, costMax: textOfMoney(costMax) });
     }
   }
 
-  /** Ends a hedge that was never accepted. */
+  /** Ends a hedge whose offer was never accepted. */
   #fail(why: string): void {
     this.#rows.change({ state: 'failed', why });
   }
@@ -231,23 +234,23 @@ export class Hedger {
     this.#tell('in flight', conversionOf(row));
     if (row.route?.leg === 1) this.#plan(row);
     if (!this.#options.persist() || !this.#options.mayAct()) {
-      this.#undone(row, 'it could not be written to disk, or trading was stopped');
+      this.#undone(row, 'the hedge could not be written to disk, or trading was stopped');
       return;
     }
     const outcome = await desk.accept({ way, id });
     if (outcome.kind === 'done') this.#rows.change({ state: 'executing', conversionId: outcome.value.conversionId });
-    // The only possible earlier execution is by this same request.
+    // Only this request itself can have executed the quote before.
     else if (outcome.kind === 'unknown' || outcome.meaning === 'executed before') {
       this.#rows.change({ state: 'unknown', why: outcome.kind === 'unknown' ? outcome.reason : outcome.code });
       log.warn(
         { id: row.id },
-        `hedge ${row.id}: no usable answer, it counts both ways until it is found or cannot be any more`,
+        `hedge ${row.id}: outcome unknown; both outcomes count until the exchange reports the hedge or can no longer execute it`,
       );
     } else this.#undone(row, `refused: ${outcome.code} ${outcome.message}`);
     this.#options.persist();
   }
 
-  /** Starts a taker order. Its intent becomes durable with this row, before it is sent. */
+  /** Starts a taker order. The order's intent becomes durable with this row, before the order is sent. */
   #take({ take, out }: Extract<ExecutableRoute, { by: 'take' }>, costMax: Money): void {
     const { kept, persist, mayAct } = this.#options;
     const { time, step } = this.#run;
@@ -255,7 +258,7 @@ export class Hedger {
     const offer = { way: 'book', id, give: out.give, get: out.get, lifeMs: TAKE_WITHIN_MS } as const;
     this.#rows.change({ state: 'accepted', offer, acceptedAt: time(), costMax: textOfMoney(costMax) });
     if (!persist() || !mayAct()) {
-      this.#end('failed', 'it could not be written to disk, or trading was stopped');
+      this.#end('failed', 'the hedge could not be written to disk, or trading was stopped');
       return;
     }
     this.#order = { id, state: 'waiting' };
@@ -276,7 +279,7 @@ export class Hedger {
       if (found !== null) this.#hear(row, found);
       else if (offer.way === 'conversion') this.#askBalances(row, outcome.kind === 'done');
       else if (outcome.kind === 'done' && this.#isPast(row))
-        this.#undone(row, 'it is in no list of conversions, and its offer has expired');
+        this.#undone(row, 'no list of conversions contains the hedge, and its offer has expired');
     }
   }
 
@@ -284,11 +287,11 @@ export class Hedger {
     if (status === 'pending') {
       if (row.offer?.way === 'rfq' && row.conversionId !== id)
         this.#rows.change({ state: 'executing', conversionId: id });
-    } else if (status === 'failed') this.#undone(row, 'the exchange could not carry it out');
+    } else if (status === 'failed') this.#undone(row, 'the exchange could not execute it');
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }
 
-  /** Applies the state of the taker order to the hedge. */
+  /** Applies the state of the taker order to its hedge. */
   #lookAtOrder(row: HedgeRow): void {
     const seen = takerOrderOutcome(row, this.#order);
     if (seen === null) return;
@@ -297,18 +300,21 @@ export class Hedger {
     else if (row.state !== seen.state) this.#rows.change({ state: seen.state });
   }
 
-  /** Settles by balances, constant for the settle time. If they show nothing, the exchange's answer that no conversion exists counts. */
+  /**
+   * Settles a hedge by balances that are constant for the trade report delay. If they show nothing, the exchange's
+   * answer that no conversion exists counts.
+   */
   #askBalances(row: HedgeRow, isNowhere: boolean): void {
     const { at: readAt, differences } = this.#options.view().balances;
     const verdict = outcomeFromBalances(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
-    // Between a fill and the next read they show nothing; only a contrary verdict restarts the time.
+    // Between a fill and the next read, balances show nothing; only a different verdict restarts the time.
     if (verdict === null || !this.#isPast(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
-    if (verdict === 'completed') this.#done(row, 'the balances say so');
-    else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances say so');
+    if (verdict === 'completed') this.#done(row, 'the balances show it');
+    else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances show it');
   }
 
-  /** Whether its offer has expired, every pending request has arrived, and the record is available. */
+  /** Whether the offer has expired, every pending request must have arrived, and its record must be available. */
   #isPast({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = this.#setup;
     return at - (acceptedAt ?? Infinity) >= Math.max(requestDelayMaxMs, offer?.lifeMs ?? 0) + tradeReportDelayMaxMs;
@@ -332,7 +338,9 @@ export class Hedger {
     this.#options.persist();
   }
 
-  /** Handles certain non-execution: the hedge failed, or a route continues to wait between its legs. */
+  /**
+   * Handles a hedge or leg that was certainly not executed: the hedge failed, or a route still waits between its legs.
+   */
   #undone(row: HedgeRow, why: string): void {
     if (row.route?.leg !== 2) {
       const end = { phase: 'failed', conversion: conversionOf(row) } as const;
@@ -340,19 +348,19 @@ export class Hedger {
       return;
     }
     this.#plan(this.#rows.change({ state: 'between', why: `second leg: ${why}` }));
-    this.#run.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not carried out: ${why}`);
+    this.#run.log.warn({ id: row.id, why }, `hedge ${row.id}: the second leg was not executed: ${why}`);
     this.#options.persist();
   }
 
-  /** Requests the second leg of a route until it is within the limits of the whole route or its time is over. */
+  /** Requests the second leg of a route, until its price is within the limits of the route or its time has passed. */
   async #goOn(row: HedgeRow): Promise<void> {
     const { clock, log, time } = this.#run;
     const { route } = row;
     if (route === undefined) throw new Error(`hedge ${row.id} is no route`);
     if (!(time() < (route.until ?? Infinity))) {
-      const lies = `${route.holds} ${route.via}, counted for ${route.worth} ${this.#options.pair.minor}`;
-      this.#end('stranded', `no second leg within its limits was had in time: ${lies}, lie between its legs`);
-      log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}: convert them by hand`);
+      const lies = `${route.holds} ${route.via}, valued at ${route.worth} ${this.#options.pair.minor}`;
+      this.#end('stranded', `no second leg within the limits was available in time: ${lies}, remain between the legs`);
+      log.warn({ id: row.id }, `hedge ${row.id} stopped between its legs: ${lies}; convert them manually`);
       return;
     }
     this.#restUntil = clock.elapsed() + SECOND_LEG_EVERY_MS;
@@ -362,12 +370,12 @@ export class Hedger {
     const isLate = typeof offer === 'object' && clock.elapsed() - asked > offer.lifeMs - this.#setup.quoteLifeMinMs;
     const isDear = typeof offer === 'object' && moneyOf(offer.get.amount) < moneyOf(route.least);
     if (typeof offer === 'object' && !isLate && !isDear) return this.#accept(offer, { route: { ...route, leg: 2 } });
-    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire on its way' : `it brings less than ${route.least} ${get.currency}`}`;
+    const why = `second leg: ${typeof offer === 'string' ? offer : isLate ? 'the offer would expire before its acceptance arrives' : `it returns less than ${route.least} ${get.currency}`}`;
     if (row.why !== why) log.info({ id: row.id }, `hedge ${row.id} waits between its legs: ${why}`);
     if (row.why !== why) this.#rows.change({ why });
   }
 
-  /** Changes the row before notifying, so that a concurrent write has both or neither. */
+  /** Ends a hedge. Changes the row before notifying, so that a concurrent write includes both or neither. */
   #end(
     state: 'completed' | 'failed' | 'stranded',
     why: string | null,
@@ -375,7 +383,7 @@ export class Hedger {
   ): void {
     const row = this.#rows.change({ state, why });
     if (end) this.#tell(end.phase, end.conversion);
-    // The planned leg is now executed, or is dropped.
+    // The planned leg was executed or is dropped.
     if (row.route && state !== 'completed') this.#tell('failed', plannedSecondLeg(row, this.#options.pair));
     this.#run.log.info({ id: row.id, why }, describeHedge(row, end?.conversion));
     this.#options.persist();

@@ -1,6 +1,6 @@
 /** Public interface of the hedger for other layers. */
 export { Offers } from './offers.ts';
-export { bookRoute } from './ways.ts';
+export { bookRoute } from './pricedRoutes.ts';
 export type { BandModel } from './bandFollower.ts';
 export { Hedger } from './hedger.ts';
 export type { FlattenRequest, HedgerOptions, HedgeSetup } from './setup.ts';
@@ -8,5 +8,5 @@ export { hedgeViewOf } from './view.ts';
 export type { HedgeView } from './view.ts';
 export type { HedgeLog } from './log.ts';
 export { outcomeFromBalances } from './balanceEvidence.ts';
-export { conversionOf, hedgeComparisonText, isOver, mayStillExecute } from './row.ts';
-export type { HedgeRow } from './row.ts';
+export { conversionOf, hedgeComparisonText, isOver, mayStillExecute } from './hedgeText.ts';
+export type { HedgeRow } from './hedgeText.ts';

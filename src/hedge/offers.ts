@@ -1,4 +1,4 @@
-/** Conversion offers in amounts that the pair allows and the desk can confirm. */
+/** Conversion offers, in amounts that the currency pair allows and the desk can confirm. */
 import {
   money,
   moneyOf,
@@ -14,11 +14,11 @@ import {
 
 const PAIRS_EVERY_MS = 3_600_000;
 
-/** Requested conversion, with one of its two amounts. */
+/** Requested conversion, with one of its two amounts given. */
 export type OfferRequest = {
   readonly from: string;
   readonly to: string;
-  /** Leg with the given amount. */
+  /** Leg whose amount is given. */
   readonly fixed: 'give' | 'get';
   readonly size: Money;
 };
@@ -33,7 +33,10 @@ export class Offers {
     this.#clock = clock;
   }
 
-  /** Returns a confirmable offer for the amount, or for as much as possible, in steps of `unit`. Otherwise returns the reason. */
+  /**
+   * Returns a confirmable offer for the amount, or for as much of it as possible, in steps of `unit`. Otherwise returns
+   * the reason.
+   */
   async request(way: ConversionWay, wish: OfferRequest, unit: Money): Promise<ConversionOffer | string> {
     const first = await this.#ask(way, wish, floorTo(wish.size, unit));
     if (typeof first === 'string' || first.canConfirm) return first;
@@ -43,13 +46,13 @@ export class Offers {
     return typeof second === 'string' || second.canConfirm ? second : TOO_MUCH;
   }
 
-  /** Does the same as `of` with an RFQ quote of a listed pair, in its decimals. */
+  /** Requests an offer as `request` does: an RFQ quote of a listed pair, in the pair's decimals. */
   async rfq(wish: OfferRequest): Promise<ConversionOffer | string> {
     const unit = await this.unit(wish);
     return typeof unit === 'string' ? unit : this.request('rfq', wish, unit);
   }
 
-  /** Returns the smallest step of the fixed amount, or the reason why there is none. */
+  /** Returns the smallest step of the given amount, or the reason why there is none. */
   async unit({ from, to, fixed }: Omit<OfferRequest, 'size'>): Promise<Money | string> {
     const now = this.#clock.elapsed();
     if (this.#pairs === null || now - this.#pairs.at > PAIRS_EVERY_MS) {
@@ -63,7 +66,7 @@ export class Offers {
   }
 
   async #ask(way: ConversionWay, { from, to, fixed }: OfferRequest, size: Money): Promise<ConversionOffer | string> {
-    if (size <= 0n) return 'it is less than can be converted';
+    if (size <= 0n) return 'the amount is less than can be converted';
     const text = textOfMoney(size);
     const outcome = await this.#desk.offer(way, { from, to, ...(fixed === 'give' ? { give: text } : { get: text }) });
     if (outcome.kind === 'done') return outcome.value;
@@ -71,9 +74,9 @@ export class Offers {
   }
 }
 
-const TOO_MUCH = 'it is more than can be confirmed';
+const TOO_MUCH = 'the amount is more than can be confirmed';
 
-/** Returns the confirmable amount in the currency of the request; the exchange reports it in either currency. */
+/** Returns the confirmable amount in the currency of the request. The exchange reports it in either currency. */
 function confirmableAmount(
   { most, give, get }: ConversionOffer,
   { from, to, fixed, size }: OfferRequest,
@@ -83,11 +86,11 @@ function confirmableAmount(
   if (most.currency === (fixed === 'give' ? from : to)) return sum;
   const other = moneyOf(fixed === 'give' ? get.amount : give.amount);
   if (most.currency !== (fixed === 'give' ? to : from) || !(other > 0n)) return null;
-  // Minus a thousandth, because the next offer may have another price.
+  // Minus a thousandth, because the price of the next offer may differ.
   return money((size * sum * 999n) / (other * 1_000n));
 }
 
 /** Rounds down to whole steps of `unit`; both in 10^-18. Only for sums of 0 or more. Throws RangeError if `unit` is 0. */
 export const floorTo = (sum: Money, unit: Money): Money => money(sum - (sum % unit));
-/** Does the same as `floorTo`, rounding up. */
+/** Rounds up as `floorTo` rounds down. */
 export const ceilTo = (sum: Money, unit: Money): Money => floorTo(money(sum + unit - 1n), unit);

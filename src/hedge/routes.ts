@@ -1,4 +1,4 @@
-/** Routes through a third currency: two quotes in sequence, holding that currency in between. */
+/** Routes through a third currency: two quotes in sequence, with that currency held in between. */
 import {
   hedgeCostMax,
   money,
@@ -20,24 +20,24 @@ export type RouteRules = {
   /** Currencies allowed between two legs. */
   readonly via: readonly string[];
   /**
-   * Possible loss of the second leg during the first, in basis points of the hedged amount. Added to a route's price
-   * when routes are compared.
+   * Possible loss of the second leg while the first is executed, in basis points of the hedged amount. Added to a
+   * route's price in the comparison.
    */
   readonly riskBps: number;
-  /** Maximum wait for a second leg within the limits. */
+  /** Maximum wait for a second leg whose price is within the limits. */
   readonly waitMs: Millis;
 };
 
-/** First leg, the only firm one, and the current price of the whole route. */
+/** First leg, which alone is firm, and the current price of the complete route. */
 export type RouteOffer = {
   readonly via: string;
   readonly first: ConversionOffer;
   readonly out: PricedRoute;
-  /** Proceeds of the first leg. */
+  /** Proceeds of the first leg, in the third currency. */
   readonly holds: Money;
 };
 
-/** Prices a route for `amount` (positive: sold); returns the reason if there is none. */
+/** Prices a route for `amount` (positive: sold). Returns the reason if the route has no price. */
 export async function requestRoute(
   offers: Offers,
   { major, minor }: Instrument,
@@ -92,10 +92,10 @@ async function legsToBuy(
   if (typeof unit === 'string') return `first leg: ${unit}`;
   const first = await offers.rfq({ from: minor, to: via, fixed: 'get', size: ceilTo(needs, unit) });
   if (typeof first === 'string') return `first leg: ${first}`;
-  return moneyOf(first.get.amount) < needs ? 'first leg: it is more than can be confirmed' : [first, second];
+  return moneyOf(first.get.amount) < needs ? 'first leg: the amount is more than can be confirmed' : [first, second];
 }
 
-/** Requests an offer for the complete holding of the third currency; returns the reason if there is none. */
+/** Requests an offer for the complete holding of the third currency. Returns the reason if there is no offer. */
 export async function requestSecondLeg(
   offers: Offers,
   via: string,
@@ -107,12 +107,12 @@ export async function requestSecondLeg(
   if (typeof unit === 'string') return unit;
   const offer = await offers.request('rfq', wish, unit);
   if (typeof offer === 'string') return offer;
-  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'it is more than can be confirmed' : offer;
+  return moneyOf(offer.give.amount) < floorTo(holds, unit) ? 'the amount is more than can be confirmed' : offer;
 }
 
 /**
- * Returns the route's record. The first leg's proceeds are valued at the current second offer (sold), or at the amount
- * paid (bought). The minimum of the second leg keeps the whole route within `costMax`.
+ * Returns the route's record. Values the first leg's proceeds at the current second offer (sold), or at the amount paid
+ * (bought). The minimum of the second leg keeps the complete route within `costMax`.
  */
 export function routeRecord({ via, holds, out }: RouteOffer, amount: Money, mid: Money, costMax: Money): HedgeRoute {
   const [give, get] = [moneyOf(out.give.amount), moneyOf(out.get.amount)];
@@ -134,7 +134,7 @@ export function routeCostMax(major: Money, mid: Money, rules: HedgeRules, dayLef
   return dayLeft !== null && dayLeft < limit ? dayLeft : limit;
 }
 
-/** Returns the future second leg in its worst case; it is not requested yet. */
+/** Returns the second leg of a route in its worst case, before it is requested. */
 export function plannedSecondLeg(
   { id, amount, route }: HedgeRow,
   { major, minor }: Pick<Instrument, 'major' | 'minor'>,
@@ -149,7 +149,7 @@ export function plannedSecondLeg(
   };
 }
 
-/** Returns the conversion id of the second leg: two legs are two conversions. */
+/** Returns the conversion id of the second leg, because each leg is its own conversion. */
 export const secondId = (id: string): string => `${id}~2`;
 
 const ONE = 10n ** 18n;

@@ -1,4 +1,4 @@
-/** Setup of a hedger: routes, rules, times, and its access to the bot. */
+/** Setup of a hedger: routes, rules, times, and access to the bot. */
 import type {
   Clock,
   ConversionDesk,
@@ -18,18 +18,21 @@ import type { HedgeView } from './view.ts';
 /** Settings from the configuration. */
 export type HedgeSetup = {
   readonly desk: ConversionDesk;
-  /** `book` means a taker order. */
+  /** Allowed venues of hedges; `book` means a taker order. */
   readonly venues: readonly (ConversionWay | 'book')[];
   readonly rules: HedgeRules;
   /** Model that replaces band and residual of `rules`. */
   readonly bandModel?: BandModel | undefined;
   readonly routes?: RouteRules | undefined;
-  /** Time between two inventory checks, and pause after one without result. */
+  /** Time between two checks of the inventory, and pause after a check without result. */
   readonly everyMs: Millis;
   readonly pauseMs: Millis;
   /** Minimum remaining life of an offer at its acceptance. */
   readonly quoteLifeMinMs: Millis;
-  /** Maximum delay of a request that may still be executed, and of a trade record. */
+  /**
+   * Maximum time after which a delayed request may still be executed; `tradeReportDelayMaxMs` is the maximum delay of a
+   * trade record.
+   */
   readonly requestDelayMaxMs: Millis;
   readonly tradeReportDelayMaxMs: Millis;
 };
@@ -42,12 +45,12 @@ export type HedgeRun = {
   readonly step: (event: EngineEvent) => void;
 };
 
-/** State of earlier runs, and id prefixes for this one. */
+/** Hedges of earlier runs, and id prefixes for this run. */
 export type RestoredHedges = {
   readonly rows: readonly HedgeRow[];
   /** Prefix of hedge ids in this run. */
   readonly prefix: string;
-  /** Prefix of taker orders' origin ids, never used before. If absent, the book is not a route. */
+  /** Prefix of taker orders' origin ids, never used before. If absent, the book is no route. */
   readonly orderPrefix?: string;
 };
 
@@ -55,24 +58,24 @@ export type HedgerOptions = {
   readonly setup: HedgeSetup;
   readonly run: HedgeRun;
   readonly kept: RestoredHedges;
-  /** Currencies of the book; constant. */
+  /** Base and quote currency of the book. */
   readonly pair: Pick<Instrument, 'major' | 'minor'>;
-  /** Creates a new view: one per check, and again after every wait. */
+  /** Returns a new view of the bot: one per check, and again after every wait. */
   readonly view: () => HedgeView;
-  /** Makes the ledger and the hedges durable. Returns false if the disk fails. */
+  /** Makes the ledger and the hedges durable. Returns false if the disk accepts no write. */
   readonly persist: () => boolean;
-  /** Returns false after a stop, a halt, or a latch. */
+  /** Returns whether the hedger may execute hedges: false after a stop, a halt, or a latch. */
   readonly mayAct: () => boolean;
   readonly flatten?: FlattenRequest;
 };
 
-/** The operator's request to close all inventory, regardless of the band. */
+/** Operator's request to close all inventory, even inside the band. */
 export type FlattenRequest = {
-  /** Returns the request's id and its maximum total cost in the quote currency; null if there is none. */
+  /** Returns the request's id and its maximum total cost in the quote currency; `null` if none. */
   readonly asked: () => { readonly id: string; readonly costMax: Money } | null;
   /**
-   * Ends the request: inventory is at its target, or closer than the smallest order. Returns false if that could not be
-   * stored; the hedger then retries.
+   * Ends the request, once inventory is at its target or differs by less than the smallest order. Returns false if that
+   * could not be stored; the hedger then retries.
    */
   readonly done: (why: string) => boolean;
 };

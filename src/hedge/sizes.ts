@@ -1,4 +1,4 @@
-/** Amount that can be hedged now, and possible cost of hedges per day or per flatten request. */
+/** Amount that can be hedged now, and possible cost of the hedges of a day or a flatten request. */
 import {
   money,
   moneyOf,
@@ -11,7 +11,10 @@ import {
 } from '../core/index.ts';
 import type { HedgeView } from './view.ts';
 
-/** Limits `wanted` (positive: sold) to what is not locked in the bot's orders and fits the position limit in the worst case. */
+/**
+ * Limits `wanted` (positive: sold) to the amount that is not locked in the bot's orders and keeps the worst-case
+ * position within its limit.
+ */
 export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
   const sells = wanted > 0n;
   const side = sells ? 'sell' : 'buy';
@@ -22,25 +25,33 @@ export function hedgeableAmount(view: HedgeView, wanted: Money): Money {
   return money(size > 0n ? (sells ? size : -size) : 0n);
 }
 
-/** Returns the amount by which the worst case of a side may still grow, in the base currency. */
+/** Returns the base currency by which the worst-case position of a side may still grow. */
 export const roomMoney = ({ sides, instrument }: HedgeView, side: Side): bigint =>
   BigInt(sides[side].room) * instrument.lotMoney;
 
-/** Returns the maximum cost of hedges on the UTC day of `at`, in the quote currency. Each row stores that of earlier ones. */
+/**
+ * Returns the maximum cost of hedges on the UTC day of `at`, in the quote currency. Each row stores the cost of the
+ * day's earlier hedges.
+ */
 export function spentOnDay(rows: readonly HedgeRow[], at: Millis): Money {
   const last = rows.at(-1);
   if (last === undefined || dayNumber(last.at) !== dayNumber(at)) return money(0n);
   return money(moneyOf(last.dayCost ?? '0') + ownCost(last));
 }
 
-/** Returns the maximum cost of a flatten request's hedges, in the quote currency. The last row stores that of earlier ones. */
+/**
+ * Returns the maximum cost of a flatten request's hedges, in the quote currency. The last row stores the cost of the
+ * earlier hedges.
+ */
 export function spentOnFlatten(rows: readonly HedgeRow[], id: string): Money {
   const last = rows.findLast(({ flatten }) => flatten?.id === id);
   if (last === undefined) return money(0n);
   return money(moneyOf(last.flatten?.cost ?? '0') + ownCost(last));
 }
 
-/** Returns the remaining hedge budget (null for no limit), the name of the limit, and the cost fields of the next row. */
+/**
+ * Returns the remaining hedge budget (`null` for no limit), the name of the limit, and the cost fields of the next row.
+ */
 export function remainingBudget(
   rows: readonly HedgeRow[],
   { costDayMax }: Pick<HedgeRules, 'costDayMax'>,

@@ -14,21 +14,21 @@ import {
   type Snapshot,
 } from '../core/index.ts';
 
-/** Money is in 10^-18. */
+/** View of the bot; money is in 10^-18. */
 export type HedgeView = {
   readonly instrument: Instrument;
   /** Rate of the bot's taker orders, in 10^-8. */
   readonly takerRate: number;
   readonly limits: RiskLimits | null;
-  /** Reason why nothing is quoted, from the last decision or the current data. If null, the book is usable. */
+  /** Reason why the bot does not quote, from the last decision or the current data. If `null`, the book is usable. */
   readonly refusal: RiskRefusal | null;
-  /** Whether balances equaled the ledger since the start and since the last resume. */
+  /** Whether balances have equaled the ledger since the start and since the last resume. */
   readonly isReconciled: boolean;
-  /** Base currency beyond its target; negative if below it. */
+  /** Base currency beyond the target; negative if below it. */
   readonly inventory: Money;
   /** Mid price of one unit of the base currency, from the book without the bot's orders. */
   readonly mid: Money;
-  /** Levels of the same book. */
+  /** Levels of the book from which `mid` was computed. */
   readonly depth: Readonly<Depth>;
   readonly sides: Readonly<Record<Side, SideRoom>>;
   readonly balances: BalancesSeen;
@@ -37,23 +37,23 @@ export type HedgeView = {
 /** Capacity for hedging on one side. */
 export type SideRoom = {
   /**
-   * Funds to give (base currency when sold, quote when bought) that no order of the bot may still use. Negative if
-   * orders need more than there is.
+   * Funds to give (base currency when sold, quote currency when bought) that no order of the bot may still use.
+   * Negative if orders need more than the balance.
    */
   readonly free: Money;
-  /** Lots by which the worst case may still grow, if every possibly live order fills; never negative. */
+  /** Lots by which the position may still grow, if every possibly live order fills; never negative. */
   readonly room: number;
 };
 
-/** Latest balance read against the ledger. */
+/** Latest balance read, compared with the ledger. */
 export type BalancesSeen = {
   /** Start of the read, in engine time. */
   readonly at: Millis;
-  /** Reported minus ledger, for currencies with a difference. */
+  /** Reported minus ledger, for currencies that differ. */
   readonly differences: readonly { readonly currency: string; readonly difference: Money }[];
 };
 
-/** Data of the driver that the engine lacks. */
+/** Data of the driver that the engine does not have. */
 type DriverData = Pick<HedgeView, 'instrument' | 'takerRate'> & { readonly balancesAt: Millis };
 
 /** Creates the view at `at`, in engine time. */
@@ -74,7 +74,7 @@ export function hedgeViewOf(
     instrument,
     takerRate,
     limits: riskContext.limits,
-    // The last decision may be outdated: a book that lost a side has no mid price.
+    // The last decision may be outdated: if a side of the book is empty now, there is no mid price.
     refusal: snapshot.quoting ?? quotingRefusal(riskContext),
     isReconciled: engine.account.isReconciled,
     inventory: snapshot.booked.inventory,

@@ -4,7 +4,7 @@ import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 
 const AGAIN_MS = 60_000;
-/** Time without any answer after which the exchange counts as unreachable; single answers get lost. */
+/** Time without any answer after which the exchange counts as unreachable, because single answers get lost. */
 const UNREACHABLE_MS = 2_000;
 /** Maximum number of distinct kinds of failure. */
 const KINDS_MAX = 100;
@@ -14,7 +14,7 @@ export class ConnectivityLog {
   readonly #clock: Clock;
   /** Start of the time without answers; `null` while the exchange answers. */
   #since: { readonly elapsed: Millis; readonly wall: Millis } | null = null;
-  /** Time when that was last logged; `null` if it was not. */
+  /** Time when the outage was last logged; `null` if it was not. */
   #saidAt: Millis | null = null;
   readonly #kinds = new Map<string, { at: Millis; untold: number }>();
 
@@ -37,7 +37,7 @@ export class ConnectivityLog {
     const isAnswer = failed.kind === 'refused' && failed.status !== undefined;
     if (isAnswer) {
       this.answered();
-      this.say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was refused: ${failed.message}`);
+      this.say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was rejected: ${failed.message}`);
     } else if (failed.kind === 'refused' && failed.code !== 'not-sent') {
       this.say(`${what} ${failed.code}`, { what, code: failed.code }, `${what} was not sent: ${failed.message}`);
     } else this.#unanswered(what, failed.kind === 'unknown' ? failed.reason : failed.message);
@@ -64,7 +64,7 @@ export class ConnectivityLog {
     if (this.#saidAt === null) this.say(kind, known, text);
   }
 
-  /** Logs a line; repeats within a minute are only counted. */
+  /** Logs a line; counts repeats within a minute instead of logging them. */
   say(kind: string, known: object, text: string, level: 'warn' | 'error' = 'warn'): void {
     const now = this.#clock.elapsed();
     const before = this.#kinds.get(kind);

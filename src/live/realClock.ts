@@ -2,15 +2,16 @@
 import type { Clock, Millis } from '../core/index.ts';
 
 /**
- * Returns a clock that runs at `speed` times real time from now. `start` sets its initial wall time, such as that of a
- * tape.
+ * Returns a clock that starts now and runs at `speed` times real time. `start` sets its initial wall time, such as that
+ * of a tape.
  */
 export function realClock(speed = 1, start?: Millis): Clock {
   const origin = performance.now();
   const elapsed = () => (performance.now() - origin) * speed;
   const epoch = start ?? Date.now();
   return {
-    // At normal speed, the wall clock is the machine's, so that its steps are visible; when accelerated, it is derived.
+    // At normal speed the wall clock is the machine's, so that changes of the machine's clock are visible. At other
+    // speeds it follows from the elapsed time.
     now: speed === 1 && start === undefined ? () => Date.now() : () => Math.floor(epoch + elapsed()),
     elapsed,
     after: (ms, call) => {

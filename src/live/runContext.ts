@@ -4,9 +4,9 @@ import type { Log } from './log.ts';
 
 export type RunContext = {
   readonly clock: Clock;
-  /** Engine time: wall time that never goes back. */
+  /** Returns the engine's time: wall time that never goes back. */
   readonly time: () => Millis;
   readonly log: Log;
-  /** Feeds an event to the engine, records it, and executes the resulting commands. */
+  /** Gives an event to the engine, records the event, and executes the resulting commands. */
   readonly step: (event: EngineEvent) => void;
 };

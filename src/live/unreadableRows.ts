@@ -1,4 +1,4 @@
-/** Unreadable rows, and whether they concern the bot. */
+/** Unreadable rows, and whether they are about the bot. */
 import {
   describeRow,
   pairOrNull,
@@ -11,23 +11,23 @@ import {
 import type { Log } from './log.ts';
 import type { Failed } from './failed.ts';
 
-/** `possibly`: the row has no id that identifies it. */
+/** Whether a row is about the bot. `possibly`: the row has no id that decides. */
 export type Concern = 'yes' | 'no' | 'possibly';
 
-/** Identification of the bot's orders. */
+/** Data that identifies the bot's orders. */
 export type OwnOrders = {
   readonly book: string;
   /** Prefix of the bot's origin ids, without its dash. */
   readonly instance: string;
-  /** Whether an oid belongs to an order of the bot; absent if no oid is known. */
+  /** Returns whether an oid belongs to an order of the bot; absent if no oid is known. */
   readonly ownsOid?: (oid: string) => Concern;
-  /** Oid of the bot's order by its origin id; `null` if unknown. */
+  /** Returns the oid of the bot's order with an origin id; `null` if unknown. */
   readonly oidOf?: (originId: string) => string | null;
 };
 
 /**
  * Whether a row of a list of orders is an order of the bot. A row in the bot's book that lacks one of its two ids is
- * `possibly` one: the oid of an order with a lost answer is unknown.
+ * `possibly` one, because the oid of an order is unknown if its answer was lost.
  */
 export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrders): Concern {
   if (originId?.startsWith(`${own.instance}-`) === true) return 'yes';
@@ -38,7 +38,7 @@ export function isOwnOrder({ book, oid, originId }: UnreadableRow, own: OwnOrder
   return originId === null ? byOid : 'possibly';
 }
 
-/** Splits off rows that contradict what the bot knows of its orders; they count as unreadable. */
+/** Splits off rows that contradict the known orders of the bot; they count as unreadable. */
 export function withoutContradictions<
   T extends { readonly oid: string; readonly originId?: string; readonly book: string },
 >(
@@ -56,7 +56,7 @@ export function withoutContradictions<
 }
 
 /**
- * Returns a trade as an unreadable row if its fee currency is neither of its book nor of the account; otherwise `null`.
+ * Returns a trade as an unreadable row if its fee currency belongs neither to its book nor to the account, or `null`.
  */
 export function strangeFee(trade: OwnTrade, { hasCurrency }: Pick<RowJudgment, 'hasCurrency'>): UnreadableRow | null {
   const { book, feeCurrency, tid, oid, originId = null } = trade;
@@ -73,26 +73,26 @@ export function isAboutCurrency({ currencies, book }: UnreadableRow, own: readon
   return about.some(currency => own.includes(currency)) ? 'yes' : 'no';
 }
 
-/** Returns the failure of a list because of this row. */
+/** Returns the failure of a list that this row causes. */
 export const failedBy = (list: string, row: UnreadableRow): Failed => ({
   kind: 'unknown',
   reason: `${list}: ${describeRow(row)}`,
 });
 
-/** Returns the unreadable rows of a list; none if there was no answer. */
+/** Returns the unreadable rows of a list; empty if there was no answer. */
 export const unreadableOf = (outcome: Outcome<unknown>): readonly UnreadableRow[] =>
   outcome.kind === 'done' ? (outcome.unreadable ?? []) : [];
 
-/** Whether this oid is of an order that may live; `possibly` while one of them has no oid yet. */
+/** Whether this oid is of an order that may be live; `possibly` while such an order has no oid yet. */
 function ownsOid(live: readonly Order[], oid: string): Concern {
   if (live.some(order => order.oid === oid)) return 'yes';
   return live.some(order => order.oid === null) ? 'possibly' : 'no';
 }
 
-/** Number of remembered rows with a warning. */
+/** Maximum number of remembered rows that were warned about. */
 const WARNED_MAX = 200;
 
-/** Warnings about omitted rows, once per row regardless of its position. */
+/** Warnings about omitted rows: one per row, regardless of its position in the list. */
 class RowWarnings {
   readonly #log: Log;
   readonly #warned = new Set<string>();
@@ -110,11 +110,11 @@ class RowWarnings {
   };
 }
 
-/** Rules for unreadable rows and their reports. */
+/** Rules for judging unreadable rows, and the report of omitted rows. */
 export type RowJudgment = Omit<OwnOrders, 'book'> & {
-  /** Whether the ledger has none of a currency; the exchange need not list it then. */
+  /** Returns whether the ledger has none of a currency, so that the exchange need not list it. */
   readonly isZero?: (currency: string) => boolean;
-  /** Whether the account may have a currency; absent if unknown. */
+  /** Returns whether the account may have a currency; absent if unknown. */
   readonly hasCurrency?: (currency: string) => boolean;
   /** Called for each omitted row, at every read. */
   readonly onLeftOut: (text: string) => void;

@@ -1,18 +1,23 @@
-/** Offset of the exchange's clock, from the fastest message of a connection, and the delay of every other message. */
+/**
+ * Offset of the exchange's clock, from the fastest message of a connection, and the extra delay of each other message.
+ */
 import type { Millis } from '../core/index.ts';
 
 export class ClockOffset {
   #minimum = Infinity;
-  /** Value of the previous connection. */
+  /** Offset of the previous connection. */
   #before = Infinity;
 
-  /** Records a message with exchange time `sentAt`, received at local time `now`. Returns its delay beyond the fastest so far. */
+  /**
+   * Records a message with exchange time `sentAt`, received at local time `now`. Returns its delay beyond that of the
+   * fastest message so far.
+   */
   recordMessage(now: Millis, sentAt: Millis): Millis {
     this.#minimum = Math.min(this.#minimum, now - sentAt);
     return now - sentAt - this.#minimum;
   }
 
-  /** Starts a new connection, which may have another delay; clocks also drift. */
+  /** Starts a new connection, whose delay may differ; clocks also drift. */
   reset(): void {
     if (this.#minimum < Infinity) this.#before = this.#minimum;
     this.#minimum = Infinity;
@@ -23,7 +28,10 @@ export class ClockOffset {
     return theirs + this.#known;
   }
 
-  /** Converts local time to exchange time, early by the delay of the fastest message; null before the first message. */
+  /**
+   * Converts local time to exchange time, too early by the delay of the fastest message; `null` before the first
+   * message.
+   */
   theirs(ours: Millis): Millis | null {
     return this.#known < Infinity ? ours - this.#known : null;
   }

@@ -16,7 +16,7 @@ import {
 
 export type PolledLevel = readonly [Side, Price, Amount];
 
-/** Writes a book as summed levels. Returns the reason if nothing was written, otherwise `null`. */
+/** Writes a book into `into` as summed levels. Returns why it wrote nothing; `null` if it wrote the book. */
 export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into: OrderBook): string | null {
   const levels = levelsOf(snapshot, instrument);
   if (typeof levels === 'string') return levels;
@@ -26,8 +26,8 @@ export function writeLevels(snapshot: BookSnapshot, instrument: Instrument, into
 }
 
 /**
- * Returns each price level once, best first. Uncountable amounts are capped, unreadable amounts count as one lot, and
- * an ask above every tick is omitted.
+ * Returns each price level once, best first. Limits uncountable amounts, counts unreadable amounts as one lot, and
+ * omits an ask above the largest tick.
  *
  * If a price is damaged within the depth that decisions use, returns the reason as text.
  */
@@ -56,7 +56,7 @@ export function levelsOf(snapshot: BookSnapshot, instrument: Instrument): readon
 
 type UnusedBook = Extract<Outcome<never>, { readonly kind: 'refused' }>;
 
-/** Returns the read outcome of a book that is not used. */
+/** Returns the outcome of a read whose book is not used. */
 export const unusedBook = (message: string): UnusedBook => ({
   kind: 'refused',
   code: 'passed over',

@@ -1,8 +1,11 @@
-/** Public trades of a book, each once and in numeric order: from the stream if it is up, otherwise and for gaps from REST pages. */
+/**
+ * Public trades of a book, each once and in numeric order: from the stream while it is up; otherwise, and for gaps,
+ * from REST pages.
+ */
 import { describeRow, type Exchange, type PublicTrade, type StreamTrade } from '../core/index.ts';
 
 /**
- * Source of a trade. `page`: read over REST. `early`: from the stream, before the gap was closed. `live`: just
+ * Source of a trade. `page`: read over REST. `early`: received from the stream before the gap was closed. `live`: just
  * received, with no earlier trade missing.
  */
 export type TradeWay = 'page' | 'early' | 'live';
@@ -10,34 +13,33 @@ export type TradeWay = 'page' | 'early' | 'live';
 /** Receiver of the trades. */
 export type TradeListener = {
   readonly trade: (trade: PublicTrade | StreamTrade, way: TradeWay) => void;
-  /** Page reads start: every trade until now is reported before `closed`. */
+  /** Called when reads of pages start: every trade until this call is reported before `closed`. */
   readonly opened?: () => void;
-  /** A row of a page was unreadable, so its execution is missing. */
+  /** Called if a row of a page was unreadable, so that its execution is missing. */
   readonly unreadable?: (row: string) => void;
-  /** The gap is closed: no trade from before `opened` is missing. */
+  /** Called when the gap is closed: no trade from before `opened` is missing. */
   readonly closed?: () => void;
 };
 
 export type PublicTradeTailOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'trades'>;
-  /** Symbol. */
   readonly book: string;
   readonly listener: TradeListener;
 };
 
-/** Maximum pages per turn: about an hour of trades in a busy book. The next turn reads the rest. */
+/** Maximum number of pages per call: about an hour of trades in a busy book. The next call reads the rest. */
 const PAGES_MAX = 20;
-/** Maximum number of orders with recent stream executions, and of trades that wait for pages. */
+/** Maximum number of remembered orders with recent executions in the stream, and of trades that wait for pages. */
 const KEPT_MAX = 10_000;
 
 export class PublicTradeTail {
   readonly #options: PublicTradeTailOptions;
-  /** Number of the newest reported trade; null until the first read sets the start. */
+  /** Number of the newest reported trade; `null` before the first read. */
   #last: bigint | null = null;
   #source: 'pages' | 'stream' = 'pages';
-  /** Stream trades kept until pages cover the time before the stream came up; null while it is down. */
+  /** Trades of the stream that wait until pages cover the time before the stream came up; `null` while it is down. */
   #early: StreamTrade[] | null = null;
-  /** Increases whenever the stream may have missed something. */
+  /** Number of times that the stream may have missed a trade. */
   #doubts = 0;
   readonly #makers = new Set<string>();
 
@@ -45,12 +47,12 @@ export class PublicTradeTail {
     this.#options = options;
   }
 
-  /** Whether trades must be read by pages. */
+  /** Whether trades must be read from pages. */
   get needsPages(): boolean {
     return this.#source === 'pages';
   }
 
-  /** Handles the stream coming up: it reports every later trade; pages cover earlier ones. */
+  /** Handles the start of the stream: it reports every later trade; pages cover earlier trades. */
   up(): void {
     this.#begin([]);
   }
@@ -71,7 +73,7 @@ export class PublicTradeTail {
       if (this.#source === 'stream') this.#tell(trade, 'live');
       else this.#early?.push(trade);
     }
-    // Pages reach up to the time of their read, beyond the trades dropped here.
+    // Pages cover the dropped trades: they include all trades up to their read.
     if (this.#early !== null && this.#early.length > KEPT_MAX) this.#early = this.#early.slice(-KEPT_MAX / 2);
     if (this.#makers.size <= KEPT_MAX) return;
     for (const old of [...this.#makers].slice(0, KEPT_MAX / 2)) this.#makers.delete(old);
@@ -83,10 +85,10 @@ export class PublicTradeTail {
   }
 
   /**
-   * Reads all trades since the last known one; the first call only finds that one.
+   * Reads all trades since the newest reported one; the first call only finds that trade.
    *
-   * Returns false if it could not read to the end: the trades read so far are reported, and the next call continues
-   * there. Do not run two calls at once.
+   * Returns false if it could not read to the end. The trades read so far are reported, and the next call continues
+   * from there. Do not run two calls at once.
    */
   async fill(): Promise<boolean> {
     const { exchange, book, listener } = this.#options;
@@ -100,10 +102,10 @@ export class PublicTradeTail {
       const trades = await exchange.trades(book, query);
       if (trades.kind !== 'done') return false;
       const unreadable = trades.unreadable ?? [];
-      // A page without any readable row is not a page of trades.
+      // A page without any readable row contains no trades.
       if (unreadable.length > 0 && trades.value.length === 0) return false;
       for (const row of unreadable) listener.unreadable?.(describeRow(row));
-      // Trades from before the start are not included.
+      // Trades before the first read are not reported.
       if (last === null) this.#last = BigInt(trades.value[0]?.tid ?? 0);
       else for (const trade of trades.value) this.#tell(trade, 'page');
       if (last === null || trades.value.length + unreadable.length < tradesPage) break;

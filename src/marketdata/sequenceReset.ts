@@ -1,14 +1,19 @@
-/** Detection of an exchange that restarted its book sequence, as opposed to occasional outdated answers. */
+/**
+ * Detection of an exchange that restarted the sequence numbers of its book, as opposed to occasional outdated answers.
+ */
 import type { Millis } from '../core/index.ts';
 
-/** Minimum duration: delayed or cached answers do not stay older for that long. */
+/** Minimum duration of lower numbers; delayed or cached answers are not outdated for that long. */
 const RESET_AFTER_MS = 60_000;
 const READS_MIN = 5;
 
 export class SequenceReset {
   #low: { readonly since: Millis; last: bigint; reads: number } | null = null;
 
-  /** Records a read book. Returns true if every read of the last minute was below `shown` and the sequence grew meanwhile. */
+  /**
+   * Records a read book. Returns true if every read of the last minute was below `shown` and the sequence numbers grew
+   * meanwhile.
+   */
   recordRead(sequence: bigint, shown: bigint, now: Millis): boolean {
     if (sequence >= shown) {
       this.#low = null;

@@ -1,6 +1,6 @@
 /**
- * Market-data supervisor of one book. Uses the stream if it is up and prompt, otherwise polled books; never reports
- * older data after newer.
+ * Market-data supervisor of one book. Uses the stream if it is up and prompt, otherwise polled books. Never reports
+ * older data after newer data.
  */
 import type { BookDiff, BookSnapshot, Millis, StreamNews, Timer } from '../core/index.ts';
 import { ClockOffset } from './clockOffset.ts';
@@ -8,21 +8,30 @@ import { SequenceReset } from './sequenceReset.ts';
 import { damagedBook, unusedBook } from './polledBook.ts';
 import type { BookSource, MarketDataSupervisorOptions, SteppedBook, UnreadBook } from './supervisorTypes.ts';
 
-/** Complete books are large and use public budget: one per five seconds, and less often each time until a stream is good for a minute. */
+/**
+ * Interval between reads of complete books, which are large and use public budget. Doubles after each read until the
+ * stream has been good for a minute.
+ */
 const RESYNC_EVERY_MS = 5_000;
 const RESYNC_EVERY_MAX_MS = 60_000;
 const GOOD_AFTER_MS = 60_000;
-/** Short delay, so that the stream delivers the steps before the snapshot. */
+/** Delay of such a read, so that the stream delivers the steps before the snapshot. */
 const RESYNC_PAUSE_MS = 20;
-/** Maximum delay of frames, and maximum lag behind a polled book, for a stream that counts as up. Prompt ones differ by milliseconds. */
+/**
+ * Maximum delay of frames, and maximum lag behind a polled book, for a stream that counts as up. Prompt frames differ
+ * by milliseconds.
+ */
 const LAG_MAX_MS = 2_000;
-/** Maximum answer time for a poll to confirm an unchanged book; slower answers say too little about now. */
+/** Maximum answer time for a poll that confirms an unchanged book; a slower answer may be outdated. */
 const CONFIRM_WITHIN_MS = 1_000;
-const BEHIND = 'its book is behind the polled one';
+const BEHIND = 'its book is older than the polled book';
 const SEQUENCE_RESET = 'the exchange counts its books anew';
 
 const OLDER = unusedBook('the book is older than the last one');
-const TRADES_UNREAD: UnreadBook = { kind: 'unknown', reason: 'the trades before it could not be read to their end' };
+const TRADES_UNREAD: UnreadBook = {
+  kind: 'unknown',
+  reason: 'the trades before the book could not be read completely',
+};
 
 const NO_STEPS: SteppedBook = {
   sequence: null,
@@ -39,13 +48,13 @@ export class MarketDataSupervisor {
   #source: BookSource = 'none';
   #isUp = false;
   #stopped = false;
-  /** Whether this connection sends complete books, so that none must be read to start from. */
+  /** Whether this connection sends complete books, so that none must be read as a start. */
   #sendsBooks = false;
-  /** Newest sequence known to the user; older data is never reported. */
+  /** Newest sequence number reported to the user; older data is never reported. */
   #newest = -1n;
-  /** Time since which the stepped book is behind the polled one; null while it is not. */
+  /** Time since when the stepped book has been behind the polled book; `null` while it is not. */
   #behindSince: Millis | null = null;
-  /** Time of the stream's last confirmation of its book. */
+  /** Time of the stream's last confirmation of the book. */
   #freshAt: Millis = -Infinity;
   #readAt: Millis = -Infinity;
   #reading = false;
@@ -54,7 +63,7 @@ export class MarketDataSupervisor {
   #pollTimer: Timer | null = null;
   #resyncAt: Millis = -Infinity;
   #resyncTimer: Timer | null = null;
-  /** Complete books read since the stream was last good for a minute. */
+  /** Number of complete books read since the stream was last good for a minute. */
   #resyncs = 0;
   #liveSince: Millis | null = null;
 
@@ -63,7 +72,7 @@ export class MarketDataSupervisor {
     this.#stepped = options.stepped ?? NO_STEPS;
   }
 
-  /** Starts the stream. The caller polls, with `poll` or `keepPolling`. */
+  /** Starts the stream. The caller must poll too, with `poll` or `keepPolling`. */
   start(): void {
     this.#options.stream?.start(news => this.#guard(() => this.#onNews(news)));
   }
@@ -81,19 +90,19 @@ export class MarketDataSupervisor {
     return this.#source;
   }
 
-  /** Whether the stream has just confirmed that its book is current. */
+  /** Whether the stream has just confirmed that the book is current. */
   get isFresh(): boolean {
     const { clock, pollMs } = this.#options;
     return this.#source === 'stream' && clock.elapsed() - this.#freshAt < pollMs();
   }
 
-  /** Polls whenever due, until `stop`. */
+  /** Polls whenever a poll is due, until `stop`. */
   keepPolling(): void {
     this.#keepsPolling = true;
     this.#pollWhenDue();
   }
 
-  /** Reads the book over REST, unless the stream has just confirmed it or a read was recent. */
+  /** Reads the book over REST, unless the stream has just confirmed the book or a read was recent. */
   async poll(): Promise<void> {
     const { clock, polls, pollMs, stream, trades, user } = this.#options;
     const now = clock.elapsed();
@@ -108,7 +117,10 @@ export class MarketDataSupervisor {
     await user.alsoPoll?.();
   }
 
-  /** Reads a complete book for comparison with the stream; also counts as a poll. Resolves to null if it could not be read now. */
+  /**
+   * Reads a complete book for comparison with the stream; also counts as a poll. Resolves to `null` if the book could
+   * not be read now.
+   */
   async check(): Promise<BookSnapshot | null> {
     return this.#reading || this.#stopped ? null : this.#read(false);
   }
@@ -211,13 +223,13 @@ export class MarketDataSupervisor {
     return this.#options.isWaking?.() ?? false;
   }
 
-  /** Whether the frame arrived promptly. A delayed one may have newer frames behind it. */
+  /** Whether the frame arrived promptly. A delayed frame may have newer ones behind it. */
   #isPrompt(sentAt: Millis | undefined): boolean {
     if (this.#isWaking || sentAt === undefined) return !this.#isWaking;
     return this.clockOffset.recordMessage(this.#options.time(), sentAt) < LAG_MAX_MS;
   }
 
-  /** Reports the stepped book as current after a sign of life, unless a poll has seen a newer one. */
+  /** Reports the stepped book as current after a frame or poll, unless a poll has read a newer book. */
   #confirm(polledAt: Millis | null = null): void {
     const sequence = this.#stepped.sequence;
     if (sequence === null || sequence < this.#newest) return;
@@ -225,7 +237,7 @@ export class MarketDataSupervisor {
     this.#options.user.onCurrent(this.#heard(), polledAt);
   }
 
-  /** Returns the previous source. */
+  /** Records that the stream confirmed its book. Returns the previous source. */
   #heard(): BookSource {
     const was = this.#source;
     this.#freshAt = this.#options.clock.elapsed();
@@ -252,7 +264,7 @@ export class MarketDataSupervisor {
     return this.#isUp && !this.#sendsBooks && this.#stepped !== NO_STEPS && this.#stepped.sequence === null;
   }
 
-  /** Schedules the read of a complete book as soon as the rate limit allows. */
+  /** Schedules the read of a complete book, as soon as the rate limit allows. */
   #resyncSoon(): void {
     if (this.#resyncTimer !== null || this.#stopped || !this.#needsWhole) return;
     const { clock, onBroken } = this.#options;
@@ -265,7 +277,7 @@ export class MarketDataSupervisor {
 
   async #resync(): Promise<void> {
     if (this.#stopped || !this.#needsWhole) return;
-    // A pending poll ends soon; the two reads must not overtake each other.
+    // A pending poll ends soon, and two reads at once could be answered in reverse order.
     if (!this.#reading) {
       this.#resyncAt = this.#options.clock.elapsed();
       await this.#read(false);
@@ -274,7 +286,7 @@ export class MarketDataSupervisor {
     this.#resyncSoon();
   }
 
-  /** Reads a book, by levels or complete; resolves to null if there is no usable result. */
+  /** Reads a book, by levels or complete; resolves to `null` without a usable result. */
   #read(aggregate: boolean): Promise<BookSnapshot | null> {
     const reading = this.#readOf(aggregate);
     this.#underway = reading;
@@ -288,10 +300,11 @@ export class MarketDataSupervisor {
     this.#readAt = clock.elapsed();
     try {
       const outcome = await exchange.orderBook(book, aggregate);
-      // Read after the book and reported before it, so that every execution precedes the levels that it changed.
+      // Trades are read after the book and reported before it, so that every execution precedes the levels that it
+      // changed.
       const isWithout = trades?.needsPages && !this.#stopped && !(await trades.fill());
       if (this.#stopped) return null;
-      // Polled levels are used even without their trades, which the next read brings. A stream needs both to start.
+      // Polled levels are used even without their trades, which the next read returns. A stream needs both to start.
       if (outcome.kind !== 'done' || (isWithout && !aggregate)) {
         user.onUnread(outcome.kind !== 'done' ? outcome : TRADES_UNREAD);
         return null;
@@ -306,7 +319,7 @@ export class MarketDataSupervisor {
     }
   }
 
-  /** Detects a restarted exchange, whose sequence starts again, and accepts its lower numbers after a while. */
+  /** Detects an exchange that restarted its sequence numbers, and after a while accepts its lower numbers. */
   #countsAnew({ sequence }: BookSnapshot): boolean {
     const { clock, stream, user } = this.#options;
     if (!this.#anew.recordRead(sequence, this.#newest, clock.elapsed())) return false;
@@ -338,13 +351,13 @@ export class MarketDataSupervisor {
       if (time() - startedAt <= CONFIRM_WITHIN_MS) this.#confirm(startedAt);
       return;
     }
-    // The stream may have overtaken the answer, which is then outdated.
+    // The stream may be newer than the answer.
     if (stepped !== null && stepped > snapshot.sequence) return;
     const shows = stepped === null || !this.#waits;
     if (snapshot.sequence < this.#newest) return user.onUnread(OLDER);
     const unfit = shows ? user.takeBook(snapshot, whole) : null;
     if (unfit !== null) return user.onUnread(damagedBook(unfit));
-    // This book is ahead of even a recent stream, and contains the bot's orders.
+    // This book is newer than even a recent stream, and contains the bot's orders.
     this.#freshAt = -Infinity;
     this.#newest = snapshot.sequence;
     if (stepped !== null) this.#behindSince ??= clock.elapsed();

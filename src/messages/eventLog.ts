@@ -11,7 +11,7 @@ import {
 import type { Log } from '../live/log.ts';
 import { signedCents } from './shownProfit.ts';
 
-/** Writes news as log lines; `resumeCommand` lifts a halt of this bot. */
+/** Writes news as log lines; `resumeCommand` ends a halt of this bot. */
 export function logEvent(log: Log, instrument: Instrument, news: EngineNews, resumeCommand: string): void {
   switch (news.kind) {
     case 'fill': {
@@ -22,7 +22,7 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
         {
           tid: fill.tid,
           id: fill.id,
-          // Same names as the columns of `puntas export`.
+          // Field names equal the columns of `puntas export`.
           ...{ trade_id: fill.tid, order_id: fill.oid, client_order_id: fill.id },
           side: fill.side,
           price: textOfPrice(instrument, fill.price),
@@ -48,7 +48,10 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
     case 'taking': {
       const { id, side, price, amount } = news.command;
       const limit = `at ${textOfPrice(instrument, price)} or better`;
-      log.info({ id }, `taking: ${side} ${amountText(instrument, amount)} ${limit}, the unfilled rest is canceled`);
+      log.info(
+        { id },
+        `taker order: ${side} ${amountText(instrument, amount)} ${limit}; the unfilled rest is canceled`,
+      );
       return;
     }
     case 'canceling':
@@ -84,14 +87,14 @@ export function logEvent(log: Log, instrument: Instrument, news: EngineNews, res
     case 'halted':
       log.error({ reason: news.reason }, `halted: ${news.reason}; investigate, then resume with: ${resumeCommand}`);
       return;
-    // A hedge reports its own end.
+    // The hedger logs the end of a hedge.
     case 'not taken':
     case 'count':
       return;
   }
 }
 
-/** Returns a sentence on a fill: amount, price, level, fee, and its gain against the mid less the fee. */
+/** Returns a sentence on a fill: amount, price, level, fee, and the gain against the mid price minus the fee. */
 export function fillText({ fill, level, gain }: Extract<EngineNews, { kind: 'fill' }>, instrument: Instrument): string {
   const { side, major, price, maker, fee, feeIn } = fill;
   const done = side === 'buy' ? 'bought' : 'sold';
@@ -116,7 +119,7 @@ const ORDER_WORDS: Readonly<Record<Exclude<OrderNews['kind'], 'ended'>, string>>
     'the exchange reports a larger filled amount than its trades show; the difference stays reserved until they match',
 };
 
-/** Returns an amount without trailing zeros, in the same form for orders and fills. */
+/** Returns an amount without trailing zeros, in one form for orders and fills. */
 const amountText = (instrument: Instrument, amount: Amount): string => textOfMoney(moneyOfAmount(instrument, amount));
 
 function tellQuoting(log: Log, { reason, why }: Extract<EngineNews, { kind: 'quoting' }>): void {

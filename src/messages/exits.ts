@@ -5,7 +5,10 @@ import { CannotStart } from '../live/loop/opening.ts';
 import { filesRemedyOf } from '../wiring/processLimits.ts';
 import { UsageError } from '../wiring/usageError.ts';
 
-/** 0 clean; 1 internal failure; 2 wrong use or configuration; 3 the bot's orders may be left on the exchange. */
+/**
+ * Exit codes. 0: clean. 1: internal failure. 2: wrong use or configuration. 3: orders of the bot may be open on the
+ * exchange.
+ */
 export const EXIT = { clean: 0, broken: 1, misused: 2, leftOrders: 3 } as const;
 
 /** Returns an error as one line for the operator. */
@@ -18,13 +21,16 @@ export function sentenceOf(error: unknown): string {
   return remedy === null ? sentence : `${sentence}; ${remedy}`;
 }
 
-/** Returns the exit code of an error: that of a `UsageError`; 2 for a start that the operator must fix; otherwise 1. */
+/**
+ * Returns the exit code of an error: the code of a `UsageError`; 2 for a failed start that the operator must fix;
+ * otherwise 1.
+ */
 export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return error.code;
   return error instanceof CannotStart && !error.mayPass ? EXIT.misused : EXIT.broken;
 }
 
-/** Adds the remedy for a full or read-only disk, unless the error already has one. */
+/** Returns the remedy for a full or read-only disk; `null` for other errors, and if the error has a remedy already. */
 function diskRemedy(error: unknown): string | null {
   if (error instanceof UsageError) return null;
   const trouble = diskTroubleOf(error);
@@ -36,5 +42,5 @@ const OF_OURS: Readonly<Partial<Record<LocalRefusal, string>>> = {
   budget: 'the request budget is used up; wait a minute, or raise exchange.budgets within the limits of the exchange',
 };
 
-/** Returns the remedy for a local code; `null` for any other code, or if there is none. */
+/** Returns the remedy for a local code; `null` for other codes, or if none is known. */
 export const localRemedyOf = (code: string | null): string | null => OF_OURS[code as LocalRefusal] ?? null;

@@ -1,14 +1,14 @@
 /** Commands for the operator to type, with the configuration or state directory of the bot that prints them. */
 import { resolve } from 'node:path';
 
-/** Identification of one bot: its YAML file, unless its state is not where that file says. */
+/** Identification of one bot: its YAML file, or its state directory if that is not the one in the file. */
 export type WhichBot = { readonly configFile?: string | undefined; readonly stateDir: string };
 
 export type OwnVerb = 'resume' | 'reduce' | 'halt --cancel';
 
 /**
  * Returns a command such as `puntas resume -c /home/me/my.yaml --reason "..."`. Paths are absolute, because logs are
- * read anywhere.
+ * read in any directory.
  */
 export function ownCommand(verb: OwnVerb, { configFile, stateDir }: WhichBot): string {
   const where = configFile === undefined ? `--state ${shellWord(stateDir)}` : `-c ${shellWord(configFile)}`;

@@ -1,13 +1,13 @@
 /** Progress of a long task, independent of its display. */
 export type Progress = {
-  /** Starts a bar and ends the previous one. `total` is in the task's own unit, `what` is a word or two. */
+  /** Starts a progress bar and ends the previous one. `total` is in the task's own unit, `what` is a word or two. */
   begin(total: number, what: string): void;
-  /** Reports the completed part of the total; `what`, if it changed. */
+  /** Reports the completed part of the total, and `what` if it changed. */
   at(done: number, what?: string): void;
   end(): void;
 };
 
-/** Receives the completed share of a task from time to time, from 0 to 1. */
+/** Receives the completed share of a task, from 0 to 1, from time to time. */
 export type OnShare = (share: number) => void;
 
 /** Runs a task with its own progress bar. */

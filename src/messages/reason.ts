@@ -1,6 +1,5 @@
 /**
- * Reasons and names that an operator gives: cleaned before they reach a file, a log or a page, and rejected if
- * meaningless.
+ * Reasons and names from an operator: cleaned before they reach a file, a log or a page, and rejected if meaningless.
  */
 import { UsageError } from '../wiring/usageError.ts';
 
@@ -9,8 +8,8 @@ const REASON_MAX = 500;
 const BY_MAX = 60;
 
 /**
- * Returns a reason as it is kept: one line, without control characters, of at most 500 characters. `canBeEmpty`: no
- * reason is accepted too. `what`: content that the reason must have.
+ * Returns a reason as it is stored: one line, without control characters, of at most 500 characters. `canBeEmpty`:
+ * whether an empty reason is accepted. `what`: required content, for the error.
  * @throws UsageError if it has fewer than four visible characters.
  */
 export function checkedReason(reason: string, { canBeEmpty = false, what = 'why' } = {}): string {
@@ -21,7 +20,7 @@ export function checkedReason(reason: string, { canBeEmpty = false, what = 'why'
 }
 
 /**
- * Returns the operator's name as it is kept: one line, without control characters, of at most 60 characters.
+ * Returns the operator's name as it is stored: one line, without control characters, of at most 60 characters.
  * @throws UsageError if it is empty.
  */
 export function checkedBy(by: string): string {
@@ -31,8 +30,8 @@ export function checkedBy(by: string): string {
 }
 
 /**
- * Also removes invisible characters and those that change the direction of text, so that the displayed text is the real
- * one.
+ * Removes control characters, invisible characters and those that change the direction of text, so that displays cannot
+ * be deceptive.
  */
 const cleaned = (text: string, max: number): string =>
   [...text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, max).join('').trim();

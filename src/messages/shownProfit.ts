@@ -1,6 +1,6 @@
 /**
- * Profit since the opening as every surface prints it: one number at one point in time, marked at the mid, with the
- * run's part.
+ * Profit since the opening as every display prints it: one number at one time, at the mid price, with the part of the
+ * run.
  */
 import {
   money,
@@ -12,21 +12,24 @@ import {
   type ProfitSinceOpening,
 } from '../core/index.ts';
 
-/** Sums as exact decimal text in the minor currency; fees paid are negative, and the parts add up to the total. */
+/** Sums as exact decimal text in the quote currency; paid fees are negative, and the parts add up to the total. */
 export type PrintedProfitParts = Readonly<Record<'total' | 'spread' | 'inventory' | 'fees' | 'hedging', string>>;
 
 export type PrintedProfit = PrintedProfitParts & {
   readonly currency: string;
-  /** Time of the opening and of the last event, ISO 8601 in UTC; `null` if an older Puntas did not keep it. */
+  /**
+   * Time of the opening, ISO 8601 in UTC; `null` if an older Puntas did not store it. `at` is the time of the last
+   * event.
+   */
   readonly since: string | null;
   readonly at: string | null;
-  /** Mid price at which inventory is marked; `null` before the first. */
+  /** Mid price at which inventory is valued; `null` before the first. */
   readonly mid: string | null;
-  /** Part of the last run; `null` if its recording cannot be read. */
+  /** Profit of the last run; `null` if its recording cannot be read. */
   readonly run: PrintedProfitParts | null;
 };
 
-/** Returns the printed form. `run`: profit of the run that it includes. */
+/** Returns the printed form. `run`: profit of the last run, which `of` includes. */
 export const shownProfit = (of: ProfitSinceOpening, run: Profit | null, minor: string): PrintedProfit => ({
   ...{ currency: minor, since: timeText(of.since), at: timeText(of.at) },
   mid: of.twiceMid === null ? null : textOfMoney(midPriceOf(of.twiceMid)),
@@ -47,13 +50,12 @@ export const partsText = ({ total, spread, inventory, fees, hedging }: Profit): 
 });
 
 /**
- * Returns a sentence such as `+12.50 mxn since the opening (2026-11-20 14:05 UTC), this run +1.20`, in the same words
- * everywhere.
+ * Returns a sentence such as `+12.50 mxn since the opening (2026-11-20 14:05 UTC), this run +1.20`, for all displays.
  */
 export const profitSentence = (of: ProfitSinceOpening, run: Profit | null, minor: string): string =>
   profitSentenceOf(shownProfit(of, run, minor));
 
-/** Like `profitSentence`, from the printed form. */
+/** Returns the sentence of `profitSentence` from the printed form. */
 export function profitSentenceOf({ since, currency, total, run }: PrintedProfit): string {
   const from = since === null ? 'the opening' : `the opening (${since.slice(0, 16).replace('T', ' ')} UTC)`;
   const part = run === null ? '' : `, this run ${signedCents(moneyOf(run.total))}`;

@@ -27,13 +27,14 @@ export type StatusOptions = {
   readonly clock: Clock;
   readonly speed: number;
   readonly queueAhead: () => QueueAhead;
-  /** Characters of one row. */
+  /** Returns the width of one row, in characters. */
   readonly room: () => number;
 };
 type QueueAhead = Readonly<Record<Side, Amount | null>>;
 
 /**
- * Starts the status line: first when both sides are quoted, or after ten seconds of real time; then every ten seconds.
+ * Starts the status line. It is first printed when both sides are quoted or ten seconds of wall time have passed, then
+ * every ten seconds.
  */
 export function status({ log, instrument, now, clock, speed, queueAhead, room }: StatusOptions): { stop(): void } {
   let timer: Timer;
@@ -58,7 +59,7 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
   return { stop: () => timer.stop() };
 }
 
-/** Returns the most complete form that fits into `room` characters; cuts the shortest form if none fits. */
+/** Returns the most complete form of at most `room` characters; cuts the shortest form if none fits. */
 export function statusLine(of: Snapshot, instrument: Instrument, ahead: QueueAhead, room: number): string {
   const forms = [whole(of, instrument, ahead), ...shorter(of, instrument)];
   return forms.find(form => form.length <= room) ?? `${forms.at(-1)!.slice(0, Math.max(0, room - 1))}…`;
@@ -90,7 +91,9 @@ function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }:
   );
 }
 
-/** Returns ever shorter forms; all keep the quotes, or why there are none. */
+/**
+ * Returns the shorter forms, each shorter than the one before. All keep the quotes, or the reason why there are none.
+ */
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
   const { trades } = of.known;

@@ -4,7 +4,7 @@ import { partsText, profitSentenceOf, shownProfit, type PrintedProfit } from './
 import type { StopReport } from '../live/loop/loopOptions.ts';
 
 export type Summary = {
-  /** Real time from the first read to the verified stop. */
+  /** Wall time from the first read to the verified stop, in seconds. */
   readonly seconds: number;
   readonly book: string;
   /** `filled` is `null` if `fills` is. */
@@ -30,18 +30,18 @@ export type Summary = {
   /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
-  /** Orders that may be open; `null` if none is known and the open orders could not be read. */
+  /** Number of orders that may be open; `null` if none is known and the open orders could not be read. */
   readonly openOrdersLeft: number | null;
-  /** `null` if the balances were not compared with the ledger. */
+  /** Whether the ledger equals the exchange's balances; `null` if these could not be read. */
   readonly ledgerMatches: boolean | null;
-  /** Reason why trading is halted; absent if it is not. */
+  /** Reason for the halt; absent if trading is not halted. */
   readonly halted?: string;
-  /** Present only in paper trading. */
+  /** Followed exchange and simulated fills; present only in paper trading. */
   readonly paper?: { readonly follows: string; readonly fills: string };
 };
 
 /**
- * Returns the summary. `run.seconds` is real time, to the millisecond; shares of time have four decimals. A currency of
+ * Returns the summary. `run.seconds` is wall time, to the millisecond; shares of time have four decimals. A currency of
  * the book that is not held is '0'.
  */
 export function summaryOf(
@@ -84,7 +84,7 @@ export function summaryOf(
   };
 }
 
-/** Returns the summary as a few lines of text; `resumeCommand` lifts a halt of this bot. */
+/** Returns the summary as a few lines of text; `resumeCommand` ends a halt of this bot. */
 export function describe(summary: Summary, resumeCommand: string): string {
   const { orders, uptime } = summary;
   const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
@@ -126,7 +126,7 @@ function unknownLines({ fills, position, figuresUnknown }: Summary): readonly st
 
 function leftText(count: number | null): string {
   if (count === null) return 'open orders could not be read; orders may still be open';
-  return count === 0 ? 'verified: no open orders left' : `${count} orders could not be verified to be gone`;
+  return count === 0 ? 'verified: no open orders left' : `${count} orders may still be open (not verified)`;
 }
 
 function ledgerText(matches: boolean | null): string {

@@ -1,6 +1,6 @@
 /** Wrapping of text to a width, for terminals and for comments in files. */
 
-/** Wraps between words; a word longer than a row, such as a command to copy, stays whole. */
+/** Wraps text between words. A word longer than a row, such as a command to copy, is not split. */
 export function wrapped(text: string, width: number): readonly string[] {
   const rows: string[] = [];
   for (const word of text.split(/\s+/)) {
@@ -12,7 +12,7 @@ export function wrapped(text: string, width: number): readonly string[] {
 }
 
 /**
- * Wraps each long line between words, and indents its continuation by two columns. Lines that fit keep their columns. A
+ * Wraps each long line between words, and indents its continuation by two columns. Short lines keep their columns. A
  * word longer than a row gets its own row.
  */
 export const foldedText = (text: string, width: number): string =>
@@ -23,7 +23,7 @@ export const foldedText = (text: string, width: number): string =>
         .join('\n')
     : text;
 
-/** `used`: occupied columns of the first row. */
+/** Wraps one line. `used`: columns of the first row that are already occupied. */
 export function foldedRow(line: string, width: number, used = 0): readonly string[] {
   if (line.length <= width - used) return [line];
   const indent = ' '.repeat(Math.min(/^ */.exec(line)![0].length + 2, Math.floor(width / 2)));
@@ -32,7 +32,7 @@ export function foldedRow(line: string, width: number, used = 0): readonly strin
   while (rest.length > room) {
     const first = /^ */.exec(rest)![0].length;
     const before = rest.lastIndexOf(' ', room);
-    // A first word that is too long for the rest of the row moves to the next one.
+    // If the first word is too long for the rest of the row, it moves to the next row.
     const at = before > first ? before : rest.indexOf(' ', first);
     if (at < 0) break;
     rows.push(rest.slice(0, at).trimEnd());

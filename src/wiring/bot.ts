@@ -48,14 +48,16 @@ export type VenueAccess = {
   readonly secret: SecretText;
   /** Multiple of real time at which the clocks of the venue and the bot run. */
   readonly speed: number;
-  /** Start time of an exchange that loses everything at its end; state of an earlier one is not looked up in it. */
+  /**
+   * Start time of an exchange that loses all data at its end; orders of an earlier exchange are not looked up there.
+   */
   readonly born?: Millis;
   /** Transport to an exchange in the same process, instead of sockets to `restUrl`. */
   readonly transport?: Transport;
   /** Addresses for conversions and for webhook registration, if not `restUrl`. */
   readonly rfqUrl?: string;
   readonly webhookUrl?: string;
-  /** Address of the stream; without it, and without a stream transport, books are polled. */
+  /** Address of the stream. Without this address or a stream transport, books are polled. */
   readonly streamUrl?: string;
   readonly streamTransport?: StreamTransport;
   /** Present only in paper trading: the followed exchange, and the fill model. */
@@ -63,12 +65,12 @@ export type VenueAccess = {
 };
 
 /**
- * Minimum deadline of a request, in real time. On an accelerated clock, deadlines shrink with the maximum request
+ * Minimum deadline of a request, in wall time. On an accelerated clock, deadlines shrink with the maximum request
  * delay, but a busy machine must still be able to answer.
  */
 const DEADLINE_MIN_MS = 500;
 
-/** Returns a client for the venue. With a journal, its nonces continue above those of earlier runs. */
+/** Returns a client for the venue. With a journal, its nonces are higher than those of earlier runs. */
 export function clientOf(
   config: Config,
   at: VenueAccess,
@@ -76,7 +78,7 @@ export function clientOf(
   seed: number,
   options: {
     readonly journal?: Journal;
-    /** Lower bound of every nonce, without a journal. */
+    /** Lower bound of every nonce, if there is no journal. */
     readonly nonceAbove?: bigint;
     readonly onRequest?: (seen: Observation) => void;
   } = {},
@@ -119,7 +121,7 @@ export function publicClientOf(
   });
 }
 
-/** Returns the stream of the configured book; `undefined` if it is disabled or the venue has none. */
+/** Returns the stream of the configured book; `undefined` if the stream is disabled or the venue has none. */
 export function marketStreamOf(
   config: Config,
   { streamUrl: url, streamTransport: transport }: VenueAccess,
@@ -134,8 +136,8 @@ export function marketStreamOf(
 }
 
 /**
- * Returns the sources of the configured reference price, with a function that closes its feeds; `undefined` if there is
- * none.
+ * Returns the sources of the configured reference price, with a function that closes its feeds; `undefined` if not
+ * configured.
  */
 export function referenceOf(config: Config): (ReferenceOptions & { close(): Promise<void> }) | undefined {
   const elsewhere = externalReferenceOf(config);
@@ -174,7 +176,7 @@ export function engineOf(
   }
 }
 
-/** Amounts that would round to zero if they were below one lot. */
+/** Paths of amounts that would round to zero if they were below one lot. */
 const AMOUNTS: readonly (readonly string[])[] = [
   ['strategy', 'amount'],
   ['strategy', 'levelAmountStep'],
@@ -186,7 +188,7 @@ const AMOUNTS: readonly (readonly string[])[] = [
 
 /**
  * Returns an error line for an amount of the configuration that is positive but below one lot of the book; `null` if
- * there is none.
+ * none.
  */
 function belowOneLot(config: Config, instrument: Instrument): string | null {
   for (const path of AMOUNTS) {
@@ -260,15 +262,15 @@ export function rfqReferenceOf({ rfqReference }: Config, client: VenueClient): R
 }
 
 /**
- * Returns the conversion desk.
- * @throws UsageError if the exchange has none.
+ * Returns the conversion desk; `key` names the configuration key in the error.
+ * @throws UsageError if the exchange has no conversions.
  */
 function deskOf({ desk }: VenueClient, key: string): ConversionDesk {
   if (desk) return desk;
   throw new UsageError(`${key}: this exchange has no conversions; remove the key`);
 }
 
-/** Maximum band, in orders; larger bands have the same effect. */
+/** Maximum inventory of the band model, in orders; a larger one has the same effect. */
 const ORDERS_MAX = 10_000;
 
 /** Returns the hedge setup without a desk. */
@@ -302,7 +304,7 @@ function pullOf({ leader, print }: NonNullable<Config['pull']>, instrument: Inst
   };
 }
 
-/** Returns the regime rules; `null` if there are none, as in a recording from before regimes. */
+/** Returns the regime rules; `null` if none, as in a recording from before regimes. */
 function regimesOf({ regimes, limits }: Config, instrument: Instrument): RegimeRules | null {
   if (!regimes) return null;
   const { leaveShare, calmMs, wide, reduceOnly } = regimes;

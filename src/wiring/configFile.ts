@@ -25,19 +25,19 @@ export function shippedConfig(name: string): string {
   );
 }
 
-/** Returns the validated configuration. Its relative paths count from the folder of the file. */
+/** Returns the validated configuration. Its relative paths start at the folder of the file. */
 export const readConfig = (path: string): Config => readConfigText(path).config;
 
-/** Like `readConfig`, with the file's text; paths of a shipped file that the operator did not name stay as they are. */
+/**
+ * Returns the validated configuration and the file's text. Relative paths of a shipped file (`isShipped`) are
+ * unchanged.
+ */
 export function readConfigText(path: string, isShipped = false): { readonly config: Config; readonly text: string } {
   const { config, text } = checked(path);
   return { config: isShipped ? config : pathsFrom(dirname(resolve(path)), config), text };
 }
 
-/**
- * Returns a shipped configuration for a command without -c. There is no user's file, so paths count from the working
- * directory.
- */
+/** Returns a shipped configuration, for a command without -c. Its relative paths start at the working directory. */
 export const readShipped = (name: string): Config => checked(shippedConfig(name)).config;
 
 function checked(path: string): { readonly config: Config; readonly text: string } {
@@ -61,14 +61,14 @@ let warn: (line: string) => void = () => undefined;
 const warned = new Set<string>();
 
 /**
- * Sets the receiver of warnings about configurations, such as old names of keys, one line each; before, they are
+ * Sets the receiver of warnings about configurations, such as old names of keys, one line each. Earlier warnings are
  * dropped.
  */
 export function warnOfConfigs(to: (line: string) => void): void {
   warn = to;
 }
 
-/** Some commands read their file twice. */
+/** Warns once per line, because some commands read their file twice. */
 function warnOnce(line: string): void {
   if (!warned.has(line)) warn(line);
   warned.add(line);

@@ -5,7 +5,7 @@ import type { DeliveryPort } from '../sandbox/index.ts';
 
 /** Maximum number of connected callback hosts; the least recently used one is dropped. */
 const HOSTS_MAX = 16;
-/** Maximum bytes read of a callback's body; only its status matters. */
+/** Maximum bytes read of a callback's answer; only its status is used. */
 const BODY_MAX = 64 * 1024;
 
 /**

@@ -1,4 +1,4 @@
-/** Embedded exchange with its market and one funded account, as configured. */
+/** Embedded exchange with its configured market and one funded account. */
 import { lotOf, moneyOf, pairOf, priceAcross, Secret, type Clock, type Millis } from '../core/index.ts';
 import { externalReferenceOf, type Config } from '../config.ts';
 import {
@@ -18,7 +18,7 @@ import { UsageError } from './usageError.ts';
 import { httpDeliveries } from './deliveries.ts';
 
 export type Embedded = {
-  /** Scheme, host and port. */
+  /** Origin of the exchange's URL: scheme, host and port. */
   readonly origin: string;
   readonly key: string;
   readonly secret: Secret;
@@ -31,17 +31,19 @@ export type EmbeddedOptions = {
   /** Recording that serves as the market; `null` for the seeded flow of the configured book. */
   readonly tape: Tape | null;
   readonly port: number;
-  /** Setting that the operator changes to use another port. */
+  /** Name of the setting with which the operator changes the port, for errors. */
   readonly portFrom: string;
-  /** Overrides the configured seed. */
+  /** Seed that overrides the configured one. */
   readonly seed?: number;
-  /** Whether every book of the built-in market has a flow, not only the configured one; a recording has one book. */
+  /**
+   * Whether every book of the built-in market has a flow, not only the configured book. A recording has only one book.
+   */
   readonly allBooks?: boolean;
-  /** Token that allows the operator's calls. */
+  /** Token for the operator's calls. */
   readonly operatorToken?: string;
 };
 
-/** Embedded exchange in the process, without a socket. */
+/** Embedded exchange in this process, without a socket. */
 export type Box = {
   readonly exchange: EmbeddedExchange;
   readonly account: { readonly id: string; readonly key: string; readonly secret: string };
@@ -72,7 +74,7 @@ export function openBox(
     switches: {
       engineDelayMinMs: Math.min(1, exchange.engineDelayMs),
       engineDelayMaxMs: exchange.engineDelayMs,
-      // A recording has its own delay.
+      // A recording includes its own delay.
       ...(tape !== null && { feedDelayMinMs: 0, feedDelayMaxMs: 0 }),
     },
     ...(tape === null ? {} : { books: [{ ...tape.rules, ...countedIn(tape) }] }),
@@ -96,8 +98,8 @@ export function openBox(
 }
 
 /**
- * Serves the exchange only on 127.0.0.1; port 0 selects a free one. Rejects with `UsageError` as `openBox`, and if the
- * port is taken; nothing is left running then.
+ * Serves the exchange on 127.0.0.1 only; port 0 selects a free port. Rejects with `UsageError` as `openBox` throws, and
+ * if the port is in use; then no part keeps running.
  */
 export async function startEmbedded(config: Config, clock: Clock, options: EmbeddedOptions): Promise<Embedded> {
   const deliveries = httpDeliveries();
@@ -127,14 +129,14 @@ export async function startEmbedded(config: Config, clock: Clock, options: Embed
 }
 
 /**
- * Starts markets in the books of the configured reference. The last ones have their own flow. The first one follows, so
- * that the price through all of them equals the traded book's recent price.
+ * Starts markets in the books of the configured reference. All but the first have their own flow. The first is linked,
+ * so that the price through all of them equals the traded book's recent price.
  */
 function startReference(config: Config, venue: EmbeddedExchange, seed: number): readonly Market[] {
   const reference = externalReferenceOf(config);
   const [first, ...others] = reference?.legs ?? [];
   if (reference === null || first === undefined) return [];
-  // With feeds, the external price cannot follow the book, so the other books are independent.
+  // External prices of feeds cannot depend on this book, so the other books are independent too.
   if (reference.feeds.size > 0) {
     return reference.read.map((book, i) => {
       const flow = flowOf(book, seed + 1 + i);
@@ -183,7 +185,7 @@ function flowOf(book: string, seed: number): Market {
   return seededFlow({ seed, profile });
 }
 
-/** Returns the lot of a tape that is finer than its rules, so that its amounts stay exact. */
+/** Returns the lot of a tape if it is finer than the lot of its rules, so that its amounts remain exact. */
 function countedIn({ instrument: { lot }, rules }: Tape): { readonly lot?: string } {
   return moneyOf(lot) < moneyOf(lotOf(rules)) ? { lot } : {};
 }

@@ -1,18 +1,18 @@
-/** Sources of price feeds: a file that is read again after a change, or a web address. */
+/** Sources of price feeds: a file that is read again when it changes, or a web address. */
 import { closeSync, fstatSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { openRegularFile, readBody, readOpenFile } from '../guard/index.ts';
 import type { FeedConfig } from '../config.ts';
 import { readingOf, type Feed, type FeedReading } from '../live/market/feed.ts';
 
-/** Maximum bytes of a feed; a price is short. */
+/** Maximum bytes of a feed's text. */
 const BYTES_MAX = 65_536;
 
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
 /**
- * Returns a feed; `now` in ms since 1970. Throws a RangeError if the configuration has neither url nor file. Errors of
- * `read` are its result, never a rejection.
+ * Returns a feed; `now` in ms since 1970. Throws a RangeError if the configuration has neither url nor file. `read`
+ * resolves to its errors and never rejects.
  */
 export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   const { url, file } = config;
@@ -21,7 +21,7 @@ export function feedOf(config: FeedConfig, now: () => number = Date.now): Feed {
   throw new RangeError('a feed has a url or a file');
 }
 
-/** The age is that of the file's last change, unless the text has a time. */
+/** Returns a feed from a file. The age of a price counts from the file's last change, unless the text has a time. */
 function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
   let known: { readonly mark: string; readonly text: string; readonly changedAt: number } | null = null;
   const text = (): typeof known | string => {
@@ -32,7 +32,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
       if (known?.mark === mark) return known;
       const text = readOpenFile(fd, BYTES_MAX);
       // The file changed during the read; the next read gets it.
-      if (fstatSync(fd).size !== seen.size) return 'it is being written';
+      if (fstatSync(fd).size !== seen.size) return 'the file is being written';
       known = { mark, text, changedAt: seen.mtimeMs };
       return known;
     } finally {
@@ -45,7 +45,7 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
     async read() {
       try {
         const found = text();
-        if (found === null || typeof found === 'string') return failed(found ?? 'it is empty');
+        if (found === null || typeof found === 'string') return failed(found ?? 'the file is empty');
         return readingOf(found.text, config, now(), found.changedAt);
       } catch (error) {
         return failed(failureText(error));
@@ -54,7 +54,10 @@ function fileFeed(path: string, config: FeedConfig, now: () => number): Feed {
   };
 }
 
-/** Sends one GET with one total deadline, without redirect or retry; the next reading is the retry. */
+/**
+ * Returns a feed from a web address: one GET with one total deadline, without redirect or retry. The next read is the
+ * retry.
+ */
 function webFeed(url: string, config: FeedConfig, now: () => number): Feed {
   const { origin, pathname } = new URL(url);
   const agent = new Agent({ connections: 1, pipelining: 1, connect: { timeout: config.timeoutMs } });

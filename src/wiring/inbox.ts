@@ -1,6 +1,6 @@
 /**
- * Bot's side of the webhook inbox: starts its thread, and converts deliveries to reads of the account. A delivery
- * itself changes no number.
+ * Bot's side of the webhook inbox: starts its thread, and converts deliveries to reads of the account. The content of a
+ * delivery changes no amount.
  */
 import { Worker } from 'node:worker_threads';
 import { readWebhookTokens, type Config, type WebhookSettings } from '../config.ts';
@@ -12,21 +12,21 @@ import type { FromThread, InboxState, ThreadData, ToThread } from './inboxThread
 
 export type InboxSide = {
   readonly url: string;
-  /** State within the last second; `null` before the first. */
+  /** Returns the state of the inbox, at most one second old; `null` before the first report. */
   state(): InboxState | null;
   close(): Promise<void>;
 };
 
 export type InboxLooks = {
-  /** Called on a delivery about a possible transfer. */
+  /** Called when a delivery indicates a transfer. */
   readonly moved: () => void;
-  /** Called with the quote id on a delivery about a conversion. */
+  /** Called with the quote id when a delivery is about a conversion. */
   readonly converted?: (quoteId: string) => void;
 };
 
 /**
  * Returns the secret path from the environment.
- * @throws UsageError with what is missing.
+ * @throws UsageError with the missing variable.
  */
 export function webhookTokens(): readonly string[] {
   const read = readWebhookTokens(process.env, readSecretFile);
@@ -34,7 +34,7 @@ export function webhookTokens(): readonly string[] {
   return read.tokens;
 }
 
-/** Returns the callback address: the configured address with the secret path. */
+/** Returns the callback URL: the configured base URL with the secret path. */
 export const callbackOf = (base: string, token: string): string => `${base}/hooks/${token}`;
 
 /** Starts the inbox. Rejects with one line if the port is unavailable. */
@@ -87,11 +87,12 @@ const NOTHING: InboxState = {
 };
 
 /**
- * Maximum log lines about deliveries per second; further ones are only counted, so that a flood does not stop quoting.
+ * Maximum number of log lines about deliveries per second. Further deliveries are only counted, so that a flood does
+ * not stop quoting.
  */
 const LINES_PER_SECOND = 5;
 
-/** Returns a handler that converts news to log lines and reads. `elapsed` in ms. */
+/** Returns a handler that converts news of deliveries to log lines and reads. `elapsed` returns ms. */
 export function inboxHearing(
   log: Log,
   { moved, converted }: InboxLooks,

@@ -15,7 +15,7 @@ export type InboxNews =
       readonly type: TransactionEvent['kind'];
       readonly status: string;
       readonly refund: string | null;
-      /** Quote id of a conversion. */
+      /** Quote id of a conversion; `null` for other transactions. */
       readonly quoteId: string | null;
       readonly contradictions: readonly string[];
     }
@@ -25,8 +25,8 @@ export type InboxNews =
 const STATES_MAX = 10_000;
 
 /**
- * Returns a function that merges events to transactions; `null` if an event adds nothing. The least recently updated
- * transaction is dropped first.
+ * Returns a function that merges events to transactions, and returns `null` for an event that changes nothing. The
+ * least recently updated transaction is dropped first.
  */
 function transactions(): (event: TransactionEvent) => TransactionState | null {
   const states = new Map<string, TransactionState>();
@@ -43,8 +43,8 @@ function transactions(): (event: TransactionEvent) => TransactionState | null {
 }
 
 /**
- * Returns the stage of a transaction and its refund; deliveries that do not change it are repeats (rfq-and-webhooks 6,
- * rule 3).
+ * Returns the stage of a transaction and its refund. Deliveries that do not change the stage are repeats
+ * (rfq-and-webhooks 6, rule 3).
  */
 function stageOf({ kinds, status, finals, refund }: TransactionState): string {
   const steps = [...(refund?.steps ?? [])].map(([step, { status: at }]) => `${step}=${at.value}`).sort();
@@ -52,7 +52,10 @@ function stageOf({ kinds, status, finals, refund }: TransactionState): string {
   return JSON.stringify([[...kinds].sort(), status.value, refund?.status.value, ends, steps]);
 }
 
-/** Returns a reader of deliveries in sequence; `null` for one about another subject, or with nothing new. */
+/**
+ * Returns a reader of deliveries in sequence. The reader returns `null` for a delivery about another subject or without
+ * news.
+ */
 export function inboxReader(read: VenueWebhooks['read']): (body: Buffer) => InboxNews | null {
   const join = transactions();
   return body => {

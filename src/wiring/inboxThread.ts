@@ -19,7 +19,7 @@ export type ThreadData = {
   readonly tokens: readonly string[];
 };
 
-/** State of the inbox: deliveries by outcome since its start, stored bytes, and why nothing is stored. */
+/** State of the inbox: deliveries by outcome since its start, stored bytes, and why deliveries are not stored. */
 export type InboxState = {
   readonly counts: Readonly<InboxCounts>;
   readonly keptBytes: number;
@@ -33,13 +33,13 @@ export type FromThread =
   | InboxNews
   | { readonly kind: 'keys wanted' }
   | { readonly kind: 'problem'; readonly sentence: string }
-  /** Sent once per second. */
+  /** Report of the state, once per second. */
   | { readonly kind: 'state'; readonly state: InboxState }
   | { readonly kind: 'closed' };
 
 export type ToThread = { readonly kind: 'keys'; readonly keys: readonly WebhookKey[] } | { readonly kind: 'close' };
 
-/** Stored deliveries read at a start, enough to detect repeats and contradictions. */
+/** Maximum of stored deliveries that a start reads, enough to detect repeats and contradictions. */
 const REMEMBERED = { rows: 2_000, bytes: 4_000_000 };
 const STATE_EVERY_MS = 1_000;
 
@@ -78,7 +78,7 @@ async function listen({ venue, dir, settings, tokens }: ThreadData, tell: (news:
       void inbox
         .close()
         .then(() => store.close())
-        // The disk is full; answered deliveries are nevertheless durable in SQLite's log.
+        // The disk is full. SQLite's log nevertheless has all acknowledged deliveries.
         .catch((error: unknown) =>
           tell({ kind: 'problem', sentence: `the inbox could not be closed: ${textOfError(error)}` }),
         )

@@ -1,20 +1,19 @@
 /**
- * Delay of a run's end until Prometheus has scraped its final metrics. Only regular clients are awaited, even if others
- * read them too.
+ * Delay of a run's end until Prometheus has scraped its final metrics. Waits only for clients that scrape regularly.
  */
 import type { Clock, Millis } from '../core/index.ts';
 
-/** Maximum delay of a stop, in ms of real time. */
+/** Maximum delay of a stop, in ms of wall time. */
 const WAIT_MAX_MS = 15_000;
-/** Share by which intervals between scrapes may differ; less regular reads are manual. */
+/** Maximum relative difference between intervals of regular scrapes; less regular ones are manual. */
 const REGULAR_SHARE = 0.5;
 /**
- * Interval in ms of real time within which scrapes count as one: a suspended process answers all abandoned requests
- * together.
+ * Interval in ms of wall time within which scrapes count as one, because a process that was suspended answers all
+ * abandoned requests together.
  */
 const AT_ONCE_MS = 250;
 
-/** Number of clients kept, by address and program; the least recent one is dropped. */
+/** Maximum number of clients, by address and program; the least recent client is dropped. */
 const ASKERS_MAX = 16;
 
 export class LastScrape {
@@ -32,7 +31,7 @@ export class LastScrape {
     this.#atOnceMs = AT_ONCE_MS * speed;
   }
 
-  /** Records that the metrics were read. */
+  /** Records that a client has read the metrics. */
   happened(asker: string): void {
     const times = this.#askers.get(asker) ?? [];
     this.#askers.delete(asker);
@@ -44,7 +43,7 @@ export class LastScrape {
     this.#waiting.get(asker)?.();
   }
 
-  /** Resolves when each expected client has scraped again, or is no longer expected. */
+  /** Resolves when each expected client has scraped again or is no longer expected. */
   async next(): Promise<void> {
     await Promise.all(
       [...this.#askers].map(async ([asker, times]) => {
@@ -61,7 +60,7 @@ export class LastScrape {
     );
   }
 
-  /** Computes the time from the usual interval, of which one or two may have been late. */
+  /** Returns how long to wait for a client: 1.5 times its usual interval; 0 for one without regular scrapes. */
   #expected(times: readonly Millis[]): Millis {
     if (times.length < 3) return 0;
     const gaps = times.slice(1).map((at, i) => at - times[i]!);

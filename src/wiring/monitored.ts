@@ -19,7 +19,7 @@ import { readHeartbeat, Watch } from '../live/safety/heartbeat.ts';
 import type { Run } from '../live/loop/run.ts';
 import type { Metrics, Monitored } from '../monitor/index.ts';
 
-/** Returns the values from the engine's snapshot and its run; the caller adds the rest. */
+/** Returns the values from the engine's snapshot and its run; the caller adds the others. */
 export function monitored(
   snapshot: Snapshot,
   run: Run,
@@ -60,17 +60,17 @@ export function monitored(
   };
 }
 
-/** Returns the amounts exchanged in an execution, by currency. */
+/** Returns the exchanged amounts of an execution, by currency. */
 export const volumeOf = ({ major, minor }: Fill, instrument: Instrument): Volume => [
   { currency: instrument.major, sum: major },
   { currency: instrument.minor, sum: minor },
 ];
 type Volume = Parameters<Metrics['fill']>[1];
 
-/** State of the bot's sentinel and its disk. */
+/** Returns the state of the bot's sentinel and disk. */
 export type Beside = () => Omit<Monitored['limits'], 'uses'>;
 
-/** Returns a function that reads both from the state directory at each call. */
+/** Returns a function that reads the state of sentinel and disk from the state directory. */
 export function besideOf(config: () => Config, clock: Clock): Beside {
   const { dir } = config().state;
   const watch = new Watch(
@@ -92,7 +92,7 @@ function freeBytes(dir: string): number | null {
   }
 }
 
-/** Returns why nothing is quoted, in words; empty if at least one side is, or is about to be. */
+/** Returns why the bot does not quote, as text; empty if at least one side has a quote or is about to. */
 export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapshot): string[] {
   if (quoting === 'halted' && regime.halt !== null) return [`halted: ${regime.halt}`];
   if (quoting === 'paused by a person' && regime.pause !== null) return [`${quoting}: ${regime.pause}`];
@@ -100,7 +100,7 @@ export function notReady({ quoting, waitsFor, unshown, whyNot, regime }: Snapsho
   return unshown.buy === null || unshown.sell === null ? [] : [whyNot ?? 'nothing is shown'];
 }
 
-/** Returns the price of the best live order of a side, in ticks; 0 if there is none. */
+/** Returns the price of the best live order of a side, in ticks; 0 if none. */
 function best(orders: readonly Order[], side: Side): Price {
   const prices = orders.filter(order => order.side === side && isInBook(order)).map(order => order.price);
   if (prices.length === 0) return 0 as Price;

@@ -2,7 +2,7 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
 
-/** Paths relative to the file's folder; those of feeds are handled separately. */
+/** Keys of paths relative to the file's folder; paths of feeds are handled separately. */
 const PATHS: readonly (readonly string[])[] = [
   ['exchange', 'market', 'dir'],
   ['paper', 'stateDir'],

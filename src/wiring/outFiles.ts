@@ -1,10 +1,10 @@
-/** Files of a report: one error line if the disk refuses a file, and the parts that every page includes. */
+/** Files of a report: one error line if a file cannot be written, and the parts that every page includes. */
 import { createRequire } from 'node:module';
-import { LARGE_FILE, readRegularFile } from '../guard/index.ts';
+import { LARGE_FILE, readRegularFile, writeOutputFile } from '../guard/index.ts';
 import type { PageParts } from '../pages/index.ts';
 import { UsageError } from './usageError.ts';
 
-/** Throws a one-line `UsageError` if a file of the report cannot be written. */
+/** Runs `work`, which writes a file. Throws a one-line `UsageError` if the file cannot be written. */
 export function written<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -14,7 +14,23 @@ export function written<T>(path: string, work: () => T): T {
   }
 }
 
-/** Returns the installed chart library and the built script of the page. Throws if one is missing. */
+/**
+ * Writes an output completely or not at all; creates missing folders. The content is computed here, so that its errors
+ * are reported with the path. Throws a one-line `UsageError` if the file cannot be written.
+ */
+export const writeOut = (path: string, content: () => string | Uint8Array): void =>
+  written(path, () => writeOutputFile(path, content()));
+
+/** Writes `value` as JSON in one line, then the page, each like `writeOut`. */
+export function writePage(page: string, json: string, value: unknown, html: () => string): void {
+  writeOut(json, () => `${JSON.stringify(value)}\n`);
+  writeOut(page, html);
+}
+
+/** Returns the path of the JSON next to a page. */
+export const jsonBeside = (page: string): string => page.replace(/\.html?$/i, '.json');
+
+/** Returns the installed chart library and the built script of the page. Throws if either is missing. */
 export function pageParts(): PageParts {
   const library = createRequire(import.meta.url);
   const read = (path: string): string => readRegularFile(path, LARGE_FILE);

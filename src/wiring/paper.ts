@@ -1,6 +1,6 @@
 /**
- * Paper trading: an embedded exchange in this process whose market follows another exchange, read without a key, with
- * play money.
+ * Paper trading: an embedded exchange in this process whose market follows another exchange, with play money. The
+ * followed exchange is read without a key.
  */
 import {
   pairOf,
@@ -39,12 +39,12 @@ export type PaperOptions = {
   readonly seed: number;
   /** Transports that replace sockets to the followed exchange. */
   readonly transports?: { readonly rest: Transport; readonly stream?: StreamTransport };
-  /** Called if an internal invariant is broken. */
+  /** Called with an error if an internal invariant is broken. */
   readonly onBroken: (error: unknown) => void;
 };
 
 export type Paper = {
-  /** Configuration that the bot runs with: the embedded exchange, and a state directory that no live run opens. */
+  /** Configuration of the bot's run: on the embedded exchange, with a state directory that no live run opens. */
   readonly config: Config;
   readonly venue: VenueAccess;
   readonly exchange: EmbeddedExchange;
@@ -56,7 +56,7 @@ export type Paper = {
 
 const READY_WITHIN_MS = 15_000;
 const READS_SHARE = 0.9;
-/** Volume above that of every account (public facts 4.1). */
+/** Volume of a fee tier, above the volume of every account (public facts 4.1). */
 const NO_BOUND = '9999999999';
 
 /**
@@ -150,8 +150,8 @@ const boxOf = (row: AvailableBook, group: string, paper: Config['paper'], clock:
     clock,
     seed,
     books: [{ ...row, fees: { group, tiers: tiersOf(row, paper.fees) } }],
-    // Latency in both directions: market data is older by its way here, and an order must not precede it. Cancels take
-    // as long as orders.
+    // Latency in both directions. Market data is older by its transport here, and an order must not arrive earlier than
+    // that. Cancels take as long as orders.
     switches: {
       engineDelayMinMs: paper.latencyMs,
       engineDelayMaxMs: paper.latencyMs,
@@ -180,7 +180,7 @@ export const onPaper = (log: Log): Log => ({
   setLevel: level => log.setLevel?.(level),
 });
 
-/** Returns a summary of the followed market, and of what was filled here. */
+/** Returns a summary of the followed market and of the simulated fills. */
 function outcomeOf({ trades, lots, filledLots }: FollowedCounts, instrument: Instrument): string {
   const text = (n: number) => textOfAmount(instrument, n as Amount);
   return `the followed market traded ${text(lots)} ${instrument.major} in ${trades} executions; paper orders filled ${text(filledLots)}`;
@@ -211,7 +211,7 @@ function tiersOf(
   return [{ volume: NO_BOUND, ...rates }];
 }
 
-/** Returns the configuration of a run on an embedded exchange, which ends with it. */
+/** Returns the configuration of a run on an embedded exchange, which ends with the run. */
 const runsWith = (config: Config, followed: RemoteSettings, balances: Readonly<Record<string, string>>): Config => ({
   ...config,
   exchange: {
@@ -238,8 +238,8 @@ function streamWayOf({ stream, streamUrl: url }: RemoteSettings, transports: Pap
 }
 
 /**
- * Returns the rate of complete book reads: a share of the budget left by the strategy's other books, at least one every
- * ten seconds.
+ * Returns the number of complete book reads per minute: a share of the budget that other books of the strategy do not
+ * use, at least one read per ten seconds.
  */
 function bookReadsPerMinute(config: Config, { budgets }: RemoteSettings): number {
   return Math.max(6, READS_SHARE * (budgets.publicPerMinute - readsPerMinute(externalReferenceOf(config))));

@@ -1,23 +1,26 @@
-/** Minimum process limits: open files and memory. Below them, Node fails midway and prints pages of its own. */
+/** Minimum process limits: open files and memory. Below them, Node fails late, with pages of its own output. */
 import { getHeapStatistics } from 'node:v8';
-// Not imported by the index: with few files, the other modules of the folder cannot be loaded.
+// The index does not export this file: with few open files, the other modules of the folder cannot be loaded.
 import { readRegularFile, SMALL_FILE } from '../guard/files.ts';
 
-/** Minimum open files: the program's own files are read many at a time, before sockets, recordings and threads. */
+/**
+ * Minimum number of open files. The program opens many of its own files together, before sockets, recordings and
+ * threads.
+ */
 export const OPEN_FILES_MIN = 256;
 /**
- * Minimum heap. Node uses 112 MB with `--max-old-space-size=64`, and 144 MB with 96; a container with 256 MB has 130
- * MB.
+ * Minimum heap, in MB. Node uses 112 MB with `--max-old-space-size=64`, and 144 MB with 96; a container with 256 MB has
+ * 130 MB.
  */
 export const HEAP_MIN_MB = 120;
 
-/** Commands that read little or cancel orders, and start with less memory. */
+/** Commands that need less memory, because they read little or cancel orders. */
 const SMALL = ['status', 'pause', 'reduce', 'cancel', 'flatten', 'halt', 'resume', 'sentinel', 'alert', 'help'];
 
 /** Limits of this process; `Infinity` if they cannot be read. */
 export type ProcessLimits = { readonly openFiles: number; readonly heapMb: number };
 
-/** Reads the limits of this process; open files only on Linux. */
+/** Reads the limits of this process; the number of open files only on Linux. */
 export const ownLimits = (): ProcessLimits => ({
   openFiles: openFilesIn(limitsText()),
   heapMb: getHeapStatistics().heap_size_limit / 1_048_576,
@@ -43,7 +46,7 @@ export function smallLimitOf(
 const MORE_FILES =
   'raise it with ulimit -n 1024 in the same shell (systemd: LimitNOFILE=1024; Docker: --ulimit nofile=1024)';
 
-/** Returns the remedy for an error about too many open files; `null` for any other. */
+/** Returns the remedy for an error about too many open files; `null` for other errors. */
 export const filesRemedyOf = (error: unknown): string | null =>
   ['EMFILE', 'ENFILE'].includes(String((error as NodeJS.ErrnoException | null)?.code)) ? MORE_FILES : null;
 

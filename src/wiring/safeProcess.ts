@@ -1,11 +1,11 @@
-/** Checks that a process is safe for a key: not open to a debugger, and not accepting every certificate. */
+/** Checks that a process is safe for an API key: not open to a debugger, and certificates are checked. */
 import { url as inspectorUrl } from 'node:inspector';
 import { UsageError } from './usageError.ts';
 
 /**
- * Rejects an environment in which Node accepts any certificate: an attacker between the two could read the key and
- * impersonate the exchange.
- * @throws UsageError in that case.
+ * Rejects an environment in which Node accepts any certificate, because an attacker on the network could then read the
+ * key and impersonate the exchange.
+ * @throws UsageError in such an environment.
  */
 export function refuseUncheckedCertificates(environment: Readonly<Record<string, string | undefined>>): void {
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
@@ -14,14 +14,14 @@ export function refuseUncheckedCertificates(environment: Readonly<Record<string,
   );
 }
 
-/** Disables SIGUSR1, on which Node opens its inspector if there is no listener. Must be called first. */
+/** Prevents that SIGUSR1 opens Node's inspector. Call before any other code runs. */
 export function closeToDebuggers(): void {
   process.on('SIGUSR1', () => undefined);
 }
 
 /**
- * Rejects an open inspector (`--inspect`, also in NODE_OPTIONS, or SIGUSR1 at the start): its port has no password and
- * executes any code.
+ * Rejects an open inspector (`--inspect`, also in NODE_OPTIONS, or SIGUSR1 at the start), because its port has no
+ * password and executes any code.
  * @throws UsageError if it is open.
  */
 export function refuseOpenInspector(): void {

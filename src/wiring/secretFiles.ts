@@ -2,17 +2,17 @@
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
 import { openRegularFile, readOpenFile, SMALL_FILE } from '../guard/index.ts';
 
-/** Mount point of container secrets: owned by root, mode 0444, on a file system private to the container. */
+/** Path of secrets mounted in a container: owned by root, mode 0444, on a file system private to the container. */
 const MOUNTED = /^(\/var)?\/run\/secrets\//;
 
 /**
- * Returns the text of a key file of at most 64 kB. Throws one line with the remedy if the file is not regular, is open
- * to others, or belongs to neither this user nor root.
+ * Returns the text of a key file of at most 64 kB. Throws one line with the remedy if it is not a regular file, others
+ * can read it, or it belongs to neither this user nor root.
  */
 export function readSecretFile(path: string): string {
   const fd = openRegularFile(path);
   try {
-    // Checks the opened file, because the name may refer to another one by now.
+    // Checks the opened file, because the name may now refer to another file.
     const seen = fstatSync(fd);
     const user = process.geteuid?.();
     if (user !== undefined) {

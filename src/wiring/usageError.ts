@@ -1,8 +1,8 @@
-/** Errors that end a command with a line of advice instead of a stack. */
+/** Errors that end a command with a line of advice instead of a stack trace. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Error of the operator, as lines; `code` is the exit code. */
+/** Error that the operator can fix, as lines; `code` is the exit code. */
 export class UsageError extends Error {
   readonly code: number;
   constructor(lines: string | readonly string[], code = 2) {
@@ -12,9 +12,9 @@ export class UsageError extends Error {
   }
 }
 
-/** The strategy cannot earn the account's fees. */
+/** Error if the spreads of the strategy cannot earn the account's fees. */
 export class FeesTooHigh extends UsageError {
-  /** Account's position among the exchange's fee tiers; `null` if unknown. */
+  /** Account's position in the exchange's fee tiers, as text; `null` if unknown. */
   readonly tier: string | null;
   constructor(problem: string, tier: string | null) {
     super(problem);
@@ -22,10 +22,13 @@ export class FeesTooHigh extends UsageError {
   }
 }
 
-/** State directory of `npm start` and of a bot without `state.dir`, from the folder of the command. */
+/** State directory of `npm start` and of a bot without `state.dir`, relative to the folder of the command. */
 const USUAL = 'state';
 
-/** Checks that the folder exists. @throws UsageError if not; it names the usual state directory if that one exists. */
+/**
+ * Checks that the folder exists.
+ * @throws UsageError if it does not; the error names the default state directory if that one exists.
+ */
 export function requireStateFolder(dir: string): void {
   if (existsSync(dir)) return;
   const hasUsual = resolve(dir) !== resolve(USUAL) && existsSync(USUAL);

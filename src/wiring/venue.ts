@@ -11,21 +11,21 @@ import { readSecretFile } from './secretFiles.ts';
 import { venueNamed, venueOf } from './venueRegistry.ts';
 
 export type VenueChoice = {
-  /** Multiple of real time at which the embedded exchange runs; 1 for any other. */
+  /** Multiple of real time at which the embedded exchange runs; 1 for other exchanges. */
   readonly speed: number;
-  /** Seed of the embedded exchange or of paper; if absent, the configured or a random one. */
+  /** Seed of the embedded exchange or of paper. If absent, the configured seed or a random one. */
   readonly seed?: number;
   readonly paper?: boolean;
-  /** Opens a log of the given level with the secrets masked. */
+  /** Opens a log of the given level that masks the secrets. */
   openLog(level: string, secrets: readonly string[]): Log;
 };
 
-/** Work on a venue, with the configuration that it runs with; in paper trading, this differs from the given one. */
+/** Work on a venue. Receives the configuration of the run, which in paper trading differs from the given one. */
 type VenueWork<T> = (venue: VenueAccess, log: Log, seed: number, config: Config) => Promise<T>;
 
 /**
- * Starts the embedded exchange if configured, passes on address and key, and cleans up; resolves to the result of
- * `work`. Rejects with `UsageError` if there is no key.
+ * Runs `work` with address and key of the exchange. Starts the embedded exchange before and stops it after, if
+ * configured. Resolves to the result of `work`. Rejects with `UsageError` if there is no key.
  */
 export async function withVenue<T>(
   config: Config,
@@ -59,7 +59,7 @@ export async function withVenue<T>(
   }
 }
 
-/** Like `withVenue`, for paper trading with its own configuration. */
+/** Runs `work` as `withVenue` does, for paper trading with its own configuration. */
 async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, work: VenueWork<T>): Promise<T> {
   const { banner, onPaper, openPaper } = await import('./paper.ts');
   const plain = options.openLog(config.log.level, []);
@@ -85,7 +85,7 @@ async function withPaper<T>(config: Config, options: VenueChoice, clock: Clock, 
   }
 }
 
-/** Like `withVenue`, for market data only, without a key. */
+/** Runs `work` as `withVenue` does, for market data only, without a key. */
 export async function withMarket(
   config: Config,
   tape: Tape | null,
@@ -115,7 +115,7 @@ export async function withMarket(
   }
 }
 
-/** Like `remoteVenue`, with every configured address. */
+/** Returns the exchange as `remoteVenue` does, with every configured address. */
 export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
   ...remoteVenue(exchange),
   ...(exchange.streamUrl !== undefined && { streamUrl: exchange.streamUrl }),
@@ -125,7 +125,7 @@ export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
 
 /**
  * Returns the configured exchange with the key from the environment.
- * @throws UsageError if the key is missing, or readable by others.
+ * @throws UsageError if the key is missing, or others can read it.
  */
 export function remoteVenue({ venue, restUrl }: Pick<RemoteSettings, 'venue' | 'restUrl'>): VenueAccess {
   refuseUncheckedCertificates(process.env);

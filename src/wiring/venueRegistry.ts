@@ -1,4 +1,4 @@
-/** Registry of venues, one line per exchange. Nothing else here or in the command line names one. */
+/** Registry of venues, one line per exchange. No other file here or in the command line names a venue. */
 import type { ExchangeVenue } from '../core/index.ts';
 import type { Config } from '../config.ts';
 import { bitso } from '../exchange/index.ts';
@@ -8,7 +8,7 @@ import { UsageError } from './usageError.ts';
 export const VENUES: ExchangeVenue[] = [bitso];
 
 /**
- * Returns the venue of that name; without a name the first, whose protocol the embedded exchange supports too.
+ * Returns the venue of that name; without a name, the first, whose protocol the embedded exchange also supports.
  * @throws UsageError for an unknown name.
  */
 export function venueNamed(name: string | undefined): ExchangeVenue {

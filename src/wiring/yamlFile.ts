@@ -1,4 +1,4 @@
-/** YAML file validated by a schema, with one line and place for every error. */
+/** YAML file validated by a schema, with one line and position for every error. */
 import { readRegularFile, TEXT_FILE } from '../guard/index.ts';
 import type { z } from 'zod';
 import { problemsOf, type Problem } from '../config/problems.ts';
@@ -13,7 +13,8 @@ export type YamlFile<Data> = {
 };
 
 /**
- * Reads a file. `what`: kind of file; `like`: example of a key with its value; `advice`: how to name one.
+ * Reads a YAML file. `what`: kind of file; `like`: example of a key with its value; `advice`: which option names such a
+ * file.
  * @throws UsageError on any problem.
  */
 export function readYamlFile<Schema extends z.ZodType>(

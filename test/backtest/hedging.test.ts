@@ -292,7 +292,7 @@ describe('the desk inside a replay', () => {
   test('keeps its offers for their life: one that would end on its way is not accepted', async () => {
     expect(await done({ switches: { rfqQuoteLifeMs: 4_000, quoteLifeMs: 4_000 } })).toEqual([]);
     const { hedges } = await runHedged({ hedge: hedge({ switches: { rfqQuoteLifeMs: 4_000, quoteLifeMs: 4_000 } }) });
-    expect(hedges.some(({ why }) => why === 'the offer would expire on its way')).toBe(true);
+    expect(hedges.some(({ why }) => why === 'the offer would expire before its acceptance arrives')).toBe(true);
   });
 
   test('answers after its latency, and carries out after its delay', async () => {
@@ -309,7 +309,7 @@ describe('the desk inside a replay', () => {
 
   test('asks out of the same budget as everything else', async () => {
     const { result, hedges } = await runHedged({ hedge: hedge(), privatePerMinute: 62 });
-    expect(hedges.some(({ weighed }) => weighed.includes('no place in the request budget'))).toBe(true);
+    expect(hedges.some(({ weighed }) => weighed.includes('the request budget was used up'))).toBe(true);
     expect(result.requests.overBudget).toBeGreaterThan(0);
   });
 });
@@ -367,7 +367,7 @@ describe('a route over a third currency in a backtest', () => {
       const run = await runHedged({ hedge: hedge({ beside: dollars(bps), capacity: '10000000' }, { routes }) });
       expectKept(run);
       const all = run.hedges.filter(({ way }) => way === 'rfq via usd');
-      const over = all.filter(({ why }) => why !== 'the replay ended between its legs');
+      const over = all.filter(({ why }) => why !== 'the replay ended between the two legs');
       expect(all.length - over.length).toBeLessThan(2);
       expect(over.length).toBeGreaterThan(1);
       for (const { state, gaveCurrency, gotCurrency, cost, weighed } of over) {

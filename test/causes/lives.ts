@@ -891,7 +891,7 @@ export const LIVES: readonly Life[] = [
           await canceledByOthers(scene);
         },
         log: [
-          'stopping: something broke: … was refused with 1008: …',
+          'stopping after an internal error: … was refused with 1008: …',
           'halted: … was refused with 1008: …; investigate, then resume with: puntas resume',
         ],
         halted: 'was refused with 1008',
@@ -995,9 +995,9 @@ export const LIVES: readonly Life[] = [
         cause: 'the exchange changes the tick',
         does: scene => otherRules(scene, { tick_size: '100' }),
         log: [
-          'the exchange changed btc_mxn: tick 10 -> 100…; quotes are canceled, and the next run applies it',
+          'the exchange changed btc_mxn: tick 10 -> 100…; quotes are canceled, and the next run applies the change',
           'not quoting: rules of the book changed',
-          'counts in an old tick; the next run takes over',
+          'uses an old tick; the next run takes over',
           // The line on where it stands, in the new tick.
           'market 1499000 / 1501000',
           '"msg":"quoting"',
@@ -1051,7 +1051,7 @@ export const LIVES: readonly Life[] = [
       {
         of: [],
         cause: 'thirty private requests a minute are too few',
-        log: ['… was not sent: no place for …'],
+        log: ['… was not sent: no free slot for …'],
         alerts: { PuntasBudgetSpent: '… no private request can be sent' },
       },
     ],
@@ -1071,7 +1071,7 @@ export const LIVES: readonly Life[] = [
         of: ['level: makes way for a hedge'],
         cause: 'a deposit beyond `hedge.band`, with `venues: [book]`',
         does: scene => scene.deposit('btc', '0.1'),
-        log: ['taking: sell … at … or better, the unfilled rest is canceled'],
+        log: ['taker order: sell … at … or better; the unfilled rest is canceled'],
         metrics: ['decision="not placed",reason="makes way for a hedge"} '],
       },
     ],

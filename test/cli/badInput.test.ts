@@ -72,7 +72,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a number where money text is asked': {
     args: () => run(sandbox('amount: "0.004"', 'amount: 0.004')),
     code: 2,
-    says: /strategy\.amount: expected text in quotes, found 0\.004, a bare number; write amount: "0\.004"/,
+    says: /strategy\.amount: expected text in quotes, found 0\.004, an unquoted number; write amount: "0\.004"/,
   },
   'a book that the embedded exchange has no market for': {
     args: () => run(sandbox(/book: btc_mxn([^]*balances:\n)/, 'book: doge_mxn$1    doge: "1"\n')),
@@ -88,7 +88,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a missing limit': {
     args: () => run(sandbox(/ *orderValueMax:.*\n/, '')),
     code: 2,
-    says: /limits\.orderValueMax: missing: without it the book is not traded/,
+    says: /limits\.orderValueMax: missing; required to trade the book/,
   },
   'no limits at all': {
     args: () => run(sandbox(/limits:\n(?: {2}.*\n)+/, '')),
@@ -130,13 +130,13 @@ const CASES: Readonly<Record<string, Case>> = {
     args: () => run(live()),
     env: () => keys({ PUNTAS_API_KEY: 'nobodysKey12' }),
     code: 2,
-    says: /the exchange refused \(0201: .*\); check that PUNTAS_API_KEY is a key of this very exchange/,
+    says: /rejected by the exchange \(0201: .*\); check that PUNTAS_API_KEY is an active key of this exchange/,
   },
   'a secret that is not the key’s': {
     args: () => run(live()),
     env: () => keys({ PUNTAS_API_SECRET: 'canaryOfAnotherKey' }),
     code: 2,
-    says: /the exchange refused \(0215: .*\); check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY/,
+    says: /rejected by the exchange \(0215: .*\); check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY/,
   },
   'a secret that is missing': {
     args: () => run(live()),

@@ -35,22 +35,22 @@ const CANNOT: readonly (readonly [string, () => string, RegExp])[] = [
   [
     "the largest value of an order is below the exchange's least",
     () => sandbox([/orderValueMax: ["']?50000["']?/, "orderValueMax: '5'"]),
-    /no bid and no ask: order value limit \(limits\.orderValueMax 5 mxn is below the least value of an order in btc_mxn, 10 mxn, a rule of the exchange: raise it\)/,
+    /no bid and no ask: order value limit \(limits\.orderValueMax 5 mxn is below the minimum order value of btc_mxn, 10 mxn, a rule of the exchange: raise it\)/,
   ],
   [
     "the amount is below the exchange's least",
     () => sandbox(...amountOf('0.00000001')),
-    /no bid and no ask: below the minimum amount \(0\.00000001 btc is below the least amount of an order in btc_mxn, [\d.]+ btc, a rule of the exchange: raise strategy\.amount\)/,
+    /no bid and no ask: below the minimum amount \(0\.00000001 btc is below the minimum order amount of btc_mxn, [\d.]+ btc, a rule of the exchange: raise strategy\.amount\)/,
   ],
   [
     "the amount is worth less than the exchange's least value",
     () => sandbox(...amountOf('0.000002')),
-    /no bid and no ask: below the minimum value \(0\.000002 btc at \d+ is worth [\d.]+ mxn, below the least value of an order in btc_mxn, 10 mxn, a rule of the exchange: raise strategy\.amount\)/,
+    /no bid and no ask: below the minimum value \(0\.000002 btc at \d+ is worth [\d.]+ mxn, below the minimum order value of btc_mxn, 10 mxn, a rule of the exchange: raise strategy\.amount\)/,
   ],
   [
     'there is no money for either side',
     () => sandbox(...held('0.001', '100')),
-    /no bid: insufficient funds \(0\.004 btc at \d+ needs [\d.]+ mxn, free are 100 mxn: .*\); no ask: insufficient funds \(.* free are 0\.001 btc: pay in, or lower strategy\.amount\)/,
+    /no bid: insufficient funds \(0\.004 btc at \d+ needs [\d.]+ mxn, available are 100 mxn: .*\); no ask: insufficient funds \(.* available are 0\.001 btc: deposit more, or lower strategy\.amount\)/,
   ],
 ];
 
@@ -117,7 +117,7 @@ describe('where one side can be quoted', () => {
   test('check says which one cannot and why, and ends well; the bot is ready', async () => {
     const file = sandbox(...held('0.001', '2000000'));
     const { code, stdout } = await ran(['check', '-c', file]);
-    expect(stdout).toMatch(/^ {2}no ask: insufficient funds \(.* free are 0\.001 btc: /m);
+    expect(stdout).toMatch(/^ {2}no ask: insufficient funds \(.* available are 0\.001 btc: /m);
     expect(stdout).not.toMatch(/no bid/);
     expect(code).toBe(0);
     const bot = puntas(['run', '-c', file, '--json']);

@@ -57,7 +57,7 @@ test('secrets come from the environment or from files, as far as they are needed
 
 test.each([
   [{ telegram: {} }, {}, 'PUNTAS_TELEGRAM_TOKEN is not set'],
-  [{ telegram: {} }, { PUNTAS_TELEGRAM_TOKEN: 'bot' }, 'PUNTAS_TELEGRAM_TOKEN: expected what @BotFather gives'],
+  [{ telegram: {} }, { PUNTAS_TELEGRAM_TOKEN: 'bot' }, 'PUNTAS_TELEGRAM_TOKEN: expected a token from @BotFather'],
   [{ webhook: {} }, {}, 'PUNTAS_ALERT_WEBHOOK_URL is not set'],
   [{ webhook: {} }, { PUNTAS_ALERT_WEBHOOK_URL: 'http://a.example/x' }, 'expected an address with https://'],
   [

@@ -95,11 +95,11 @@ describe('defaults', () => {
     for (const key of ['positionMax', 'orderValueMax', 'ordersMax', 'collarBps', 'drawdownMax', 'dayLossMax']) {
       const text = VALID.replace(new RegExp(`  ${key}: .*\n`), '');
       expect(errorsOf(text)).toEqual([
-        expect.stringMatching(`^a\\.yaml:10:1 limits\\.${key}: missing: without it the book is not traded`),
+        expect.stringMatching(`^a\\.yaml:10:1 limits\\.${key}: missing; required to trade the book`),
       ]);
     }
     expect(errorsOf(VALID.replace(/limits:[^]*/, ''))).toEqual([
-      'a.yaml:1:1 limits: missing: without it the book is not traded; expected the keys positionMax, orderValueMax, ordersMax, collarBps, drawdownMax, dayLossMax',
+      'a.yaml:1:1 limits: missing; required to trade the book; expected the keys positionMax, orderValueMax, ordersMax, collarBps, drawdownMax, dayLossMax',
     ]);
   });
 });
@@ -125,7 +125,7 @@ describe('an error', () => {
     [
       'a number where money text is asked',
       replaced("'50000'", '50000'),
-      'a.yaml:12:18 limits.orderValueMax: expected text in quotes, found 50000, a bare number; write orderValueMax: "50000"',
+      'a.yaml:12:18 limits.orderValueMax: expected text in quotes, found 50000, an unquoted number; write orderValueMax: "50000"',
     ],
     [
       'quoted text where a number is asked',
@@ -204,7 +204,7 @@ describe('an error', () => {
     const copied = textOf('sandbox.yaml').replace('kind: embedded', 'kind: remote\n  restUrl: https://api.bitso.com');
     const keys = ['seed', 'engineDelayMs', 'market', 'balances', 'volume30d'];
     const errors = errorsOf(copied).map(
-      line => /exchange\.(\w+): unknown key for this kind of exchange; take it out/.exec(line)?.[1],
+      line => /exchange\.(\w+): unknown key for this kind of exchange; remove it/.exec(line)?.[1],
     );
     expect(errors.length).toBeGreaterThan(0);
     expect(keys).toEqual(expect.arrayContaining(errors));
@@ -329,7 +329,7 @@ describe('a value in another unit, or with a sign, is told what to write', () =>
 
   test('a spread in percent', () => {
     const errors = errorsOf(replaced('halfSpreadBps: 11', 'halfSpreadBps: 0.5%'));
-    expect(errors).toEqual([expect.stringMatching(/halfSpreadBps: .*one percent has 100: write halfSpreadBps: 50$/)]);
+    expect(errors).toEqual([expect.stringMatching(/halfSpreadBps: .*1% is 100 bps\): write halfSpreadBps: 50$/)]);
   });
 });
 
@@ -396,15 +396,15 @@ describe('a hedge without a band', () => {
 
   test('says its risk in the minor currency, and the flow', () => {
     expect(errorsOf(`{ risk: 100 mxn, ${flow} }`)).toBe('');
-    expect(errorsOf('{ risk: 100 mxn }')).toMatch(/expected a band, or what it follows from: risk and flow/);
-    expect(errorsOf(`{ ${flow} }`)).toMatch(/expected a band, or what it follows from/);
+    expect(errorsOf('{ risk: 100 mxn }')).toMatch(/expected a band, or risk and flow to compute one/);
+    expect(errorsOf(`{ ${flow} }`)).toMatch(/expected a band, or risk and flow to compute one/);
     expect(errorsOf(`{ risk: 100 btc, ${flow} }`)).toMatch(/must be in mxn/);
   });
 
   test('has no rest and no price of carrying by hand, and a band by hand wins', () => {
-    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(/residual.*follows with the band/);
+    expect(errorsOf(`{ risk: 100 mxn, ${flow}, residual: '0.01' }`)).toMatch(/residual.*is computed with the band/);
     expect(errorsOf(`{ risk: 100 mxn, ${flow}, carryBpsPerHour: 5 }`)).toMatch(
-      /carryBpsPerHour.*follows with the band/,
+      /carryBpsPerHour.*is computed with the band/,
     );
     expect(errorsOf(`{ band: '0.05', residual: '0.01', risk: 100 mxn, ${flow} }`)).toBe('');
     expect(errorsOf("{ band: '0.5' }")).toMatch(/must be below limits.positionMax/);

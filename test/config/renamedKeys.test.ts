@@ -45,7 +45,7 @@ describe('an old name of a key', () => {
     expect(loaded).toEqual({
       ...expected,
       warnings: [
-        `a.yaml:${placeOf(before, lastOf(old))} ${old}: an old name of ${now}: write ${lastOf(now)}; from Puntas ${OLD_KEYS_END} on the old name is refused`,
+        `a.yaml:${placeOf(before, lastOf(old))} ${old}: old name of ${now}; write ${lastOf(now)}, because Puntas ${OLD_KEYS_END} will reject the old name`,
       ],
     });
   });
@@ -60,7 +60,7 @@ describe('an old name of a key', () => {
       ok: false,
       warnings: [],
       errors: [
-        `a.yaml:${placeOf(both, lastOf(old))} ${old}: an old name of ${now}, which is given too; take out ${lastOf(old)}`,
+        `a.yaml:${placeOf(both, lastOf(old))} ${old}: old name of ${now}, which the file has too; remove ${lastOf(old)}`,
       ],
     });
   });
@@ -73,12 +73,12 @@ describe('an old name of a key', () => {
     expect(rest).toEqual({
       errors: [
         `a.yaml:${from + 2}:13 timing.tradeReportDelayMaxMs: expected a number, found soon`,
-        `a.yaml:${from + 3}:20 rfqReference.amount: expected text in quotes, found 0.01, a bare number; write amount: "0.01"`,
+        `a.yaml:${from + 3}:20 rfqReference.amount: expected text in quotes, found 0.01, an unquoted number; write amount: "0.01"`,
       ],
     });
     expect(loadConfig(`${hedged}timing: { fenceMs: 5000 }\n`, 'a.yaml')).toMatchObject({
       errors: [
-        `a.yaml:${from}:20 timing.requestDelayMaxMs: 5000 must be above exchange.requestTimeoutMs 5000: a request may still be under way`,
+        `a.yaml:${from}:20 timing.requestDelayMaxMs: 5000 must be above exchange.requestTimeoutMs 5000: a request may still be in flight`,
       ],
     });
   });

@@ -36,7 +36,7 @@ describe('secrets', () => {
     ],
     [{ PUNTAS_API_KEY: '', PUNTAS_API_SECRET: 's' }, ['PUNTAS_API_KEY is empty']],
     [{ PUNTAS_API_KEY: 'k', PUNTAS_API_SECRET_FILE: '/run/empty' }, ['PUNTAS_API_SECRET_FILE (/run/empty) is empty']],
-    [{ PUNTAS_API_KEY: 'two words', PUNTAS_API_SECRET: 's' }, ['PUNTAS_API_KEY holds spaces']],
+    [{ PUNTAS_API_KEY: 'two words', PUNTAS_API_SECRET: 's' }, ['PUNTAS_API_KEY contains spaces']],
   ])('%j is refused, each flaw in one line', (env, starts) => {
     const result = read(env);
     expect(result.ok).toBe(false);

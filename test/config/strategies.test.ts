@@ -19,7 +19,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'reference:\n  books: [btc_usd, usd_mxn]\n  everyMs: 4000\n',
       '',
-      'strategy.name: strategy peg quotes around a price from elsewhere: expected reference: { books: [...] }',
+      'strategy.name: strategy pegneeds a reference price; expected reference: { books: [...] }',
     ],
     [
       'books that do not lead there',
@@ -33,7 +33,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'everyMs: 4000',
       'everyMs: 4000\n  feeds: [{ book: eth_usd, file: price }]',
-      'reference.feeds.0.book: eth_usd is none of reference.books',
+      'reference.feeds.0.book: eth_usd is not in reference.books',
     ],
     [
       'a feed without a place',
@@ -68,7 +68,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'peg',
       'everyMs: 4000',
       'everyMs: 2000',
-      'reference.everyMs: with timing.bookPollMs 2500 that makes 84 public requests a minute, more than budgets.publicPerMinute 54',
+      'reference.everyMs: with timing.bookPollMs 2500 there are 84 public requests per minute, more than budgets.publicPerMinute 54',
     ],
     [
       'a risk in another currency',
@@ -89,7 +89,7 @@ describe('an error of a strategy is one line that says what was expected and wha
       'glft',
       'per: 1h',
       'per: 90',
-      'strategy.risk.per: expected text in quotes, found 90, a bare number; write per: "90"',
+      'strategy.risk.per: expected text in quotes, found 90, an unquoted number; write per: "90"',
     ],
     [
       'orders too small for the exact solution',

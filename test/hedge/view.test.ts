@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price } from '../../src/core/index.ts';
-import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from '../../src/hedge/takenOrder.ts';
+import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from '../../src/hedge/takerOrderOutcome.ts';
 import { hedgeViewOf } from '../../src/hedge/view.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
@@ -60,7 +60,7 @@ describe('what the engine tells of an order that takes', () => {
     desk.rounds(3);
     expect(takerOrderOutcome({ costMax: '8' }, told())).toEqual({
       state: 'failed',
-      why: 'it was not sent: price outside the collar',
+      why: 'the order was not sent: price outside the collar',
     });
   });
 

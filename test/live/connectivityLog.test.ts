@@ -48,8 +48,8 @@ describe('what is said of failed requests', () => {
       await clock.advance(SECOND);
     }
     expect(texts()).toEqual([
-      'balance was refused: too many',
-      'balance was refused: too many (59 more times before this)',
+      'balance was rejected: too many',
+      'balance was rejected: too many (59 more times before this)',
     ]);
   });
 

@@ -157,8 +157,12 @@ describe('a book by steps', () => {
     expect([restarts, since()]).toEqual([[], []]);
     // At the next poll.
     await clock.advance(1_300);
-    expect(restarts).toEqual(['its book is behind the polled one']);
-    expect(since()).toEqual(['lost: its book is behind the polled one', 'book 5', expect.stringMatching(/^poll of 4/)]);
+    expect(restarts).toEqual(['its book is older than the polled book']);
+    expect(since()).toEqual([
+      'lost: its book is older than the polled book',
+      'book 5',
+      expect.stringMatching(/^poll of 4/),
+    ]);
     await supervisor.stop();
   });
 });

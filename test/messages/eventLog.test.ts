@@ -147,7 +147,7 @@ const NEWS: Cases<EngineNews> = {
   taking: [
     [
       { kind: 'taking', command: { ...command, takes: true } },
-      ['info', 'taking: sell 0.05 at 1499000.00 or better, the unfilled rest is canceled'],
+      ['info', 'taker order: sell 0.05 at 1499000.00 or better; the unfilled rest is canceled'],
     ],
   ],
   'not taken': [[{ kind: 'not taken', id: command.id, why: 'too late' }, null]],

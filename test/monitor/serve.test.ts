@@ -150,7 +150,7 @@ describe('a port that cannot be had', () => {
   });
 
   test('because the address is not of this machine, too', async () => {
-    await expect(serve('203.0.113.7', 0)).rejects.toThrow('metrics: 203.0.113.7 is no address of this machine');
+    await expect(serve('203.0.113.7', 0)).rejects.toThrow('metrics: 203.0.113.7 is not an address of this machine');
   });
 
   test('is free again as soon as the monitor has closed, even while a scraper keeps its connection', async () => {

@@ -414,7 +414,7 @@ export const EDITS: readonly Edit[] = [
     file: 'src/core/engine/readiness.ts',
     from: 'refusal === null && buy !== null && sell !== null',
     to: 'false',
-    test: 'test/core/engine/whyNot.test.ts',
+    test: 'test/core/engine/emptySides.test.ts',
     title: 'is said exactly while nothing of it is there, on its way or being replaced',
   },
   {
@@ -574,7 +574,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     name: 'the next page of what moved begins again at the first',
-    file: 'src/exchange/rest/moneyMoved.ts',
+    file: 'src/exchange/rest/transferLists.ts',
     from: 'marker: marker === undefined ? undefined : quotePart(marker),',
     to: 'marker: undefined,',
     test: 'test/conformance/account.test.ts',

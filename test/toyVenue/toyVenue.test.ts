@@ -101,7 +101,7 @@ test('an answer that is lost and a placement that comes twice are each known for
   const isKnown = (tag = '') => texts().includes(`${tag}: the exchange has reported it; its outcome is known`);
   await until(() => isKnown(lost) && isKnown(twice) && sides(server) === 'BS');
   expect(texts()).toEqual(
-    expect.arrayContaining(['place: no usable answer', 'place was refused: refused: E_TAG_TAKEN']),
+    expect.arrayContaining(['place: no usable answer', 'place was rejected: refused: E_TAG_TAKEN']),
   );
   const { summary, left } = await end();
   expect([left, sides(server), summary.ledgerMatches]).toEqual([[], '', true]);

@@ -154,7 +154,7 @@ describe('a feed in a file', () => {
 
   test('from the future tells no price, and a folder is no file', async () => {
     write('18.5', -60);
-    expect(await feed({ file }).read()).toEqual({ kind: 'failed', why: 'its time is 60 s in the future' });
+    expect(await feed({ file }).read()).toEqual({ kind: 'failed', why: 'the time of the price is 60 s in the future' });
     mkdirSync(join(dir, 'folder'));
     expect(await feed({ file: join(dir, 'folder') }).read()).toEqual({ kind: 'failed', why: 'not a regular file' });
   });

@@ -3,7 +3,7 @@ import { sleep, type Clock, type Observation, type VenueClient } from '../../cor
 import type { Config } from '../../config.ts';
 import { readBookRow, readRules } from '../../live/loop/opening.ts';
 import type { Log } from '../../live/log.ts';
-import { openHedgeOf } from '../../live/state/stateLook.ts';
+import { openHedgeOf } from '../../live/state/stateSummary.ts';
 import { previewNow, type PreviewNow } from '../inspect/previewNow.ts';
 import type { WhichBot } from '../../messages/ownCommand.ts';
 import type { RunOptions } from '../run/runOptions.ts';

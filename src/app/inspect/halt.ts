@@ -13,7 +13,7 @@ import { isPaperState } from '../../live/state/paperMark.ts';
 import { ConnectivityLog } from '../../live/connectivityLog.ts';
 import { recordedRunOf, recordingsIn } from '../../live/recording/recordings.ts';
 import { recoverAndCancel } from '../../live/safety/recoverAndCancel.ts';
-import { lookInto, nonceMarkOf } from '../../live/state/stateLook.ts';
+import { lookInto, nonceMarkOf } from '../../live/state/stateSummary.ts';
 import { clientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { checkedReason } from '../../messages/reason.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';

@@ -84,7 +84,7 @@ export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
           `  ${offer.give.amount} ${offer.give.currency} for ${offer.get.amount} ${offer.get.currency} by ${offer.way}, ${offer.id}`,
         ]),
     ...(route
-      ? [`  over ${route.via}, leg ${route.leg} of 2: ${route.holds} ${route.via}, counted for ${route.worth} ${minor}`]
+      ? [`  over ${route.via}, leg ${route.leg} of 2: ${route.holds} ${route.via}, valued at ${route.worth} ${minor}`]
       : []),
     `  ${row.states.map(({ at, state }) => `${state} ${new Date(at).toISOString().slice(11, 23)}`).join(', ')}`,
   ];

@@ -9,7 +9,7 @@ import type { Config } from '../../config.ts';
 import { STATE_FILE } from '../../live/state/journal.ts';
 import type { Log } from '../../live/log.ts';
 import { ownerText } from '../../live/state/owner.ts';
-import { lookInto, type StateLook } from '../../live/state/stateLook.ts';
+import { lookInto, type StateLook } from '../../live/state/stateSummary.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /**

@@ -115,5 +115,5 @@ function answered<T>(what: string, outcome: Outcome<T>): T {
   if (outcome.kind === 'done') return outcome.value;
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, remedy } = outcome;
-  throw new CannotStart(`cannot ${what}: the exchange refused (${code}: ${message})`, code, false, remedy);
+  throw new CannotStart(`cannot ${what}: rejected by the exchange (${code}: ${message})`, code, false, remedy);
 }

@@ -7,7 +7,7 @@ import { textOfAmount, textOfPrice, type Clock } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import { firstRules } from '../../live/replay/replay.ts';
 import { StateInUse } from '../../live/state/stateFile.ts';
-import { lookInto, type LiveOrder } from '../../live/state/stateLook.ts';
+import { lookInto, type LiveOrder } from '../../live/state/stateSummary.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { EXIT, sentenceOf } from '../../messages/exits.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';

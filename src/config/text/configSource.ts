@@ -1,9 +1,9 @@
-/** Source file of a configuration, so that later errors can state its line. */
+/** Source file of a configuration, so that later errors can name the line. */
 import type { Config } from '../schema.ts';
 import { readYaml } from './yamlText.ts';
 import { asWritten, withCurrentKeys } from '../renamedKeys.ts';
 
-/** Copies of a configuration keep a symbol, but its texts do not show one. */
+/** Symbol under which a configuration holds its source. Copies keep a symbol; JSON omits it. */
 const SOURCE = Symbol('file of the configuration');
 
 type Source = { readonly path: string; readonly text: string };
@@ -22,7 +22,7 @@ export function placeOf(config: Config, path: readonly PropertyKey[]): string {
   return `${read.place(read.offset({ path: asWritten(path, taken) }))} ${key}`;
 }
 
-/** Returns the path of the first key whose value is this text, or `null` if there is none. */
+/** Returns the path of the first key whose value is this text, or `null` if none. */
 export function pathOfText(value: unknown, text: string, path: readonly string[] = []): readonly string[] | null {
   if (value === text) return path;
   if (typeof value !== 'object' || value === null) return null;

@@ -1,4 +1,4 @@
-/** YAML text with the position of each value, for errors that state file, line and column. */
+/** YAML text with the position of each value, for errors that name file, line and column. */
 import {
   isCollection,
   isMap,
@@ -11,12 +11,12 @@ import {
   type ParsedNode,
 } from 'yaml';
 
-/** Target of an error: the value at a path, or its key. */
+/** Position that an error is about: the value at a path, or its key. */
 type Pointed = { readonly path: readonly PropertyKey[]; readonly aboutKey?: boolean };
 
 /**
- * Parsed YAML. `offset`: position of a problem; `place`: an offset as `file:line:column`; `source`: the text at a path
- * as written, or `null` if there is none.
+ * Parsed YAML. `offset`: position of a problem; `place`: an offset as `file:line:column`; `source`: the original text
+ * at a path, or `null` if none.
  */
 export type ReadYaml =
   | {
@@ -32,12 +32,12 @@ export type ReadYaml =
 /** Maximum length of a YAML text. */
 export const YAML_LENGTH_MAX = 65_536;
 /**
- * Limits far above any configuration or mapping. The parser takes quadratic time for nested brackets, and for several
+ * Limits far above any configuration or mapping. The parser needs quadratic time for nested brackets, and for several
  * anchors and tags.
  */
 const YAML_MAX = { lines: 1_500, depth: 32, signs: 400, parts: 4_000 };
 
-/** Returns in what respect a YAML text is too large; `null` if it is not. */
+/** Returns which limit a YAML text exceeds, as text; `null` if none. */
 function oversizeOf(text: string): string | null {
   if (!(text.length <= YAML_LENGTH_MAX)) return `larger than ${YAML_LENGTH_MAX} characters`;
   let [lines, depth, signs, dashes, parts] = [1, 0, 0, 0, 0];
@@ -50,7 +50,7 @@ function oversizeOf(text: string): string | null {
     // Counts anchors, aliases, tags and keys that can repeat on one line.
     else if ('&*!?'.includes(sign)) signs++;
     else if (sign === '-' && /[\s-]/.test(text[i + 1] ?? '')) dashes++;
-    if (depth > YAML_MAX.depth) return `more than ${YAML_MAX.depth} brackets in each other`;
+    if (depth > YAML_MAX.depth) return `more than ${YAML_MAX.depth} nested brackets`;
   }
   if (lines > YAML_MAX.lines) return `more than ${YAML_MAX.lines} lines`;
   if (parts > YAML_MAX.parts) return `more than ${YAML_MAX.parts} keys and elements`;
@@ -58,7 +58,7 @@ function oversizeOf(text: string): string | null {
   return dashes > YAML_MAX.signs + lines ? `more than ${YAML_MAX.signs} dashes in lines` : null;
 }
 
-/** Parses one map with words as keys. `like`: an example of a key with its value. */
+/** Parses one map whose keys are words. `like`: an example of a key with its value. */
 export function readYaml(text: string, fileName: string, like: string): ReadYaml {
   const oversize = oversizeOf(text);
   if (oversize !== null) return { ok: false, error: `${fileName}: ${oversize}; shorten it, or name another file` };
@@ -70,7 +70,7 @@ export function readYaml(text: string, fileName: string, like: string): ReadYaml
     return `${fileName}:${line}:${col}`;
   };
   const refused = (error: string): ReadYaml => ({ ok: false, error });
-  // Only the first error: those after it are unreliable.
+  // Only the first error, because later ones are unreliable.
   const flaw = document.errors[0] ?? document.warnings[0];
   if (flaw) return refused(`${place(flaw.pos[0])} not valid YAML: ${flaw.message.split('\n')[0]}`);
   const repeated = repeatedKey(document);
@@ -89,7 +89,7 @@ export function readYaml(text: string, fileName: string, like: string): ReadYaml
   };
 }
 
-/** Returns the offset of a key that its map already has; `null` if there is none. */
+/** Returns the offset of a key that occurs twice in its map; `null` if none does. */
 function repeatedKey(document: Document.Parsed): number | null {
   let found: number | null = null;
   visit(document, {
@@ -109,7 +109,7 @@ function repeatedKey(document: Document.Parsed): number | null {
   return found;
 }
 
-/** Returns the value; `null` if a key is not a word, or if an alias expands beyond a configuration's size. */
+/** Returns the value; `null` if a key is not a word, or if an alias expands to more than a configuration's size. */
 function valueOf(document: Document.Parsed): unknown {
   let words = true;
   visit(document, { Pair: (_, pair) => void (words &&= isScalar(pair.key)) });
@@ -121,7 +121,7 @@ function valueOf(document: Document.Parsed): unknown {
   }
 }
 
-/** Returns the text at a path as written; `null` if there is none. */
+/** Returns the original text at a path; `null` if none. */
 function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text: string): string | null {
   if (!document.hasIn(path)) return null;
   const node = document.getIn(path, true);
@@ -133,8 +133,7 @@ function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text:
 }
 
 /**
- * Returns the offset to report: that of the value, of a wrong key, or of the nearest parent key if something is
- * missing.
+ * Returns the offset to report: that of the value, of a wrong key, or of the nearest parent key if the key is missing.
  */
 function offsetOf(root: ParsedNode | null, problem: Pointed): number {
   let node: unknown = root;

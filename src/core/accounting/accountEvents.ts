@@ -5,11 +5,11 @@ import type { Millis, Money } from '../model/units.ts';
 
 /** Ledger of an earlier run, for all books. Trades after its marker are not included. */
 export type AccountLedger = {
-  /** Balance components per currency. */
+  /** Balance of each currency by cause. */
   readonly causes: ReadonlyMap<string, Causes>;
   /** Latest included transfers, conversions and adjustments. */
   readonly sources: readonly string[];
-  /** Trades after the marker that are included nevertheless, with the reported content of each. */
+  /** Included trades that are newer than the marker, each with its reported content. */
   readonly seen: ReadonlyMap<string, string>;
 };
 
@@ -18,26 +18,29 @@ export type Conversion = {
   readonly id: string;
   readonly give: { readonly currency: string; readonly amount: Money };
   readonly get: { readonly currency: string; readonly amount: Money };
-  /** Value of the third currency of a route's leg, in the quote currency of the book. */
+  /** Value of the third-currency leg of a route, in the quote currency of the book. */
   readonly worth?: Money;
   /** Evidence of the execution, if the exchange did not report it itself. */
   readonly why?: string;
 };
 
-/** Balances as read. */
+/** Balances of the account, as read from the exchange. */
 export type BalancesEvent = {
   readonly kind: 'balances';
   readonly at: Millis;
   readonly startedAt: Millis;
-  /** Whether no trade was recorded between the reads around it; then the totals must equal the bot's ledger. */
+  /**
+   * Whether no trade was recorded between the trade reads before and after this read. Then the totals must equal the
+   * bot's ledger.
+   */
   readonly quiet: boolean;
   readonly balances: readonly Balance[];
 };
 
 /**
  * State change of the bot's conversion.
- * - planned: follows another one. It counts both ways, and explains no balance difference.
- * - in flight: may be, or may have been, executed. It counts both ways.
+ * - planned: starts after another conversion. Both outcomes count, and it explains no balance difference.
+ * - in flight: may be, or may have been, executed. Both outcomes count.
  * - done: executed, with the amounts that moved.
  * - failed: not executed, and never will be.
  */
@@ -48,7 +51,7 @@ export type ConversionEvent = {
   readonly conversion: Conversion;
 };
 
-/** Explained incoming (positive) or outgoing amount. A repeated `source` changes nothing. */
+/** Incoming (positive) or outgoing amount with a known cause. A repeated `source` changes nothing. */
 export type TransferEvent = {
   readonly kind: 'transfer';
   readonly at: Millis;

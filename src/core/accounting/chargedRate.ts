@@ -7,7 +7,7 @@ const ROUNDING = 10n ** 10n;
 const RATE_ONE = 10n ** 8n;
 
 /**
- * Returns the charged rate, in 10^-8, if it differs from the expected one by more than rounding. Returns `null`
+ * Returns the charged rate, in 10^-8, if it differs from the expected rate by more than rounding. Returns `null`
  * otherwise, or for a fee in a third currency, which reveals no rate.
  */
 export function differentChargedRate(

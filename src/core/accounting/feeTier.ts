@@ -1,21 +1,24 @@
-/** The account's position in a book's fee schedule: 30-day volume, distance to the next tier, and its value. */
+/**
+ * The account's position in a book's fee schedule: 30-day volume, distance to the next tier, and the value of that
+ * tier.
+ */
 import { rateCeil } from '../model/instrument.ts';
 import type { BookFee, FeeTier } from '../ports/port.ts';
 import { money, moneyOf, textOfMoney, type Money } from '../model/units.ts';
 
 export type AccountTier = {
-  /** Currency of the volumes: that of the schedule, which several books share. */
+  /** Currency of the volumes. Books with one fee schedule share it. */
   readonly currency: string;
   /** Volume of the last 30 days. */
   readonly volume: Money;
   readonly makerRate: number;
-  /** Null in the best tier. */
+  /** Next tier; `null` in the best tier. */
   readonly next: {
     readonly above: Money;
     readonly makerRate: number;
     /** Additional 30-day volume required. */
     readonly missing: Money;
-    /** Saving per month at the current volume if all of it had the next tier's rate. */
+    /** Saving per month if all of the current volume had the next tier's rate. */
     readonly monthly: Money;
   } | null;
 };
@@ -23,8 +26,8 @@ export type AccountTier = {
 const RATE_ONE = 10n ** 8n;
 
 /**
- * Computes the tier; null if the exchange does not report the volume. Prefers the row of `fees` over the public
- * schedule (public-facts 9.1, rest-api 2.8).
+ * Returns the tier; `null` if the exchange does not report the volume. The row of `fees` takes precedence over the
+ * public schedule (public-facts 9.1, rest-api 2.8).
  */
 export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor: string): AccountTier | null {
   if (fee.currentVolume === undefined) return null;
@@ -47,12 +50,12 @@ export function accountTierOf(fee: BookFee, schedule: readonly FeeTier[], minor:
 }
 
 /**
- * Returns the value of one more unit of volume towards the next tier, in 10^-8 of it.
+ * Returns the value of one more unit of volume towards the next tier, in 10^-8 of the unit.
  *
- * Of the 30-day `volume`, `missing` is traded before the tier is reached and the rest at its fee. The saving on the
- * rest, divided by `missing`, is the value per unit. The fee difference caps it, so that no quote goes below the next
- * tier's fee. It is 0 if `missing` is at least the volume. Assumes that new volume replaces what leaves the 30-day
- * window.
+ * `missing` of the 30-day `volume` is traded before the tier is reached, the rest at the tier's fee. The value per unit
+ * is the saving on the rest, divided by `missing`. It is at most the fee difference, so that no quote goes below the
+ * next tier's fee. It is 0 if `missing` is at least the volume. Assumes that new volume replaces volume older than 30
+ * days.
  */
 export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   if (next === null) return 0;
@@ -62,7 +65,7 @@ export function tierWorth({ volume, makerRate, next }: AccountTier): number {
   return after >= next.missing ? step : Number((BigInt(step) * after) / next.missing);
 }
 
-/** Returns a rate in ten thousandths of a bp as ratePercent, such as `0.500 %`. */
+/** Formats a rate, in 10^-8, as percent, such as `0.500 %`. */
 export const ratePercent = (rate: number): string => `${(rate / 1e6).toFixed(3)} %`;
 const wholeUnits = (sum: Money): string => textOfMoney(money(sum - (sum % 10n ** 16n)));
 
@@ -70,5 +73,5 @@ const wholeUnits = (sum: Money): string => textOfMoney(money(sum - (sum % 10n **
 export function describeTier({ currency, volume, makerRate, next }: AccountTier): string {
   const now = `30-day volume ${wholeUnits(volume)} ${currency}, maker fee ${ratePercent(makerRate)}`;
   if (next === null) return `${now}: no better tier`;
-  return `${now}; the next tier is ${ratePercent(next.makerRate)} above ${wholeUnits(next.above)} ${currency}: ${wholeUnits(next.missing)} more in 30 days, worth ${wholeUnits(next.monthly)} ${currency} a month at the present volume`;
+  return `${now}; the next tier is ${ratePercent(next.makerRate)} above ${wholeUnits(next.above)} ${currency}: ${wholeUnits(next.missing)} more in 30 days, which saves ${wholeUnits(next.monthly)} ${currency} per month at the current volume`;
 }

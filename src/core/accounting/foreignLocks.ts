@@ -1,4 +1,4 @@
-/** Funds locked by other programs of the account. */
+/** Funds locked by orders of other programs in the account. */
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
 import { mayLive, type Order } from '../orders/orders.ts';
 import type { Balance } from '../ports/port.ts';
@@ -19,7 +19,10 @@ export function lockedByOrders(instrument: Instrument, orders: Iterable<Order>):
   ]);
 }
 
-/** Returns the funds locked beyond the bot's orders, per currency. An order just being sent may count twice for one read. */
+/**
+ * Returns the funds locked by orders of other programs, per currency. An order that is being sent may count twice in
+ * one read.
+ */
 export function lockedByOthers(
   own: ReadonlyMap<string, Money>,
   balances: readonly Balance[],

@@ -1,5 +1,5 @@
 /**
- * Holdings of the account by currency: opening balances plus every change since, each booked once; and the exchange's
+ * Holdings of the account by currency: opening balances plus every later change, each booked once; and the exchange's
  * reported balances.
  */
 import type { AccountLedger, Conversion, TransferEvent } from './accountEvents.ts';
@@ -8,20 +8,23 @@ import { Ledger, type Change, type LedgerEntry } from './ledger.ts';
 import type { Balance, OwnTrade } from '../ports/port.ts';
 import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
 
-/** Number of trades remembered to recognize repeats; far more than pages overlap. */
+/** Number of trades remembered to recognize repeats. Consecutive pages of trades overlap by far fewer. */
 const SEEN_MAX = 20_000;
 /** One unit of the eighth decimal: the maximum rounding of a conversion leg. */
 const RESIDUE_MAX = 10n ** 10n;
 
-/** Booked change of the account. Every book that trades in it updates its position from this. */
+/** Booked change of the account, from which each of its books updates its position. */
 export type Booked = { readonly changes: readonly Change[] } & (
   | { readonly kind: 'opening' | 'transfer' }
   | { readonly kind: 'trade'; readonly trade: OwnTrade }
-  /** `worth` is the value of the third currency of a route's leg. */
+  /** `worth` is the value of the third-currency leg of a route. */
   | { readonly kind: 'conversion'; readonly worth?: Money | undefined }
 );
 
-/** Returns the origin id and level (from 1) of the bot's order that a trade filled; null if not the bot's, or unknown. */
+/**
+ * Returns the origin id and level (from 1) of the order that a trade filled; `null` if unknown or not an order of the
+ * bot.
+ */
 export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
 
 export class Holdings {
@@ -34,7 +37,7 @@ export class Holdings {
   /** Executed conversion after which balances have not yet been compared. */
   #unsettled: Conversion | null = null;
 
-  /** `told` is called after each booking, except for restored state. `fillOf` finds the filled order for the ledger's text. */
+  /** `told` receives each booking, except restored state. `fillOf` finds the filled order for the ledger's text. */
   constructor(told: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
     this.#told = told;
     this.#fillOf = fillOf;
@@ -45,7 +48,7 @@ export class Holdings {
     return this.#ledger.version;
   }
 
-  /** Whether the opening balances are known. */
+  /** Whether the ledger has its opening balances. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -64,12 +67,12 @@ export class Holdings {
     return this.#ledger.balance(currency);
   }
 
-  /** Calls `call` with every ledger entry from now on. */
+  /** Calls `call` with every later ledger entry. */
   onEntry(call: (entry: LedgerEntry) => void): void {
     this.#ledger.listen(call);
   }
 
-  /** Returns the state for a later run. `recent` holds ids of trades that may be reported again. */
+  /** Returns the state for the next run. `recent` holds ids of trades that the exchange may report again. */
   stateToSave(recent: readonly string[]): AccountLedger {
     const { causes, sources } = this.#ledger;
     return { causes, sources, seen: this.#seenOf(recent) };
@@ -83,20 +86,20 @@ export class Holdings {
     this.#isOpen = true;
   }
 
-  /** Books the latest reported totals into the ledger. The difference came from outside the bot and is never profit. */
+  /** Books the latest reported totals. The difference came from outside the bot and is never profit. */
   adjust(at: Millis): void {
     for (const { currency, difference } of this.differences()) {
       const source = `resume ${at} ${currency}`;
-      const why = 'what the exchange reported when a person had resumed';
+      const why = 'reported by the exchange when the operator resumed';
       this.transfer({ source, cause: 'adjustments', currency, amount: difference, occurredAt: at, why });
     }
   }
 
-  /** Opens the ledger with the first read; keeps later reads for comparison. */
+  /** Opens the ledger with the first balance read; keeps later reads for comparison. */
   read(balances: readonly Balance[], at: Millis): void {
     // A currency missing in this read is unknown, even if an earlier read had it.
     this.#reported.clear();
-    // A currency that was never in the ledger is not the bot's.
+    // The first read lists every currency of the ledger; later currencies are not the bot's.
     for (const { currency, total } of balances)
       if (!this.#isOpen || this.totals.has(currency)) this.#reported.set(currency, moneyOf(total));
     if (this.#isOpen) return;
@@ -106,7 +109,7 @@ export class Holdings {
     this.#told({ kind: 'opening', changes });
   }
 
-  /** Returns currencies with a difference between reported total and ledger: reported minus ledger. */
+  /** Returns the currencies whose reported total differs from the ledger. `difference` is reported minus ledger. */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
     const result: { currency: string; difference: Money }[] = [];
     for (const [currency, reported] of this.#reported) {
@@ -119,8 +122,8 @@ export class Holdings {
   /**
    * Books a trade of the account in any book; ignores repeats.
    *
-   * If the book's name does not reveal its currencies, only the fee is booked. The rest appears as a balance difference
-   * for the operator. Throws Error if the trade was reported differently before.
+   * If the book's name does not reveal its currencies, only the fee is booked; the operator sees the rest as a balance
+   * difference. Throws Error if the trade was reported differently before.
    */
   trade(trade: OwnTrade): void {
     if (!this.#isNew(trade)) return;
@@ -150,8 +153,8 @@ export class Holdings {
   }
 
   /**
-   * Books a rounding residue after a quiet balance read: a difference of one last digit in the currencies of a
-   * conversion. Once per conversion.
+   * Books a difference of one unit of the last digit after a quiet balance read, once per conversion and in its
+   * currencies.
    */
   settleResidue(at: Millis): void {
     const conversion = this.#unsettled;
@@ -186,7 +189,7 @@ export class Holdings {
     return `${trade.book} at ${trade.price} as ${trade.maker ? 'maker' : 'taker'}${order}`;
   }
 
-  /** Returns the reported content of the given trades that are in the ledger. */
+  /** Returns the reported content of those given trades that are in the ledger. */
   #seenOf(tids: readonly string[]): ReadonlyMap<string, string> {
     return new Map(
       tids.flatMap(tid => {
@@ -197,7 +200,7 @@ export class Holdings {
   }
 
   /**
-   * Returns whether the trade is new. A second report with other content is impossible and throws. If the account
+   * Returns whether the trade is new. Throws Error if an earlier report of the trade had other content. If the account
    * trades with itself through another program, one trade id has two records, one per order.
    */
   #isNew({ tid, oid, side, price, major, minor, feeAmount, feeCurrency }: OwnTrade): boolean {

@@ -16,11 +16,11 @@ export class Inventory {
   /** Profit up to the end of the earlier run; `null` if this run opened the ledger. */
   #earlier: ProfitSinceOpening | null = null;
   #openedAt: Millis | null = null;
-  /** Cached position in lots, and its version. */
+  /** Position in lots, computed for version `#lotsOf` of the position. */
   #lots = 0;
   #lotsOf = -1;
 
-  /** `target` is the holding to keep, in lots; null for the holding at the start. */
+  /** `target` is the base currency to keep, in lots; `null` for the holding at the start. */
   constructor(instrument: Instrument, target: Amount | null) {
     this.#instrument = instrument;
     this.#target = target;
@@ -36,7 +36,7 @@ export class Inventory {
     return this.#position !== null;
   }
 
-  /** Continues an earlier run: base currency `held`, its target in lots, and its profit since the opening. */
+  /** Continues an earlier run: base currency `held`, target in lots, and profit since the opening. */
   restore(held: Money, target: Amount, earlier: ProfitSinceOpening | null = null): void {
     this.#earlier = earlier ?? { since: null, at: null, twiceMid: null, profit: NO_PROFIT };
     this.#open(held, moneyOfAmount(this.#instrument, this.#target ?? target));
@@ -45,8 +45,8 @@ export class Inventory {
   /**
    * Applies a booked change that is not a trade of this book.
    *
-   * A conversion between its two currencies, directly or as a leg of a route, is a hedge. Any other conversion is a
-   * flow of money, not profit. So is a transfer, except for refunded fees. A configured target does not move.
+   * A conversion between the book's two currencies, directly or as a leg of a route, is a hedge. Other conversions and
+   * transfers change the inventory without profit; refunded fees are profit. A configured target does not move.
    */
   moved(booked: Booked, at: Millis): void {
     const { major } = this.#instrument;
@@ -67,7 +67,10 @@ export class Inventory {
     }
   }
 
-  /** Applies a trade of this book. `id` is the bot's origin id. If null, the order is foreign: it moves the position without profit. */
+  /**
+   * Applies a trade of this book. `id` is the origin id of the bot's order; `null` for a foreign order, which changes
+   * the position without profit.
+   */
   trade(trade: OwnTrade, price: Price, id: string | null): Fill {
     const fill: Fill = {
       tid: trade.tid,
@@ -124,7 +127,7 @@ export class Inventory {
 
   /**
    * Returns the profit of all fills and conversions against the mid price, minus fees; excludes moves of the mid price.
-   * Null before the first.
+   * `null` before the first mid price.
    */
   profitOfTrading(): Money | null {
     if (this.#position === null || this.#position.twiceMid === null) return null;
@@ -134,13 +137,13 @@ export class Inventory {
 
   /**
    * Returns the profit since the opening of the ledger, including this run. `at` is the time of the last event. Throws
-   * as `profit` does.
+   * Error as `profit` does.
    */
   profitSinceOpening(at: Millis): ProfitSinceOpening {
     return profitSinceOpening(this.#earlier, this.#explained(), this.#openedAt, at);
   }
 
-  /** Returns the total profit; throws as `profit` does. */
+  /** Returns the total profit. Throws Error as `profit` does. */
   totalProfit(): Money {
     return this.#explained()?.total() ?? NOTHING;
   }
@@ -155,14 +158,14 @@ export class Inventory {
     this.#position = new Position(this.#instrument, money(held - target), this.#earlier?.twiceMid ?? null);
   }
 
-  /** `worth` is the value of the third currency of a route's leg. */
+  /** `worth` is the value of the third-currency leg of a route. */
   #converted(changes: readonly Change[], worth?: Money): void {
     const { major, minor } = this.#instrument;
     const isOfBook = ({ currency }: Change) => currency === major || currency === minor;
     const [inMajor, inMinor] = [changesIn(changes, major), changesIn(changes, minor)];
     if (changes.every(isOfBook)) this.#position?.convert(inMajor, inMinor);
     else if (worth !== undefined) {
-      // The third currency counts as cash at its estimated value until the other leg reveals the real one.
+      // The third currency counts as cash at its estimated value until the other leg is executed.
       const brought = changes.some(change => change.amount > 0n && isOfBook(change));
       this.#position?.convert(inMajor, inMinor + (brought ? -worth : worth));
     } else if (inMajor !== 0n) this.#position?.flow(inMajor);

@@ -1,4 +1,7 @@
-/** Double-entry ledger by currency: balances at the exchange on one side, their causes on the other. Every change is booked once. */
+/**
+ * Double-entry ledger by currency: balances at the exchange on one side, their causes on the other. Every change has
+ * one entry.
+ */
 import { money, type Millis, type Money } from '../model/units.ts';
 
 /** Causes of a balance, as its counter-accounts. Paid fees are negative. */
@@ -14,13 +17,13 @@ export const CAUSES = [
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 
-/** Sum per cause in one currency, positive for incoming; together they equal the balance. */
+/** Sum per cause in one currency, positive for incoming money; the sums add up to the balance. */
 export type Causes = Readonly<Record<Cause, Money>>;
 
 /** Change of one balance with its cause: two postings. */
 export type Change = { readonly cause: Cause; readonly currency: string; readonly amount: Money };
 
-/** One event. It is booked completely and never changed. */
+/** Changes of one event. An entry is booked completely and never changed. */
 export type LedgerEntry = {
   /** Unique name among all events of the account. */
   readonly source: string;
@@ -29,7 +32,7 @@ export type LedgerEntry = {
   readonly changes: readonly Change[];
 };
 
-/** Number of sources remembered to recognize repeats. Callers also check for repeats; this is the last check. */
+/** Number of sources remembered to recognize repeats. Callers check for repeats first. */
 export const SOURCES_MAX = 300;
 
 export class Ledger {
@@ -52,7 +55,7 @@ export class Ledger {
     return this.#causes;
   }
 
-  /** Most recent sources booked with `book`, oldest first. */
+  /** Most recent sources of entries booked with `book`, oldest first. */
   get sources(): readonly string[] {
     return [...this.#sources];
   }
@@ -61,7 +64,7 @@ export class Ledger {
     return this.#balances.get(currency) ?? NOTHING;
   }
 
-  /** Calls `onEntry` with every entry from now on. */
+  /** Calls `onEntry` with every later entry. */
   listen(onEntry: (entry: LedgerEntry) => void): void {
     this.#onEntry = onEntry;
   }
@@ -120,7 +123,7 @@ export function sumOfCauses(causes: Causes): Money {
   return money(sum);
 }
 
-/** Sums entries by currency; equals the causes of a ledger that booked them. */
+/** Sums entries by currency. A ledger that booked these entries has equal causes. */
 export function causesFrom(entries: Iterable<Pick<LedgerEntry, 'changes'>>): Map<string, Record<Cause, Money>> {
   const all = new Map<string, Record<Cause, Money>>();
   for (const { changes } of entries) {

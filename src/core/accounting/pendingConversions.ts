@@ -1,4 +1,4 @@
-/** Conversions that may be, or may have been, executed. They count both ways until their outcome is known. */
+/** Conversions that may be, or may have been, executed. Both outcomes count until the outcome is known. */
 import type { Conversion, ConversionEvent } from './accountEvents.ts';
 import type { Instrument } from '../model/instrument.ts';
 import { money, type Money, type Side } from '../model/units.ts';
@@ -15,13 +15,15 @@ export class PendingConversions {
     else this.#conversions.delete(conversion.id);
   }
 
-  /** Whether no conversion is in flight, so that the balances cannot contain an unbooked one. */
+  /** Whether no conversion is in flight, so that the balances contain no unbooked conversion. */
   get isEmpty(): boolean {
     for (const { isInFlight } of this.#conversions.values()) if (isInFlight) return false;
     return true;
   }
 
-  /** Whether the differences (reported minus ledger) are none, or exactly those of the only conversion in flight. */
+  /**
+   * Whether there are no differences (reported minus ledger), or the only conversion in flight explains them exactly.
+   */
   explainDifferences(differences: readonly { readonly currency: string; readonly difference: Money }[]): boolean {
     if (differences.length === 0) return true;
     const left = [...this.#conversions.values()].filter(({ isInFlight }) => isInFlight);
@@ -34,12 +36,12 @@ export class PendingConversions {
     );
   }
 
-  /** Returns the amount of a currency that they may still take. */
+  /** Returns the amount of a currency that these conversions may still take. */
   amountPending(currency: string): Money {
     return this.#sum('give', currency);
   }
 
-  /** Returns the amounts of the base currency that they may still bring (buy) or take (sell), in lots, rounded up. */
+  /** Returns the base currency that these conversions may still bring (buy) or take (sell), in lots, rounded up. */
   lots({ major, lotMoney }: Instrument): Readonly<Record<Side, number>> {
     if (this.#conversions.size === 0) return NO_LOTS;
     const up = (sum: bigint) => Number((sum + lotMoney - 1n) / lotMoney);

@@ -1,11 +1,11 @@
-/** Position and its profit: exact inventory and cash, with profit split into spread, inventory, hedging and fees. */
+/** Position of one book: exact inventory and cash, with profit split into spread, inventory, hedging and fees. */
 import type { Instrument } from '../model/instrument.ts';
 import { money, type Millis, type Money, type Price, type Side } from '../model/units.ts';
 
 /** One execution of the account in exact money. Amounts and fee are positive. */
 export type Fill = {
   readonly tid: string;
-  /** The bot's origin id, or null for a foreign order of this account. */
+  /** Origin id of the bot's order; `null` for a foreign order of this account. */
   readonly id: string | null;
   readonly oid: string;
   readonly at: Millis;
@@ -15,7 +15,7 @@ export type Fill = {
   readonly major: Money;
   readonly minor: Money;
   readonly fee: Money;
-  /** A fee in a third currency is in the ledger, but not in this book's profit. */
+  /** Currency of the fee. A fee in a third currency is in the ledger, but not in this book's profit. */
   readonly feeIn: 'major' | 'minor' | 'other';
   readonly maker: boolean;
 };
@@ -25,7 +25,7 @@ export type Profit = {
   readonly spread: Money;
   readonly inventory: Money;
   readonly fees: Money;
-  /** Gain of conversions and taker orders against the mark. */
+  /** Gain of conversions and taker orders against the mid price. */
   readonly hedging: Money;
   readonly total: Money;
 };
@@ -49,26 +49,26 @@ export const differenceOfProfits = (later: Profit, earlier: Profit): Profit => (
 });
 
 /**
- * Position whose equity is cash + inventory x mark. Its change is exactly the sum of four parts:
- * - spread: gain of fills against the mark.
- * - hedging: gain of conversions and taker orders against the mark.
- * - inventory: effect of the mark on held inventory.
+ * Position whose equity is cash + inventory x mid price. The change of equity is exactly the sum of four parts:
+ * - spread: gain of fills against the mid price.
+ * - hedging: gain of conversions and taker orders against the mid price.
+ * - inventory: effect of moves of the mid price on held inventory.
  * - fees.
  *
- * The mark is the mid price in half ticks, so that all sums are integers. Internal sums are quote money over 2 x 10^18
- * (base 10^-18, times half ticks, times the tick's money).
+ * The mid price is in half ticks, so that all sums are integers. Internal sums are quote money over 2 x 10^18 (base
+ * 10^-18, times half ticks, times the tick's money).
  */
 export class Position {
   readonly #tickMoney: bigint;
   /** Base currency beyond the target. */
   #inventory: bigint;
   #cash = 0n;
-  /** Half ticks times the tick's money; 0 before the first mark. Moves of the mark are counted up to this value. */
+  /** Mid price up to which moves are booked: half ticks times the tick's money; 0 before the first mid price. */
   #mark = 0n;
   #firstMark = 0n;
-  /** Latest mark, in half ticks. Inventory is constant in between, so moves are counted together on demand. */
+  /** Latest mid price, in half ticks. Its moves are booked on demand, because inventory is constant in between. */
   #halfTicks = 0;
-  /** Cached results of `total`, `profit` and `isExplained`. */
+  /** Cached result of `total`. The results of `profit` and `isExplained` are also cached. */
   #total: Money | null = null;
   #profit: Profit | null = null;
   #isExplained: boolean | null = null;
@@ -78,17 +78,17 @@ export class Position {
   #fees = 0n;
   #hedging = 0n;
   readonly #openingInventory: bigint;
-  /** Value of the opening inventory at the first mark. */
+  /** Value of the opening inventory at the first mid price. */
   #openingWorth = 0n;
-  /** Final mark of an earlier run; 0 if there is none. */
+  /** Last mid price of an earlier run, in half ticks times the tick's money; 0 if none. */
   readonly #earlierMark: bigint;
   #flows = 0n;
-  /** Amounts before the first mark, in 10^-18; valued at that mark. */
+  /** Sums from before the first mid price, in 10^-18; valued at that price. */
   readonly #early = { bought: 0n, paid: 0n, fees: 0n, flows: 0n, converted: 0n, cost: 0n };
 
   /**
-   * `inventory` is the holding beyond the target at the start; it gains and loses with the mark from the first mark on.
-   * `earlierTwiceMid` is twice the final mid price of an earlier run; null if there is none.
+   * `inventory` is the holding beyond the target at the start; moves after the first mid price change its value.
+   * `earlierTwiceMid` is twice the last mid price of an earlier run; `null` if none.
    */
   constructor(instrument: Instrument, inventory: Money, earlierTwiceMid: Money | null = null) {
     this.#tickMoney = instrument.tickMoney;
@@ -97,7 +97,7 @@ export class Position {
     this.#openingInventory = inventory;
   }
 
-  /** Changes whenever anything but the mark changes. */
+  /** Version of the position; moves of the mid price do not change it. */
   get version(): number {
     return this.#version;
   }
@@ -111,12 +111,15 @@ export class Position {
     return money(this.#cash);
   }
 
-  /** Twice the current mid price; null before the first. */
+  /** Twice the current mid price; `null` before the first. */
   get twiceMid(): Money | null {
     return this.#halfTicks === 0 ? null : money(BigInt(this.#halfTicks) * this.#tickMoney);
   }
 
-  /** Gain of the opening inventory between the last mark of the earlier run and the first of this one; not part of `profit`. */
+  /**
+   * Gain of the opening inventory between the last mid price of the earlier run and the first of this run; not part of
+   * `profit`.
+   */
   get gainBeforeStart(): Money {
     if (this.#mark === 0n || this.#earlierMark === 0n) return money(0n);
     return toMoney(this.#openingInventory * (this.#firstMark - this.#earlierMark));
@@ -132,7 +135,7 @@ export class Position {
     else if (this.#inventory !== 0n) this.#isAnother();
   }
 
-  /** Books the effect of the mark's moves on the inventory. */
+  /** Books the effect of mid-price moves on the inventory. */
   #carry(): void {
     const next = BigInt(this.#halfTicks) * this.#tickMoney;
     if (next === this.#mark) return;
@@ -158,7 +161,7 @@ export class Position {
     this.#cash -= sign * fill.minor + (fill.feeIn === 'minor' ? fill.fee : 0n);
   }
 
-  /** Books a conversion between the two currencies: their changes, in opposite directions. */
+  /** Books a conversion between the two currencies. The two changes have opposite signs. */
   convert(major: bigint, minor: bigint): void {
     this.#moved();
     this.#leave(major, minor);
@@ -179,7 +182,10 @@ export class Position {
     this.#inventory += sum;
   }
 
-  /** Books a flow of the base currency from outside the bot, such as a deposit or another program's trade. Never profit. */
+  /**
+   * Books a change of the base currency from outside the bot, such as a deposit or another program's trade. Never
+   * profit.
+   */
   flow(major: Money): void {
     this.#moved();
     this.#inventory += major;
@@ -187,12 +193,12 @@ export class Position {
     else this.#flows += major * this.#mark;
   }
 
-  /** Before the first mark, only fees in the quote currency are known. */
+  /** Returns the profit by part. Before the first mid price, only fees in the quote currency are known. */
   profit(): Profit {
     return (this.#profit ??= this.#computed());
   }
 
-  /** Returns only the total of `profit`: every decision needs it. */
+  /** Returns the total of `profit`, without its parts. Every decision needs the total. */
   total(): Money {
     if (this.#total === null) {
       this.#carry();
@@ -206,11 +212,11 @@ export class Position {
     const fees = toMoney(this.#fees);
     const hedging = toMoney(this.#hedging);
     const all = this.total();
-    // Parts are rounded to 10^-18; inventory takes the remainder, so that the sum is exact.
+    // Parts are rounded to 10^-18. The inventory part takes the remainder, so that the sum is exact.
     return { spread, fees, hedging, inventory: money(all - spread - fees - hedging), total: all };
   }
 
-  /** Whether the parts equal the change of equity exactly. All methods above must preserve this invariant. */
+  /** Whether the parts sum to the change of equity exactly. All methods above must preserve this invariant. */
   isExplained(): boolean {
     return (this.#isExplained ??= this.#addsUp());
   }
@@ -241,7 +247,7 @@ export class Position {
     } else this.#hedging += major * this.#mark + toRawMoney(money(minor));
   }
 
-  /** Applies the first mark. Orders of an earlier run may have been filled before the first book arrived. */
+  /** Applies the first mid price. Orders of an earlier run may have been filled before the first book arrived. */
   #open(mark: bigint): void {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
     this.#isAnother();

@@ -1,27 +1,32 @@
-/** Comparison of the exchange's balances with the bot's ledger: reaction to differences, and adjustment after the operator resumes. */
+/**
+ * Comparison of the exchange's balances with the bot's ledger: reaction to differences, and booking of differences
+ * after a resume.
+ */
 import type { HaltReason } from '../model/halts.ts';
 import type { Holdings } from './holdings.ts';
 import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
-/** Balances reported in a quiet read, and their difference from the ledger at that time. */
+/**
+ * Balances reported in a quiet read (no trade recorded around it), and their difference from the ledger at that time.
+ */
 export type BalanceCheck = {
   readonly at: Millis;
   readonly reported: ReadonlyMap<string, Money>;
-  /** Reported minus ledger, where they differ. */
+  /** Reported minus ledger, for currencies that differ. */
   readonly differences: ReadonlyMap<string, Money>;
 };
 
-/** Difference that the exchange's lists may still explain; nothing is quoted meanwhile. */
+/** Difference that transfers or trades listed later may still explain. The bot does not quote meanwhile. */
 export type Unexplained = {
-  /** `-100 mxn, 0.5 btc`: reported minus ledger. */
+  /** Reported minus ledger, such as `-100 mxn, 0.5 btc`. */
   readonly difference: string;
-  /** Time of the halt, in engine time, unless an explanation arrives before. */
+  /** Time of the halt if no explanation arrives, in engine time. */
   readonly haltsAt: Millis;
 };
 
 const MISMATCHES_TO_REFUSE = 2;
 const MISMATCHES_TO_HALT = 3;
-/** Minimum age of a difference for a refusal. A younger one may be a late trade record or transfer, so quotes stay. */
+/** Minimum age of a difference that stops quoting. A younger difference may be a late trade record or transfer. */
 const REFUSE_AFTER_MS = 10_000;
 
 export class Reconciliation {
@@ -30,13 +35,13 @@ export class Reconciliation {
   readonly #listWaitMs: Millis;
   /** Consecutive quiet balance reads that differed from the ledger. */
   #mismatches = 0;
-  /** Start of the current difference, without any explanation since; null while equal. */
+  /** Start of the current unexplained difference; `null` if balances equal the ledger. */
   #differedSince: Millis | null = null;
-  /** Whether the difference was old at the last comparison. */
+  /** Whether the difference was at least REFUSE_AFTER_MS old at the last comparison. */
   #isOld = false;
   #equalled = false;
   #checked: BalanceCheck | null = null;
-  /** Set by a resume: a difference that stays constant for the settle time is booked into the ledger. */
+  /** Difference to book after a resume, once it has been constant for the trade report delay, or `null`. */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
   /** `listWaitMs` is the maximum delay until the exchange's lists show a balance change. */
@@ -46,7 +51,7 @@ export class Reconciliation {
     this.#listWaitMs = listWaitMs;
   }
 
-  /** Whether balances equaled the ledger since the start and since the last resume. */
+  /** Whether balances have equaled the ledger since the start and since the last resume. */
   get hasEqualled(): boolean {
     return this.#equalled;
   }
@@ -56,18 +61,18 @@ export class Reconciliation {
     return this.#checked;
   }
 
-  /** Whether they differ for longer than a late record explains. */
+  /** Whether balances have differed from the ledger for longer than a late trade record explains. */
   get differs(): boolean {
     return this.#mismatches >= MISMATCHES_TO_REFUSE && this.#isOld;
   }
 
-  /** Difference while waiting for the lists; null if there is none. */
+  /** Current difference while its explanation may still be listed; `null` if none. */
   get unexplained(): Unexplained | null {
     if (!this.differs || this.#differedSince === null) return null;
     return { difference: this.#listOfDifferences(), haltsAt: this.#differedSince + this.#listWaitMs };
   }
 
-  /** Records that balances equal the ledger, with or without a conversion of unknown outcome. */
+  /** Records that balances equal the ledger, except for a conversion of unknown outcome. */
   equalledButForConversions(): void {
     // After a resume, the comparison continues until nothing differs.
     if (this.#adjusting !== null && this.#listOfDifferences() !== '') return;
@@ -75,18 +80,18 @@ export class Reconciliation {
     this.#equalled = true;
   }
 
-  /** Restarts the count after a conversion, which may explain the difference. */
+  /** Restarts the count of mismatches after a conversion, which may explain the difference. */
   restartCount(): void {
     this.#mismatches = 0;
   }
 
-  /** Restarts the time after a part of the difference was booked. */
+  /** Restarts the waiting time after a part of the difference was booked. */
   restartWait(): void {
     this.restartCount();
     this.#differedSince = null;
   }
 
-  /** Applies a resume. The last balances may be older than trades in the ledger, so only a new read shows the difference. */
+  /** Applies a resume. Waits for a new balance read, because the last may be older than trades in the ledger. */
   resumed(at: Millis): void {
     this.restartWait();
     this.#equalled = false;
@@ -94,8 +99,8 @@ export class Reconciliation {
   }
 
   /**
-   * Checks a quiet balance read. Returns the halt reason, or null. A single difference may be a late trade record; a
-   * lasting one halts once the lists had time to explain it.
+   * Checks a quiet balance read. Returns the halt reason, or `null`. A single difference may be a late trade record; a
+   * lasting one halts the bot after the exchange's lists had time to explain it.
    */
   read(startedAt: Millis): HaltReason | null {
     this.#holdings.settleResidue(startedAt);
@@ -128,7 +133,10 @@ export class Reconciliation {
     return differences.map(({ currency, difference }) => `${textOfMoney(difference)} ${currency}`).join(', ');
   }
 
-  /** Books a difference that stayed constant for longer than a trade record can be late. Otherwise a late trade would count twice. */
+  /**
+   * Books a difference that was constant for longer than a trade record can be late. If booked earlier, a late trade
+   * would count twice.
+   */
   #adjust(list: string, before: { readonly difference: string; readonly since: Millis }, startedAt: Millis): void {
     if (before.difference !== list) {
       this.#adjusting = { difference: list, since: startedAt };

@@ -1,4 +1,4 @@
-/** Profit since the opening of the ledger: the figure shown everywhere, across runs and the time between them. */
+/** Profit since the opening of the ledger, across runs and the time between runs. Every display shows this figure. */
 import { sumOfProfits, type Position, type Profit } from './position.ts';
 import { money, type Millis, type Money } from '../model/units.ts';
 
@@ -12,20 +12,20 @@ export const NO_PROFIT: Profit = {
   total: NOTHING,
 };
 
-/** Profit since the opening, at one time. */
+/** Profit since the opening of the ledger, at one time. */
 export type ProfitSinceOpening = {
-  /** Opening time; `null` if an older Puntas did not store it. */
+  /** Opening time; `null` if an older version of Puntas did not store it. */
   readonly since: Millis | null;
-  /** Time of the last included event; `null` if an older Puntas did not store it. */
+  /** Time of the last included event; `null` if an older version of Puntas did not store it. */
   readonly at: Millis | null;
-  /** Twice the mid price at which inventory is marked, which keeps it exact; `null` before the first. */
+  /** Twice the mid price at which inventory is valued (the half tick keeps it exact); `null` before the first. */
   readonly twiceMid: Money | null;
   readonly profit: Profit;
 };
 
 /**
- * Adds the profit until the end of the earlier run, the gain of inventory between runs, and the profit of this run. A
- * crashed earlier run counts up to its last checkpoint; the gain covers the time after it.
+ * Adds three profits: of earlier runs, of inventory between the runs, and of this run. A crashed earlier run counts up
+ * to its last checkpoint; the gain between the runs covers the time after it.
  */
 export function profitSinceOpening(
   earlier: ProfitSinceOpening | null,
@@ -58,12 +58,12 @@ export class HourEnds {
     this.#onEnd = onEnd;
   }
 
-  /** Whether the hour has ended at `at`; checked for every event. */
+  /** Whether the current hour has ended at `at`; checked for every event. */
   isOver(at: Millis): boolean {
     return at >= this.#nextHour;
   }
 
-  /** Ends the hour with this profit and starts the hour of `at`. */
+  /** Reports the profit at the end of the hour, and starts the hour of `at`. */
   end(ended: ProfitSinceOpening, at: Millis): void {
     this.#onEnd?.(ended);
     this.begin(at);

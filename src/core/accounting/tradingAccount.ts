@@ -11,8 +11,8 @@ import type { HaltReason } from '../model/halts.ts';
 import { money, type Millis, type Money, type Side } from '../model/units.ts';
 
 /**
- * Delays of the exchange. `listWaitMs` is the maximum delay until its lists show a balance change; if absent, a lasting
- * difference halts immediately.
+ * Delays of the exchange. `listWaitMs` is the maximum delay until its lists show a balance change. If absent, a lasting
+ * difference halts the bot immediately.
  */
 export type AccountPatience = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
 
@@ -36,7 +36,7 @@ export class TradingAccount {
   readonly #pending = new PendingConversions();
   #lockedByOthers: ReadonlyMap<string, Money> = new Map();
 
-  /** `told` is called with every booking, for the books of the account. `fillOf` is as in `Holdings`. */
+  /** `told` receives every booking, for the books of the account. `fillOf` is as in `Holdings`. */
   constructor(
     { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountPatience,
     told: (booked: Booked) => void,
@@ -51,13 +51,16 @@ export class TradingAccount {
     this.#holdings.restore(ledger);
   }
 
-  /** Applies a balance read. `own` is what the bot's orders lock, by currency. Returns the halt reason, or null. */
+  /**
+   * Applies a balance read. `own` is the amount locked by the bot's orders, by currency. Returns the halt reason, or
+   * `null`.
+   */
   read({ balances, startedAt, quiet }: BalancesEvent, own: ReadonlyMap<string, Money>): HaltReason | null {
     this.#holdings.read(balances, startedAt);
     this.#lockedByOthers = lockedByOthers(own, balances);
     if (!quiet) return null;
     if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
-    // A later run need not wait for a conversion's end: the ledger is right with or without it.
+    // Balances equal the ledger whether the conversion was executed, so a later run need not wait for its outcome.
     if (this.#pending.explainDifferences(this.#holdings.differences()))
       this.#reconciliation.equalledButForConversions();
     return null;
@@ -81,28 +84,31 @@ export class TradingAccount {
     this.#reconciliation.restartWait();
   }
 
-  /** Applies the operator's resume: reported balances are accepted into the ledger. */
+  /** Applies the operator's resume: the bot books the reported balances. */
   resumed(at: Millis): void {
     this.#reconciliation.resumed(at);
   }
 
-  /** Missing data before anything can be quoted, in words; null if complete. */
+  /** Data that is missing before the bot can quote, as text; `null` if complete. */
   get missing(): string | null {
     if (!this.#holdings.isOpen) return 'balances are not read yet';
     return this.isReconciled ? null : 'balances and ledger are not compared yet';
   }
 
-  /** Whether its balances are known. */
+  /** Whether the opening balances are known. */
   get isOpen(): boolean {
     return this.#holdings.isOpen;
   }
 
-  /** Whether balances differ from the ledger for longer than a late record explains. */
+  /** Whether balances have differed from the ledger for longer than a late trade record explains. */
   get differs(): boolean {
     return this.#reconciliation.differs;
   }
 
-  /** Returns the ledger balance minus foreign locks and what conversions may still take. The bot's own orders are not subtracted. */
+  /**
+   * Returns the ledger balance minus foreign locks and the amount that conversions may still take. The bot's own orders
+   * are not subtracted.
+   */
   funds(currency: string): Money {
     const total = this.#holdings.total(currency);
     const locked = this.#lockedByOthers.get(currency) ?? 0n;
@@ -110,12 +116,12 @@ export class TradingAccount {
     return locked === 0n && taken === 0n ? total : money(total - locked - taken);
   }
 
-  /** Returns the amounts of a book's base currency that conversions may still bring (buy) or take (sell), in lots, rounded up. */
+  /** Returns the base currency of a book that conversions may still bring (buy) or take (sell), in lots, rounded up. */
   converting(instrument: Instrument): Readonly<Record<Side, number>> {
     return this.#pending.lots(instrument);
   }
 
-  /** Returns the balance of the bot's ledger. */
+  /** Returns the ledger balance of a currency. */
   total(currency: string): Money {
     return this.#holdings.total(currency);
   }
@@ -130,12 +136,12 @@ export class TradingAccount {
     return this.#holdings.version;
   }
 
-  /** Returns the state for a later run. `recent` holds ids of trades that may be reported again. */
+  /** Returns the state for the next run. `recent` holds ids of trades that the exchange may report again. */
   kept(recent: readonly string[]): AccountLedger {
     return this.#holdings.stateToSave(recent);
   }
 
-  /** Calls `call` with every ledger entry from now on. */
+  /** Calls `call` with every later ledger entry. */
   onEntry(call: (entry: LedgerEntry) => void): void {
     this.#holdings.onEntry(call);
   }
@@ -145,22 +151,22 @@ export class TradingAccount {
     return this.#reconciliation.checked;
   }
 
-  /** Difference that waits for an explanation by the exchange's lists, without quoting; null if there is none. */
+  /** Difference while its explanation may still be listed; the bot does not quote meanwhile. `null` if none. */
   get unexplained(): Unexplained | null {
     return this.#reconciliation.unexplained;
   }
 
-  /** Returns currencies with a difference between reported total and ledger: reported minus ledger. */
+  /** Returns the currencies whose reported total differs from the ledger. `difference` is reported minus ledger. */
   differences(): readonly { readonly currency: string; readonly difference: Money }[] {
     return this.#holdings.differences();
   }
 
-  /** Whether balances equaled the ledger since the start and since the last resume. */
+  /** Whether balances have equaled the ledger since the start and since the last resume. */
   get isReconciled(): boolean {
     return this.#reconciliation.hasEqualled;
   }
 
-  /** Whether a conversion may be, or may have been, executed. */
+  /** Whether any conversion may be, or may have been, executed. */
   get isConverting(): boolean {
     return !this.#pending.isEmpty;
   }

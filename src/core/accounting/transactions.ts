@@ -1,4 +1,4 @@
-/** Merged state of one transaction from repeated, unordered events (rfq-and-webhooks 2.5, 2.6). */
+/** State of one transaction, merged from repeated, unordered events (rfq-and-webhooks 2.5, 2.6). */
 import type { Refundable, TransactionEvent, TransactionKind, TransactionStatus } from '../ports/transactionEvents.ts';
 import type { Millis } from '../model/units.ts';
 
@@ -9,11 +9,17 @@ type TimedValue = { readonly value: string; readonly at: Millis };
 export type TransactionState = {
   readonly id: string;
   readonly kinds: ReadonlySet<TransactionKind>;
-  /** Furthest status: a final one never reverts to an earlier one. Of two final ones the later counts; at equal times, FAILED. */
+  /**
+   * Furthest status: a final status never reverts to an earlier one. Of two final statuses the later counts; at equal
+   * times, FAILED.
+   */
   readonly status: TimedValue;
-  /** Every reported final status. */
+  /** All reported final statuses. */
   readonly finals: ReadonlySet<string>;
-  /** All other fields by name, each with its newest value as JSON. A field missing in a later event is kept. */
+  /**
+   * All other fields by name, each with its newest value as JSON. A later event without a field does not remove that
+   * field.
+   */
   readonly fields: ReadonlyMap<string, TimedValue>;
   /** State of the refund, which continues even after COMPLETE; null if none is reported. */
   readonly refund: Refund | null;
@@ -22,11 +28,11 @@ export type TransactionState = {
 type Refund = {
   readonly status: TimedValue;
   readonly finals: ReadonlySet<string>;
-  /** By name and occurrence, because a step can be retried. */
+  /** Steps by name and occurrence, because the exchange can retry a step. */
   readonly steps: ReadonlyMap<string, { readonly status: TimedValue; readonly id: TimedValue | null }>;
 };
 
-/** Converts one event to a state. */
+/** Converts one event to the state of its transaction. */
 export function transactionFromEvent(event: TransactionEvent): TransactionState {
   const { id, kind, status, updatedAt: at, ...others } = event;
   const { refund, ...fields } = 'refund' in others ? others : { ...others, refund: undefined };
@@ -59,14 +65,14 @@ export function joinTransactions(a: TransactionState, b: TransactionState): Tran
   };
 }
 
-/** Returns contradictions between events, for the operator; empty if there are none. */
+/** Returns contradictions between events, as text for the operator; empty if none. */
 export function findContradictions({ kinds, finals, refund }: TransactionState): string[] {
   const said = (what: string, words: ReadonlySet<string>) =>
-    words.size > 1 ? [`${what} is said to be ${[...words].sort().join(' and ')}`] : [];
+    words.size > 1 ? [`${what} was reported as ${[...words].sort().join(' and ')}`] : [];
   return [
     ...said('its type', kinds),
     ...said('its end', finals),
-    ...said("its refund's end", refund?.finals ?? new Set()),
+    ...said('the end of its refund', refund?.finals ?? new Set()),
   ];
 }
 
@@ -89,8 +95,8 @@ const finalStatuses = (status: TransactionStatus): ReadonlySet<string> =>
   new Set(status === 'COMPLETE' || status === 'FAILED' ? [status] : []);
 
 /**
- * Returns the newer value. At equal times the one that sorts last, so that order of arrival does not matter; FAILED
- * sorts after COMPLETE.
+ * Returns the newer value. At equal times, returns the value that sorts last, so that order of arrival does not matter.
+ * FAILED sorts after COMPLETE.
  */
 const newerValue = (a: TimedValue, b: TimedValue): TimedValue =>
   a.at > b.at || (a.at === b.at && a.value >= b.value) ? a : b;

@@ -1,4 +1,4 @@
-/** Latest rules and fees of the book, and the reason if nothing can be quoted under them. */
+/** Latest rules and fees of the book, and the reason if they prevent quoting. */
 import { tierWorth } from '../accounting/feeTier.ts';
 import type { EngineEvent } from './event.ts';
 import type { Instrument } from '../model/instrument.ts';
@@ -22,14 +22,14 @@ export class BookTerms {
     return this.#refusal;
   }
 
-  /** Whether tick or lot differ from those of this run; only the next run can quote then. */
+  /** Whether tick or lot differ from those of this run. The bot can quote again only in the next run. */
   get isOutdated(): boolean {
     return this.#refusal === 'rules of the book changed';
   }
 
-  /** Whether fees are known; without them nothing is quoted. */
+  /** Whether fees are known; required for quoting. */
   get hasFees(): boolean {
-    // A rebate is a negative fee; NaN fails this check.
+    // NaN (unknown fees) fails this check; a rebate is a negative fee.
     return Math.abs(this.makerRate) < 1e8;
   }
 
@@ -37,7 +37,7 @@ export class BookTerms {
   read(event: Extract<EngineEvent, { kind: 'rules' | 'book removed' }>): boolean {
     if (event.kind === 'book removed') return this.#refuse('book is not traded any more');
     const { instrument, makerRate, takerRate, tier } = event;
-    // All prices in this run count in the old ticks, so only the next run may use the new ones.
+    // All prices in this run are counts of the old tick, so only the next run can use the new rules.
     if (instrument.tick !== this.instrument.tick || instrument.lot !== this.instrument.lot)
       return this.#refuse('rules of the book changed');
     Object.assign(this, { instrument, makerRate, takerRate, tierWorth: tier ? tierWorth(tier) : 0 });

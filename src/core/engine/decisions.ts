@@ -6,10 +6,10 @@ import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import { ACTIONS, REASONS, silenceReason, type DecisionAction, type Reason } from './reasons.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
-import type { EmptySide, EmptySides } from './whyNot.ts';
+import type { EmptySide, EmptySides } from './emptySides.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-/** Number of decisions with this action and reason, on one side. */
+/** Count of one action with one reason on one side. */
 export type DecisionCount = {
   readonly side: Side;
   readonly action: DecisionAction;
@@ -23,11 +23,14 @@ export type Decided = {
   readonly reason: Reason;
   /** Details beyond the reason, as text. */
   readonly detail: string | null;
-  /** Index of the strategy's level on this side, from 0; null for the whole side or for an unwanted order. */
+  /**
+   * Index of the strategy's level on this side, from 0; `null` for the whole side or for an order without a wanted
+   * level.
+   */
   readonly index: number | null;
-  /** The level as it may be placed; null if it may not. */
+  /** Level as it may be placed; `null` if it may not be placed. */
   readonly level: NormalizedLevel | null;
-  /** Order of the level at that time, or the order just placed. */
+  /** Order of the level before the decision, or the order just placed. */
   readonly order: DecidedOrder | null;
 };
 
@@ -41,9 +44,9 @@ export type DecidedOrder = {
 /** The last decision. */
 export type Decision = {
   readonly at: Millis;
-  /** Reason why nothing could be quoted; null if quoting was possible. */
+  /** Reason why the bot could not quote; `null` if it could. */
   readonly refusal: RiskRefusal | null;
-  /** Quote of the strategy; null if it was not called. */
+  /** Quote that the strategy returned; `null` if it was not called. */
   readonly quote: Quote | null;
   readonly decided: readonly Decided[];
 };
@@ -57,7 +60,7 @@ export const REASON_TO_WAIT: Readonly<Partial<Record<OrderState, Reason>>> = {
   canceling: 'its order is being canceled',
 };
 const SIDES = ['buy', 'sell'] as const;
-/** Fallback reason for a strategy that gives none. */
+/** Reason for an empty side if neither the strategy nor the gate gave one. */
 const NOT_READY: EmptySide = { reason: 'not ready', words: null, level: null };
 const ALL_SHOWN: EmptySides = { buy: null, sell: null };
 const NO_LEVELS: EmptySide = { reason: 'held back by the strategy', words: null, level: null };
@@ -66,7 +69,7 @@ export class Decisions {
   readonly #counts = new Float64Array(SIDES.length * ACTIONS.length * REASONS.length);
   readonly #isTraced: boolean;
   #silent: string[] = [];
-  /** Per side: whether any level is shown, and the first reason why one is not. */
+  /** Whether any level is shown, per side; `#first` holds the first reason why one is not. */
   readonly #isShown: Record<Side, boolean> = { buy: false, sell: false };
   readonly #unshown: Record<Side, EmptySide | null> = { buy: NOT_READY, sell: NOT_READY };
   #last: { at: Millis; refusal: RiskRefusal | null; quote: Quote | null; decided: Decided[] } | null = null;
@@ -85,7 +88,7 @@ export class Decisions {
     if (this.#isTraced) this.#last = { at, refusal, quote: null, decided: [] };
   }
 
-  /** Records the strategy's quote, its legal levels, and those that may be shown now. */
+  /** Records the strategy's quote, its normalized levels, and those that may be shown now. */
   strategyCalled(quote: Quote, { levels, refusals }: NormalizedQuote, shown: readonly NormalizedLevel[]): void {
     if (this.#last !== null) this.#last.quote = quote;
     if (quote.noBid !== undefined) this.#silence('buy', quote.noBid);
@@ -95,7 +98,7 @@ export class Decisions {
       if (isCut(reason)) continue;
       this.record(side, 'not placed', reason, index);
       const level = (side === 'buy' ? quote.bids : quote.asks)[index];
-      // The next level includes this one, or has its own reason.
+      // The next level includes this level, or has its own reason.
       if (reason !== 'merged into the next level') this.#misses(side, { reason, words: null, level: level ?? null });
     }
     if (shown !== levels)
@@ -125,7 +128,10 @@ export class Decisions {
     this.record(level.side, 'placed', 'as wanted', level.index, level, order);
   }
 
-  /** Reasons for the sides that show nothing, from the last decision. A side with pending or replaced orders counts as shown. */
+  /**
+   * Reasons for empty sides, from the last decision. A side counts as shown if its orders are pending or being
+   * replaced.
+   */
   get unshown(): EmptySides {
     const { buy, sell } = this.#isShown;
     if (buy && sell) return ALL_SHOWN;
@@ -143,7 +149,7 @@ export class Decisions {
     }
   }
 
-  /** Reasons for levels or sides that are not shown, from the last decision. */
+  /** Levels and sides that the last decision did not show, with reasons as text. */
   get silent(): readonly string[] {
     return this.#silent;
   }
@@ -162,7 +168,7 @@ export class Decisions {
     this.#last.decided.push({ side, action, reason, detail, index, level, order: order && describeOrder(order) });
   }
 
-  /** Records the actions of a plan on levels with an order. */
+  /** Records the actions of a plan for levels that have an order. */
   recordPlan(side: Side, { cancel, keep, wait }: QuotePlan): void {
     if (keep.length > 0 || wait.length > 0) this.#isShown[side] = true;
     else for (const { level } of cancel) if (level !== null) this.#isShown[side] = true;

@@ -1,4 +1,7 @@
-/** Engine: takes an event, returns approved commands. Synchronous and deterministic; holds no clock, randomness, file or promise. */
+/**
+ * Engine: takes an event, returns approved commands. Synchronous and deterministic; without clock, randomness, I/O or
+ * promises.
+ */
 import { AdverseSelection, NOT_WIDENED } from '../quoting/adverseSelection.ts';
 import { QuotePuller } from '../quoting/quotePuller.ts';
 import { UnknownOrderResolver } from '../orders/unknownOrderResolver.ts';
@@ -47,7 +50,7 @@ export class Engine {
   readonly hourEnds = new HourEnds();
   readonly #risk: RiskSupervisor;
   readonly #adverseSelection: AdverseSelection | null;
-  /** State of an earlier run, kept for later ones if this run tracks no adverse selection. */
+  /** Adverse-selection state of an earlier run, kept for the next run if this run measures none. */
   #keptAdverseState: RestoredLedger['adverse'];
   readonly #puller: QuotePuller | null;
   readonly #unknownOrders: UnknownOrderResolver;
@@ -58,7 +61,7 @@ export class Engine {
   #decidedAt = -Infinity;
   #stopping = false;
   #isDecisionDue = false;
-  /** Last order list known to hold only orders of this run; lists are immutable. */
+  /** Last list of live orders in which all were of this run. Lists are immutable, so this one needs no second check. */
   #lastOwnOrders: readonly Order[] | null = null;
   readonly #quotingNews = new QuotingNews();
   #fills = 0;
@@ -69,7 +72,7 @@ export class Engine {
   readonly #quoteUptime = new QuoteUptime();
   readonly #decisions: Decisions;
   #at: Millis = -Infinity;
-  /** Returns the use of each limit. */
+  /** Returns the current value of each limit, next to the limit. */
   readonly limitUses = (at: Millis) =>
     limitUsesOf(this.riskContext(at), this.#risk.killSwitch, this.#inventory.totalProfit(), at);
 
@@ -101,7 +104,7 @@ export class Engine {
     });
   }
 
-  /** Applies one event and returns the commands to execute, in order. Throws only on a defect in this program. */
+  /** Applies one event and returns the commands to execute, in order. Throws only if this program has a defect. */
   step(event: EngineEvent): readonly Approved<Command>[] {
     if (this.#at === -Infinity) this.hourEnds.begin(event.at);
     else if (this.hourEnds.isOver(event.at)) this.hourEnds.end(this.#inventory.profitSinceOpening(this.#at), event.at);
@@ -181,8 +184,8 @@ export class Engine {
         this.#account.resumed(event.at);
         break;
     }
-    // Compares with the exact sum that drivers see. A rearranged difference may round differently, and a driver would
-    // retry forever.
+    // Drivers wait for exactly this sum. A rearranged comparison may round differently, and a driver would retry
+    // forever.
     if (event.at < this.decidesAt) return NOTHING;
     return this.#decide(event.at);
   }
@@ -192,7 +195,7 @@ export class Engine {
     return this.#orders.live.filter(mayLive);
   }
 
-  /** Whether no order of another run may be live. */
+  /** Whether all live orders are of this run. */
   get #isAlone(): boolean {
     const { live } = this.#orders;
     if (live === this.#lastOwnOrders) return true;
@@ -211,22 +214,21 @@ export class Engine {
     return this.#orders.live;
   }
 
-  /** Returns an order by origin id, also for a while after its end. */
+  /** Returns an order by origin id; also finds orders that ended recently. */
   order(id: string): Order | undefined {
     return this.#orders.get(id);
   }
 
-  /** Account of the engine. */
   get account(): AccountView {
     return this.#account;
   }
 
-  /** Increases with every change of the result of `ledger`. */
+  /** Increases whenever the result of `ledger` changes. */
   get ledgerVersion(): number {
     return this.#account.version + (this.#adverseSelection?.version ?? 0);
   }
 
-  /** Returns the ledger for a later run. `recent` holds ids of trades that may be reported again. */
+  /** Returns the ledger for the next run. `recent` holds ids of trades that the exchange may report again. */
   ledger(recent: readonly string[]): RestoredLedger | null {
     if (!this.#account.isOpen) return null;
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
@@ -239,17 +241,17 @@ export class Engine {
     };
   }
 
-  /** Time of the next decision if no event triggers one earlier. Drivers send a timer event then. */
+  /** Time of the next decision if no event causes an earlier one. Drivers send a timer event at this time. */
   get decidesAt(): Millis {
     return this.#isDecisionDue ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
   }
 
-  /** Whether the strategy needs every public trade. Otherwise the last price before a decision is enough. */
+  /** Whether the engine needs every public trade. Otherwise the last price before a decision is enough. */
   get wantsTrades(): boolean {
     return this.#options.strategy.trade !== undefined || this.#puller?.hearsTrades === true;
   }
 
-  /** Whether tick or lot differ from those of this run; only the next run can quote then. */
+  /** Whether tick or lot differ from those of this run. The bot can quote again only in the next run. */
   get isOutdated(): boolean {
     return this.#rules.isOutdated;
   }
@@ -268,12 +270,12 @@ export class Engine {
     return this.#risk.regimes.changes;
   }
 
-  /** The last decision in full; null before it or if not traced. */
+  /** The last decision in full; `null` before the first or if not traced. */
   get decision(): Decision | null {
     return this.#decisions.last;
   }
 
-  /** Reason for reduce-only until a resume. Null if there is none, or if inventory is only near its limit. */
+  /** Reason for reduce-only that lasts until a resume; `null` if none, or if inventory is only near its limit. */
   get reducingBecause(): string | null {
     return this.#risk.reducingBecause;
   }
@@ -311,7 +313,10 @@ export class Engine {
     return snapshotOf(shown, at);
   }
 
-  /** Computes a decision without acting on it: the strategy's quote, its legal levels, and the gate's verdict on each order. */
+  /**
+   * Computes a decision without acting on it: the strategy's quote, its normalized levels, and the gate's verdict on
+   * each order.
+   */
   preview(at: Millis): Preview {
     const halt = this.#risk.pendingHaltReason;
     const riskContext = this.riskContext(at);
@@ -332,9 +337,9 @@ export class Engine {
     const { places, cancels } = this.#quoter.decide(at, refusal, riskContext, () => this.#wanted(at));
     const news = this.#quotingNews.newsAfter(refusal, this.#decisions.unshown, () => this.riskContext(at));
     if (news !== null) this.#options.onNews?.(news);
-    // Cancels go first: they are urgent, and they free funds for placements.
+    // Cancels go first, because they are urgent and free funds for placements.
     const unknown = this.#unknownOrders.cancels(at, cancels);
-    // Cancels of live orders precede those of unknown orders, which are many and may all wait on a broken connection.
+    // Cancels of unknown orders go last: there may be many, and all may wait on a broken connection.
     const ordered: Approved<Command>[] = cancels.length > 0 ? approveByIds('cancel', cancels) : [];
     ordered.push(...unknown);
     for (const id of cancels) this.#orders.cancelSent(id, at);
@@ -347,7 +352,7 @@ export class Engine {
     return ordered;
   }
 
-  /** Applies the exchange's data on the account, read or in answer to a command. */
+  /** Applies data about the account, from a read or from the answer to a command. */
   #readAccount(event: AccountEvent): void {
     switch (event.kind) {
       case 'balances unread':
@@ -391,7 +396,7 @@ export class Engine {
     }
   }
 
-  /** Marks orders that the exchange reports in the book. */
+  /** Records which orders the exchange reports in the book. */
   #markInBook(reports: readonly OrderReport[]): void {
     for (const { originId, oid } of reports)
       this.#quoter.postOnlyBackoff.onSeenOrCanceled(originId ?? this.#orders.byOid(oid)?.id ?? oid);
@@ -408,7 +413,7 @@ export class Engine {
     if (ledger.adverse !== undefined) this.#adverseSelection?.restore(ledger.adverse);
   }
 
-  /** Ends the hour of an earlier run if that hour is over. */
+  /** Reports the end of the earlier run's last hour if that hour is over. */
   #endEarlierHour(earlier: ProfitSinceOpening | null, at: Millis): void {
     if (earlier === null || earlier.at === null) return;
     this.hourEnds.begin(earlier.at);
@@ -428,7 +433,9 @@ export class Engine {
     return this.#puller?.shape(shaped, at, this.#market.mid) ?? shaped;
   }
 
-  /** Cancels quotes made unsafe by this event immediately. The next regular decision keeps the side empty while the cause lasts. */
+  /**
+   * Cancels quotes that this event made unsafe. The next regular decision keeps the side empty while the cause lasts.
+   */
   #pull(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' }>): readonly Approved<Command>[] {
     const puller = this.#puller;
     if (puller === null) return NOTHING;
@@ -467,7 +474,7 @@ export class Engine {
   }
 
   #trade(trade: OwnTrade, at: Millis): void {
-    // The price is display-only and may be off the grid in a foreign trade. The money of a trade is exact in any case.
+    // The price is only displayed, and may be off the grid in a foreign trade. The amounts of the trade are exact.
     const price = priceExact(this.#rules.instrument, trade.price) ?? priceFloor(this.#rules.instrument, trade.price);
     const before = this.#inventory.profitOfTrading();
     const fill = this.#inventory.trade(trade, price, this.#ids.ownerOf(trade, this.#orders));
@@ -489,7 +496,7 @@ export class Engine {
     return this.#orders.get(id)?.level ?? null;
   }
 
-  /** Returns the order and level that a trade filled. */
+  /** Returns the origin id and level of the order that a trade filled. */
   #fillOf(trade: OwnTrade): { readonly id: string | null; readonly level: number | null } {
     const id = this.#ids.ownerOf(trade, this.#orders);
     return { id, level: id === null ? null : this.#levelOf(id) };
@@ -497,7 +504,7 @@ export class Engine {
 
   #placed(id: string, outcome: Outcome<{ readonly oid: string }>, at: Millis): void {
     const order = this.#orders.get(id);
-    if (!order) throw new Error(`an answer for ${id}, which was never placed`);
+    if (!order) throw new Error(`answer for order ${id}, which was never placed`);
     const exists = outcome.kind === 'refused' && outcome.meaning === 'duplicate id';
     this.#orders.answered(id, outcome, exists, at);
     if (outcome.kind === 'unknown') this.#risk.killSwitch?.unknown(at);
@@ -507,7 +514,7 @@ export class Engine {
     }
     if (outcome.kind === 'refused' && !exists) {
       this.#counts.add(order.side, 'refused');
-      // Local rejections do not concern the order itself: a minute without budget must not halt the bot.
+      // Local rejections are not about the order: one minute without request budget must not halt the bot.
       const isLocal = isLocalRefusal(outcome.code);
       this.#decisions.count(order.side, 'not placed', isLocal ? 'not sent' : 'refused by the exchange');
       if (!isLocal) this.#risk.killSwitch?.refusal(at);
@@ -553,8 +560,8 @@ export class Engine {
   }
 
   /**
-   * Returns what is missing before the first quote. Null once rules, balances, orders and trades are read and no order
-   * of an earlier run may be live.
+   * Returns the data that is missing before the first quote. `null` once rules, balances, orders and trades are read
+   * and no order of an earlier run may be live.
    */
   #missing(at: Millis): string | null {
     return describeMissingData({

@@ -1,4 +1,4 @@
-/** Options, news and snapshots of the engine. */
+/** Options of the engine, news for the operator, and snapshots. */
 import type { AdverseSelectionOptions, WidenBps } from '../quoting/adverseSelection.ts';
 import type { DecisionCount } from './decisions.ts';
 import type { MarkoutCurve } from '../estimators/markouts.ts';
@@ -18,39 +18,44 @@ import type { OrderCount } from '../orders/orderCounts.ts';
 import type { RiskLimits, RiskRefusal } from '../risk/preTradeRisk.ts';
 import type { Figure, Quote, Strategy } from '../quoting/strategy.ts';
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
-import type { EmptySides } from './whyNot.ts';
+import type { EmptySides } from './emptySides.ts';
 
 export type EngineOptions = {
   readonly instrument: Instrument;
   readonly strategy: Strategy;
-  /** Null if no limits are set; nothing is placed then. */
+  /** Risk limits; `null` if not set, and then the bot places no order. */
   readonly limits: RiskLimits | null;
   readonly tolerance: RequoteTolerance;
   /** Instance name. `<instance>-<run>-` starts every origin id of this run, `<instance>-` every id of this bot. */
   readonly instance: string;
   readonly run: number;
-  /** Target holding of the base currency; null for the holding at the start. */
+  /** Base currency to hold, in lots; `null` for the holding at the start. */
   readonly target: Amount | null;
   readonly patience: Patience & {
     readonly decideEveryMs: Millis;
     readonly lookEveryMs: Millis;
-    /** Maximum age of the last complete account read for quoting. */
+    /** Maximum age of the last complete account read; the bot does not quote with an older one. */
     readonly privateStaleAfterMs: Millis;
-    /** Maximum delay until the exchange's lists show a balance change. If absent, a lasting difference halts immediately. */
+    /**
+     * Maximum delay until the exchange's lists show a balance change. If absent, a lasting difference halts the bot
+     * immediately.
+     */
     readonly listWaitMs?: Millis;
   };
-  /** Maximum number of unknown orders for new placements. */
+  /** Number of unknown orders above which the bot places no new orders. */
   readonly unknownMax?: number;
-  /** If absent, only impossible data and ledger differences halt. */
+  /** Limits that halt the bot. If absent, only impossible data and ledger differences halt it. */
   readonly halts?: HaltLimits;
-  /** If absent, the market never widens the spread, and losses never cause reduce-only. */
+  /**
+   * Rules for wide and reduce-only. If absent, the market never widens the spread, and losses never cause reduce-only.
+   */
   readonly regimes?: RegimeRules | null;
-  /** If absent, markouts are not measured. */
+  /** Measurement of markouts; if absent, not measured. */
   readonly adverseSelection?: AdverseSelectionOptions;
-  /** If absent, no side is pulled. */
+  /** Rules for pulled sides; if absent, no side is pulled. */
   readonly pull?: PullRules;
   readonly onNews?: (news: EngineNews) => void;
-  /** Keeps the last decision in full for `Engine.decision`. */
+  /** Whether `Engine.decision` keeps the last decision in full. */
   readonly isTraced?: boolean;
 };
 
@@ -58,18 +63,21 @@ export type EngineOptions = {
 export type EngineNews =
   | { readonly kind: 'order'; readonly news: OrderNews }
   | { readonly kind: 'placing'; readonly command: PlaceCommand; readonly level: NormalizedLevel }
-  /** Taker order for the hedger, just sent; or one that is never sent. */
+  /** Taker order of the hedger that was just sent. */
   | { readonly kind: 'taking'; readonly command: PlaceCommand }
   | { readonly kind: 'not taken'; readonly id: string; readonly why: TakerRefusal }
   | { readonly kind: 'canceling'; readonly order: Order; readonly reason: CancelReason | RiskRefusal }
   | { readonly kind: 'refused'; readonly order: Order; readonly code: string; readonly message: string }
   /**
-   * `level` of the order, from 1; null if unknown. `gain` is the gain against the mid price minus the fee; null before
-   * the first mid price.
+   * `level` is the level of the order, from 1; `null` if unknown. `gain` is the gain against the mid price minus the
+   * fee; `null` before the first mid price.
    */
   | { readonly kind: 'fill'; readonly fill: Fill; readonly level: number | null; readonly gain: Money | null }
   | { readonly kind: 'count'; readonly side: Side; readonly event: OrderCount }
-  /** `why` is what is missing before quoting, or why no wanted level can be shown; null while the bot quotes. */
+  /**
+   * `why` is the data missing before quoting, or the reason why no wanted level can be shown; `null` while the bot
+   * quotes.
+   */
   | { readonly kind: 'quoting'; readonly reason: RiskRefusal | null; readonly why: string | null }
   | { readonly kind: 'regime'; readonly to: RegimeState; readonly from: RegimeState }
   /** Trading stops until the operator resumes it. */
@@ -98,50 +106,50 @@ export type KnownFigures = {
   readonly unknown: string | null;
 };
 
-/** Data for metrics, summaries and pages; plain data, made on request. */
+/** Plain data for metrics, summaries and pages, computed on request. */
 export type Snapshot = {
   readonly at: Millis;
   readonly symbol: string;
   readonly quoting: RiskRefusal | null;
-  /** Missing data while not ready; null if complete. */
+  /** Data that is missing before quoting, as text; `null` if complete. */
   readonly waitsFor: string | null;
-  /** Sides that show nothing, with the reason from the last decision; `whyNot` is the text, null if both sides show something. */
+  /** Empty sides with the reason from the last decision. `emptySidesText` is the text; `null` if both sides show a quote. */
   readonly unshown: EmptySides;
   readonly whyNot: string | null;
   readonly regime: RegimeState;
-  /** Number of times each regime was entered. */
+  /** Number of times that each regime was entered. */
   readonly regimes: Readonly<Record<Regime, number>>;
-  /** Reasons for levels or sides that are not shown, from the last decision. */
+  /** Levels and sides that the last decision did not show, with reasons as text. */
   readonly silent: readonly string[];
   /** Values behind the strategy's last quote. */
   readonly figures: readonly Figure[];
   readonly orders: readonly Order[];
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
-  /** Outcomes of levels since the start, by reason. */
+  /** Outcomes of levels since the start, counted by reason. */
   readonly decisions: readonly DecisionCount[];
   /** Figures of the ledger, for decisions. */
   readonly booked: BookedFigures;
   /** Figures for display. */
   readonly known: KnownFigures;
-  /** Markouts of the bot's fills, and the resulting widening per side; null if not measured. */
+  /** Markouts of the bot's fills, and the widening per side that follows from them; `null` if not measured. */
   readonly markouts: { readonly curves: readonly MarkoutCurve[]; readonly widenBps: WidenBps } | null;
   readonly bid: Price;
   readonly ask: Price;
   readonly bookAge: Millis;
-  /** Share of time with at least one live quote, since quoting first became possible. */
+  /** Share of time with at least one live quote per side, since the bot could first quote. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
 };
 
-/** Decision that would be made now, with reasons, for display. */
+/** Decision that the engine would make now, with reasons, for display. */
 export type Preview = {
-  /** Reason for a halt now or at the next decision; null otherwise. */
+  /** Reason for a halt that holds now or starts at the next decision; `null` otherwise. */
   readonly halt: string | null;
   readonly refusal: RiskRefusal | null;
   readonly mid: number;
   readonly quote: Quote;
   readonly levels: readonly { readonly level: NormalizedLevel; readonly verdict: RiskRefusal | 'would be placed' }[];
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
-  /** Sides without a placeable order; `whyNot` is the text. Empty while nothing may be quoted at all. */
+  /** Sides without a placeable order; `emptySidesText` is the text. Empty while the bot may not quote on either side. */
   readonly unshown: EmptySides;
   readonly whyNot: string | null;
 };

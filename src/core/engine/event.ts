@@ -1,4 +1,4 @@
-/** Events of the engine. `at` is the time of the event; reads also carry their start time. */
+/** Events of the engine. `at` is the time of the event. An event of a read also has the start time of the read. */
 import type { AdverseSelectionState } from '../quoting/adverseSelection.ts';
 import type { HedgeRow } from '../hedging/hedgeRow.ts';
 import type { BookLevels } from '../model/book.ts';
@@ -13,34 +13,37 @@ import type { TakerRequest } from '../hedging/takerOrder.ts';
 import type { RestoredOrder } from '../orders/restoredOrder.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-/** Account ledger with the state of its one book. */
+/** Account ledger, with the state of the bot's book. */
 export type RestoredLedger = AccountLedger & {
   /** Target holding, in lots. */
   readonly target: Amount;
   readonly guard: KillSwitchState | null;
   /** Markouts of earlier fills; absent if not measured. */
   readonly adverse?: AdverseSelectionState;
-  /** Profit since the opening; absent in a state of an older Puntas. */
+  /** Profit since the opening of the ledger; absent in the state of an older Puntas. */
   readonly profit?: ProfitSinceOpening;
 };
 
 export type EngineEvent =
-  /** State of an earlier run; before every other event. */
+  /** State of an earlier run. Comes before every other event. */
   | {
       readonly kind: 'restore';
       readonly at: Millis;
       readonly orders: readonly RestoredOrder[];
       readonly ledger: RestoredLedger | null;
     }
-  /** Time passed. */
+  /** Passage of time, without other news. */
   | { readonly kind: 'timer'; readonly at: Millis }
   /**
-   * Current order book. `startedAt` is the start of the read, whose book includes the bot's orders; null if the
-   * driver's book excludes them. The driver owns `book` and may change it after the step, so the engine copies the
-   * levels it needs.
+   * Current order book. `startedAt` is the start of the read, if the book includes the bot's orders; `null` if it
+   * excludes them. The driver owns `book` and may change it after the step, so the engine copies the levels that it
+   * needs.
    */
   | { readonly kind: 'book'; readonly at: Millis; readonly startedAt: Millis | null; readonly book: BookLevels }
-  /** Has amount and taker side if the driver reports every trade; otherwise it is the last of several. */
+  /**
+   * Public trade. Has amount and taker side if the driver reports every trade; otherwise this is the last of several
+   * trades.
+   */
   | {
       readonly kind: 'public trade';
       readonly at: Millis;
@@ -49,8 +52,8 @@ export type EngineEvent =
       readonly side?: Side;
     }
   /**
-   * Reference price from other markets, in ticks of this book, off the grid. `startedAt` is the start of the read and
-   * determines its age.
+   * Reference price from other markets, in ticks of this book, not rounded. `startedAt` is the start of the read, from
+   * which the age of the price is measured.
    */
   | { readonly kind: 'reference'; readonly at: Millis; readonly startedAt: Millis; readonly price: number }
   /** RFQ's indicative bid and ask for one unit of the base currency, in ticks of this book. `startedAt` is the start of the read. */
@@ -65,18 +68,18 @@ export type EngineEvent =
   | { readonly kind: 'book removed'; readonly at: Millis }
   /** Balances could not be read for a while, although the exchange answers. Ends with the next `balances`. */
   | { readonly kind: 'balances unread'; readonly at: Millis; readonly reason: string }
-  /** Rules of the book and the account's rates (in 10^-8), first or changed. */
+  /** New rules of the book, and the account's fee rates (in 10^-8). */
   | {
       readonly kind: 'rules';
       readonly at: Millis;
       readonly instrument: Instrument;
       readonly makerRate: number;
       readonly takerRate: number;
-      /** The account's fee tier, if the exchange reports it. */
+      /** The account's fee tier; absent if the exchange does not report it. */
       readonly tier?: AccountTier | null;
     }
   | BalancesEvent
-  /** All account trades since the last such event, oldest first. `complete` if no newer trade remains unread. */
+  /** Trades of the account since the last such event, oldest first. `complete` if no newer trade is unread. */
   | {
       readonly kind: 'trades';
       readonly at: Millis;
@@ -85,7 +88,7 @@ export type EngineEvent =
       readonly trades: readonly OwnTrade[];
     }
   /**
-   * Open orders of the book. `complete` if the page was not full and every row that may be the bot's was readable.
+   * Open orders of the book. `complete` if the page was not full and every possible row of the bot was readable.
    * `current` if the page was not full but such a row was unreadable: listed orders are up to date, but absence proves
    * nothing.
    */
@@ -118,30 +121,35 @@ export type EngineEvent =
       readonly outcome: Outcome<readonly string[]>;
     }
   | ConversionEvent
-  /** Request for a taker order towards the target. It is approved once no order of the bot would trade with it. */
+  /**
+   * Request of the hedger for a taker order towards the target. The gate approves it once no order of the bot would
+   * trade with it.
+   */
   | ({ readonly kind: 'take'; readonly at: Millis } & TakerRequest)
-  /** Hedge change, for readers of the recording; the engine ignores it. */
+  /** Change of a hedge, for readers of the recording; the engine ignores it. */
   | { readonly kind: 'hedge'; readonly at: Millis; readonly row: HedgeRow }
   | TransferEvent
-  /** From here on only cancels pass; irreversible. */
+  /** Permanent stop: from this event on, only cancels pass. */
   | { readonly kind: 'stop'; readonly at: Millis }
   | { readonly kind: 'halt'; readonly at: Millis; readonly reason: string }
   /** Stops quoting until `pause over`; another pause replaces the reason. */
   | { readonly kind: 'pause'; readonly at: Millis; readonly reason: string }
-  /** Ends only the pause. */
+  /** End of the pause; other stops remain. */
   | { readonly kind: 'pause over'; readonly at: Millis }
   /** Starts reduce-only until a resume. */
   | { readonly kind: 'reduce'; readonly at: Millis; readonly reason: string }
-  /** Ends only the reduce-only state. */
+  /** End of reduce-only; other stops remain. */
   | { readonly kind: 'reduced'; readonly at: Millis }
-  /** The process or machine was suspended: reads started or finished before say nothing about now. */
+  /** The process or machine was suspended. Reads that started before are no longer current. */
   | { readonly kind: 'slept'; readonly at: Millis }
-  /** Whether the sentinel sends a heartbeat, and whether it holds quotes. Without such events no sentinel is required. */
+  /**
+   * Whether the sentinel sends a heartbeat, and whether it blocks quotes. Without such events no sentinel is required.
+   */
   | { readonly kind: 'sentinel'; readonly at: Millis; readonly alive: boolean; readonly holds?: boolean }
-  /** The operator resumed: lifts a halt and accepts the reported balances into the ledger. */
+  /** The operator resumed trading: ends a halt and books the reported balances. */
   | { readonly kind: 'resume'; readonly at: Millis };
 
-/** The exchange's data on the account, read or in answer to a command. */
+/** Events with data about the account, from a read or from the answer to a command. */
 export type AccountEvent = Extract<
   EngineEvent,
   { kind: 'balances' | 'balances unread' | 'trades' | 'open orders' | 'looked up' | 'placed' | 'canceled' }

@@ -8,15 +8,15 @@ import type { Amount, Millis, Price } from '../model/units.ts';
 export class MarketView {
   /** The latest book without the bot's orders. */
   readonly depth: Depth = emptyDepth(DEPTH_LEVELS);
-  /** 0 before the first. */
+  /** Price of the last public trade; 0 before the first. */
   #lastTrade = 0 as Price;
-  /** A driver that keeps the book itself receives a feed with every trade. */
+  /** Whether the driver reports every public trade. True if the driver's book excludes the bot's orders. */
   hearsTrades = false;
   #reference: Reference | null = null;
   #rfqPrices: RfqPrices | null = null;
   #sleptAt: Millis = -Infinity;
 
-  /** Applies an event. Ignores a reading that started before a suspension, because it may be older than it seems. */
+  /** Applies an event. Ignores a read that started before a suspension: its data may be older than its start. */
   apply(event: Extract<EngineEvent, { kind: 'public trade' | 'reference' | 'witness' }>): void {
     if (event.kind === 'public trade') {
       this.#lastTrade = event.price;
@@ -46,7 +46,10 @@ export class MarketView {
     this.#reference = null;
   }
 
-  /** Copies the best levels of a book. `startedAt` is the start of its read, if it includes the bot's orders; null if it does not. */
+  /**
+   * Copies the best levels of a book. `startedAt` is the start of the read if the book includes the bot's orders;
+   * `null` if it excludes them.
+   */
   read(book: BookLevels, startedAt: Millis | null, orders: Orders): void {
     this.hearsTrades = startedAt === null;
     book.depth(this.depth);
@@ -54,7 +57,7 @@ export class MarketView {
     for (const order of orders.inBookSince(startedAt)) subtractOwn(this.depth, order.side, order.price, leftOf(order));
   }
 
-  /** Whether both sides have a price and do not cross. */
+  /** Whether both sides have a price, and the bid is below the ask. */
   get isQuotable(): boolean {
     const bid = bestOf(this.depth, 'buy');
     return bid > 0 && bid < bestOf(this.depth, 'sell');

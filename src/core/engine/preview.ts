@@ -1,12 +1,12 @@
-/** Preview of a decision: the legal levels of a quote, and the gate's verdict on each. */
+/** Preview of a decision: the normalized levels of a quote, and the gate's verdict on each. */
 import { Decisions } from './decisions.ts';
 import type { Preview } from './engineTypes.ts';
 import { normalizeQuote } from '../quoting/normalizeQuote.ts';
 import { approvePlace, type RiskRefusal, type RiskContext } from '../risk/preTradeRisk.ts';
 import type { Quote } from '../quoting/strategy.ts';
-import { explainEmptySides } from './whyNot.ts';
+import { explainEmptySides } from './emptySides.ts';
 
-/** Returns the preview without a quotable market; `mid` is NaN. */
+/** Returns the preview for a market that cannot be quoted; `mid` is NaN. */
 export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): Preview => ({
   halt,
   refusal,
@@ -19,8 +19,8 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
 });
 
 /**
- * Returns the preview of a quote; `mid` is in ticks. The gate checks each order as the only new one, so all together
- * may exceed funds and limits.
+ * Returns the preview of a quote; `mid` is in ticks. The gate checks each order as if it were the only new order, so
+ * all together may exceed funds and limits.
  */
 export function previewOf(
   quote: Quote,

@@ -1,4 +1,4 @@
-/** Time with a live quote per side, since quoting first became possible. */
+/** Time with a live quote per side, since the bot could first quote. */
 import type { Orders } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
@@ -7,7 +7,10 @@ export class QuoteUptime {
   #last = Number.NaN;
   readonly #quoted: Record<Side, Millis> = { buy: 0, sell: 0 };
 
-  /** Adds the time until `at`; the first call starts the measurement. `orders` are those of the elapsed time. */
+  /**
+   * Adds the time until `at`; the first call starts the measurement. `orders` are those that were live during that
+   * time.
+   */
   advanceTo(at: Millis, orders: Orders): void {
     if (Number.isNaN(this.#since)) {
       this.#since = at;

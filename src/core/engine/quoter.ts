@@ -1,4 +1,7 @@
-/** Orders of one decision: legal levels of the strategy's quote, planned against live orders and approved one by one. */
+/**
+ * Commands of one decision: normalized levels of the strategy's quote, planned against live orders and approved
+ * individually.
+ */
 import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import type { Decisions } from './decisions.ts';
 import type { EngineOptions } from './engineTypes.ts';
@@ -16,10 +19,10 @@ import type { Figure, Quote } from '../quoting/strategy.ts';
 import { TakerOrder } from '../hedging/takerOrder.ts';
 import type { Millis } from '../model/units.ts';
 
-/** Refusals that only block new quotes. Resting quotes stay while the strategy wants them. */
+/** Refusals that block only new quotes. Live quotes stay while the strategy wants them. */
 const KEEPS_QUOTES: readonly RiskRefusal[] = ['too many unknown orders'];
 
-/** Parts shared with the engine. */
+/** Parts of the engine that the quoter shares. */
 export type QuoterParts = {
   readonly ids: OriginIds;
   readonly orders: Orders;
@@ -33,9 +36,9 @@ export type DecidedCommands = { readonly places: readonly Approved<PlaceCommand>
 export class Quoter {
   /** Pending taker order, until it is sent or refused. */
   readonly takerOrder: TakerOrder;
-  /** Pauses of a side after rejections. */
+  /** Pauses of a side after the exchange rejected its orders. */
   readonly refusalBackoff = new RefusalBackoff();
-  /** Prices that would trade, although the visible book does not show it. */
+  /** Prices at which orders would trade on arrival, although the visible book does not show it. */
   readonly postOnlyBackoff = new PostOnlyBackoff();
   readonly #options: Pick<EngineOptions, 'onNews' | 'tolerance'>;
   readonly #parts: QuoterParts;
@@ -54,7 +57,10 @@ export class Quoter {
     return this.#figures;
   }
 
-  /** Decides what to send. `refusal` blocks new orders; null if there is none. Calls `wanted` only if its quote can be shown. */
+  /**
+   * Decides which commands to send. `refusal` blocks new orders; `null` if none does. Calls `wanted` only if its quote
+   * can be shown.
+   */
   decide(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext, wanted: () => Quote): DecidedCommands {
     this.#places = [];
     this.#cancels = [];
@@ -65,7 +71,10 @@ export class Quoter {
     return { places: this.#places, cancels: this.#cancels };
   }
 
-  /** Returns the origin ids of quotes that must be canceled. `why` returns the reason as text, or null to keep the quote. */
+  /**
+   * Returns the origin ids of quotes that must be canceled. `why` returns the reason as text, or `null` to keep the
+   * quote.
+   */
   pull(why: (order: Order) => string | null): string[] {
     const ids: string[] = [];
     for (const order of this.#parts.orders.live) {
@@ -112,7 +121,7 @@ export class Quoter {
     const { ids, orders, decisions, adverseSelection } = this.#parts;
     const id = ids.next;
     const command: PlaceCommand = { kind: 'place', id, side: level.side, price: level.price, amount: level.amount };
-    // Checked and reserved in one step, so the next placement already counts this one.
+    // Each placement is reserved as soon as it is approved, so that the next check counts it.
     const verdict = approvePlace(command, { ...riskContext, orders: orders.live });
     if (typeof verdict === 'string') return decisions.notPlaced(level, verdict);
     ids.take();
@@ -126,7 +135,10 @@ export class Quoter {
     this.#options.onNews?.({ kind: 'placing', command, level });
   }
 
-  /** Sends the taker order. It waits while quotes that it would trade with, or that reduce the same inventory, are being canceled. */
+  /**
+   * Sends the taker order. Waits while conflicting quotes are being canceled: those that it would trade with, or that
+   * reduce the same inventory.
+   */
   #take(at: Millis, refusal: RiskRefusal | null, riskContext: RiskContext): void {
     const { orders } = this.#parts;
     const command = this.takerOrder.due(at);

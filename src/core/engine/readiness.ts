@@ -1,21 +1,21 @@
-/** Readiness: the data required before quoting, what is missing of it, and the line that reports whether the bot quotes. */
+/** Data required before quoting, the text that names missing data, and the report of whether the bot quotes. */
 import type { EngineNews } from './engineTypes.ts';
 import type { RiskRefusal, RiskContext } from '../risk/preTradeRisk.ts';
-import { explainEmptySides, type EmptySides } from './whyNot.ts';
+import { explainEmptySides, type EmptySides } from './emptySides.ts';
 
 export type ReadinessFacts = {
   readonly fees: boolean;
-  /** Missing balance or ledger data, in words; null if complete. */
+  /** Missing balance or ledger data, as text; `null` if complete. */
   readonly balances: string | null;
   /** Whether open orders and trades were read. */
   readonly account: boolean;
-  /** Whether no other process uses this name. */
+  /** Whether no other process uses this instance name. */
   readonly isAlone: boolean;
   /** Whether no order of an earlier run may be live. */
   readonly hasNoEarlierOrders: boolean;
 };
 
-/** Returns what is missing, in words, or null if the data is complete. */
+/** Returns which data is missing, as text; `null` if complete. */
 export function describeMissingData({
   fees,
   balances,
@@ -26,11 +26,12 @@ export function describeMissingData({
   if (!fees) return 'rules and fees are not read yet';
   if (balances !== null) return balances;
   if (!account) return 'open orders and trades are not read yet';
-  if (!isAlone) return 'orders of this name came that this run did not place: another process may live';
-  return hasNoEarlierOrders ? null : 'orders of an earlier run are not known to be gone yet';
+  if (!isAlone)
+    return 'orders with the name of this bot appeared that this run did not place; another process may be running';
+  return hasNoEarlierOrders ? null : 'orders of an earlier run may still be open';
 }
 
-/** Reports each change once: quoting, not allowed to quote, or no wanted level can be shown. */
+/** Reports each change once: the bot quotes, may not quote, or has no level that can be shown. */
 export class QuotingNews {
   #reported: string | null = 'not ready';
 

@@ -1,10 +1,10 @@
-/** Reasons for placing, keeping, canceling or not placing a level: one closed set for display, metrics and tests. */
+/** Reasons for placing, keeping, canceling or not placing a level: a closed set for display, metrics and tests. */
 import type { LevelRefusal } from '../quoting/normalizeQuote.ts';
 import { LARGE_PRINT, LEADER_MOVED } from '../quoting/quotePuller.ts';
 import type { CancelReason } from '../quoting/quoteReconciler.ts';
 import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 
-/** Action of a decision on a wanted level, or on an order that no level wants. */
+/** Action of a decision on a wanted level, or on an order without a wanted level. */
 export const ACTIONS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;
 export type DecisionAction = (typeof ACTIONS)[number];
 
@@ -22,21 +22,21 @@ export type SilenceReason =
 export type Reason =
   /** Placed, or kept at exactly the wanted price. */
   | 'as wanted'
-  /** Kept within the price tolerance, for its queue position. */
+  /** Kept within the price tolerance, to save its place in the queue. */
   | 'queue place'
   | 'its order is on its way'
   | 'its order is being canceled'
   | 'its order is unknown'
-  /** Only this side, after the exchange rejected a placement. */
+  /** Pause of one side after the exchange rejected an order. */
   | 'paused after refusals'
   | 'refused by the exchange'
-  /** The exchange accepted the order and canceled it, because it would have traded on arrival. */
+  /** The exchange accepted the order and canceled it on arrival, because it would have traded. */
   | 'refused as post-only'
-  /** Similar to an order that was; the visible book does not yet show the cause. */
+  /** Similar to an order that was canceled on arrival; the visible book does not yet show the cause. */
   | 'post-only refused, waits for the book'
-  /** Rejected locally: no budget, or a halt or stop just before. */
+  /** Rejected locally: no request budget, or a halt or stop just before sending. */
   | 'not sent'
-  /** A hedge is about to take liquidity there. */
+  /** A taker order for a hedge would trade with this level. */
   | 'makes way for a hedge'
   | CancelReason
   | LevelRefusal
@@ -104,15 +104,15 @@ const ALL: Readonly<Record<Reason, true>> = {
 
 export const REASONS: readonly Reason[] = Object.keys(ALL).filter((name): name is Reason => name in ALL);
 
-/** Returns the reason for a strategy's text, which may continue after a colon. */
+/** Returns the reason for a strategy's text. The text may continue after a colon. */
 export function silenceReason(words: string): SilenceReason {
-  // Covers best amounts, order flow, inventory, maker fee and so on.
+  // Unknown best amounts, order flow, inventory, maker fee and so on.
   if (words.endsWith(' not known')) return 'no fair value';
   for (const [start, reason] of SILENCES) if (words.startsWith(start)) return reason;
   return 'held back by the strategy';
 }
 
-/** Openings of the strategies' texts for an empty side. */
+/** Beginnings of the texts with which strategies explain an empty side, and the reason for each. */
 const SILENCES: readonly (readonly [string, SilenceReason])[] = [
   ['reduce only', 'reduce only'],
   [LEADER_MOVED, LEADER_MOVED],

@@ -12,7 +12,7 @@ import type { QuoteUptime } from './quoteUptime.ts';
 import type { RegimeWatch } from '../risk/regimeWatch.ts';
 import type { RiskContext } from '../risk/preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
-import { explainEmptySides } from './whyNot.ts';
+import { explainEmptySides } from './emptySides.ts';
 
 export type Shown = {
   readonly riskContext: RiskContext;
@@ -31,8 +31,8 @@ export type Shown = {
 };
 
 /**
- * Builds a snapshot. Prices are in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts belong to
- * the engine: read them before its next step.
+ * Builds a snapshot. Prices are in ticks, 0 for an empty side; sums in 10^-18. Orders, holdings and counts are not
+ * copied: read them before the next step of the engine.
  */
 export function snapshotOf(of: Shown, at: Millis): Snapshot {
   const { riskContext, regimes, decisions, account, inventory, market, adverseSelection } = of;

@@ -1,4 +1,4 @@
-/** Usual ratio between two prices: an exponential mean of its logarithm. */
+/** Usual ratio between two prices: the exponential mean of its logarithm. */
 import type { Millis } from '../model/units.ts';
 
 export class Basis {
@@ -23,7 +23,7 @@ export class Basis {
     return Math.exp(this.#log);
   }
 
-  /** Whether it has observed for less than its memory. */
+  /** Whether the first ratio is more recent than the memory. */
   isNew(at: Millis): boolean {
     return !(at - this.#since >= this.#memoryMs);
   }

@@ -19,19 +19,20 @@ export type BootstrapOptions = {
   /** Coverage probability of the interval. Default: 0.95. */
   readonly level?: number;
   /**
-   * Mean number of consecutive blocks sampled together; the first follows the last (stationary bootstrap, Politis,
-   * Romano 1994). Default: blocks are sampled individually.
+   * Mean number of consecutive blocks that are sampled together. The last block is followed by the first (stationary
+   * bootstrap, Politis, Romano 1994). Default: blocks are sampled individually.
    */
   readonly meanRun?: number;
 };
 
 /**
- * Computes the statistic of all blocks and its percentile interval from samples of equal size with replacement (block
+ * Computes a statistic of all blocks and its percentile interval from samples of equal size with replacement (block
  * bootstrap, Kuensch 1989). Deviations are scaled by sqrt(n / (n - 1)), because few blocks vary too little among
  * themselves.
  *
- * A block is anything that the statistic can add up: sums, not means. Samples with a non-finite statistic are skipped.
- * Returns null with fewer than two blocks, without a finite value, or if over half of the samples were skipped.
+ * Blocks must hold sums, not means, so that the statistic can add them up. Samples with a non-finite statistic are
+ * skipped. Returns `null` with fewer than two blocks, without a finite value, or if over half of the samples were
+ * skipped.
  */
 export function blockBootstrap<Block>(
   blocks: readonly Block[],

@@ -1,25 +1,25 @@
 /** Mean of values that cluster in time, with a standard error from clusters and optional exponential forgetting. */
 import type { Millis } from '../model/units.ts';
 
-/** Returns the length of a cluster: fills within it share their market at a horizon of `horizonS` seconds. */
+/** Returns the cluster length. Fills within one cluster have dependent markouts at a horizon of `horizonS` seconds. */
 export const clusterMsOf = (horizonS: number): Millis => Math.max(60_000, horizonS * 1000);
 
-/** Sums behind a mean, as stored over a restart: in this order, all finite. */
+/** Sums behind a mean, as stored for the next run: in this order, all finite. */
 export type MeanState = readonly number[];
 
 /**
- * Weighted mean and the error of a ratio of sums over clusters. Values of one cluster must be consecutive.
+ * Weighted mean with its error, as a ratio of sums over clusters. Values of one cluster must be consecutive.
  *
  * With a memory, all sums fade by e^(-clusters passed / memory), so that the mean follows recent values. Without new
- * values it rests on ever less weight.
+ * values its effective number of clusters falls.
  */
 export class ClusteredMean {
   count = 0;
   readonly #memory: number;
   #clusters = 0;
   #cluster = Number.NaN;
-  // Sums of weight times value and of weight: for the open cluster, for all closed ones, and for products of the
-  // latter.
+  // Sums of weight times value and of weight: first of the open cluster, then of all finished clusters, then products
+  // of the latter.
   #value = 0;
   #weight = 0;
   #values = 0;
@@ -50,7 +50,7 @@ export class ClusteredMean {
     return weight > 0 ? (this.#values + this.#value) / weight : null;
   }
 
-  /** Standard error; null with fewer than two clusters. */
+  /** Standard error; `null` with fewer than two clusters. */
   error(): number | null {
     const mean = this.mean();
     if (mean === null || !(this.#clusters >= 2)) return null;
@@ -64,13 +64,13 @@ export class ClusteredMean {
     return Math.sqrt(correction * Math.max(0, squares)) / (this.#weights + weight);
   }
 
-  /** Effective number of equally weighted clusters behind the mean, after fading; 0 if there are none. */
+  /** Effective number of equally weighted clusters behind the mean, after fading; 0 if none. */
   effective(): number {
     const weight = this.#weights + this.#weight;
     return weight > 0 ? (weight * weight) / (this.#weightWeight + this.#weight * this.#weight) : 0;
   }
 
-  /** Returns the share of the sums that remains at this cluster. */
+  /** Returns the factor by which the sums have faded at this cluster. */
   kept(cluster: number): number {
     const passed = cluster - this.#cluster;
     return passed > 0 ? Math.exp(-passed / this.#memory) : 1;

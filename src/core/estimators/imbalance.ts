@@ -1,10 +1,10 @@
-/** Imbalance of a book down to a depth, and its deviation from its own recent mean. */
+/** Imbalance of a book within a distance of the mid price, and its deviation from its own recent mean. */
 import type { Depth } from '../model/book.ts';
 import type { Millis } from '../model/units.ts';
 
 /**
  * Returns (bids - asks) / (bids + asks) of the amounts within `depthBps` of the mid price. A depth of 0 uses only the
- * best levels. Returns 0 if both sides are empty in that range.
+ * best levels. Returns 0 if both sides are empty within that distance.
  */
 export function depthImbalance(depth: Depth, mid: number, depthBps: number): number {
   const reach = (mid * depthBps) / 10_000;
@@ -18,12 +18,12 @@ export function depthImbalance(depth: Depth, mid: number, depthBps: number): num
   return bids + asks === 0 ? 0 : (bids - asks) / (bids + asks);
 }
 
-/** Initial deviation; the initial mean is 0. */
+/** Initial standard deviation; the initial mean is 0. */
 const DEVIATION_START = 0.3;
-/** Minimum deviation, so that a constant book causes no division by zero. */
+/** Minimum standard deviation, so that a constant book causes no division by zero. */
 const DEVIATION_MIN = 0.02;
 
-/** Exponential mean and deviation over time of a number between -1 and 1. */
+/** Exponential mean and standard deviation over time of a number between -1 and 1. */
 export class Unusual {
   readonly #memoryMs: Millis;
   #mean = 0;
@@ -35,7 +35,10 @@ export class Unusual {
     this.#memoryMs = memoryMs;
   }
 
-  /** Returns how many deviations `now` is from the mean, then adds it to both. Returns NaN for a number outside -1 to 1. */
+  /**
+   * Returns how many standard deviations `now` is from the mean, then adds `now` to both. Returns NaN for a number
+   * outside -1 to 1.
+   */
   deviations(at: Millis, now: number): number {
     if (!(Math.abs(now) <= 1)) return Number.NaN;
     const away = now - this.#mean;
@@ -50,7 +53,7 @@ export class Unusual {
     return deviations;
   }
 
-  /** Time of the first number; NaN before it. */
+  /** Time of the first number; NaN before. */
   get since(): Millis {
     return this.#since;
   }

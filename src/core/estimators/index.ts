@@ -5,7 +5,7 @@ export * from './microprice.ts';
 export * from './clusteredMean.ts';
 export * from './blockBootstrap.ts';
 export * from './student.ts';
-export * from './normalLaw.ts';
+export * from './normalDistribution.ts';
 export * from './markouts.ts';
 export * from './imbalance.ts';
 export * from './orderFlow.ts';

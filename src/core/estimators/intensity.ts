@@ -1,7 +1,10 @@
 /** Rate at which trades reach an order, by distance from the fair value: lambda(d) = A e^(-k d), from virtual orders. */
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 
-/** Result of the virtual orders at one distance. Distances are shares of the price: 0.001 is 10 bps. */
+/**
+ * Virtual orders at one distance: how many were reached, and their total exposure. A distance is a share of the price:
+ * 0.001 is 10 bps.
+ */
 export type Cell = { readonly distance: number; readonly reached: number; readonly exposureS: number };
 
 /**
@@ -14,22 +17,22 @@ export type Intensity = {
   readonly logAError: number;
   readonly kError: number;
   readonly rSquared: number;
-  /** Number of virtual orders reached, over all distances. */
+  /** Number of virtual orders that trades reached, over all distances. */
   readonly reached: number;
 };
 
-/** Prior knowledge with the weight of `exposureS` of observation. Cells without events follow it. */
+/** Prior estimate with the weight of `exposureS` seconds of observation. Cells without events take its value. */
 export type Prior = { readonly a: number; readonly k: number; readonly exposureS: number };
 
 /**
  * Fits log lambda = log A - k d to reached / exposure of each cell, weighted by counts (Laruelle and Lehalle's
  * estimator). With a prior, every rate is a Gamma posterior mean.
  *
- * A trade that reaches a far order passes all nearer ones, so the counts are nested: cov(log lambda_i, log lambda_j) =
- * 1 / max(n_i, n_j). The errors are those of the weighted line under that covariance. They hold for arrivals that do
- * not cluster; otherwise resample time blocks.
+ * A trade that reaches a far order reaches all nearer orders, so the counts are nested: cov(log lambda_i, log lambda_j)
+ * = 1 / max(n_i, n_j). The errors are those of the weighted line under that covariance. They are valid for arrivals
+ * that do not cluster; otherwise resample time blocks.
  *
- * Returns null with fewer than two usable cells, or if k would not be positive.
+ * Returns `null` with fewer than two usable cells, or if k would not be positive.
  */
 export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity | null {
   const rows = cells.flatMap(({ distance, reached, exposureS }) => {
@@ -52,7 +55,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
   const k = -(w * wxy - wx * wy) / determinant;
   const logA = (wxx * wy - wx * wxy) / determinant;
   if (!(k > 0 && Number.isFinite(logA))) return null;
-  // Coefficients of each estimate as a sum of the logs.
+  // Each estimate is a weighted sum of the logs; these are the weights.
   const ofLogA = rows.map(({ distance, count }) => (count * (wxx - wx * distance)) / determinant);
   const ofK = rows.map(({ distance, count }) => (-count * (w * distance - wx)) / determinant);
   const error = (of: readonly number[]): number => {
@@ -73,7 +76,7 @@ export function fitIntensity(cells: readonly Cell[], prior?: Prior): Intensity |
 }
 
 export type MeterOptions = {
-  /** Shares of the price, ascending. */
+  /** Distances of the virtual orders, as shares of the price, ascending. */
   readonly distances: readonly number[];
   /** Lifetime of virtual orders. New ones then start around the current fair value. */
   readonly windowMs: Millis;
@@ -85,10 +88,11 @@ type VirtualOrder = { readonly price: number; readonly away: number; ahead: numb
 type Tally = { reached: number; exposureS: number; away: number };
 
 /**
- * Estimates arrival counts with virtual orders of zero size. In each window one rests at each distance on both sides.
+ * Estimates arrival counts with virtual orders of zero size. In each window one order rests at each distance on both
+ * sides.
  *
- * An order is reached by a trade through its price, or once the volume traded at its price equals the amount displayed
- * at the start. Otherwise its waiting time is censored at the end of the window.
+ * A trade reaches an order if its price goes through the order's price, or once the volume traded at that price equals
+ * the amount displayed at the start. Otherwise the order's waiting time is censored at the end of the window.
  */
 export class IntensityMeter {
   readonly #options: MeterOptions;
@@ -103,8 +107,8 @@ export class IntensityMeter {
   }
 
   /**
-   * Advances time: counts a window that is over and starts one if none runs. `displayed` returns the book's amount at a
-   * price. Returns true if a window was counted.
+   * Advances time: counts a finished window and starts the next one. `displayed` returns the book's amount at a price.
+   * Returns true if a window was counted.
    */
   look(at: Millis, fair: number, displayed: (side: Side, price: Price) => number): boolean {
     if (!(fair > 0 && fair < Infinity)) {
@@ -125,13 +129,13 @@ export class IntensityMeter {
     return counted;
   }
 
-  /** Adds one public trade; `side` is the taker's. */
+  /** Adds one public trade; `side` is the taker's side. */
   trade(at: Millis, price: Price, amount: Amount, side: Side): void {
     if (this.#orders === null || at - this.#since >= this.#options.windowMs) return;
     for (const order of side === 'buy' ? this.#orders.sell : this.#orders.buy) {
       const through = side === 'buy' ? price - order.price : order.price - price;
       if (through === 0) order.ahead -= amount;
-      // An order of zero size at the end of the queue is reached once everything before it is gone.
+      // An order of zero size at the end of the queue is reached once the queue before it is traded.
       if ((through > 0 || (through === 0 && !(order.ahead > 0))) && at < order.reachedAt) order.reachedAt = at;
     }
   }
@@ -141,7 +145,10 @@ export class IntensityMeter {
     this.#orders = null;
   }
 
-  /** Returns the results so far by distance. Distances are means of the actual ones, because orders are on the price grid. */
+  /**
+   * Returns the results so far by distance. Distances are means of the actual distances, because orders are on the
+   * price grid.
+   */
   cells(of: Side | 'both'): readonly Cell[] {
     const sides = of === 'both' ? (['buy', 'sell'] as const) : [of];
     return this.#options.distances.map((_, i) => {

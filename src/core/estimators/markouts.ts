@@ -2,49 +2,57 @@
 import type { Millis, Side } from '../model/units.ts';
 import { ClusteredMean, clusterMsOf, type MeanState } from './clusteredMean.ts';
 
-/** Seconds after the fill; 0 is the mid price just before it, the edge. */
+/** Horizons in seconds after the fill. Horizon 0 is the mid price just before the fill; its markout is the edge. */
 export const HORIZONS = [0, 0.1, 0.5, 1, 5, 15, 60, 300] as const;
-/** Levels counted separately per side; deeper levels count as the last. */
+/** Number of levels counted separately per side; deeper levels count as the last. */
 export const MARKOUT_LEVELS_MAX = 8;
 
-/** One curve with an entry per horizon. `level` is null for the whole side; `side` is null for all fills. */
+/**
+ * One markout curve with an entry per horizon. `level` is `null` for the whole side; `side` is `null` for all fills.
+ */
 export type MarkoutCurve = {
   readonly side: Side | null;
-  /** Starts at 1. */
+  /** Level from 1; `null` for the whole side. */
   readonly level: number | null;
   readonly seconds: readonly number[];
-  /** Number of fills with a known market at that time. */
+  /** Number of fills with a known mid price at the horizon. */
   readonly fills: readonly number[];
-  /** Mean gain in bps of the price, weighted by value; positive is a gain for the bot. Null without fills. */
+  /** Mean gain in bps of the price, weighted by value; positive is a gain for the bot. `null` without fills. */
   readonly bps: readonly (number | null)[];
-  /** Standard error from clusters of a minute or the horizon, whichever is longer; null with fewer than two. */
+  /**
+   * Standard error, in bps. Fills are clustered by minute or by horizon, whichever is longer; `null` with fewer than
+   * two clusters.
+   */
   readonly errorBps: readonly (number | null)[];
 };
 
 export type MarkoutOptions = {
-  /** Seconds, ascending, 0 first. */
+  /** Horizons in seconds, ascending, 0 first. */
   readonly horizons?: readonly number[];
   /** Time in which all sums fade by a factor of e. Default: no fading. */
   readonly memoryMs?: Millis;
   /**
-   * Maximum number of fills that wait for their longest horizon; above it the oldest is dropped. If omitted, an
+   * Maximum number of fills that wait for their longest horizon; above it the oldest fill is dropped. If omitted, an
    * overflow throws, because it means a defect in this program.
    */
   readonly waitingMax?: number;
   /**
-   * Called per fill and horizon beyond 0 if the market is known then and just before the fill. `adverseBps` is the
-   * adverse move in between, a = e - m, in bps of the price.
+   * Called per fill and horizon beyond 0 if the mid price is known then and just before the fill. `adverseBps` is the
+   * adverse move between these times (markout at horizon 0 minus markout at this horizon), in bps of the price.
    */
   readonly onAdverse?: (horizon: number, side: Side, adverseBps: number, weight: number, at: Millis) => void;
-  /** Called per fill and horizon if the market is known then. `bps` is the fill's value in bps of the price; `at` is the fill's time. */
+  /**
+   * Called per fill and horizon if the mid price is known then. `bps` is the markout in bps of the price; `at` is the
+   * time of the fill.
+   */
   readonly onMarkout?: (horizon: number, bps: number, weight: number, at: Millis) => void;
 };
 
-/** Pending fills and results, as plain numbers. */
+/** Waiting fills and results, as plain numbers. */
 export type MarkoutsState = {
-  /** Time, price, weight, group, mid price before, index of the first open horizon. */
+  /** Per fill: time, price, weight, group, mid price before, index of the first unsettled horizon. */
   readonly waiting: readonly (readonly number[])[];
-  /** Index of a mean and its sums. */
+  /** Index of each mean, with its sums. */
   readonly means: readonly (readonly [place: number, state: MeanState])[];
 };
 
@@ -56,11 +64,11 @@ const GROUPS = 2 * MARKOUT_LEVELS_MAX + 3;
  * (M - P) / P.
  *
  * A curve shows the mean of m weighted by w (E8: Huang, Stoll 1996, J. Financial Economics 41). Fills close in time
- * share their market, so errors are those of a ratio of sums over time clusters. M is the market at exactly that time,
- * without the bot's orders.
+ * have dependent markouts, so errors are those of a ratio of sums over time clusters. M is the mid price at exactly
+ * that time, without the bot's orders.
  */
 export class Markouts {
-  /** Time at which the next market is needed; Infinity for never. */
+  /** Time at which the next mid price is needed; Infinity if no fill waits. */
   dueAt = Infinity;
   readonly #horizons: readonly number[];
   readonly #waitingMax: number | null;
@@ -72,7 +80,7 @@ export class Markouts {
   #weight = new Float64Array(this.#size);
   #before = new Float64Array(this.#size);
   #group = new Uint8Array(this.#size);
-  /** First waiting fill per horizon, as a running count like the tail. */
+  /** Running number of the first waiting fill, per horizon. */
   readonly #heads: Float64Array;
   #tail = 0;
   readonly #means: readonly ClusteredMean[];
@@ -89,7 +97,10 @@ export class Markouts {
     );
   }
 
-  /** Adds a fill. `ticks` and `mid` are in ticks; `mid` is 0 if a side of the book was empty. `level` starts at 0; null if unknown. */
+  /**
+   * Adds a fill. `ticks` (the price) and `mid` are in ticks; `mid` is 0 if a side of the book was empty. `level` starts
+   * at 0; `null` if unknown.
+   */
   fill(at: Millis, side: Side, level: number | null, ticks: number, weight: number, mid: number): void {
     const group =
       level === null
@@ -101,7 +112,7 @@ export class Markouts {
     this.#schedule();
   }
 
-  /** Settles everything due by `at`. `mid` is the market then, or a function of the due time; 0 if unknown. */
+  /** Settles every horizon due by `at`. `mid` is the mid price at `at`, or a function of the due time; 0 if unknown. */
   look(at: Millis, mid: number | ((due: Millis) => number)): void {
     if (at < this.dueAt) return;
     for (let h = 1; h < this.#horizons.length; h++) {
@@ -147,7 +158,7 @@ export class Markouts {
   restore({ waiting, means }: MarkoutsState): void {
     for (const [at = 0, price = 0, weight = 0, group = ALL, before = 0, next = 1] of waiting) {
       this.#wait(at, price, weight, group, before);
-      // In order: a settled horizon of one fill is settled for all earlier fills.
+      // Horizons settle in the order of fills: one settled for this fill is settled for all earlier fills.
       for (let h = 0; h < next; h++) this.#heads[h] = this.#tail;
     }
     for (const [place, state] of means) this.#means[place]?.restore(state);

@@ -1,15 +1,18 @@
 /** Micro-price: expected future mid price, given imbalance and spread of the best levels. Fitted from a recording. */
 import { solve } from './linear.ts';
 
-/** Correction of the mid price by state, in ticks: one row per spread, from narrow to wide; one column per imbalance bucket. */
+/**
+ * Correction of the mid price by state, in ticks: one row per spread, from narrow to wide; one column per imbalance
+ * bucket.
+ */
 export type MicropriceTable = {
   readonly imbalanceBuckets: number;
-  /** Upper bounds of the spread in ticks for all rows but the last. */
+  /** Largest spread of each row, in ticks; the last row has no bound. */
   readonly spreadsTicks: readonly number[];
   readonly adjustTicks: readonly (readonly number[])[];
 };
 
-/** Inputs of a state: best amounts, and the spread in ticks. */
+/** Inputs that select a state: best amounts, and the spread in ticks. */
 export type ImbalanceState = { readonly bidAmount: number; readonly askAmount: number; readonly spread: number };
 
 /**
@@ -54,7 +57,7 @@ export class MicropriceCounts {
     }
   }
 
-  /** Number of samples, each counted once. */
+  /** Number of samples, each counted once, without the swapped ones. */
   get samples(): number {
     return this.#seen.reduce((sum, n) => sum + n, 0) / 2;
   }
@@ -65,8 +68,8 @@ export class MicropriceCounts {
   }
 
   /**
-   * Computes the corrections. Q holds the probabilities of a step without a move of the mid price, R those with one, r
-   * the mean move.
+   * Computes the corrections. Q holds the probabilities of a step without a move of the mid price, R those of a step
+   * with a move, r the mean move.
    *
    * Then G = (1 - Q)^-1 r, B = (1 - Q)^-1 R, and the correction G + B G + B B G + ... is (1 - Q - R)^-1 r. Each state
    * gets one extra observation that ends without a move. So a rare state gets a small correction, and the sum is
@@ -101,14 +104,14 @@ export class MicropriceCounts {
     this.#moves[from] = this.#moves[from]! + move;
   }
 
-  /** Returns the same state with the sides swapped. */
+  /** Returns the mirror of a state: equal spread, sides swapped. */
   #mirror(state: number): number {
     const bucket = state % this.buckets;
     return state - bucket + (this.buckets - 1 - bucket);
   }
 }
 
-/** Returns the ticks to add to the mid price; NaN for an invalid book top. */
+/** Returns the ticks to add to the mid price; NaN if best prices or amounts are invalid. */
 export function micropriceAdjustment(table: MicropriceTable, touch: ImbalanceState): number {
   const state = stateOf(table.imbalanceBuckets, table.spreadsTicks, touch);
   if (state < 0) return Number.NaN;
@@ -116,7 +119,7 @@ export function micropriceAdjustment(table: MicropriceTable, touch: ImbalanceSta
   return table.adjustTicks[row]?.[state % table.imbalanceBuckets] ?? Number.NaN;
 }
 
-/** Returns row (spread) times columns plus column (imbalance); -1 for an invalid book top. */
+/** Returns the index of a state in the table, row by row; -1 if best prices or amounts are invalid. */
 function stateOf(buckets: number, spreadsTicks: readonly number[], touch: ImbalanceState): number {
   const { bidAmount, askAmount, spread } = touch;
   const imbalance = bidAmount / (bidAmount + askAmount);

@@ -1,6 +1,6 @@
 /**
- * Order flow imbalance at the best prices: additions to the bid and removals from the ask, minus the reverse, with
- * exponential forgetting.
+ * Order flow imbalance at the best prices, with exponential forgetting: bid additions and ask removals count as
+ * positive, the reverse as negative.
  */
 import type { Millis } from '../model/units.ts';
 
@@ -13,7 +13,7 @@ export type TouchSeen = {
   readonly askAmount: number;
 };
 
-/** Minimum gap before a restart: observations farther apart than this and than the memory are unrelated. */
+/** Minimum gap after which the sum restarts: observations farther apart than this and than the memory are unrelated. */
 const GAP_MS: Millis = 10_000;
 
 /**
@@ -53,7 +53,7 @@ export class OrderFlow {
     this.#last = now;
   }
 
-  /** Order flow in the unit of the amounts at the last observation; NaN if that was invalid. */
+  /** Order flow at the last observation, in the unit of the amounts; NaN if that observation was invalid. */
   get sum(): number {
     return this.#last === null ? Number.NaN : this.#sum;
   }

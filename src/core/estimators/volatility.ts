@@ -46,11 +46,11 @@ export class EwmaVolatility {
 }
 
 /**
- * Computes the two-scale realized variance of prices on a regular grid (Zhang, Mykland, Ait-Sahalia, JASA 2005). It is
- * the average over `subgrids` sparse grids, minus the noise measured on the dense grid.
+ * Computes the two-scale realized variance of prices on a regular grid (Zhang, Mykland, Ait-Sahalia, JASA 2005): the
+ * average over `subgrids` sparse grids, minus the noise measured on the dense grid.
  *
- * In squared units of the prices, over the total span. NaN for fewer than `subgrids` + 2 prices; can be negative if
- * there is only noise.
+ * The result is in squared units of the prices, over the total span. NaN for fewer than `subgrids` + 2 prices; can be
+ * negative if there is only noise.
  */
 export function twoScaleVariance(prices: ArrayLike<number>, subgrids: number): number {
   const n = prices.length - 1;
@@ -61,7 +61,7 @@ export function twoScaleVariance(prices: ArrayLike<number>, subgrids: number): n
   return (sparse - share * squaredMoves(prices, 1)) / (1 - share);
 }
 
-/** Sums squared moves over `lag` places, from every start. */
+/** Sums the squared moves between prices `lag` places apart, from every start. */
 function squaredMoves(prices: ArrayLike<number>, lag: number): number {
   let sum = 0;
   for (let i = lag; i < prices.length; i++) sum += (prices[i]! - prices[i - lag]!) ** 2;

@@ -1,23 +1,31 @@
-/** Inventory band: the inventory that quotes should reduce themselves, and its holding cost, from risk, flow and hedge cost. */
+/**
+ * Inventory band: the inventory that quotes should reduce without a hedge, and its holding cost, from risk, flow and
+ * hedge cost.
+ */
 
 /** Inputs, with inventory in whole orders. Earnings and costs are shares of the value of one order. */
 export type BandInput = {
-  /** Holding cost of one order per second: half of gamma sigma squared. For q orders it is q squared times that. */
+  /**
+   * Holding cost of one order per second: half of gamma sigma squared. The cost of q orders is q squared times that.
+   */
   readonly riskPerS: number;
   /** Fills per second of one side at zero inventory. */
   readonly fillsPerS: number;
-  /** 1 / k of the arrivals A e^(-k d): the part of a fill that a quote at its best distance keeps. */
+  /** Earnings of a fill at the best distance, as a share: 1 / k of the arrivals A e^(-k d). */
   readonly edge: number;
-  /** Cost of a hedge. */
+  /** Cost of a hedge, as a share. */
   readonly cost: number;
   /** Maximum inventory, in orders. */
   readonly ordersMax: number;
 };
 
 export type Band = {
-  /** Maximum orders to hold; one more is hedged. If it equals `ordersMax`, nothing is hedged. */
+  /** Maximum number of orders to hold; one more order is hedged. If it equals `ordersMax`, nothing is hedged. */
   readonly orders: number;
-  /** Cost of holding the order after the first q until it is gone, at most the hedge cost. Has `ordersMax` entries. */
+  /**
+   * Cost of holding one more order after the first q until quotes sell it, at most the hedge cost. Has `ordersMax`
+   * entries, from q = 0.
+   */
   readonly marginal: readonly number[];
   /** Earnings per second after risk and hedge costs. */
   readonly earnsPerS: number;
@@ -74,7 +82,10 @@ export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: B
   return { orders, marginal: Array.from({ length: all }, (_, q) => p[q] ?? cost), earnsPerS: high };
 }
 
-/** Returns H(-p) for p > 0: earnings per second of the side that takes an order off a holder who pays p for it. */
+/**
+ * Returns H(-p) for p > 0: earnings per second of the side that reduces the position, if the holder pays up to p per
+ * order.
+ */
 const earnedBack = (most: number, edge: number, p: number): number =>
   p <= edge ? most * Math.exp(p / edge) : (most * Math.E * p) / edge;
 

@@ -4,31 +4,34 @@ import type { Millis } from '../model/units.ts';
 
 /**
  * State of a hedge.
- * - accepted: its acceptance or order may have been sent.
- * - executing: the exchange has it.
- * - unknown: it may or may not have been executed.
+ * - accepted: the acceptance or order may have been sent.
+ * - executing: the exchange executes the hedge.
+ * - unknown: may or may not have been executed.
  * - between: the first leg of a route was executed; its proceeds are in the third currency until the second leg.
  * - completed: certainly executed.
  * - failed: certainly not executed, and never will be.
- * - stranded: ended between its legs.
+ * - stranded: ended after the first leg of a route.
  */
 export type HedgeState =
   'requested' | 'quoted' | 'accepted' | 'executing' | 'unknown' | 'between' | 'completed' | 'failed' | 'stranded';
 
-/** One of the two conversion APIs, the book, or RFQ quotes through a third currency. */
+/** Venue of a hedge: one of the two conversion APIs, the book, or RFQ quotes through a third currency. */
 export type HedgeWay = ConversionWay | 'book' | `rfq via ${string}`;
 
 /** One line of the route comparison. */
 export type HedgeLine = {
   readonly way: string;
-  /** In the quote currency; positive if paid. */
+  /** Cost in the quote currency; positive if paid. */
   readonly cost: string | null;
   readonly bps: number | null;
-  /** Reason why it was not taken; null for the taken route. */
+  /** Reason why this route was not chosen; `null` for the chosen route. */
   readonly not: string | null;
 };
 
-/** Pending execution: a firm offer or a taker order. For the latter, `id` is its origin id and the amounts are worst cases. */
+/**
+ * Pending execution: a firm offer or a taker order. For a taker order, `id` is its origin id and the amounts are worst
+ * cases.
+ */
 export type HedgeOffer = {
   readonly way: ConversionWay | 'book';
   readonly id: string;
@@ -44,7 +47,7 @@ export type HedgeRoute = {
   /** Proceeds of the first leg in the third currency, and their value in the quote currency. */
   readonly holds: string;
   readonly worth: string;
-  /** Minimum proceeds of the second leg, from the limits of the whole hedge. */
+  /** Minimum proceeds of the second leg, from the cost limits of the whole hedge. */
   readonly least: string;
   /** Deadline of the second leg; null without one. */
   readonly until: Millis | null;
@@ -66,7 +69,7 @@ export type HedgeRow = {
   readonly middle?: string;
   readonly inventory?: string;
   readonly costMax?: string;
-  /** Maximum cost of earlier hedges on its UTC day. */
+  /** Maximum cost of all earlier hedges of that UTC day. */
   readonly dayCost?: string;
   /** The operator's flatten request: its id, and the maximum cost of its earlier hedges in the quote currency. */
   readonly flatten?: { readonly id: string; readonly cost: string };

@@ -1,23 +1,31 @@
-/** Choice of a hedge: prices each route, compares them with the cost of carrying inventory, and picks the cheapest within limits. */
+/**
+ * Choice of a hedge: prices each route, compares the prices with the cost of carrying inventory, and chooses the
+ * cheapest within limits.
+ */
 import type { HedgeWay } from './hedgeRow.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { ConversionLeg } from '../ports/port.ts';
 import { money, moneyOf, type Millis, type Money } from '../model/units.ts';
 
 export type HedgeRules = {
-  /** Inventory beyond the target, in either direction, that is hedged as soon as possible; base currency. */
+  /**
+   * Inventory beyond the target, in either direction, above which the bot hedges as soon as possible; base currency.
+   */
   readonly band: Money;
   /** Inventory that remains after a hedge; below the band. */
   readonly residual: Money;
   /** Maximum hedge cost against the mid price, in basis points of the hedged amount. */
   readonly costMaxBps: number;
-  /** Cost of carrying inventory of the band's size for an hour, in basis points of its value. If 0, only the band counts. */
+  /**
+   * Cost of carrying inventory of the band's size for an hour, in basis points of its value. If 0, only inventory above
+   * the band is hedged.
+   */
   readonly carryBpsPerHour: number;
   /** Expected time for skewed quotes to reduce inventory of the band's size, in ms. */
   readonly unwindMs: Millis;
   /**
-   * Cost of keeping the amount to hedge, in basis points of it, if the band follows from risk and flow. If absent,
-   * `carryBpsPerHour` applies.
+   * Cost of keeping the amount to hedge, in basis points of that amount, if the band is computed from risk and flow. If
+   * absent, `carryBpsPerHour` applies.
    */
   readonly waitBps?: number;
   /** Maximum cost of the hedges of one UTC day, in the quote currency; absent for no limit. */
@@ -29,9 +37,9 @@ export type PricedRoute = {
   readonly way: HedgeWay;
   readonly give: ConversionLeg;
   readonly get: ConversionLeg;
-  /** Possible additional cost during execution, in the quote currency. Added to the price when routes are compared. */
+  /** Possible additional cost during execution, in the quote currency. Added to `cost` in the comparison of routes. */
   readonly risk?: Money;
-  /** Maximum cost, if it differs from price plus risk; such a price is not firm. */
+  /** Maximum cost if the price is not firm; if absent, price plus risk. */
   readonly costMax?: Money;
   /** Reason why the route is priced only for comparison. */
   readonly comparisonOnlyReason?: string;
@@ -45,7 +53,7 @@ export type ComparedRoute = {
   readonly way: HedgeWay | 'wait';
   readonly cost: Money | null;
   readonly bps: number | null;
-  /** Reason why it is not taken; null for the taken route. */
+  /** Reason why the route is not chosen; `null` for the chosen route. */
   readonly rejectedReason: string | null;
 };
 
@@ -59,8 +67,8 @@ export type HedgeDecision = {
 };
 
 /**
- * Returns the amount to hedge now: all inventory beyond `residual` if it exceeds the band or if carrying it costs
- * something, otherwise nothing.
+ * Returns the amount to hedge now: all inventory beyond `residual` if the inventory exceeds the band or carrying it
+ * costs something; otherwise 0.
  */
 export function amountToHedge(inventory: Money, { band, residual, carryBpsPerHour }: HedgeRules): Money {
   const size = inventory < 0n ? -inventory : inventory;
@@ -70,21 +78,21 @@ export function amountToHedge(inventory: Money, { band, residual, carryBpsPerHou
 }
 
 /**
- * Returns the expected cost of carrying `amount` until quotes reduce it, in the quote currency. It is the value times
- * the hourly rate, the expected time, and the amount's share of the band: more inventory is carried longer.
+ * Returns the expected cost of carrying `amount` until quotes reduce it, in the quote currency: value times hourly rate
+ * times expected time, times the amount's share of the band, because quotes need longer for more inventory.
  */
 export function carryCost(amount: Money, mid: Money, { band, carryBpsPerHour, unwindMs }: HedgeRules): Money {
   const size = amount < 0n ? -amount : amount;
   const value = (size * mid) / ONE;
-  // An estimate: millionths are precise enough, and no float touches money.
+  // Millionths are precise enough for an estimate, and avoid floats for money.
   const share = band > 0n ? (size * 1_000_000n) / band : 0n;
   const rate = BigInt(Math.round(((carryBpsPerHour * unwindMs) / HOUR_MS) * 1_000_000));
   return money((value * rate * share) / (10_000n * 1_000_000n * 1_000_000n));
 }
 
 /**
- * Compares all routes for `amount` (from `amountToHedge`). `mid` is the mid price of one unit of the base currency. `dayLeft`
- * is the remaining hedge budget, null for no limit; `left` names that budget in messages.
+ * Compares all routes for `amount` (from `amountToHedge`). `mid` is the mid price of one unit of the base currency.
+ * `dayLeft` is the remaining hedge budget, `null` for no limit; messages call that budget `left`.
  */
 export function compareRoutes(
   instrument: Instrument,
@@ -111,16 +119,16 @@ export function compareRoutes(
     const none = (why: string) => ({ way, cost: null, most: NONE, why });
     const sells = amount > 0n;
     const [from, to] = sells ? [instrument.major, instrument.minor] : [instrument.minor, instrument.major];
-    if (give.currency !== from || get.currency !== to) return none('it is of other currencies');
+    if (give.currency !== from || get.currency !== to) return none('the offer is for other currencies');
     const [major, minor] = sells
       ? [moneyOf(give.amount), moneyOf(get.amount)]
       : [moneyOf(get.amount), moneyOf(give.amount)];
-    if (major > size) return none('it is of more than was asked for');
-    if (!(major > 0n)) return none('it is of nothing');
+    if (major > size) return none('the offer is for more than was requested');
+    if (!(major > 0n)) return none('the offer is for an amount of zero');
     const fair = (major * mid) / ONE;
     const cost = (sells ? fair - minor : minor - fair) + risk;
-    // A route for part of the amount leaves the rest to be carried. Costs are scaled to the full amount, so that a
-    // small cheap part does not win by its size.
+    // If a route covers only a part, the rest is carried. Costs are scaled to the full amount, so that a small part
+    // does not win by its size.
     const whole = money((cost * size) / major);
     const spends = positive(costMax ?? money(cost));
     const why =
@@ -153,13 +161,13 @@ export function compareRoutes(
         way,
         cost,
         bps: bps(cost),
-        rejectedReason: way === taken ? null : (why ?? (leaves ? 'another way costs less' : 'waiting costs less')),
+        rejectedReason: way === taken ? null : (why ?? (leaves ? 'another route costs less' : 'waiting costs less')),
       })),
       {
         way: 'wait' as const,
         cost: waiting,
         bps: bps(waiting),
-        rejectedReason: leaves ? (isPastBand ? 'inventory is past its band' : 'leaving costs less') : null,
+        rejectedReason: leaves ? (isPastBand ? 'inventory is beyond its band' : 'hedging costs less') : null,
       },
     ],
   };

@@ -5,22 +5,22 @@ import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/
 import type { TakerRequest } from './takerOrder.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side, type Value } from '../model/units.ts';
 
-/** Limits on a taker order. */
+/** Limits of a taker order. */
 export type TakeBounds = {
-  /** Maximum cost against the mid price, fee included. */
+  /** Maximum cost against the mid price, including the fee, in basis points. */
   readonly costMaxBps: number;
   readonly collarBps: number;
   readonly orderValueMax: Value;
-  /** Lots by which the worst case of the side may grow. */
+  /** Lots by which the worst-case position of the side may still grow. */
   readonly room: number;
 };
 
-/** Order at the price of the worst level that it needs. */
+/** Taker order whose limit price is that of the worst level that it takes. */
 export type Take = Pick<TakerRequest, 'side' | 'price' | 'amount'>;
 
 /**
- * Prices a taker order for `amount` (positive: sold) from the visible levels within the bounds, in whole lots, and
- * returns it. The price is what the levels cost now, after the taker fee (10^-8) on the proceeds. `most` is the cost
+ * Returns a taker order for `amount` (positive: sold), in whole lots, from the visible levels within the bounds, with
+ * its cost. The cost is the price of those levels now, with the taker fee (10^-8) on the proceeds. `most` is the cost
  * against `mid` if everything trades at the order's limit price.
  */
 export function sweepCost(
@@ -37,7 +37,7 @@ export function sweepCost(
     ? [depth.bidPrices, depth.bidAmounts, depth.bids]
     : [depth.askPrices, depth.askAmounts, depth.asks];
   const unavailable = (why: string) => ({ way: 'book', unavailableReason: why }) as const;
-  if (!(Math.abs(takerRate) < RATE_ONE)) return unavailable("the taker's fee is not known");
+  if (!(Math.abs(takerRate) < RATE_ONE)) return unavailable('the taker fee is unknown');
   const worst = worstTicks(Number(mid) / Number(instrument.tickMoney), sells, takerRate, bounds);
   let lots = Math.min(Number((sells ? amount : -amount) / instrument.lotMoney), instrument.amountMax, bounds.room);
   let price = 0;
@@ -54,9 +54,9 @@ export function sweepCost(
     value += valueOf(level, part as Amount);
   }
   const order = { side, price: price as Price, amount: taken as Amount };
-  if (taken === 0) return unavailable('no level that is seen is within the limits');
+  if (taken === 0) return unavailable('no visible level is within the limits');
   if (taken < instrument.amountMin || valueOf(order.price, order.amount) < instrument.valueMin)
-    return unavailable('what could be had is less than an order may be of');
+    return unavailable('the available amount is below the minimum order');
   const fee = BigInt(Math.ceil(takerRate));
   const net = (sum: bigint) => sum - (sum * fee + ONE_RATE - 1n) / ONE_RATE;
   const major = moneyOfAmount(instrument, order.amount);
@@ -77,7 +77,7 @@ export function sweepCost(
   };
 }
 
-/** Returns the last tick within the collar at which a unit costs at most the limit, fee included. */
+/** Returns the last tick within the collar at which one unit costs at most the limit, including the fee. */
 function worstTicks(mid: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakeBounds): number {
   const keeps = 1 - takerRate / RATE_ONE;
   const sign = sells ? -1 : 1;

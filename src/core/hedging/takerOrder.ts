@@ -1,4 +1,4 @@
-/** Intentional taker order for a hedge: requested, held until no order of the bot blocks it, then sent once or never. */
+/** Taker order for a hedge. Waits until no order of the bot blocks it; then is sent once, or refused. */
 import type { NormalizedLevel } from '../quoting/normalizeQuote.ts';
 import type { QuotePlan } from '../quoting/quoteReconciler.ts';
 import type { PlaceCommand } from '../orders/commands.ts';
@@ -9,28 +9,28 @@ export type TakerRequest = {
   /** Origin id of the order; never used before. */
   readonly id: string;
   readonly side: Side;
-  /** Worst price, in ticks. Any amount not filled at it or better is canceled immediately. */
+  /** Limit price, in ticks. The exchange cancels the amount that cannot fill immediately at this price or better. */
   readonly price: Price;
-  /** In lots; at most the distance of the position from the target. */
+  /** Amount in lots; at most the distance of the position from the target. */
   readonly amount: Amount;
   /** Deadline for sending, in engine time. */
   readonly until: Millis;
 };
 
-/** Reason why a request is never sent. */
+/** Reason why a requested taker order is never sent. */
 export type TakerRefusal = RiskRefusal | 'too late';
 
 export class TakerOrder {
   readonly #onRefused: (id: string, why: TakerRefusal) => void;
   #request: TakerRequest | null = null;
 
-  /** `onRefused` is called once per request that is never sent. */
+  /** `onRefused` is called once for each request that is never sent. */
   constructor(onRefused: (id: string, why: TakerRefusal) => void) {
     this.#onRefused = onRefused;
   }
 
   request(request: TakerRequest): void {
-    if (this.#request !== null) throw new Error(`${request.id} was asked for while ${this.#request.id} waits`);
+    if (this.#request !== null) throw new Error(`${request.id} was requested while ${this.#request.id} waits`);
     this.#request = request;
   }
 
@@ -38,7 +38,7 @@ export class TakerOrder {
     return this.#request !== null;
   }
 
-  /** Returns the order to approve now; null if there is none or its deadline has passed. */
+  /** Returns the order to approve now; null if none or its deadline has passed. */
   due(at: Millis): PlaceCommand | null {
     if (this.#request === null) return null;
     const { id, side, price, amount, until } = this.#request;
@@ -61,13 +61,19 @@ export class TakerOrder {
     this.#onRefused(id, why);
   }
 
-  /** Returns the levels that may be shown meanwhile: none that the order would trade with. In reduce-only also none on the order's side. */
+  /**
+   * Returns the levels that may be shown meanwhile, without those that the order would trade with. In reduce-only also
+   * without levels on the order's side.
+   */
   levelsAllowedWith(levels: readonly NormalizedLevel[], reduceOnly: boolean): readonly NormalizedLevel[] {
     const request = this.#request;
     return request === null ? levels : levels.filter(level => !blocksRequest(level, request, reduceOnly));
   }
 
-  /** Cancels live orders by the same rule: an order kept for its queue position may be nearer than any level. */
+  /**
+   * Cancels live orders that conflict with the taker order. An order kept for its queue position may be nearer than any
+   * level.
+   */
   cancelBlockingOrders(plan: QuotePlan, reduceOnly: boolean): QuotePlan {
     const request = this.#request;
     if (request === null) return plan;

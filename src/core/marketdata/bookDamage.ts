@@ -1,15 +1,15 @@
-/** Damaged rows of a complete book: check whether one may be among the levels that decisions use. */
+/** Damaged rows of a complete book, and whether one may be among the levels that decisions use. */
 import { DEPTH_LEVELS } from '../model/book.ts';
 import { priceCeil, priceFloor, TooLarge, type Instrument } from '../model/instrument.ts';
 import type { BookEntry, BookSnapshot } from '../ports/port.ts';
 import type { DecimalText, Price, Side } from '../model/units.ts';
 
 /**
- * Returns the tick of a level's price. A price off the grid, as of orders from before a tick change, moves towards the
- * other side, so that no quote crosses it.
+ * Returns the tick of a level's price. A price off the grid, such as of an order older than a tick change, is rounded
+ * towards the other side, so that no quote crosses it.
  *
- * Returns `null` for an ask above every countable tick, which is behind all others. Throws RangeError for any other
- * uncountable price, and for text that is not decimal.
+ * Returns `null` for an ask above the largest countable tick, which is behind all others. Throws RangeError for any
+ * other uncountable price, and for text that is not decimal.
  */
 export function levelTick(instrument: Instrument, side: Side, price: DecimalText): Price | null {
   let ticks: Price;
@@ -24,8 +24,8 @@ export function levelTick(instrument: Instrument, side: Side, price: DecimalText
 }
 
 /**
- * Returns why a book is unusable: a row of unknown position may be among the best `DEPTH_LEVELS` levels of its side.
- * Returns `null` if every damaged row has that many levels before it.
+ * Returns why a book is unusable: a damaged row may be among the best `DEPTH_LEVELS` levels of its side. Returns `null`
+ * if every damaged row has that many levels before it.
  */
 export function damageWithinDepth({ bids, asks, damage }: BookSnapshot, instrument: Instrument): string | null {
   return damageOf(bids, damage?.bids, 'buy', instrument) ?? damageOf(asks, damage?.asks, 'sell', instrument);

@@ -7,12 +7,12 @@ export class Freshness {
   readonly #at: Record<FreshSource, Millis> = { book: -Infinity, openOrders: -Infinity, trades: -Infinity };
   #sleptAt: Millis = -Infinity;
 
-  /** Records a read; ignores one that started before a suspension of the process. */
+  /** Records a read by its start; ignores a read that started before a suspension of the process. */
   read(what: FreshSource, startedAt: Millis): void {
     if (startedAt >= this.#sleptAt) this.#at[what] = Math.max(this.#at[what], startedAt);
   }
 
-  /** Invalidates all data after a suspension of the process. */
+  /** Invalidates all earlier reads after a suspension of the process. */
   slept(at: Millis): void {
     this.#sleptAt = at;
     for (const what of ['book', 'openOrders', 'trades'] as const) this.#at[what] = -Infinity;
@@ -26,7 +26,7 @@ export class Freshness {
     return this.#at.trades;
   }
 
-  /** Older start of the latest reads of open orders and trades; -Infinity until both were read. */
+  /** Start of the older one of the latest reads of open orders and of trades; -Infinity until both were read. */
   get account(): Millis {
     return Math.min(this.#at.openOrders, this.#at.trades);
   }

@@ -1,4 +1,7 @@
-/** Order-by-order book without the bot's orders, from a snapshot and later steps (public facts 12.6), and the bot's queue positions. */
+/**
+ * Book order by order, without the bot's orders, from a snapshot and later steps (public facts 12.6); with the bot's
+ * queue positions.
+ */
 import type { OrderBook } from '../model/book.ts';
 import { shownAmount, shownSum, UNITS_MAX, type Instrument } from '../model/instrument.ts';
 import type { Order } from '../orders/orders.ts';
@@ -7,12 +10,12 @@ import { damageWithinDepth, levelTick } from './bookDamage.ts';
 import { StepSequence, type L3Step } from './stepSequence.ts';
 import type { Amount, DecimalText, Price, Side } from '../model/units.ts';
 
-/** An order of the bot that may be in the book under an oid not yet known. */
+/** Order of the bot that may be in the book, with an oid that is not yet known. */
 export type PendingOrder = Pick<Order, 'id' | 'side' | 'price' | 'amount'>;
 
 export type L3BookOptions = {
   readonly instrument: Instrument;
-  /** Book that receives the levels while shown. */
+  /** Book into which the levels are written while they are shown. */
   readonly book: Pick<OrderBook, 'set' | 'clear'>;
   readonly pending: () => Iterable<PendingOrder>;
   /** Called when an order of the bot was filled, partly or fully, or left the book otherwise. */
@@ -20,8 +23,8 @@ export type L3BookOptions = {
 };
 
 /**
- * Result of a snapshot.
- * - too old: steps between it and the held ones are missing.
+ * Result of loading a snapshot.
+ * - too old: steps are missing between the snapshot and the held steps.
  * - no ids: not order by order.
  * - too large: more orders than the maximum.
  * - damaged: an unreadable price near the other side.
@@ -30,12 +33,14 @@ export type Seeding = 'live' | 'too old' | 'no ids' | 'too large' | 'damaged';
 
 /** Maximum number of orders in one book. */
 export const L3_ORDERS_MAX = 500_000;
-/** Number of the bot's oids and origin ids remembered, including finished orders, because the feed may lag. */
+/** Maximum number of oids and origin ids remembered for the bot. Includes finished orders, because the feed may lag. */
 const OWN_MAX = 10_000;
 
-/** `guess` means that it looks exactly like an order of the bot with an unknown oid. */
+/** Whether an order is the bot's. `guess`: equal to an order of the bot whose oid is unknown. */
 type Ownership = 'no' | 'guess' | 'yes';
-/** `first` is the initial amount in lots, which identifies the bot's order even after fills. */
+/**
+ * Order in the book. `first` is its initial amount in lots, by which a partly filled order of the bot is recognized.
+ */
 type Entry = {
   readonly oid: string;
   readonly side: Side;
@@ -43,24 +48,27 @@ type Entry = {
   readonly first: number;
   lots: number;
   own: Ownership;
-  /** Arrival number: entries at the same price with a smaller number have priority. */
+  /** Arrival number. At equal prices, the smaller number has priority. */
   readonly born: number;
 };
-/** `others` is the lots of other traders, at most 2^53 - 1 (`isCapped`). The queue is in order of arrival. */
+/**
+ * Level of the book. `others` is the lots of other traders, at most 2^53 - 1 (`isCapped`). The queue is in order of
+ * arrival.
+ */
 type Level = { others: number; isCapped: boolean; readonly queue: Set<Entry> };
 
 export class L3Book {
   readonly #options: L3BookOptions;
   #entries = new Map<string, Entry>();
-  /** Previous book while a snapshot is loaded; an order of another trader keeps that status. */
+  /** Previous entries while a snapshot is loaded. An order of another trader remains one. */
   #former = new Map<string, Entry>();
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
-  /** Entries of the bot, including guesses. */
+  /** Entries of the bot's orders, including guesses. */
   readonly #ours = new Set<Entry>();
-  /** Guessed oid by the origin id of the pending order. */
+  /** Guessed oid of each pending order, by origin id. */
   readonly #guesses = new Map<string, string>();
   readonly #ownOids = new Set<string>();
-  /** Origin ids with a known oid. No further order is matched to them, even while they are listed as pending. */
+  /** Origin ids whose oid is known. They match no further order, even while still listed as pending. */
   readonly #matchedIds = new Set<string>();
   #arrivals = 0;
   readonly #steps = new StepSequence();
@@ -84,12 +92,12 @@ export class L3Book {
     return this.#entries.has(oid);
   }
 
-  /** Newest arrival number. In a complete book, orders not seen before count as arriving now. */
+  /** Newest arrival number. In a complete book, orders not seen before count as arriving with the book. */
   get arrivals(): number {
     return this.#arrivals;
   }
 
-  /** Returns the arrival number of an order's current position; null if it is not in the book. */
+  /** Returns the arrival number of an order; `null` if it is not in the book. */
   arrivalOf(oid: string): number | null {
     return this.#entries.get(oid)?.born ?? null;
   }
@@ -103,7 +111,7 @@ export class L3Book {
     return lots;
   }
 
-  /** Applies a step, in any order and with any repetition. */
+  /** Applies a step. Steps may arrive in any order and repeatedly. */
   take(diff: BookDiff): L3Step {
     const step = this.#steps.take(diff);
     if (step === 'gap') this.#shown = false;
@@ -115,7 +123,7 @@ export class L3Book {
     return 'gap';
   }
 
-  /** Restarts from a complete book and the steps held since; stops showing the levels. */
+  /** Restarts from a complete book and the steps held since then. Stops showing the levels. */
   seed(snapshot: BookSnapshot): Seeding {
     if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
     if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';
@@ -135,13 +143,16 @@ export class L3Book {
     return 'live';
   }
 
-  /** Records a loss; then waits for a snapshot and writes nothing. */
+  /** Records lost steps: writes no more levels, and waits for a snapshot. */
   markIncomplete(): void {
     this.#steps.reset();
     this.#shown = false;
   }
 
-  /** Writes all levels, and every change from then on. Returns false if already shown or without a sequence. */
+  /**
+   * Starts writing to the book: all levels now, later every change. Returns false if already started, or without a
+   * sequence number.
+   */
   show(): boolean {
     if (this.#shown || this.#steps.at === null) return false;
     this.#shown = true;
@@ -152,12 +163,12 @@ export class L3Book {
     return true;
   }
 
-  /** Stops writing until shown again, because another source has written the book. */
+  /** Stops writing until the next `show`, because another source has written the book. */
   hide(): void {
     this.#shown = false;
   }
 
-  /** Records an oid of the bot, and its origin id. Returns true if that changed a level. */
+  /** Records an oid of the bot and its origin id. Returns true if a level changed. */
   own(oid: string, id?: string): boolean {
     remember(this.#ownOids, oid);
     const changed = this.#setOwnership(oid, 'yes');
@@ -165,23 +176,23 @@ export class L3Book {
     remember(this.#matchedIds, id);
     const guessed = this.#guesses.get(id);
     this.#guesses.delete(id);
-    // A similar order of the bot was matched to this oid; it becomes pending again.
+    // A similar order was matched to this oid; that order is pending again.
     for (const [other, taken] of this.#guesses) if (taken === oid) this.#guesses.delete(other);
     return (guessed !== undefined && this.#rematch(guessed)) || changed;
   }
 
-  /** Whether the order is the bot's, or presumed to be. */
+  /** Whether the order is the bot's, or is presumed to be. */
   isOwn(oid: string): boolean {
     return this.#ownOids.has(oid) || [...this.#guesses.values()].includes(oid);
   }
 
-  /** Returns the lots of other traders filled before an order of the bot; null if that is not in the book. */
+  /** Returns the lots of other traders ahead of an order of the bot; `null` if that order is not in the book. */
   ahead(oid: string): Amount | null {
     const entry = this.#entries.get(oid);
     return entry && entry.own !== 'no' ? this.#aheadOf(entry.side, entry.price, other => other === entry) : null;
   }
 
-  /** Returns the same for the bot's best order of a side, the first to be filled; null if there is none. */
+  /** Returns the lots of other traders ahead of the bot's best order of a side; `null` if it has none there. */
   aheadOfBest(side: Side): Amount | null {
     let best: Price | null = null;
     for (const { side: of, price } of this.#ours) {
@@ -219,11 +230,14 @@ export class L3Book {
     if (entry.own !== 'no') this.#options.onOwn?.(entry.oid, change.filled ? 'filled' : 'gone');
   }
 
-  /** Sets an order to its current state. Only a reduced order keeps its position; an uncountable price is skipped. */
+  /**
+   * Sets an order to its current state. An order keeps its queue position only if its amount fell. Skips an uncountable
+   * price.
+   */
   #open(oid: string, side: Side, priceText: DecimalText, amountText: DecimalText | null): void {
     const before = this.#entries.get(oid);
     const price = this.#ticksOf(side, priceText);
-    // An unreadable amount leaves that of a known order unchanged.
+    // If the amount is unreadable, a known order keeps its amount.
     const lots = amountText === null && before ? before.lots : shownAmount(this.#options.instrument, amountText);
     const counts = price !== null && lots > 0;
     if (before && counts && before.side === side && before.price === price && lots <= before.lots) {
@@ -271,7 +285,10 @@ export class L3Book {
     if (this.#shown) this.#options.book.set(side, price, level.others as Amount);
   }
 
-  /** An order in the feed may be the bot's before its placement is answered; then side, price and amount match. */
+  /**
+   * Returns whether an order is the bot's. Before its placement is answered, an order is recognized by side, price and
+   * amount.
+   */
   #ownershipOf(oid: string, side: Side, price: Price, lots: number): Ownership {
     if (this.#ownOids.has(oid)) return 'yes';
     if (this.#former.get(oid)?.own === 'no') return 'no';
@@ -284,7 +301,7 @@ export class L3Book {
     return 'no';
   }
 
-  /** Drops guesses whose order is no longer pending. */
+  /** Drops guesses for orders that are no longer pending. */
   #dropSettledGuesses(): void {
     if (this.#guesses.size === 0) return;
     const waiting = new Set<string>();
@@ -294,7 +311,7 @@ export class L3Book {
     for (const [, oid] of settled) this.#rematch(oid);
   }
 
-  /** Reassigns a wrong guess: another similar order may still be pending; otherwise it is not the bot's. */
+  /** Corrects a wrong guess: the order may be another pending order of the bot; otherwise it is a foreign order. */
   #rematch(oid: string): boolean {
     const entry = this.#entries.get(oid);
     return entry !== undefined && this.#setOwnership(oid, this.#ownershipOf(oid, entry.side, entry.price, entry.first));
@@ -312,7 +329,9 @@ export class L3Book {
     return true;
   }
 
-  /** Returns `null` for an uncountable price: no order at it can affect the bot's. */
+  /**
+   * Returns the tick of a price; `null` if uncountable, because no order at such a price can affect the bot's orders.
+   */
   #ticksOf(side: Side, price: DecimalText): Price | null {
     try {
       return levelTick(this.#options.instrument, side, price);
@@ -323,7 +342,7 @@ export class L3Book {
   }
 }
 
-/** Recounts a level from its orders, because a running sum above 2^53 lots is not exact. */
+/** Sums a level again from its orders, because a running sum above 2^53 lots is not exact. */
 function countAgain(level: Level): void {
   let lots = 0;
   for (const entry of level.queue) if (entry.own === 'no') lots += entry.lots;
@@ -331,7 +350,9 @@ function countAgain(level: Level): void {
   level.others = level.isCapped ? UNITS_MAX : lots;
 }
 
-/** Adds an entry as the newest, even if known, so that repeated entries are kept. Forgets the older half if there are too many. */
+/**
+ * Adds an id as the newest, also if known, so that repeated ids are kept. Removes the older half if there are too many.
+ */
 function remember(known: Set<string>, one: string): void {
   known.delete(one);
   known.add(one);

@@ -4,7 +4,7 @@ import type { BookDiff } from '../ports/port.ts';
 /**
  * Result of a step.
  * - applied: the book advanced by one step.
- * - old: already known.
+ * - old: already applied.
  * - held: kept until a complete book arrives.
  * - gap: earlier steps were lost; a complete book is required.
  */
@@ -22,7 +22,10 @@ export class StepSequence {
     return this.#at;
   }
 
-  /** Accepts a step, in any order and with any repetition. The caller applies it if the result is `applied`. */
+  /**
+   * Accepts a step; steps may arrive in any order and repeatedly. The caller applies the step if the result is
+   * `applied`.
+   */
   take(diff: BookDiff): L3Step {
     if (this.#at === null) {
       this.#hold(diff);
@@ -38,13 +41,16 @@ export class StepSequence {
     return 'applied';
   }
 
-  /** Whether no step is missing between a complete book of this sequence and the held steps. */
+  /** Whether no step is missing between a complete book of this sequence number and the held steps. */
   reaches(sequence: bigint): boolean {
     const first = this.#held[0];
     return first === undefined || first.sequence <= sequence + 1n;
   }
 
-  /** Continues from a complete book that it reaches. Returns the later held steps, which the caller applies. */
+  /**
+   * Continues from a complete book for which `reaches` is true. Returns the held steps after it, which the caller
+   * applies.
+   */
   begin(sequence: bigint): readonly BookDiff[] {
     const later = this.#held.filter(diff => diff.sequence > sequence);
     this.#held = [];
@@ -52,13 +58,13 @@ export class StepSequence {
     return later;
   }
 
-  /** Records a loss; then waits for a complete book. */
+  /** Records lost steps, and waits for a complete book. */
   reset(): void {
     this.#at = null;
     this.#held = [];
   }
 
-  /** Holds a step. Held steps are always consecutive; after a gap only later ones are useful. */
+  /** Holds a step. Held steps are always consecutive: after a gap, only later steps are useful. */
   #hold(diff: BookDiff): void {
     const last = this.#held[this.#held.length - 1];
     if (last && diff.sequence <= last.sequence) return;

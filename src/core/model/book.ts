@@ -5,7 +5,7 @@ import { opposite, type Amount, type Price, type Side } from './units.ts';
 const WINDOW_MAX = 1 << 20;
 const WINDOW_MIN = 1 << 12;
 /**
- * Maximum distance from the best price, in ticks, at which a level still moves the window. Half of the maximum window,
+ * Maximum distance from the best price, in ticks, at which a level still moves the window: half of the maximum window,
  * so that each move leaves space for the next levels.
  */
 const REACH_MAX = WINDOW_MAX >> 1;
@@ -16,12 +16,12 @@ export type Depth = {
   readonly bidAmounts: Float64Array;
   readonly askPrices: Float64Array;
   readonly askAmounts: Float64Array;
-  /** Number of filled entries per side. */
+  /** Number of filled bid entries; `asks` is the number of filled ask entries. */
   bids: number;
   asks: number;
 };
 
-/** Levels per side that decisions use and recordings keep. */
+/** Number of levels per side that decisions use and recordings keep. */
 export const DEPTH_LEVELS = 50;
 
 /** Returns an empty depth with capacity for `levels` levels per side. Prices are in ticks, amounts in lots. */
@@ -45,8 +45,8 @@ export class OrderBook {
   }
 
   /**
-   * Does the same as `set` with the side as a number: 0 for bids, 1 for asks. Feeds mix the sides, so a branch on the
-   * side is mispredicted often.
+   * Sets an amount like `set`, with the side as a number: 0 for bids, 1 for asks. Feeds mix the sides, so that a branch
+   * on the side would often be mispredicted.
    */
   setOn(side: 0 | 1, price: Price, amount: Amount): void {
     if (!(amount >= 0 && price > 0 && Number.isSafeInteger(price))) {
@@ -93,8 +93,8 @@ export type BookLevels = Pick<OrderBook, 'depth'>;
  * key.
  *
  * An array over a window of keys holds the amounts. A level beyond the end of the window goes to the far map, or moves
- * or widens the window. Removing a level does not search for the next best one: `best` does, because feeds send many
- * updates between two reads.
+ * or widens the window. Only `best` searches for the next best level, not each removal, because feeds send many updates
+ * between two reads.
  */
 class HalfBook {
   levels = 0;
@@ -178,7 +178,7 @@ class HalfBook {
     const window = this.#amounts;
     const before = window[i]!;
     window[i] = amount;
-    // Counted without a branch, which would be unpredictable.
+    // Counted without a branch, which would be mispredicted.
     this.levels += Number(amount > 0) - Number(before > 0);
     if (key < this.#from && amount > 0) this.#from = key;
   }
@@ -202,7 +202,10 @@ class HalfBook {
     this.#far.set(key, amount);
   }
 
-  /** Moves the window so that `best` has space on both sides and `reach`, if given, fits. Sorts levels into near and far again. */
+  /**
+   * Moves the window so that `best` has space on both sides and `reach`, if given, fits. Sorts the levels into near and
+   * far again.
+   */
   #moveWindow(best: number, reach = best): void {
     const kept: [number, number][] = [...this.#far.entries()];
     for (let i = 0, left = this.#near; left > 0; i++) {
@@ -227,7 +230,10 @@ class HalfBook {
   }
 }
 
-/** Removes the bot's own amount (lots) at one price from a depth, in place, and closes the gap. Does nothing if the price is not in it. */
+/**
+ * Subtracts the bot's amount (lots) at one price from a depth, in place, and closes the gap. Does nothing if the depth
+ * has no such price.
+ */
 export function subtractOwn(depth: Depth, side: Side, ownPrice: Price, ownAmount: Amount): void {
   const prices = side === 'buy' ? depth.bidPrices : depth.askPrices;
   const amounts = side === 'buy' ? depth.bidAmounts : depth.askAmounts;

@@ -1,12 +1,12 @@
 /** Price of a book through other books: a chain from its base to its quote currency. */
 import { pairOf } from './bookName.ts';
 
-/** One book of the chain. Its price multiplies, or divides if the chain goes from its quote to its base currency. */
+/** One book of the chain. Its price is a factor, or a divisor if the chain goes from its quote to its base currency. */
 export type Leg = { readonly book: string; readonly divides: boolean };
 
 /**
- * Returns the legs from the base to the quote currency of `symbol` (<major>_<minor>) through `books`, in their order.
- * Returns null if the books do not form such a chain.
+ * Returns the legs from the base to the quote currency of `symbol` (<base>_<quote>) through `books`, in their order;
+ * `null` if the books do not form such a chain.
  */
 export function legsOf(symbol: string, books: readonly string[]): readonly Leg[] | null {
   const [major, minor] = pairOf(symbol);
@@ -21,7 +21,7 @@ export function legsOf(symbol: string, books: readonly string[]): readonly Leg[]
   return legs.length > 0 && at === minor ? legs : null;
 }
 
-/** Returns the price across the chain from the mid prices of its books, in the same order. */
+/** Returns the price of the chain from the mid prices of its books, in the order of the legs. */
 export const priceAcross = (legs: readonly Leg[], mids: readonly number[]): number =>
   legs.reduce((price, { divides }, i) => {
     const mid = mids[i] ?? Number.NaN;

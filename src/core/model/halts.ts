@@ -1,6 +1,9 @@
-/** Halt reasons: every kind with its message format. A halt with any other text does not compile, so tests can cover each kind. */
+/**
+ * Halt reasons: every kind with its message format. A halt with any other text does not compile, so that tests can
+ * cover each kind.
+ */
 
-/** Limits on how often something may happen. */
+/** Events whose number per time is limited. */
 export type CountedHalt = 'fills' | 'refusals' | 'unknown outcomes' | 'messages';
 
 type HaltTexts = {

@@ -15,11 +15,14 @@ import {
 
 const Exact = Decimal.clone({ precision: 80, toExpNeg: -60, toExpPos: 60 });
 
-/** Finest unit of amounts. The exchange writes eight decimals in every currency and publishes no lot step (public captures). */
+/**
+ * Finest unit of amounts. The exchange writes eight decimals in every currency and publishes no lot size (public
+ * captures).
+ */
 export const LOT: DecimalText = '0.00000001';
 const LOT_DECIMALS = 8;
 
-/** One row of `available_books`, as text. */
+/** One row of `available_books`, with numbers as text. */
 export type BookRules = {
   readonly book: string;
   readonly tickSize: DecimalText;
@@ -37,27 +40,26 @@ export type Instrument = {
   readonly minor: string;
   readonly tick: DecimalText;
   readonly lot: DecimalText;
-  /** Number of decimals of prices and of amounts. */
+  /** Number of decimals of prices; `amountDecimals` is that of amounts. */
   readonly priceDecimals: number;
   readonly amountDecimals: number;
-  /** Bounds, rounded inwards to whole ticks, lots and tick-lots. */
+  /** Bounds of the book, rounded inwards to whole ticks, lots and tick-lots. */
   readonly priceMin: Price;
   readonly priceMax: Price;
   readonly amountMin: Amount;
   readonly amountMax: Amount;
   readonly valueMin: Value;
   readonly valueMax: Value;
-  /** Exact money of one tick (quote currency), one lot (base currency) and one tick-lot (quote currency). */
+  /** Exact money of one tick (quote currency); also of one lot (base currency) and of one tick-lot (quote currency). */
   readonly tickMoney: Money;
   readonly lotMoney: Money;
   readonly tickLotMoney: Money;
 };
 
 /**
- * Returns the unit in which amounts of a book are counted. This is `LOT`, or the finest coarser power of ten in which
- * the maximum amount is below 2^53 units.
+ * Returns the lot of a book: `LOT`, or the finest coarser power of ten in which the maximum amount is below 2^53 lots.
  *
- * The unit divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as
+ * The lot divides the minimum amount exactly, and its product with the tick has at most 18 decimals. Throws as
  * `instrumentOf` does.
  */
 export function lotOf(rules: BookRules): DecimalText {
@@ -76,7 +78,10 @@ function ruleOf({ book }: BookRules, field: string, text: string): Decimal {
   throw new RangeError(`book ${book}: ${field} must be decimal text, found ${JSON.stringify(text)}`);
 }
 
-/** Builds the instrument of one row. Throws a one-line RangeError with the book, the field, the value found and the value expected. */
+/**
+ * Builds the instrument of one row. Throws a one-line RangeError with the book, the field, the value found and the
+ * expected value.
+ */
 export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)): Instrument {
   const decimal = (field: string, text: string): Decimal => ruleOf(rules, field, text);
   const [major, minor] = pairOf(rules.book);
@@ -92,7 +97,7 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)):
     const quotient = decimal(field, text).div(unit);
     const integer = (up ? quotient.ceil() : quotient.floor()).toNumber();
     if (Number.isSafeInteger(integer)) return integer;
-    // A maximum above 2^53 - 1 is capped there. With a minimum above it, nothing can be traded.
+    // A maximum above 2^53 - 1 is limited to that number. With a minimum above it, no order is possible.
     if (up) throw new RangeError(`book ${rules.book}: ${field} ${text} is more than 2^53 units of ${unit.toFixed()}`);
     return UNITS_MAX;
   };
@@ -121,14 +126,14 @@ export function instrumentOf(rules: BookRules, lot: DecimalText = lotOf(rules)):
   };
 }
 
-/** Largest count of ticks or lots; larger integers are not exact. */
+/** Largest count of ticks or lots; larger integers are not exact floats. */
 export const UNITS_MAX = Number.MAX_SAFE_INTEGER;
 
 type Rounding = 'exact' | 'floor' | 'ceil';
 
 /**
- * Returns the number of units in `text`: fast up to 15 digits, exact for any length. Returns null if `rounding` is
- * `exact` and there is a remainder. Above 2^53 - 1 units it returns `otherwise`, or throws `TooLarge` if that is
+ * Returns the number of units in `text`: fast up to 15 digits, exact for any length. Returns `null` if `rounding` is
+ * `exact` and there is a remainder. Above 2^53 - 1 units it returns `otherwise`, or throws `TooLarge` if `otherwise` is
  * omitted.
  */
 function unitsOf(
@@ -155,7 +160,7 @@ function unitsOf(
   return otherwise;
 }
 
-/** A decimal with more than 2^53 ticks or lots. */
+/** Error for a decimal of more than 2^53 ticks or lots. */
 export class TooLarge extends RangeError {
   readonly text: DecimalText;
   readonly unit: DecimalText;
@@ -166,13 +171,13 @@ export class TooLarge extends RangeError {
     this.unit = unit;
   }
 
-  /** Largest number that this unit can count. */
+  /** Largest number that is countable in `unit`. */
   get largest(): DecimalText {
     return new Exact(UNITS_MAX).mul(this.unit).toFixed();
   }
 }
 
-/** Returns `text` times 10^decimals, or -1 unless that is an integer of at most 15 digits. */
+/** Returns `text` times 10^decimals; -1 unless the product is an integer of at most 15 digits. */
 function scaledInteger(text: string, decimals: number): number {
   let result = 0;
   let digits = 0;
@@ -199,7 +204,7 @@ function scaledInteger(text: string, decimals: number): number {
 }
 
 /**
- * Converts a price to ticks; null if it is not on the tick grid. Throws RangeError if the text is not decimal or has
+ * Converts a price to ticks; `null` if it is not on the tick grid. Throws RangeError if the text is not decimal or has
  * more than 2^53 ticks.
  */
 export const priceExact = (i: Instrument, text: DecimalText): Price | null =>
@@ -210,10 +215,10 @@ export const priceExact = (i: Instrument, text: DecimalText): Price | null =>
  */
 export const priceFloor = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'floor') as Price;
-/** Does the same as `priceFloor`, rounded up. */
+/** Converts a price as `priceFloor` does, rounded up. */
 export const priceCeil = (i: Instrument, text: DecimalText): Price =>
   unitsOf(text, i.tick, i.priceDecimals, 'ceil') as Price;
-/** Converts an amount to lots; null if it is not on the lot grid. Throws as `priceExact` does. */
+/** Converts an amount to lots; `null` if it is not on the lot grid. Throws as `priceExact` does. */
 export const amountExact = (i: Instrument, text: DecimalText): Amount | null =>
   unitsOf(text, i.lot, i.amountDecimals, 'exact') as Amount | null;
 /**
@@ -223,12 +228,12 @@ export const amountExact = (i: Instrument, text: DecimalText): Amount | null =>
 export const amountFloor = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'floor') as Amount;
 
-/** Does the same as `amountFloor`, rounded up. */
+/** Converts an amount as `amountFloor` does, rounded up. */
 export const amountCeil = (i: Instrument, text: DecimalText): Amount =>
   unitsOf(text, i.lot, i.amountDecimals, 'ceil') as Amount;
 /**
- * Converts a display-only amount, such as that of a public order, to lots. It is rounded down, then limited to the
- * range from one lot (if above zero) to 2^53 - 1 lots.
+ * Converts an amount that is only displayed, such as that of a public order, to lots: rounded down, then limited to
+ * between one lot (if above zero) and 2^53 - 1 lots.
  *
  * `null` means an unreadable amount and counts as one lot, because the order exists. Throws RangeError if the text is
  * not decimal.
@@ -238,7 +243,7 @@ export function shownAmount(i: Instrument, text: DecimalText | null): Amount {
   const lots = unitsOf(text, i.lot, i.amountDecimals, 'floor', UNITS_MAX) as Amount;
   return lots === 0 && /[1-9]/.test(text) ? (1 as Amount) : lots;
 }
-/** Adds two display-only amounts, up to 2^53 - 1 lots. */
+/** Adds two amounts that are only displayed, up to 2^53 - 1 lots. */
 export const shownSum = (a: number, b: number): Amount => Math.min(a + b, UNITS_MAX) as Amount;
 
 /** Formats a price in the quote currency, with the tick's decimals. Throws RangeError if ticks are negative or not whole. */
@@ -251,7 +256,7 @@ function textOfUnits(units: number, unit: DecimalText, decimals: number): Decima
   const unitScaled = scaledInteger(unit, decimals);
   if (unitScaled < 0) return new Exact(units).mul(unit).toFixed(decimals);
   const scaled = units * unitScaled;
-  // Number arithmetic where it is exact.
+  // Floats where the product is exact.
   const text = scaled <= Number.MAX_SAFE_INTEGER ? String(scaled) : (BigInt(units) * BigInt(unitScaled)).toString();
   const digits = text.padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
@@ -270,7 +275,7 @@ export const moneyOfValue = (i: Instrument, tickLots: Value): Money => (tickLots
 export const moneyOfAmount = (i: Instrument, lots: Amount): Money => (BigInt(lots) * i.lotMoney) as Money;
 
 /**
- * Converts a rate such as a fee to units of 10^-8: "0.0065" is 650000. Rounds up, because it is a cost. Throws
+ * Converts a rate such as a fee to units of 10^-8: "0.0065" is 650000. Rounds up, because a fee is a cost. Throws
  * RangeError if the text is not decimal.
  */
 export function rateCeil(text: DecimalText): number {
@@ -278,7 +283,7 @@ export function rateCeil(text: DecimalText): number {
   return new Exact(text).mul(1e8).ceil().toNumber();
 }
 
-/** Does the same as `rateCeil` for a rate that may be negative (a rebate). */
+/** Converts a rate as `rateCeil` does; the rate may be negative (a rebate). */
 export function signedRateCeil(text: DecimalText): number {
   if (!isDecimalText(text.replace(/^-/, '')))
     throw new RangeError(`expected a rate like "0.0065" or "-0.0001", found ${JSON.stringify(text)}`);
@@ -287,9 +292,9 @@ export function signedRateCeil(text: DecimalText): number {
 }
 
 /**
- * Puts the price of an order from before a tick change on today's grid, at its worst for the bot: up for a buy, down
- * for a sell. Without a price it returns the book's maximum for a buy and its minimum for a sell. Throws as
- * `priceFloor` does.
+ * Returns the price of an order, rounded to the current grid against the bot (up for a buy, down for a sell), because
+ * the tick may have changed since. Without a price, returns the book's maximum for a buy and minimum for a sell. Throws
+ * as `priceFloor` does.
  */
 export function worstPrice(instrument: Instrument, side: Side, text: DecimalText | undefined): Price {
   if (text === undefined) return side === 'buy' ? instrument.priceMax : instrument.priceMin;

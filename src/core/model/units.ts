@@ -3,11 +3,16 @@ import { trimmedEnd } from './trimmedEnd.ts';
 
 /** Price in whole ticks of its instrument. */
 export type Price = number & { readonly unit: 'ticks' };
-/** Amount of the base currency (the exchange's major currency), in whole lots of its instrument. */
+/**
+ * Amount of the base currency, in whole lots of its instrument. Bitso calls base and quote currency major and minor.
+ */
 export type Amount = number & { readonly unit: 'lots' };
-/** Value in tick-lots: price times amount. One tick-lot is tick x lot of the quote (minor) currency. A bigint, because it exceeds 2^53. */
+/**
+ * Value in tick-lots: price times amount. One tick-lot is tick x lot of the quote currency. A bigint, because it
+ * exceeds 2^53.
+ */
 export type Value = bigint & { readonly unit: 'tick-lots' };
-/** Exact sum of any currency, in units of 10^-18; can be negative. */
+/** Exact sum in any currency, in units of 10^-18; can be negative. */
 export type Money = bigint & { readonly unit: '1e-18' };
 /** Time in milliseconds since 1970 UTC, on the injected clock. */
 export type Millis = number;
@@ -17,16 +22,16 @@ export type DecimalText = string;
 export type Side = 'buy' | 'sell';
 /** Returns +1 for buy, -1 for sell. */
 export const signOf = (side: Side): 1 | -1 => (side === 'buy' ? 1 : -1);
-/** Returns the side that an order of this side trades against. */
+/** Returns the other side: that of orders which this side trades against. */
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
-/** Marks a number as ticks. Like the next three functions it checks nothing; the caller ensures whole units. */
+/** Types a number as ticks. Like the next three functions it checks nothing; the caller ensures whole units. */
 export const price = (ticks: number): Price => ticks as Price;
-/** Marks a number as lots. */
+/** Types a number as lots. */
 export const amount = (lots: number): Amount => lots as Amount;
-/** Marks a bigint as tick-lots. */
+/** Types a bigint as tick-lots. */
 export const value = (tickLots: bigint): Value => tickLots as Value;
-/** Marks a bigint as units of 10^-18. To parse decimal text, use `moneyOf`. */
+/** Types a bigint as units of 10^-18. To parse decimal text, use `moneyOf`. */
 export const money = (atto: bigint): Money => atto as Money;
 
 export const MONEY_DECIMALS = 18;
@@ -38,8 +43,8 @@ const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/;
 export const isDecimalText = (text: unknown): text is DecimalText => typeof text === 'string' && UNSIGNED.test(text);
 
 /**
- * Parses decimal text to exact money. A leading minus is allowed, because the exchange writes sold amounts so. Throws
- * RangeError for any other text.
+ * Parses decimal text to exact money. Accepts a leading minus, because the exchange writes sold amounts as negative.
+ * Throws RangeError for any other text.
  */
 export function moneyOf(text: string): Money {
   if (!SIGNED.test(text)) throw new RangeError(`expected decimal digits like "12.50", found ${JSON.stringify(text)}`);

@@ -1,4 +1,4 @@
-/** Commands to the exchange. Only the risk gate approves placements; cancels and look-ups are never rejected. */
+/** Commands to the exchange. Only the risk gate approves placements; cancels and look-ups need no check. */
 import type { Amount, Price, Side } from '../model/units.ts';
 
 export type PlaceCommand = {
@@ -7,7 +7,7 @@ export type PlaceCommand = {
   readonly side: Side;
   readonly price: Price;
   readonly amount: Amount;
-  /** If true, the order may trade immediately and the rest is canceled. If absent, the order is post-only. */
+  /** If true, the order may trade immediately and its rest is canceled. If absent, the order is post-only. */
   readonly takes?: true;
 };
 /** Cancels orders by origin id; at most `CANCEL_CHUNK` per request, which keeps the URL short. */
@@ -22,7 +22,7 @@ export type Approved<C extends Command> = C & { readonly [approved]: true };
 
 export const CANCEL_CHUNK = 50;
 
-/** Approves cancels or look-ups, in chunks; they are never rejected. */
+/** Approves cancels or look-ups without a check, in chunks. */
 export function approveByIds<K extends 'cancel' | 'look'>(
   kind: K,
   ids: readonly string[],

@@ -1,21 +1,30 @@
-/** Detection of another process that trades under this bot's name. Unlike orders left by a lost state, its new orders keep appearing. */
+/**
+ * Detection of another process that trades under this bot's name. Its new orders keep appearing, unlike orders whose
+ * state was lost.
+ */
 import type { Millis } from '../model/units.ts';
 
 /**
- * Number of reads within one minute that must each show new foreign orders under the bot's name. A single delayed
- * request appears only once.
+ * Number of reads within one minute that must each show new orphan orders. A single delayed request appears in only
+ * one.
  */
 const READS_MIN = 3;
 const WITHIN_MS: Millis = 60_000;
-/** Quiet time after more than one such order: a running process places again within seconds. */
+/**
+ * Time without new orphan orders, after more than one, that rules out another process: it would place again within
+ * seconds.
+ */
 const QUIET_MS: Millis = 10_000;
 
 export class DuplicateInstance {
-  /** Reads of the last minute that showed new foreign orders. */
+  /** Reads of the last minute that showed new orphan orders. */
   #reads: { readonly at: Millis; readonly orders: number }[] = [];
   #isCertain = false;
 
-  /** Records a read with `orders` new foreign orders. Returns true once another process is certain, and from then on. */
+  /**
+   * Records a read with `orders` new orphan orders. Returns true once another process is certain, and in all later
+   * calls.
+   */
   recordRead(orders: number, at: Millis): boolean {
     if (this.#reads.length > 0) this.#reads = this.#reads.filter(read => at - read.at < WITHIN_MS);
     if (orders > 0) this.#reads.push({ at, orders });
@@ -27,7 +36,7 @@ export class DuplicateInstance {
     return this.#isCertain;
   }
 
-  /** Whether another process may be running that has not placed again yet. */
+  /** Whether another process may be running and has only not placed again yet. */
   mightBeRunning(at: Millis): boolean {
     if (this.#reads.length === 0) return this.#isCertain;
     const recent = this.#reads.filter(read => at - read.at < WITHIN_MS);

@@ -1,19 +1,22 @@
 /** Most recent finished orders by id, to recognize their late fills. */
 
-/** Fields needed to forget an order in its turn. */
+/** Fields needed to remove the oldest order. */
 type Ended = {
   readonly id: string;
-  /** Running number of the end that finished the order, from 1; 0 before its end. */
+  /** Number of the order's end, in order of ends, from 1; 0 before. */
   endedAs: number;
 };
 
-/** Maximum number of forgotten entries kept; low, because each holds memory. */
+/** Maximum number of removed entries that keep their memory. */
 const FORGOTTEN_MAX = 500;
 
 export class FinishedOrders<Order extends Ended> {
   readonly #most: number;
   readonly #byId = new Map<string, Order>();
-  /** Oldest first from `#oldest`, with the number of each end. Includes reopened orders, whose last end has another number. */
+  /**
+   * Finished orders, oldest first from `#oldest`, with the number of each end. Reopened orders remain; their last end
+   * has another number.
+   */
   #inTurn: Order[] = [];
   #endsInTurn: number[] = [];
   #oldest = 0;
@@ -37,7 +40,7 @@ export class FinishedOrders<Order extends Ended> {
     this.#byId.delete(id);
   }
 
-  /** Adds a finished order. Returns the oldest one if it is forgotten in exchange, otherwise null. */
+  /** Adds a finished order. Returns the oldest order if it is removed in exchange, or `null`. */
   add(order: Order): Order | null {
     order.endedAs = ++this.#ends;
     this.#byId.set(order.id, order);
@@ -47,7 +50,10 @@ export class FinishedOrders<Order extends Ended> {
     return this.#byId.size > this.#most ? this.#forgetOldest() : null;
   }
 
-  /** Drops the ends of reopened orders. Otherwise an exchange with flapping lists would add an entry each time. */
+  /**
+   * Drops earlier ends of reopened orders. Otherwise an exchange whose lists change back and forth would add entries
+   * without limit.
+   */
   #keepLastEnds(): void {
     const last = [...this.#byId.values()].sort((a, b) => a.endedAs - b.endedAs);
     this.#inTurn = last;
@@ -55,12 +61,15 @@ export class FinishedOrders<Order extends Ended> {
     this.#oldest = 0;
   }
 
-  /** Does not use the first key of the map: finding it passes over every deleted entry. */
+  /**
+   * Removes the oldest order. Does not use the first key of the map, because that search passes over every deleted
+   * entry.
+   */
   #forgetOldest(): Order {
     for (;;) {
       const order = this.#inTurn[this.#oldest]!;
       const endedAs = this.#endsInTurn[this.#oldest++]!;
-      // Free passed entries from time to time.
+      // Free removed entries from time to time.
       if (this.#oldest > FORGOTTEN_MAX) {
         this.#inTurn = this.#inTurn.slice(this.#oldest);
         this.#endsInTurn = this.#endsInTurn.slice(this.#oldest);

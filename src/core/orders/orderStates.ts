@@ -4,7 +4,7 @@
  * State of an order.
  * - intent: decided, not sent.
  * - sending: may have been sent.
- * - open, partially filled: the exchange has it.
+ * - open, partially filled: accepted by the exchange.
  * - canceling: a cancel may have been sent.
  * - unknown: the answer to the placement was lost; the order may be live.
  * - closed-unsettled: no longer live, but late fills may be reported.
@@ -16,7 +16,7 @@ export type OrderState =
 export type OrderInput =
   'send' | 'accept' | 'refuse' | 'lose' | 'see' | 'fill' | 'fill all' | 'cancel' | 'close' | 'settle';
 
-/** Complete transition table. `null` means a defect in this program. */
+/** Complete transition table. `null` for a transition that only a defect in this program can cause. */
 const TRANSITIONS: Record<OrderState, Record<OrderInput, OrderState | null>> = {
   intent: {
     send: 'sending',
@@ -116,5 +116,5 @@ const TRANSITIONS: Record<OrderState, Record<OrderInput, OrderState | null>> = {
   },
 };
 
-/** Returns the next state, or null if the input is impossible. */
+/** Returns the next state; `null` if the input is impossible in this state. */
 export const nextState = (state: OrderState, input: OrderInput): OrderState | null => TRANSITIONS[state][input];

@@ -1,4 +1,4 @@
-/** All orders of the bot from intent to end: state, reserved amounts, and the evidence that closes them. */
+/** All orders of the bot from intent to end: state, reserved amounts, and the evidence that they ended. */
 import { FinishedOrders } from './finishedOrders.ts';
 import { nextState, type OrderInput, type OrderState } from './orderStates.ts';
 import type { RestoredOrder } from './restoredOrder.ts';
@@ -11,7 +11,7 @@ import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 export type Ending = 'filled' | 'canceled' | 'refused' | 'vanished' | 'never arrived';
 
 export type Order = {
-  /** The bot's origin id; sent at most once in the life of the account. */
+  /** Origin id, chosen by the bot and sent at most once in the life of the account. */
   readonly id: string;
   readonly side: Side;
   readonly price: Price;
@@ -19,54 +19,57 @@ export type Order = {
   readonly placedAt: Millis;
   /** Sum of applied fills, in lots. */
   readonly filled: Amount;
-  /** Sum of applied trades beyond complete lots: an exchange may trade finer amounts than the book's lot. */
+  /** Sum of applied fills below one lot, because an exchange may trade finer amounts than the book's lot. */
   readonly filledRest?: Money;
   readonly state: OrderState;
   readonly ending: Ending | null;
   readonly oid: string | null;
   /** Whether the order never rests: it trades on arrival or is canceled. */
   readonly takes?: boolean;
-  /** Wanted level of the order; absent for an order of an earlier run. */
+  /** Strategy's levels that the order was placed for; absent for an order of an earlier run. */
   readonly placedFor?: LevelMakeup;
-  /** Number of the wanted level, from 1, best first; absent if unknown. */
+  /** Level that the order was placed for, from 1, best first; absent if unknown. */
   readonly level?: number;
 };
 
-/** The strategy's levels behind a wanted level: index of the first, and how many (default: one). */
+/** The strategy's levels merged into one order: index of the first, and how many (default: one). */
 export type LevelMakeup = { readonly index: number; readonly parts?: number };
 
 type Live = {
   -readonly [K in keyof Order]: Order[K];
 } & {
   filledRest: Money;
-  /** Filled amount that the exchange reported at adoption. The same trades may arrive again one by one. */
+  /** Filled amount that the exchange reported when the order was adopted. Its trades may still arrive one by one. */
   reportedFilled: Amount;
-  /** Sum of applied trades. `filled` is the larger of the two, so that nothing counts twice. */
+  /** Sum of applied trades. `filled` is the larger of this sum and `reportedFilled`, so that nothing counts twice. */
   traded: number;
-  /** Time of the placement's answer, of the first sighting, or of a sighting after its end. Reads may lag behind it. */
+  /**
+   * Time of the placement's answer, of the first sighting, or of a sighting after its end. Reads may show an older
+   * state.
+   */
   answeredAt: Millis;
   closedAt: Millis;
   cancelSentAt: Millis;
-  /** Whether a cancel was answered; from then on a look-up can confirm the end. */
+  /** Whether a cancel was answered. After that a look-up can confirm the end. */
   cancelAnswered: boolean;
   /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
-  /** Whether missing trades were reported. */
+  /** Whether the bot has reported that trades of the order are missing. */
   missed: boolean;
   /** Number of the last answer that listed the order; 0 before the first. */
   presentIn: number;
-  /** Complete reads without the order, started after the time from which absence counts. */
+  /** Number of complete reads without the order, of those that started late enough for absence to count. */
   absences: number;
   negativeLookUps: number;
   emptyCancels: number;
   emptyTradeReads: number;
-  /** Running number of the end that finished the order, from 1; 0 before its end. */
+  /** Number of the order's end, in order of ends, from 1; 0 before. */
   endedAs: number;
 };
 
-/** Assumptions about the exchange, in ms. */
+/** Assumed delays of the exchange, in ms. */
 export type Patience = {
-  /** Maximum delay of a request that may still be executed. */
+  /** Maximum time after which a delayed request may still be executed. */
   readonly requestDelayMaxMs: Millis;
   /** Maximum delay of a trade record. */
   readonly tradeReportDelayMaxMs: Millis;
@@ -79,7 +82,10 @@ const ABSENCES_TO_CLOSE_OPEN = 2;
 /** Number of finished orders remembered, to recognize their late fills. */
 const FINISHED_MAX = 5000;
 const JUST_ENDED_MAX = 64;
-/** Time after which missing trades are reported: the exchange counts them but does not list them. The order stays reserved. */
+/**
+ * Time after which missing trades are reported: those that the exchange counts but does not list. The order stays
+ * reserved.
+ */
 const MISSING_AFTER_MS = 60_000;
 
 /** New fact about one order, for counters and logs. */
@@ -96,16 +102,19 @@ export class Orders {
   readonly #instrument: Instrument;
   readonly #patience: Patience;
   readonly #live = new Map<string, Live>();
-  /** Immutable list of the live orders, rebuilt after a change. */
+  /** Immutable list of the live orders; `null` if it must be rebuilt after a change. */
   #liveList: readonly Order[] | null = null;
   readonly #finished = new FinishedOrders<Live>(FINISHED_MAX);
-  /** Last few ended orders; a pending read may still show them. */
+  /** Most recently ended orders, which a pending read may still show. */
   readonly #justEnded: Live[] = [];
   readonly #byOid = new Map<string, Live>();
   readonly #news: (news: OrderNews) => void;
   /** Number of order lists received from the exchange. */
   #answers = 0;
-  /** Start of the last complete trade read. A closed order stays reserved until such a read started long enough after its end. */
+  /**
+   * Start of the last complete trade read. A closed order stays reserved until such a read starts late enough after its
+   * end.
+   */
   #tradesReadAt = -Infinity;
 
   constructor(instrument: Instrument, patience: Patience, news: (news: OrderNews) => void) {
@@ -140,7 +149,10 @@ export class Orders {
     return lots;
   }
 
-  /** Yields orders that a book read started at `startedAt` may show: sent by now, and not known to have ended before it. */
+  /**
+   * Yields the orders that a book read started at `startedAt` may show: already sent, and not known to have ended
+   * before.
+   */
   *inBookSince(startedAt: Millis): IterableIterator<Order> {
     for (const order of this.#live.values()) {
       if (order.takes !== true && (mayLive(order) || order.closedAt >= startedAt)) yield order;
@@ -191,10 +203,10 @@ export class Orders {
     return order;
   }
 
-  /** Adds an order of an earlier run that may be live. It is unknown until evidence resolves it. */
+  /** Adds an order of an earlier run that may be live. Its state is unknown until evidence arrives. */
   restore(left: RestoredOrder, at: Millis): void {
     const order = this.intend(left.id, left.side, left.price, left.amount, Math.min(left.at, at)) as Live;
-    // The wall clock may have changed between two runs, so count the request's maximum delay from now.
+    // The wall clock may have changed between two runs, so the maximum request delay counts from now.
     order.answeredAt = at;
     order.filled = left.filled;
     order.traded = left.filled;
@@ -208,7 +220,7 @@ export class Orders {
     this.#move(this.#mine(id), 'send');
   }
 
-  /** Applies the answer to a placement. `exists` means that the rejection proves an earlier arrival of the order. */
+  /** Applies the answer to a placement. `exists` means that the rejection itself proves the order's arrival. */
   answered(id: string, outcome: Outcome<{ readonly oid: string }>, exists: boolean, at: Millis): void {
     const order = this.#mine(id);
     order.answeredAt = at;
@@ -226,7 +238,7 @@ export class Orders {
         if (order.oid === null && order.filled === 0) this.#end(order, 'refuse', 'refused');
       }
     } else if (order.oid === null) {
-      // With an oid it is known to exist, so the lost answer does not matter.
+      // A known oid proves that the order exists, so the lost answer does not matter.
       const before = order.state;
       this.#move(order, 'lose');
       if (order.state === 'unknown' && before !== 'unknown') this.#news({ kind: 'unknown', order });
@@ -244,7 +256,7 @@ export class Orders {
    *
    * The listed oids are only being canceled: the exchange processes cancels after it answers (public facts 8). A
    * look-up or read must still confirm the end. If the request was for one order without a known oid, any listed oid is
-   * its own.
+   * that order's.
    */
   cancelAnswered(ids: readonly string[], outcome: Outcome<readonly string[]>, startedAt: Millis, at: Millis): void {
     if (outcome.kind !== 'done') return;
@@ -275,8 +287,8 @@ export class Orders {
   /**
    * Applies a read of open orders. Presence is proof.
    *
-   * Absence counts only in a complete read that started late enough. For unknown orders that is after
-   * `requestDelayMaxMs`, for others after the placement's answer or the first sighting.
+   * Absence counts only in a complete read that started late enough: for unknown orders after `requestDelayMaxMs`, for
+   * others after the placement's answer or the first sighting.
    */
   read(reports: readonly OrderReport[], complete: boolean, startedAt: Millis, at: Millis): void {
     const answer = ++this.#answers;
@@ -292,7 +304,10 @@ export class Orders {
     }
   }
 
-  /** Applies a look-up by id. The exchange lists finished orders for a while; their unfilled amount gives the final fill. */
+  /**
+   * Applies a look-up by id. The exchange lists finished orders for a while, and their unfilled amount gives the final
+   * fill.
+   */
   lookedUp(ids: readonly string[], reports: readonly OrderReport[], startedAt: Millis, at: Millis): void {
     const answer = ++this.#answers;
     for (const report of reports) {
@@ -318,7 +333,10 @@ export class Orders {
     }
   }
 
-  /** Applies a complete read of the account's trades that started at `startedAt`. The caller has applied its fills. */
+  /**
+   * Applies a complete read of the account's trades that started at `startedAt`. The caller has already applied the
+   * trades.
+   */
   tradesRead(startedAt: Millis): void {
     this.#tradesReadAt = Math.max(this.#tradesReadAt, startedAt);
     for (const order of this.#live.values()) {
@@ -327,8 +345,8 @@ export class Orders {
   }
 
   /**
-   * Applies one execution of `lots` plus `rest` (below one lot), in any state. Returns false if the order is unknown
-   * here or no longer remembered.
+   * Applies one execution of `lots` plus `rest` (below one lot), in any state. Returns false if no order has this id or
+   * oid.
    */
   filled(id: string | null, oid: string, lots: Amount, at?: Millis, rest: Money = NOTHING): boolean {
     const order = (id === null ? undefined : (this.#live.get(id) ?? this.#finished.get(id))) ?? this.#byOid.get(oid);
@@ -351,7 +369,7 @@ export class Orders {
     return true;
   }
 
-  /** Adds a remainder below one lot to earlier ones; returns the complete lots in the sum. */
+  /** Adds a remainder below one lot to earlier remainders; returns the complete lots in the sum. */
   #wholeOf(order: Live, rest: Money): number {
     const { lotMoney } = this.#instrument;
     const sum = order.filledRest + rest;
@@ -359,7 +377,7 @@ export class Orders {
     return Number(sum / lotMoney);
   }
 
-  /** Adopts an order with the bot's prefix that this run did not place, so that it is counted and canceled. */
+  /** Adopts an order with the bot's prefix that this run did not place, so that the order is counted and canceled. */
   adopt(
     report: OrderReport & { readonly originId: string },
     price: Price,
@@ -377,7 +395,7 @@ export class Orders {
     return order;
   }
 
-  /** Closes orders with sufficient evidence, and settles those that have waited long enough. */
+  /** Closes orders whose end is proven, and settles closed orders after the trade report delay. */
   tick(at: Millis): void {
     // Ended orders are deleted during this loop; none is added.
     for (const order of this.#live.values()) {
@@ -386,7 +404,7 @@ export class Orders {
       if (
         order.state === 'closed-unsettled' &&
         this.#tradesReadAt - order.closedAt >= this.#patience.tradeReportDelayMaxMs &&
-        // Trades after adoption look like those before it, so only time settles an adopted order.
+        // A trade may be part of the amount reported at adoption, so an adopted order is settled only by time.
         (order.finalFilled === null || order.reportedFilled > 0)
       ) {
         this.#end(order, 'settle', order.ending ?? 'canceled');
@@ -397,7 +415,7 @@ export class Orders {
     }
   }
 
-  /** Whether a cancel is due: an inconclusive one is repeated after a pause. */
+  /** Whether a cancel is due; an inconclusive cancel is repeated after a pause. */
   isCancelDue(order: Order, at: Millis): boolean {
     return at - (order as Live).cancelSentAt >= this.#patience.cancelAgainMs;
   }
@@ -407,7 +425,7 @@ export class Orders {
     const live = order as Live;
     if (order.state === 'unknown') return true;
     if (order.state === 'closed-unsettled') return live.finalFilled === null;
-    // An order that takes has ended as soon as it is answered.
+    // A taker order has ended when its placement is answered.
     if (order.takes === true && order.oid !== null) return true;
     return live.absences > 0 || (order.state === 'canceling' && live.cancelAnswered);
   }
@@ -422,7 +440,7 @@ export class Orders {
   }
 
   /**
-   * Returns the time after which the placement can no longer be executed. It counts from the lost answer, because the
+   * Returns the time after which the placement can no longer be executed. Counts from the lost answer, because the
    * request may have waited in a queue before it was sent.
    */
   #expiry(order: Live): Millis {
@@ -434,11 +452,11 @@ export class Orders {
     order.negativeLookUps = 0;
     order.emptyCancels = 0;
     order.emptyTradeReads = 0;
-    // A filled order cannot be live: the read started before its last trade, or lags.
+    // A filled order cannot be live: the read is older than its last trade.
     if (order.filled === order.amount) return;
     if (order.oid === null) order.answeredAt = Math.max(order.answeredAt, at);
     if (order.state === 'closed-unsettled' || order.state === 'done') {
-      // A read that started before the known end proves nothing new.
+      // A read that started before the known end proves nothing.
       if (startedAt <= order.closedAt) return;
       this.#finished.reopen(order.id);
       if (this.#justEnded.includes(order)) this.#justEnded.splice(this.#justEnded.indexOf(order), 1);
@@ -462,11 +480,12 @@ export class Orders {
       case 'open':
       case 'partially filled':
       case 'canceling':
-        // A cancel that overtook its placement proves nothing until the placement is answered and the oid known.
+        // A cancel may have arrived before the placement, so absence counts only after the placement's answer with an
+        // oid.
         if (order.oid === null || startedAt <= order.answeredAt) return;
         order.absences++;
-        // Reads may lag. Fills or look-ups usually reveal the end sooner; absence closes the order only after the
-        // settle time.
+        // Reads may be outdated. Fills or look-ups usually reveal the end sooner; absence closes the order only after
+        // the trade report delay.
         if (order.absences < ABSENCES_TO_CLOSE_OPEN) return;
         if (startedAt - order.answeredAt >= this.#patience.tradeReportDelayMaxMs) this.#close(order, 'vanished', at);
         return;
@@ -519,7 +538,7 @@ export class Orders {
 
   #finalFilled(order: Live, report: OrderReport): Amount {
     const { originalAmount, unfilledAmount } = report;
-    // Most orders end without a fill.
+    // Fast path: most orders end without a fill.
     if (originalAmount === unfilledAmount) return 0 as Amount;
     const lots = amountFloor(this.#instrument, originalAmount) - amountCeil(this.#instrument, unfilledAmount);
     return Math.min(order.amount, lots) as Amount;
@@ -540,7 +559,7 @@ export class Orders {
   }
 }
 
-/** Returns the amount that may still be filled, in lots. It is exact once the exchange has reported the final amount. */
+/** Returns the amount that may still be filled, in lots. Exact once the exchange has reported the final amount. */
 export function remaining(order: Order): number {
   return ((order as Live).finalFilled ?? order.amount) - order.filled;
 }
@@ -548,5 +567,5 @@ export function remaining(order: Order): number {
 /** Whether the order may be in the exchange's book. */
 export const mayLive = (order: Order): boolean => order.state !== 'closed-unsettled' && order.state !== 'done';
 
-/** Whether an order is in the book as far as is known, and no cancel of it is under way. */
+/** Whether an order is known to be in the book, and no cancel is pending. */
 export const isInBook = ({ state }: Pick<Order, 'state'>): boolean => state === 'open' || state === 'partially filled';

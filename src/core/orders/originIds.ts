@@ -2,7 +2,7 @@
 import type { Orders } from './orders.ts';
 import type { OwnTrade } from '../ports/port.ts';
 
-/** An origin id has at most 40 characters, so this reserves nine digits for the counter. */
+/** Maximum length of the prefix. An origin id has at most 40 characters, of which nine are reserved for the counter. */
 const PREFIX_MAX = 31;
 
 export class OriginIds {
@@ -12,7 +12,7 @@ export class OriginIds {
   readonly #ofThisRun: string;
   #counter = 0;
 
-  /** Throws RangeError if instance or run is invalid. */
+  /** Creates the ids of one run. Throws RangeError if instance or run is invalid. */
   constructor(instance: string, run: number) {
     if (!/^[A-Za-z0-9]{1,16}$/.test(instance)) {
       throw new RangeError(`instance must be 1 to 16 letters and digits, found ${JSON.stringify(instance)}`);
@@ -39,14 +39,14 @@ export class OriginIds {
     this.#counter++;
   }
 
-  /** Whether the id belongs to this bot, in any run. */
+  /** Whether the id is of this bot, in any run. */
   isOurs(id: string): boolean {
     return id.startsWith(this.#ours);
   }
 
-  /** Returns the origin id if the trade is the bot's, otherwise null. */
+  /** Returns the origin id if the trade filled an order of the bot, or `null`. */
   ownerOf({ originId, oid }: OwnTrade, orders: Orders): string | null {
-    // Includes orders unknown to this run: ended in an earlier run, or lost with its state.
+    // Includes orders that are not in `orders`: they ended in an earlier run, or their state was lost.
     if (originId !== undefined && this.isOurs(originId)) return originId;
     return orders.byOid(oid)?.id ?? null;
   }

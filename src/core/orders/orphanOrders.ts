@@ -1,4 +1,4 @@
-/** Orders under this bot's name that this run did not place: from an earlier run or another process. */
+/** Orders under this bot's name that this run did not place: placed by an earlier run or another process. */
 import type { HaltReason } from '../model/halts.ts';
 import { amountCeil, amountFloor, worstPrice, type Instrument } from '../model/instrument.ts';
 import type { Order, Orders } from './orders.ts';
@@ -18,8 +18,8 @@ export class OrphanOrders {
   }
 
   /**
-   * Adopts orders of an earlier run from a read, so that they are counted and canceled; calls `adopted` for each.
-   * Returns a halt reason, or null.
+   * Adopts orphan orders from a read, so that they are counted and canceled; calls `adopted` for each. Returns a halt
+   * reason, or `null`.
    */
   onOpenOrders(
     { orders, at }: { readonly orders: readonly OrderReport[]; readonly at: Millis },
@@ -37,7 +37,7 @@ export class OrphanOrders {
         halt ??= `order ${originId} is of a later run of ${instance}: another process trades under this name`;
         continue;
       }
-      // Two processes must not cancel each other's orders forever.
+      // Two running processes must not cancel each other's orders forever.
       if (this.#duplicates.isSure) continue;
       orphans++;
       const price = worstPrice(instrument, report.side, report.price);
@@ -51,7 +51,7 @@ export class OrphanOrders {
     );
   }
 
-  /** Whether another process may be running that has not placed again yet. */
+  /** Whether another process may be running and has only not placed again yet. */
   mayPlaceAgain(at: Millis): boolean {
     return this.#duplicates.mightBeRunning(at);
   }

@@ -1,4 +1,4 @@
-/** Orders left by earlier runs, as passed to a new run. */
+/** Orders of earlier runs, as passed to a new run. */
 import type { Amount, Millis, Money, Price, Side } from '../model/units.ts';
 
 /** Order of an earlier run without a recorded end: it may be live. */
@@ -7,9 +7,9 @@ export type RestoredOrder = {
   readonly side: Side;
   readonly price: Price;
   readonly amount: Amount;
-  /** Amount already in the restored ledger, in lots. */
+  /** Filled amount that the restored ledger includes, in lots. */
   readonly filled: Amount;
-  /** Amount beyond `filled`, below one lot; absent if there is none. */
+  /** Filled amount beyond `filled`, below one lot; absent if none. */
   readonly filledRest?: Money;
   readonly oid: string | null;
   readonly at: Millis;

@@ -1,4 +1,4 @@
-/** Repeated requests about orders with an unconfirmed end: inconclusive cancels, and look-ups. */
+/** Repeated requests about orders whose end is not confirmed: inconclusive cancels, and look-ups. */
 import { approveByIds, type Approved, type Command } from './commands.ts';
 import type { Orders } from './orders.ts';
 import type { Millis } from '../model/units.ts';
@@ -14,8 +14,8 @@ export class UnknownOrderResolver {
   }
 
   /**
-   * Returns a separate cancel request per unknown order, so that a non-empty answer can only mean that order. Adds
-   * other due cancels to `cancels`.
+   * Returns one cancel request per unknown order, so that a non-empty answer can only mean that order. Adds other due
+   * cancels to `cancels`.
    */
   cancels(at: Millis, cancels: string[]): readonly Approved<Command>[] {
     const alone: Approved<Command>[] = [];

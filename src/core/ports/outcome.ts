@@ -1,59 +1,63 @@
 /** Result of a request to an exchange, and the meaning of a rejection independent of the exchange. */
 
-/** Meaning of a rejection, whatever code the exchange uses. Decisions depend only on the meaning, never on the code. */
+/** Meaning of a rejection, independent of the exchange's code. Decisions depend only on the meaning. */
 export type Meaning =
-  /** An order with this id exists already: an earlier request of the bot arrived. */
+  /** An order with this id exists already, because an earlier request of the bot arrived. */
   | 'duplicate id'
-  /** The quote was executed by an earlier request of the bot. */
+  /** An earlier request of the bot executed the quote. */
   | 'executed before'
-  /** The book's tick or bounds have changed, or the book is gone. The bot reads the rules before it places anything else. */
+  /**
+   * The book's tick or bounds have changed, or the book no longer exists. The bot reads the rules before it places more
+   * orders.
+   */
   | 'rules'
-  /** A repeated nonce or a wrong clock. The next request may be accepted; if none is, the operator must fix it. */
+  /**
+   * A repeated nonce or a wrong clock. The next request may be accepted; if none is, the operator must fix the cause.
+   */
   | 'nonce'
-  /** The exchange accepts nothing until the operator fixes the key, its permissions or the account. */
+  /** The exchange accepts no requests until the operator fixes the key, its permissions or the account. */
   | 'person';
 
 /**
  * Result of a request. `done`: answered with success. `refused`: certainly not executed, with a code of the exchange or
- * a local one. `unknown`: may or may not have been executed; never assume either.
+ * a local one. `unknown`: may or may not have been executed.
  */
 export type Outcome<T> =
   | {
       readonly kind: 'done';
       readonly value: T;
-      /** Rows that could not be read and are missing in `value`; absent if there are none. */
+      /** Rows that could not be read and are missing from `value`; absent if none. */
       readonly unreadable?: readonly UnreadableRow[];
     }
   | {
       readonly kind: 'refused';
-      /** Display-only code of the exchange, or a `LocalRefusal`. */
+      /** Code of the exchange, for display only, or a `LocalRefusal`. */
       readonly code: string;
       readonly message: string;
       /** HTTP status; absent if no answer arrived. */
       readonly status?: number;
-      /** Absent if the bot does nothing beyond handling the rejection itself. */
+      /** Absent if the rejection needs no further reaction. */
       readonly meaning?: Meaning;
       /** Remedy for the operator, as a clause. */
       readonly remedy?: string;
     }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Unreadable row of a list, with the readable parts of its identity. */
+/** Unreadable row of a list, with those parts of its identity that are readable. */
 export type UnreadableRow = {
-  /** Row number, field, value expected and value found. */
+  /** Row number, field, expected value and value found. */
   readonly why: string;
   readonly book?: string;
   /** Currencies of the row; absent unless all are known. */
   readonly currencies?: readonly string[];
-  /** Order id of the exchange. */
   readonly oid?: string;
-  /** `null` if the order has none; absent if unreadable. */
+  /** Origin id; `null` if the order has none, absent if unreadable. */
   readonly originId?: string | null;
   /** Id of a trade, a transfer or another entry. */
   readonly id?: string;
 };
 
-/** Describes the row in one log line: fault and identity. */
+/** Describes the row in one log line: error and identity. */
 export function describeRow({ why, book, currencies, oid, originId, id }: UnreadableRow): string {
   const parts = [
     ['book', book],
@@ -65,9 +69,9 @@ export function describeRow({ why, book, currencies, oid, originId, id }: Unread
   return `${why}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`;
 }
 
-/** Rejection codes that the bot itself produces. */
+/** Rejection codes that this program itself produces. */
 export type LocalRefusal =
-  /** No byte of the request left this machine. */
+  /** The request was not sent, not even in part. */
   | 'not-sent'
   /** The request budget had no free slot before the deadline. */
   | 'budget'
@@ -76,12 +80,12 @@ export type LocalRefusal =
 
 const LOCAL_REFUSALS: readonly string[] = ['not-sent', 'budget', 'closed'] satisfies readonly LocalRefusal[];
 
-/** Whether the exchange has certainly not seen the request. */
+/** Whether the code is local, so that the exchange has certainly not seen the request. */
 export const isLocalRefusal = (code: string): boolean => LOCAL_REFUSALS.includes(code);
 
-/** Whether only the operator can fix the cause, either now or if the rejection repeats. */
+/** Whether only the operator can fix the cause, either immediately or if the rejection repeats. */
 export const isFatal = (meaning: Meaning | undefined): boolean => meaning === 'person' || meaning === 'nonce';
 
-/** Returns an outcome with another value: `to` of it where it was done. */
+/** Returns the outcome with its value converted by `to`, if there is one. */
 export const mapOutcome = <T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> =>
   outcome.kind === 'done' ? { kind: 'done', value: to(outcome.value) } : outcome;

@@ -1,15 +1,15 @@
-/** Ports: interfaces to the outside world. All waiting, I/O and randomness enters here. */
+/** Ports: interfaces to the outside world, for all waiting, I/O and randomness. */
 import type { BookRules } from '../model/instrument.ts';
 import type { DecimalText, Millis, Money, Side } from '../model/units.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Clock with two readings on one scale: at speed 20, 20 s of the clock pass per wall second. */
+/** Clock with two readings of equal speed: at speed 20, both advance 20 s per wall second. */
 export interface Clock {
-  /** Milliseconds since 1970 UTC. May step back if the machine's clock is set. */
+  /** Milliseconds since 1970 UTC. May go back if the machine's clock is set. */
   now(): Millis;
-  /** Milliseconds since a fixed start. Never steps back; measure durations only with this reading. */
+  /** Milliseconds since a fixed start. Never goes back; measure durations only with this reading. */
   elapsed(): Millis;
-  /** Calls `call` once after `ms` of this clock, unless stopped first. */
+  /** Calls `call` once after `ms` of this clock, unless the timer is stopped before. */
   after(ms: Millis, call: () => void): Timer;
 }
 
@@ -42,26 +42,26 @@ export interface Random {
   integer(from: number, to: number): number;
 }
 
-/** One level of an aggregated book, or one order of an unaggregated book (then with `oid`). */
+/** One level of an aggregated book, or one order of an unaggregated book (with `oid`). */
 export type BookEntry = {
   readonly price: DecimalText;
-  /** `null` if unreadable. */
+  /** Amount; `null` if unreadable. */
   readonly amount: DecimalText | null;
   readonly oid?: string;
 };
 
-/** First row of a side with an unreadable price or out of price order. It comes after the first `after` entries. */
+/** First row of a side whose price is unreadable or out of order. It comes after the first `after` entries. */
 export type SideDamage = { readonly after: number; readonly why: string };
 
 export type BookSnapshot = {
   readonly book: string;
-  /** 64-bit counter with every digit. */
+  /** Sequence number: a 64-bit counter with every digit. */
   readonly sequence: bigint;
   readonly updatedAt: Millis;
-  /** Best first. */
+  /** Bids, best first. */
   readonly bids: readonly BookEntry[];
   readonly asks: readonly BookEntry[];
-  /** Absent if every price was readable. Rows after a damaged one are kept while their order proves their place. */
+  /** Damaged rows; absent if every price was readable. Later rows are kept while their order proves their position. */
   readonly damage?: { readonly bids?: SideDamage; readonly asks?: SideDamage };
 };
 
@@ -72,7 +72,7 @@ export type AvailableBook = BookRules & {
   /** Default chart on the exchange's own pages. */
   readonly defaultChart?: string;
   readonly flatRate?: { readonly maker: DecimalText; readonly taker: DecimalText };
-  /** Ascending by volume; each tier's volume is its upper bound. */
+  /** Fee tiers, ascending by volume; each tier's volume is its upper bound. */
   readonly tiers: readonly FeeTier[];
 };
 
@@ -86,7 +86,7 @@ export type PublicTrade = {
   readonly makerSide: Side;
 };
 
-/** One execution of the bot's order. Amounts and fee are positive, whatever their sign in the reply. */
+/** One execution of the bot's order. Amounts and fee are positive, whatever the signs in the reply. */
 export type OwnTrade = {
   readonly book: string;
   readonly tid: string;
@@ -109,7 +109,7 @@ export type OrderReport = {
   readonly side: Side;
   readonly type: 'limit' | 'market';
   readonly status: 'queued' | 'open' | 'partially filled' | 'completed' | 'cancelled';
-  /** Absent for market orders. */
+  /** Limit price of the order; absent for market orders. */
   readonly price?: DecimalText;
   readonly originalAmount: DecimalText;
   readonly unfilledAmount: DecimalText;
@@ -123,7 +123,7 @@ export type Balance = {
   readonly available: DecimalText;
 };
 
-/** The account's own rates on one book. */
+/** The account's own fee rates on one book. */
 export type BookFee = {
   readonly book: string;
   readonly maker: DecimalText;
@@ -136,7 +136,7 @@ export type BookFee = {
 
 export type TimeInForce = 'good till canceled' | 'fill or kill' | 'immediate or cancel' | 'post only';
 
-/** Limit order as the loop places it. */
+/** Limit order as the event loop places it. */
 export type NewOrder = {
   readonly book: string;
   readonly side: Side;
@@ -148,9 +148,9 @@ export type NewOrder = {
 
 export type Page = { readonly marker?: string; readonly limit?: number; readonly sort?: 'asc' | 'desc' };
 
-/** Maximum size of one reply. */
+/** Maximum sizes of replies. */
 export type ExchangeLimits = {
-  /** Open orders on the default page. A reply of this size may be incomplete. */
+  /** Number of open orders on the default page. A reply of this size may be incomplete. */
   readonly ordersPage: number;
   /** Maximum number of trades per request. */
   readonly tradesPage: number;
@@ -158,7 +158,10 @@ export type ExchangeLimits = {
   readonly depth: number;
 };
 
-/** Exchange interface of the loop. Calls have deadlines and resolve to an Outcome, never reject. Cancels are exempt from the budget. */
+/**
+ * Exchange interface of the event loop. Calls have deadlines and resolve to an Outcome, never reject. Cancels are
+ * exempt from the request budget.
+ */
 export interface Exchange {
   readonly limits: ExchangeLimits;
   availableBooks(): Promise<Outcome<readonly AvailableBook[]>>;
@@ -166,20 +169,20 @@ export interface Exchange {
   trades(book: string, page?: Page): Promise<Outcome<readonly PublicTrade[]>>;
   balances(): Promise<Outcome<readonly Balance[]>>;
   fees(): Promise<Outcome<readonly BookFee[]>>;
-  /** `limit` is the page size. A reply with exactly that many orders may be incomplete. */
+  /** Reads open orders. `limit` is the page size; a reply with exactly that many orders may be incomplete. */
   openOrders(query: { readonly book?: string; readonly limit?: number }): Promise<Outcome<readonly OrderReport[]>>;
   userTrades(query: Page & { readonly book?: string }): Promise<Outcome<readonly OwnTrade[]>>;
   orderTrades(of: { readonly oid: string } | { readonly originId: string }): Promise<Outcome<readonly OwnTrade[]>>;
   lookUp(
     of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },
   ): Promise<Outcome<readonly OrderReport[]>>;
-  /** Calls `isWanted` just before sending. If an order that waited is no longer wanted, it is refused as `not-sent`. */
+  /** Places an order. Calls `isWanted` just before sending; if false, resolves to `refused` with code `not-sent`. */
   place(order: NewOrder, isWanted?: () => boolean): Promise<Outcome<{ readonly oid: string }>>;
   /** Resolves to the oids that the exchange reports as canceled. A missing id proves nothing. */
   cancel(
     of: { readonly oids: readonly string[] } | { readonly originIds: readonly string[] },
   ): Promise<Outcome<readonly string[]>>;
-  /** Requests left in the current window, by scope. */
+  /** Requests left in the current window: public per address, private per account. */
   budget(): { readonly public: number; readonly private: number };
   /** Rejects new calls and resolves when all pending calls have ended. */
   close(): Promise<void>;
@@ -187,29 +190,29 @@ export interface Exchange {
 
 /** Balance change from the exchange's own ledger (public-facts 9.4). */
 export type TransferLine = {
-  /** Unique within its list. */
+  /** Id of the line, unique within its list. */
   readonly id: string;
   readonly operation: string;
   readonly createdAt: Millis;
   /** Currency in lower case; positive for incoming amounts. */
   readonly updates: readonly { readonly currency: string; readonly amount: Money }[];
-  /** Reference of the deposit or withdrawal, if known. */
+  /** Reference of the deposit or withdrawal; absent if unknown. */
   readonly ref?: string;
 };
 
-/** List of the exchange's ledger that explains balance differences. */
+/** List of the exchange's ledger whose lines explain balance differences. */
 export type TransferList = {
-  /** Name at the exchange; part of the stored key of each line. */
+  /** Name of the list at the exchange; part of the stored key of each line. */
   readonly name: string;
   readonly of: 'deposits' | 'withdrawals' | 'fees';
 };
 
-/** Transfer lists of the exchange. Calls behave as in `Exchange`. */
+/** Transfer lists of the exchange. Calls resolve as in `Exchange`. */
 export interface TransferLists {
   readonly lists: readonly TransferList[];
   /** Maximum number of lines per request. */
   readonly linesPage: number;
-  /** Reads one page of a list, newest first. If `marker` is given, only lines older than that id. */
+  /** Reads one page of a list, newest first. With `marker`, reads only lines older than that id. */
   transferLines(
     list: string,
     page: { readonly marker?: string; readonly limit: number },
@@ -222,7 +225,7 @@ export type ConversionWay = 'rfq' | 'conversion';
 /** One leg of a conversion; currency in lower case. */
 export type ConversionLeg = { readonly currency: string; readonly amount: DecimalText };
 
-/** Firm price for one amount until it expires. It reserves nothing. */
+/** Firm price for one amount until it expires. Reserves no funds. */
 export type ConversionOffer = {
   readonly way: ConversionWay;
   /** Quote id. */
@@ -231,13 +234,16 @@ export type ConversionOffer = {
   readonly get: ConversionLeg;
   /** Time from creation to expiry, both on the exchange's clock. */
   readonly lifeMs: Millis;
-  /** False if accepting it would fail. `most` may then give the largest amount that would succeed. */
+  /** False if accepting the offer would fail. `most` may then give the largest amount that can be accepted. */
   readonly canConfirm: boolean;
   readonly most?: ConversionLeg;
 };
 
 export type ConversionState = {
-  /** Conversion id. If found by its quote, the older API may return the quote id; only RFQ conversions are polled by this id. */
+  /**
+   * Conversion id. If the conversion was found by its quote, the older API may return the quote id; only RFQ
+   * conversions are polled by this id.
+   */
   readonly id: string;
   readonly status: 'pending' | 'completed' | 'failed';
   readonly give: ConversionLeg;
@@ -252,7 +258,7 @@ export type ConversionPair = {
   readonly toDecimals: number;
 };
 
-/** Exchange interface that a hedge needs. Calls behave as in `Exchange`. */
+/** Exchange interface of the hedger. Calls resolve as in `Exchange`. */
 export interface ConversionDesk {
   /** Pairs for which quotes are available. */
   pairs(): Promise<Outcome<readonly ConversionPair[]>>;
@@ -263,19 +269,20 @@ export interface ConversionDesk {
       { readonly give: DecimalText; readonly get?: never } | { readonly get: DecimalText; readonly give?: never }
     ),
   ): Promise<Outcome<ConversionOffer>>;
-  /** Executes an offer. `refused` means certainly not executed, unless its meaning is `executed before`. */
+  /** Accepts an offer. `refused` means certainly not executed, unless its meaning is `executed before`. */
   accept(offer: Pick<ConversionOffer, 'way' | 'id'>): Promise<Outcome<{ readonly conversionId: string }>>;
   state(way: ConversionWay, conversionId: string): Promise<Outcome<ConversionState>>;
   /**
-   * Finds the conversion of a quote; null if the exchange has none. `rfq` searches every page of its list. `conversion`
-   * queries by quote id (interface document 4.11, reply format undocumented: any other format is `unknown`).
+   * Finds the conversion of a quote; `null` if the exchange has none. `rfq` searches every page of its list.
+   * `conversion` queries by quote id (interface document 4.11; because the reply is undocumented, an unexpected format
+   * is `unknown`).
    */
   find(way: ConversionWay, quoteId: string): Promise<Outcome<ConversionState | null>>;
 }
 
-/** HTTP exchange below signing and parsing: sockets in production, in process in the simulation. */
+/** HTTP transport below signing and parsing: sockets in production, in-process calls in the simulation. */
 export interface Transport {
-  /** Rejects only with a TransportFailure. */
+  /** Sends a request. Rejects only with a TransportFailure. */
   send(request: WireRequest): Promise<WireReply>;
   close(): Promise<void>;
 }
@@ -285,7 +292,7 @@ export type WireRequest = {
   /** Path and query exactly as sent and signed. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Exact body text; empty if there is none. */
+  /** Exact body text; empty if none. */
   readonly body: string;
 };
 
@@ -295,9 +302,12 @@ export type WireReply = {
   readonly body: string;
 };
 
-/** Text-frame connection below subscribing and parsing: a WebSocket in production, in process in the simulation. */
+/**
+ * Connection for text frames, below subscribing and parsing: a WebSocket in production, in-process calls in the
+ * simulation.
+ */
 export interface StreamTransport {
-  /** Starts to connect and returns immediately. Calls the listener only after it has returned. */
+  /** Starts to connect and returns immediately. Calls the listener only after returning. */
   connect(listener: StreamListener): StreamConnection;
 }
 
@@ -317,22 +327,22 @@ export interface StreamConnection {
 
 /** Effect of one event on one order of a book. */
 export type OrderChange =
-  /** New, partially filled or modified: replaces any earlier state of the order. `amount` is the remaining amount. */
+  /** New, partially filled or modified order, which replaces its earlier state. `amount` is the remaining amount. */
   | {
       readonly kind: 'open';
       readonly oid: string;
       readonly side: Side;
       readonly price: DecimalText;
-      /** `null` if unreadable. */
+      /** Remaining amount; `null` if unreadable. */
       readonly amount: DecimalText | null;
     }
-  /** Filled or canceled: no longer in the book. */
+  /** Filled or canceled order, no longer in the book. */
   | { readonly kind: 'gone'; readonly oid: string; readonly filled: boolean };
 
-/** One step of a book's sequence. */
+/** One step in a book's sequence of changes. */
 export type BookDiff = {
   readonly book: string;
-  /** 64-bit counter with every digit; shared with snapshots. */
+  /** Sequence number: a 64-bit counter with every digit. Snapshots use the same counter. */
   readonly sequence: bigint;
   readonly changes: readonly OrderChange[];
   /** Send time on the exchange's clock. */
@@ -343,15 +353,17 @@ export type BookDiff = {
 export type StreamTrade = PublicTrade & { readonly makerOid: string; readonly takerOid: string };
 
 export type StreamNews =
-  /** Connected and subscribed. From here on nothing is missed, unless later news reports it. */
+  /** Connected and subscribed. After this, every event is delivered, unless later news reports a loss. */
   | { readonly kind: 'up' }
-  /** Disconnected or given up. The stream reconnects automatically. */
+  /** Disconnected, or the attempt to connect failed. The stream reconnects automatically. */
   | { readonly kind: 'down'; readonly reason: string }
-  /** A frame without content; proves that the exchange is up. */
+  /** A frame without content, which proves that the exchange is up. */
   | { readonly kind: 'alive' }
   /** One step of an order-by-order book. */
   | { readonly kind: 'diff'; readonly diff: BookDiff }
-  /** Complete book by levels, from a venue without steps. `updatedAt` is its send time; `sequence` grows with each one. */
+  /**
+   * Complete book by levels, from a venue without steps. `updatedAt` is its send time; `sequence` grows with each book.
+   */
   | { readonly kind: 'book'; readonly snapshot: BookSnapshot }
   | { readonly kind: 'trades'; readonly trades: readonly StreamTrade[] }
   /** A frame could not be read, so some of its content may be missing. */
@@ -366,7 +378,7 @@ export interface MarketStream {
   close(): void;
 }
 
-/** A request without a complete answer. If `sent` is false, no byte left, so it was certainly not executed. */
+/** A request without a complete answer. If `sent` is false, it was certainly not executed, because no byte was sent. */
 export class TransportFailure extends Error {
   readonly sent: boolean;
   constructor(message: string, sent: boolean) {

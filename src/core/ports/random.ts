@@ -1,4 +1,4 @@
-/** Seeded random numbers for every layer: xoroshiro128+ and the few distributions derived from it. */
+/** Seeded random numbers for every layer: xoroshiro128+, and the distributions derived from it. */
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import type { Random } from './port.ts';
@@ -10,7 +10,10 @@ export function randomOf(seed: number): Random {
   return { next, integer: (from, to) => from + Math.floor(next() * (to - from + 1)) };
 }
 
-/** Returns a standard normal draw (Box-Muller). Discards one of the pair, so that a draw always uses two uniforms. */
+/**
+ * Returns a standard normal draw (Box-Muller). Discards the second of each pair, so that a draw always uses two
+ * uniforms.
+ */
 export const normal = (random: Random): number =>
   Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
 

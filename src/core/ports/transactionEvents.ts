@@ -30,7 +30,7 @@ export type TransactionParticulars =
   | ({ readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL' } & Moved)
   | ({ readonly kind: 'CONVERSION' } & Converted);
 
-/** Destination and hash are given only for complete transactions. */
+/** Transferred amount. Destination and hash are present only for complete transactions. */
 export type Moved = {
   readonly network: string;
   readonly asset: string;
@@ -46,13 +46,13 @@ export type Refundable = {
   readonly method: 'SPEI' | 'PLATFORM_TRANSFER';
   readonly refunded: boolean;
   readonly error?: { readonly code: string; readonly message: string };
-  /** Independent of `status`. Its own `status` is present only after a refund is triggered. */
+  /** Refund, independent of `status`. Its own `status` is present only after a refund is triggered. */
   readonly refund?: { readonly status: TransactionStatus; readonly steps: readonly RefundStep[] };
 };
 export type RefundStep = {
   readonly step: string;
   readonly status: 'IN_PROGRESS' | 'COMPLETE' | 'FAILED';
-  /** Arrives with a later event; never for some failed steps. */
+  /** Id of the step. Arrives with a later event; never for some failed steps. */
   readonly id?: string;
 };
 type Converted = {

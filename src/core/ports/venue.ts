@@ -1,5 +1,5 @@
 /**
- * One exchange as the composition root knows it. To add one, define a value of `ExchangeVenue` and one line in the
+ * Exchange as an entry of the venue registry. To add one, define a value of `ExchangeVenue` and one line in the
  * registry of `src/wiring/venueRegistry.ts`.
  */
 import type { Millis } from '../model/units.ts';
@@ -22,33 +22,36 @@ export type ExchangeVenue = {
   readonly name: string;
   /** Completes the configured address to the full REST URL. */
   readonly restUrl: (address: string) => string;
-  /** Creates a client; sends nothing. */
+  /** Creates a client without sending anything. */
   readonly connect: (to: Connection) => VenueClient;
-  /** If absent, books are polled. */
+  /** Market data stream. If absent, books are polled. */
   readonly marketStream?: (of: StreamOf) => MarketStream;
-  /** Returns the meaning of a code, for recordings that keep only codes. */
+  /** Returns the meaning of a code, for recordings, which keep only codes. */
   readonly meaningOf?: (code: string) => Meaning | undefined;
-  /** If absent, the exchange delivers no webhooks. */
+  /** Webhooks; absent if the exchange delivers none. */
   readonly webhooks?: VenueWebhooks;
-  /** Requests per minute: public ones per address, private ones per account. Absent if the exchange does not publish them. */
+  /**
+   * Published rate limits, in requests per minute: public ones per address, private ones per account. Absent if not
+   * published.
+   */
   readonly allows?: { readonly public: number; readonly private: number };
 };
 
 export type Connection = {
   readonly clock: Clock;
   readonly random: Random;
-  /** Value of `ExchangeVenue.restUrl`. */
+  /** Full REST URL, as `ExchangeVenue.restUrl` returns it. */
   readonly restUrl: string;
-  /** Base URLs of conversions and of webhook registration, if they differ. */
+  /** Base URL of conversions, if it differs from `restUrl`; `webhookUrl` is that of webhook registration. */
   readonly rfqUrl?: string | undefined;
   readonly webhookUrl?: string | undefined;
   /** Replaces sockets to `restUrl`; the client closes it. */
   readonly transport?: Transport | undefined;
-  /** Real time after which a request without a complete answer is unknown. */
+  /** Wall time after which the outcome of a request without a complete answer is unknown. */
   readonly deadlineMs?: Millis;
-  /** If absent, only public reads work. */
+  /** Credentials. If absent, only public reads work. */
   readonly credentials?: VenueCredentials;
-  /** Maximum requests in any minute. */
+  /** Maximum number of requests in any minute. */
   readonly budgets: { readonly public: number; readonly private?: number };
   readonly onRequest?: ((seen: Observation) => void) | undefined;
 };
@@ -56,11 +59,11 @@ export type Connection = {
 export type VenueCredentials = {
   readonly key: string;
   readonly secret: SecretText;
-  /** `exchange.authentication` of the configuration, for an exchange with several signing methods. */
+  /** Value of `exchange.authentication` in the configuration, for an exchange with several signing methods. */
   readonly authentication?: string;
-  /** Every nonce is higher than this. */
+  /** Lower bound: every nonce is higher than this number. */
   readonly nonceAbove: bigint;
-  /** Makes nonces survive a restart. */
+  /** Makes nonces survive a restart, by storing them. */
   readonly durable?: (source: NonceSource) => NonceSource;
 };
 
@@ -72,7 +75,7 @@ export interface SecretText {
 /** Nonce source; one per API key and process. */
 export interface NonceSource {
   next(): string;
-  /** Highest nonce returned, or the initial mark. A restart must start above it. */
+  /** Returns the highest nonce issued, or the initial value. After a restart, nonces must start above it. */
   last(): bigint;
   /** Whether nonces must arrive in order, so that only one signed request may be pending. */
   readonly ordered: boolean;
@@ -82,7 +85,7 @@ export interface NonceSource {
 export type Observation = {
   readonly endpoint: string;
   readonly outcome: Outcome<unknown>['kind'];
-  /** Rejection code. */
+  /** Code of a rejection. */
   readonly code?: string;
   /** Time from call to outcome, including waiting, on the injected clock. */
   readonly ms: Millis;
@@ -94,18 +97,18 @@ export type Observation = {
 
 /** Exchange client: the interface that the loop needs, and optional features. Calls behave as in `Exchange`. */
 export type VenueClient = Exchange & {
-  /** If absent, the exchange has no conversions. */
+  /** Conversions; absent if the exchange has none. */
   readonly desk?: ConversionDesk;
-  /** If absent, the operator must explain transfers. */
+  /** Transfer lists. If absent, the operator must explain transfers. */
   readonly moneyLists?: TransferLists;
-  /** If absent, the bot cannot prove that two keys belong to one account. */
+  /** Identity of the account. If absent, the bot cannot prove that two keys belong to one account. */
   readonly account?: {
     /** Account number at the exchange. */
     id(): Promise<Outcome<string>>;
     hasTrade(tid: string): Promise<Outcome<boolean>>;
   };
   readonly webhooks?: {
-    /** Keys that sign deliveries. */
+    /** Reads the keys with which the exchange signs deliveries. */
     keys(): Promise<Outcome<readonly WebhookKey[]>>;
     register(callbackUrl: string): Promise<Outcome<readonly { readonly id: string; readonly event: string }[]>>;
   };
@@ -118,7 +121,7 @@ export type StreamOf = {
 } & ({ readonly url: string } | { readonly transport: StreamTransport });
 
 export type VenueWebhooks = {
-  /** Receives keys through `learn`; calls `onUnknown` to request them. */
+  /** Creates a check of signatures, which receives keys through `learn` and calls `onUnknown` to request them. */
   signatures(
     clock: { readonly now: () => Millis; readonly elapsed: () => Millis },
     onUnknown: () => void,
@@ -129,14 +132,19 @@ export type VenueWebhooks = {
 
 export type WebhookKey = {
   readonly id: string;
-  /** As the exchange sends it. */
+  /** Public key, as the exchange sends it. */
   readonly key: string;
 };
 
-/** Checks whether the exchange signed a body. `header` returns the value of a header, or the first of several. */
+/**
+ * Checks whether the exchange signed a body. `header` returns the value of a header; the first, if there are several.
+ */
 export type WebhookCheck = (header: (name: string) => string | undefined, body: Buffer) => Promise<SignatureVerdict>;
 
-/** `later` if the key was unavailable. `says` is the signed content: equal content in another envelope is the same delivery. */
+/**
+ * Verdict on a signature. `later` if the key was unavailable. `says` is the signed content: equal content is the same
+ * delivery, even in another envelope.
+ */
 export type SignatureVerdict = { readonly kind: 'no' | 'later' } | { readonly kind: 'yes'; readonly says: string };
 
 export type Delivery =

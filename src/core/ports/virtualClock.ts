@@ -1,6 +1,6 @@
 /**
- * Manually advanced clock for replay, simulation and tests. Deterministic: timers with equal due times run in the order
- * in which they were set.
+ * Manually advanced clock for replay, simulation and tests. Timers with equal due times run in the order in which they
+ * were set.
  */
 import type { Clock, Timer } from './port.ts';
 import type { Millis } from '../model/units.ts';
@@ -37,13 +37,13 @@ export class VirtualClock implements Clock {
     this.#epoch += ms;
   }
 
-  /** Due time of the next timer on the elapsed scale; undefined if none is set. */
+  /** Due time of the next timer, as `elapsed` counts; undefined if none is set. */
   nextDue(): Millis | undefined {
     this.#dropDead();
     return this.#heap[0]?.due;
   }
 
-  /** Advances to the next timer and calls it. Returns false if there is none. */
+  /** Advances to the next timer and calls it. Returns false if none. */
   runNext(): boolean {
     this.#dropDead();
     const entry = this.#pop();
@@ -103,5 +103,5 @@ export class VirtualClock implements Clock {
 
 const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.order < b.order);
 
-/** Waits one turn of the event loop, so that every promise that needs no time settles. */
+/** Waits one turn of the event loop, in which every promise that waits for no timer settles. */
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve));

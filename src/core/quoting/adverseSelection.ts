@@ -4,24 +4,26 @@ import { Markouts, type MarkoutCurve, type MarkoutsState } from '../estimators/m
 import { studentQuantile } from '../estimators/student.ts';
 import type { Millis, Price, Side } from '../model/units.ts';
 
-/** Seconds after a fill at which a running bot measures. The exchange reports trade times in whole seconds. */
+/** Horizons at which a running bot measures markouts, in seconds. The exchange reports trade times in whole seconds. */
 export const LIVE_HORIZONS = [0, 1, 5, 15, 60, 300] as const;
 
 export type AdverseSelectionOptions = {
-  /** Horizon that quotes respond to: one of `LIVE_HORIZONS` above 0, in milliseconds. */
+  /** Horizon that determines the widening, in ms: one of `LIVE_HORIZONS` above 0. */
   readonly horizonMs: Millis;
-  /** Half-life of an observation. */
+  /** Half-life of the weight of a fill, in ms. */
   readonly halfLifeMs: Millis;
-  /** Minimum number of remembered fills before any widening; fills within one minute count as one. */
+  /** Minimum effective number of fills before any widening. All fills of one minute count as one. */
   readonly minFills: number;
-  /** Number of standard errors that an excess over `toleratedBps` needs; less counts as chance. */
+  /**
+   * Number of standard errors by which adverse selection must exceed `toleratedBps`; a smaller excess counts as chance.
+   */
   readonly standardErrors: number;
-  /** Adverse selection that the quotes already cover. */
+  /** Adverse selection that the spread already covers. */
   readonly toleratedBps: number;
   readonly widenBpsMax: number;
 };
 
-/** State kept over a restart, as plain numbers. */
+/** State that a restart keeps, as plain numbers. */
 export type AdverseSelectionState = {
   readonly tick: string;
   readonly horizonMs: Millis;
@@ -32,29 +34,31 @@ export type AdverseSelectionState = {
 export type WidenBps = Readonly<Record<Side, number>>;
 export const NOT_WIDENED: WidenBps = { buy: 0, sell: 0 };
 
-/** Maximum waiting fills, enough for five minutes. Above it, the oldest fill loses its longest horizon. */
+/** Maximum number of waiting fills, enough for five minutes. Above it, the oldest fill loses its longest horizon. */
 const WAITING_MAX = 512;
-/** Number of orders whose level is remembered: more than can be live or filled late. */
+/** Number of orders whose level is remembered: more than can be live or can still be filled. */
 const LEVELS_REMEMBERED = 2_000;
-/** Maximum time without market data before the market in between counts as unknown. */
+/** Maximum gap in market data; in a longer gap the mid price is unknown. */
 const GAP_MS = 5_000;
-/** Limit on one fill, as a multiple of the adverse selection at which widening is at its maximum. */
+/** Limit on the adverse selection of one fill, as a multiple of that at which widening is at its maximum. */
 const OUTLIER = 2;
-/** Quotes widen in steps of 0.1 bps. Smaller steps are not worth losing queue position. */
+/**
+ * Steps of the widening per bps: quotes widen in steps of 0.1 bps. Smaller steps are not worth losing queue position.
+ */
 const STEPS_PER_BPS = 10;
 
 /**
  * Adverse selection per side, and the widening that compensates for it.
  *
  * After a fill the price moves against the bot by xi. A maker who buys at S - d, sees S fall by xi, and sells at S - xi
- * + d earns 2 d - xi. So widening each side by xi / 2 keeps the round trip unchanged, as in GLFT (E3).
+ * + d earns 2 d - xi. So widening each side by xi / 2 keeps the profit of the round trip, as in GLFT (E3).
  *
  * xi of a side is the value-weighted mean of a(horizon) = -s (M after - M before) over its fills (E8), each bounded.
  * Let x be the excess of xi over the tolerated part and b the band explained by chance. Then x - b^2 / x counts: 0 up
- * to b, nearly x far above it (positive-part James-Stein estimate, 1961).
+ * to b, nearly x far above b (positive-part James-Stein estimate, 1961).
  *
- * xi does not depend on quote prices, so widening does not hide it. It is forgotten over time, so that a side without
- * fills recovers.
+ * xi does not depend on quote prices, so widening does not reduce the estimate. It fades over time, so that a side
+ * without fills narrows again.
  */
 export class AdverseSelection {
   readonly #options: AdverseSelectionOptions;
@@ -85,7 +89,7 @@ export class AdverseSelection {
     });
   }
 
-  /** Increases if there is new state to store. */
+  /** Increases whenever the state changes. */
   get version(): number {
     return this.#version;
   }
@@ -104,7 +108,10 @@ export class AdverseSelection {
     this.#version++;
   }
 
-  /** Adds one execution of the bot. `tradedAt` is exchange time, `heardAt` local time; `weight` is its value in any unit. */
+  /**
+   * Adds one execution of the bot. `tradedAt` is exchange time, `heardAt` the local time of its report; `weight` is its
+   * value in any unit.
+   */
   fill(id: string, side: Side, price: Price, weight: number, tradedAt: Millis, heardAt: Millis): void {
     const at = Math.min(tradedAt, heardAt);
     if (!(price > 0 && weight > 0 && Number.isFinite(at))) return;
@@ -133,7 +140,7 @@ export class AdverseSelection {
     };
   }
 
-  /** Continues from an earlier run. Drops pending fills in other ticks, and means of another horizon. */
+  /** Continues from an earlier run. Drops waiting fills if the tick changed, and means if the horizon changed. */
   restore({ tick, horizonMs, markouts, adverse }: AdverseSelectionState): void {
     this.#markouts.restore(tick === this.#tick ? markouts : { ...markouts, waiting: [] });
     if (horizonMs !== this.#options.horizonMs) return;
@@ -146,7 +153,7 @@ export class AdverseSelection {
     const kept = mean.kept(at / clusterMsOf(horizonMs / 1000));
     const fills = mean.effective() * kept;
     if (!(fills >= minFills && fills > 1)) return 0;
-    // Fading leaves fewer effective fills, so the error grows.
+    // Fading reduces the effective number of fills, so the error grows.
     const band = (studentQuantile(standardErrors, fills - 1) * (mean.error() ?? Infinity)) / Math.sqrt(kept);
     const beyond = (mean.mean() ?? 0) - toleratedBps;
     if (!(beyond > band)) return 0;
@@ -159,10 +166,10 @@ export class AdverseSelection {
   }
 }
 
-/** Last few thousand mid prices, so that a fill reported late uses the market of its own time. */
+/** Most recent mid prices (4,096), so that a fill that is reported late uses the mid price of its own time. */
 class Mids {
   readonly #size = 4_096;
-  /** Start of each mid price. `#until` is its end; for the last one, the time up to which it is known. */
+  /** Start of each mid price. `#until` holds the ends; the end of the last one is the time up to which it is known. */
   readonly #from = new Float64Array(this.#size);
   readonly #until = new Float64Array(this.#size);
   readonly #mid = new Float64Array(this.#size);
@@ -181,11 +188,11 @@ class Mids {
     this.#mid[i] = mid;
   }
 
-  /** Returns the mid price at a past time. In a gap it returns the first one after it; 0 if unknown. */
+  /** Returns the mid price at a past time; in a gap, the first one after it. Returns 0 if unknown. */
   at(time: Millis): number {
     let low = Math.max(0, this.#count - this.#size);
     let high = this.#count;
-    // Find the first one that started after `time`.
+    // Find the first mid price that started after `time`.
     while (low < high) {
       const half = Math.floor((low + high) / 2);
       if (this.#from[half & (this.#size - 1)]! > time) high = half;

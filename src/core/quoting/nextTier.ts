@@ -1,4 +1,4 @@
-/** Value of volume for the next fee tier: any strategy quotes as if its maker fee were lower by that value. */
+/** Value of volume for the next fee tier. A strategy quotes as if its maker fee were lower by that value. */
 import type { Level, Step, Strategy, View } from './strategy.ts';
 
 /** Price steps that include a maker fee. */
@@ -6,7 +6,7 @@ const FEE_STEPS = ['maker fee', 'minimum edge'];
 export const NEXT_TIER = 'next fee tier';
 
 /**
- * Returns the strategy with `View.tierWorth` subtracted from its maker fee, if `counts`. A price with a fee step shows
+ * Returns the strategy; if `counts`, with `View.tierWorth` subtracted from its maker fee. A price with a fee step shows
  * the subtraction as a separate step.
  */
 export function withNextTier(counts: boolean, strategy: Strategy): Strategy {
@@ -23,7 +23,7 @@ export function withNextTier(counts: boolean, strategy: Strategy): Strategy {
   };
 }
 
-/** Splits a step into its value at the account's own fee and the difference; the sum is unchanged. */
+/** Splits a fee step into the account's own fee and the subtracted value; the sum is unchanged. */
 function split(step: Step, { mid }: View, worth: number): readonly Step[] {
   if (!FEE_STEPS.includes(step.name) || step.ticks === 0) return [step];
   const less = (Math.sign(step.ticks) * worth * mid) / 1e8;

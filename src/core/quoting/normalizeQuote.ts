@@ -1,4 +1,4 @@
-/** Conversion of wanted levels to orders that the exchange's rules allow, or to named refusals. */
+/** Conversion of wanted levels to orders that the exchange's rules allow, or to reasons why not. */
 import { bestOf, type Depth } from '../model/book.ts';
 import { valueOf, type Instrument } from '../model/instrument.ts';
 import { withStep } from './steps.ts';
@@ -8,19 +8,21 @@ import { opposite, type Amount, type Price, type Side } from '../model/units.ts'
 /** Level on the tick and lot grid, within all bounds of its book. */
 export type NormalizedLevel = {
   readonly side: Side;
-  /** Index of the strategy's level on this side, from 0. For merged levels, the one that set the price. */
+  /**
+   * Index of the strategy's level on this side, from 0. For merged levels, the index of the level whose price is used.
+   */
   readonly index: number;
-  /** Number of the strategy's levels in it. Default: one. */
+  /** Number of the strategy's levels that were merged into this one. Default: one. */
   readonly parts?: number;
   readonly price: Price;
   readonly amount: Amount;
   /** Price steps of the strategy, then of this program; they sum to the price. */
   readonly why: readonly Step[];
-  /** Amount steps of the strategy, before any cut or merge. */
+  /** Amount steps of the strategy, before any reduction or merge. */
   readonly amounts?: readonly AmountStep[];
 };
 
-/** Reason why a wanted level is not shown as requested. */
+/** Reason why a wanted level is not shown, or not in full. */
 export type LevelRefusal =
   | 'price is not a number'
   | 'amount is not a number'
@@ -37,11 +39,14 @@ export type NormalizedQuote = {
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
 };
 
-/** Whether the level was only cut; it is shown nevertheless. */
+/** Whether the level is shown, with a smaller amount. */
 export const isCut = (reason: LevelRefusal): boolean =>
   reason === 'cut to the maximum amount' || reason === 'cut to the maximum value';
 
-/** Rounds bids down and asks up to ticks, away from the market. Post-only prices stop one tick short of the other side's best. */
+/**
+ * Normalizes a quote. Rounds bids down and asks up to ticks. Post-only prices are at least one tick from the best price
+ * of the other side.
+ */
 export function normalizeQuote(instrument: Instrument, depth: Depth, quote: Quote): NormalizedQuote {
   const levels: NormalizedLevel[] = [];
   const refusals: Refused[] = [];
@@ -60,7 +65,7 @@ function normalizeSide(
   out: NormalizedLevel[],
   refusals: Refused[],
 ): void {
-  // Levels too small for an order of their own: their sum waits for the next level outward.
+  // Levels too small for an order of their own are added to the next level outward.
   let carried = 0;
   let waiting: { index: number; small: LevelRefusal }[] | null = null;
   const first = out.length;
@@ -107,7 +112,10 @@ function normalizeSide(
   if (waiting !== null) for (const { index, small } of waiting) refusals.push({ side, index, reason: small });
 }
 
-/** Returns the nearest legal price away from the market, or the refusal. `other` is the best price of the other side, 0 for none. */
+/**
+ * Returns the nearest legal price away from the market, or the refusal. `other` is the best price of the other side; 0
+ * if none.
+ */
 function legalPrice(instrument: Instrument, other: number, side: Side, wanted: number): Price | LevelRefusal {
   if (!(Number.isFinite(wanted) && Math.abs(wanted) <= Number.MAX_SAFE_INTEGER)) return 'price is not a number';
   let price = side === 'buy' ? Math.floor(wanted) : Math.ceil(wanted);
@@ -138,8 +146,8 @@ function cut(
 }
 
 /**
- * Cached value bounds of the last instrument, as numbers. Bounds above 2^53 are infinite, because only exact products
- * below 2^53 are compared with them.
+ * Value bounds of the last instrument, as floats. Bounds above 2^53 are infinite, because only exact products below
+ * 2^53 are compared with them.
  */
 let valueBounds: { readonly of: Instrument | null; readonly min: number; readonly max: number } = {
   of: null,

@@ -1,9 +1,12 @@
-/** Backoff after a post-only rejection: no similar order until the book shows the cause, or until a pause ends that doubles each time. */
+/**
+ * Backoff after a post-only rejection: no similar order until the book shows the cause or a pause ends. The pause
+ * doubles each time.
+ */
 import { bestOf, type Depth } from '../model/book.ts';
 import { opposite, type Millis, type Price, type Side } from '../model/units.ts';
 import type { Ending, Order } from '../orders/orders.ts';
 
-/** First pause, for a book that never shows the cause; longer than feeds lag. */
+/** First pause, if the book never shows the cause; longer than the delay of feeds. */
 const PAUSE_MIN_MS = 5_000;
 const PAUSE_MAX_MS = 60_000;
 
@@ -12,20 +15,23 @@ type Hold = {
   price: number;
   at: Millis;
   until: Millis;
-  /** Consecutive rejections without a book that showed the cause, and the time that ends the series. */
+  /** Number of consecutive rejections whose cause the book did not show. `until` is the end of the pause. */
   refusals: number;
   rowEndsAt: Millis;
 };
 
 /**
- * Holds prices after a post-only rejection.
+ * Blocks prices after a post-only rejection.
  *
- * A rejection proves that the other side's best was at or through that price, so the visible book is outdated or
- * incomplete. Public trades release nothing. They arrive as late as the book; on tapes with a late feed, releasing on
- * them caused 50% more rejections.
+ * A rejection proves that the other side's best price reached the order's price, so the visible book is outdated or
+ * incomplete. Public trades do not end the block: they arrive as late as the book, and ending it on trades caused 50%
+ * more rejections on tapes with a late feed.
  */
 export class PostOnlyBackoff {
-  /** The bot's quotes not yet seen in the book nor canceled by the bot, each with the nearest best of the other side since. */
+  /**
+   * Quotes that the book has not shown and the bot has not canceled, each with the best price of the other side that
+   * came nearest.
+   */
   readonly #new = new Map<string, { readonly side: Side; nearest: number }>();
   /** Latest best price of the other side. */
   readonly #best: Record<Side, number> = { buy: 0, sell: 0 };
@@ -36,20 +42,20 @@ export class PostOnlyBackoff {
     this.#new.set(id, { side, nearest: side === 'buy' ? Infinity : 0 });
   }
 
-  /** Records that a quote was seen in the book, or is being canceled by the bot. Its end is then no rejection. */
+  /** Records that the book showed a quote, or that the bot is canceling it. The end of such a quote is no rejection. */
   onSeenOrCanceled(id: string): void {
     this.#new.delete(id);
   }
 
   /**
-   * Returns true if the exchange accepted the order and canceled it on arrival (public facts 16.1). Several rejections
+   * Returns true if the exchange accepted the order and canceled it on arrival (public facts 16.1). Several such orders
    * before the next attempt count as one.
    */
   onOrderEnd({ id, side, price, filled }: Order, ending: Ending, at: Millis): boolean {
     const quote = this.#new.get(id);
     this.#new.delete(id);
     const isRefused = quote !== undefined && filled === 0 && (ending === 'canceled' || ending === 'vanished');
-    // The book may show the cause before the rejection is known; that counts the same.
+    // The book may have shown the cause before the rejection is known.
     const isShown = quote !== undefined && (side === 'buy' ? quote.nearest <= price : quote.nearest >= price);
     if (isRefused && !isShown) this.#refused(side, price, at);
     return isRefused;
@@ -66,7 +72,7 @@ export class PostOnlyBackoff {
     this.#holds[side] = { price, at, until: at + pause, refusals, rowEndsAt: at + 2 * pause };
   }
 
-  /** Applies the current book. `startedAt` is the start of its read; null if its age is unknown. */
+  /** Applies the current book. `startedAt` is the start of its read; `null` if unknown. */
   onBook(depth: Depth, startedAt: Millis | null): void {
     for (const side of ['buy', 'sell'] as const) {
       const best = bestOf(depth, opposite(side));
@@ -86,7 +92,7 @@ export class PostOnlyBackoff {
         quote.nearest = side === 'buy' ? Math.min(quote.nearest, best) : Math.max(quote.nearest, best);
   }
 
-  /** Whether the price is at least as near to the other side as a rejected one. */
+  /** Whether the price is blocked: at least as near to the other side as a rejected price. */
   holds(side: Side, price: Price, at: Millis): boolean {
     const hold = this.#holds[side];
     return at < hold.until && (side === 'buy' ? price >= hold.price : price <= hold.price);

@@ -1,4 +1,7 @@
-/** Immediate cancellation of a side's quotes if the leader moved past them, or if a large trade suggests better-informed traders. */
+/**
+ * Immediate cancellation of a side's quotes if the leader moved past them, or if a large trade suggests better-informed
+ * traders.
+ */
 import { Basis } from '../estimators/basis.ts';
 import type { Amount, Millis, Price, Side } from '../model/units.ts';
 import type { Level, Quote } from './strategy.ts';
@@ -10,26 +13,26 @@ export type PullRules = {
     readonly basisMemoryMs: Millis;
     /** Maximum age of the reference. */
     readonly maxAgeMs: Millis;
-    /** Share of the leader's move that this book's price is expected to follow, 0 to 1. */
+    /** Share of the leader's move that this book's price is expected to make, 0 to 1. */
     readonly share: number;
-    /** Minimum distance of a quote from the expected price, in bps of it; at least its fee. */
+    /** Minimum distance of a quote from the expected price, in bps of that price; at least the maker fee. */
     readonly marginBps: number;
   };
   readonly print?: {
-    /** Lots taken on one side within `withinMs` that pull the opposite quotes. */
+    /** Lots that takers of one side trade within `withinMs` to pull the opposite quotes. */
     readonly lots: number;
     readonly withinMs: Millis;
     readonly holdMs: Millis;
   };
 };
 
-/** Reasons for pulling a side: the start of the decision's text. */
+/** Reasons for pulling a side, with which the decision's text starts. */
 export const LEADER_MOVED = 'pulled: the leader moved';
 export const LARGE_PRINT = 'pulled: a large trade';
 
 export type PullReason = typeof LEADER_MOVED | typeof LARGE_PRINT;
 
-/** Returns the reason for a text from `why`. */
+/** Returns the pull reason with which a text starts. */
 export const pullReasonOf = (words: string): PullReason =>
   words.startsWith(LEADER_MOVED) ? LEADER_MOVED : LARGE_PRINT;
 
@@ -51,18 +54,21 @@ const tradesAgainst = (taker: Side): Side => (taker === 'buy' ? 'sell' : 'buy');
 /**
  * Detects quotes that must be pulled. Starts without history in each run.
  *
- * The leader is the `reference` price. The bot expects its own price at mid + share (reference x usual ratio - mid).
+ * The leader is the `reference` price. The expected price of this book is mid + share (reference x usual ratio - mid).
  * Faster traders sell to a bid above that price minus the margin; asks are symmetric.
  *
- * A print is the amount that takers of one side traded within a short time: sells expose bids, buys expose asks, for
- * `holdMs`.
+ * A print is the amount that takers of one side traded within a short time. A sell print pulls bids, a buy print pulls
+ * asks, for `holdMs`.
  *
- * Book amounts pull nothing: once an imbalance is visible, its takers are faster than a cancel.
+ * Amounts in the book pull nothing: once an imbalance is visible, takers are faster than a cancel.
  */
 export class QuotePuller {
   readonly #rules: PullRules;
   readonly #basis: Basis | null;
-  /** Mid price at the reference's read, distance of the implied price from it, and time of the read. */
+  /**
+   * Mid price when the reference was read. `#gap` is the distance of the price that the reference implies; `#gapAt` the
+   * time of the read.
+   */
   #mid = Number.NaN;
   #gap = Number.NaN;
   #gapAt: Millis = -Infinity;
@@ -77,18 +83,18 @@ export class QuotePuller {
     this.#basis = rules.leader ? new Basis(rules.leader.basisMemoryMs) : null;
   }
 
-  /** Whether it needs every public trade with its amount. */
+  /** Whether the rules need every public trade with its amount. */
   get hearsTrades(): boolean {
     return this.#rules.print !== undefined;
   }
 
-  /** Applies an event. `mid` is the book's current mid price, 0 if unknown. */
+  /** Applies an event. `mid` is the current mid price of this book; 0 if unknown. */
   apply(event: PullInput, mid: number): void {
     if (event.kind === 'reference') this.#follow(event.startedAt, event.price, mid);
     else if (event.amount !== undefined && event.side !== undefined) this.#print(event.at, event.amount, event.side);
   }
 
-  /** Discards references from before a suspension of the process. */
+  /** Discards references that were read before a suspension of the process. */
   slept(at: Millis): void {
     this.#sleptAt = at;
     this.#gapAt = -Infinity;
@@ -99,8 +105,8 @@ export class QuotePuller {
     if (at < this.#prints[side].until) return LARGE_PRINT;
     const { leader } = this.#rules;
     if (leader === undefined || !(at - this.#gapAt <= leader.maxAgeMs)) return null;
-    // Subtract the part of the move that this book has followed since. If it moved the other way, it had newer
-    // information than the reference.
+    // Subtract the part of the move that this book has made since the read. If this book moved the other way, it had
+    // newer information.
     const left = this.#gap - (mid - this.#mid);
     const expected = mid + leader.share * (this.#gap < 0 ? between(this.#gap, left, 0) : between(0, left, this.#gap));
     const away = side === 'buy' ? expected - price : price - expected;
@@ -108,7 +114,7 @@ export class QuotePuller {
     return `${LEADER_MOVED} (${((expected / mid - 1) * 10_000).toFixed(1)} bps)`;
   }
 
-  /** Returns the quote without sides whose best level must be pulled. */
+  /** Returns the quote without the sides whose best level must be pulled. */
   shape(quote: Quote, at: Millis, mid: number): Quote {
     const pulled = (side: Side, [best]: readonly Level[]): string | null =>
       best === undefined ? null : this.pullReason(side, best.price, at, mid);
@@ -122,7 +128,7 @@ export class QuotePuller {
   }
 
   #follow(at: Millis, price: number, mid: number): void {
-    // A read that started before a suspension may be older than it seems.
+    // The data of a read that started before a suspension may be older than its start.
     if (this.#basis === null || !(at >= this.#sleptAt && price > 0 && price < Infinity && mid > 0)) return;
     this.#mid = mid;
     this.#gap = price * this.#basis.ratio(at, mid / price) - mid;

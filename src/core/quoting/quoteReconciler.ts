@@ -1,15 +1,15 @@
-/** Wanted levels minus live orders: the fewest commands that turn the bot's orders into the strategy's quote. */
+/** Quote reconciler: wanted levels minus live orders, as the fewest commands that turn the orders into the quote. */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import type { PullReason } from './quotePuller.ts';
 import { isInBook, mayLive, remaining, type Order } from '../orders/orders.ts';
 import type { Millis, Side } from '../model/units.ts';
 
 export type RequoteTolerance = {
-  /** Maximum distance of an order from its wanted price, in basis points of it, at which it keeps its queue position. */
+  /** Maximum distance of an order from its wanted price, in basis points of that price, to keep its queue position. */
   readonly priceBps: number;
-  /** Minimum share of the wanted amount that an order must have left to be kept; the maximum is 2 minus this share. */
+  /** Minimum remaining share of the wanted amount to keep an order; the maximum is 2 minus this share. */
   readonly amountShare: number;
-  /** Maximum age of an order; an older one is replaced at any price. */
+  /** Maximum age of an order; an older order is replaced even if its price fits. */
   readonly maxAgeMs: Millis;
 };
 
@@ -19,21 +19,21 @@ export type CancelReason =
 
 export type QuotePlan = {
   readonly place: readonly NormalizedLevel[];
-  /** `level` is the level of the order; null if no level wants it. */
+  /** Canceled orders. `level` is the level of the order; `null` for an order without a wanted level. */
   readonly cancel: readonly {
     readonly order: Order;
     readonly reason: CancelReason;
     readonly level: NormalizedLevel | null;
   }[];
   readonly keep: readonly { readonly order: Order; readonly level: NormalizedLevel }[];
-  /** Levels whose order is being placed or canceled, or is unknown. */
+  /** Levels that wait, because their order is being placed or canceled, or is unknown. */
   readonly wait: readonly { readonly order: Order; readonly level: NormalizedLevel }[];
 };
 
 /**
  * Plans one side; a wanted level has at most one possibly live order.
  *
- * First, as many orders as possible keep a level that they still fit. The rest are paired to leave the fewest levels
+ * First, as many orders as possible keep a level that they still fit. The others are paired to leave the fewest levels
  * empty, then with the smallest sum of price differences. A level whose order is being canceled or unknown waits.
  * Levels without an order are placed; orders without a level are canceled.
  */
@@ -47,7 +47,7 @@ export function reconcileSide(
   const orders = quotesOf(side, live);
   const levels = levelsOf(side, wanted);
   const plan = { place: NO_LEVELS, cancel: NO_CANCELS, keep: NO_PAIRS, wait: NO_PAIRS };
-  // Common case: all orders fit one to one, and no other pairing keeps as many.
+  // Common case: all orders fit their levels one to one, and no other pairing keeps more orders.
   if (allFit(levels, orders, tolerance, at)) {
     plan.keep = levels.map((level, i) => ({ order: orders[i]!, level }));
     return plan;
@@ -83,12 +83,12 @@ function added<T>(list: readonly T[], one: T): readonly T[] {
   return list;
 }
 
-/** A taker order is not a quote: it never rests. */
+/** Whether an order is a quote of this side. A taker order is none, because it never rests. */
 const isQuote = (order: Order, side: Side): boolean => order.side === side && mayLive(order) && order.takes !== true;
 
 /**
- * Returns the quotes of a side, best first, equal prices by id. Like the next function it allocates the exact length; a
- * growing list reserves space for sixteen more.
+ * Returns the quotes of a side, best first, equal prices by id. Like the next function it allocates the exact length,
+ * because a growing list reserves space for sixteen more.
  */
 function quotesOf(side: Side, live: readonly Order[]): readonly Order[] {
   let count = 0;
@@ -137,7 +137,10 @@ function allFit(
   return true;
 }
 
-/** Returns the order index per level, or -1. Maximizes the number of pairs, and among them the fitting ones that do not cross. */
+/**
+ * Returns the order index per level, or -1. Maximizes the number of pairs, then the number of fitting pairs that do not
+ * cross.
+ */
 function pair(
   levels: readonly NormalizedLevel[],
   orders: readonly Order[],
@@ -148,7 +151,7 @@ function pair(
   const partner = keepers(levels, orders, tolerance, at);
   const freeLevels = unpaired(levels.length, i => partner[i]! < 0);
   const freeOrders = unpaired(orders.length, j => !partner.includes(j));
-  // One left on each side: nothing to optimize.
+  // One level and one order are left: nothing to optimize.
   if (freeLevels.length === 1 && freeOrders.length === 1) partner[freeLevels[0]!] = freeOrders[0]!;
   else if (freeLevels.length > 0 && freeOrders.length > 0) {
     const rest = assign(
@@ -254,11 +257,11 @@ function mismatch(order: Order, level: NormalizedLevel, tolerance: RequoteTolera
 
 /**
  * Maximum relative difference in amount at which an order for other levels is kept. When levels merge on one tick or
- * split, the amount jumps by a whole level. An order for the same levels follows their amounts within the tolerance.
+ * split, the amount jumps by a whole level. Orders for unchanged levels use the tolerance.
  */
 const OTHER_MAKEUP_SHARE = 0.1;
 
-/** Whether one of the two consists of several levels, and the other does not consist of the same. */
+/** Whether order and level consist of different levels of the strategy, and one of the two of several. */
 function hasOtherMakeup({ placedFor }: Order, { index, parts = 1 }: NormalizedLevel): boolean {
   if (placedFor === undefined) return false;
   const { index: first, parts: count = 1 } = placedFor;
@@ -266,8 +269,8 @@ function hasOtherMakeup({ placedFor }: Order, { index, parts = 1 }: NormalizedLe
 }
 
 /**
- * Returns the partner index in the sorted `haves` for each of the sorted `wants`, or -1. Maximizes the pairs, then
- * minimizes the sum of distances.
+ * Returns the partner index in the sorted `haves` for each of the sorted `wants`, or -1. Maximizes the number of pairs,
+ * then minimizes the sum of distances.
  *
  * For points on a line the best pairing never crosses, so dynamic programming over prefixes finds it.
  */
@@ -279,7 +282,7 @@ export function assign(wants: readonly number[], haves: readonly number[]): numb
   const m = many.length;
   const width = m + 1;
   if ((n + 1) * width > cost.length) cost = new Float64Array(2 * (n + 1) * width);
-  // At i * width + j: minimum sum with the first i of `few` all paired among the first j of `many`.
+  // At i * width + j: minimum sum if all of the first i of `few` are paired among the first j of `many`.
   cost.fill(Infinity, width, (n + 1) * width);
   cost.fill(0, 0, width);
   for (let i = 1; i <= n; i++) {

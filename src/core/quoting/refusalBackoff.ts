@@ -1,4 +1,6 @@
-/** Backoff of a side after a rejection by the exchange: the pause doubles each time, until a placement is accepted. */
+/**
+ * Backoff of a side after the exchange rejected an order: the pause doubles each time, until a placement is accepted.
+ */
 import type { Millis, Side } from '../model/units.ts';
 
 const FIRST_MS = 1_000;
@@ -10,7 +12,7 @@ export class RefusalBackoff {
     sell: { refusals: 0, until: -Infinity },
   };
 
-  /** Records a rejection; several during one pause count as one. */
+  /** Records a rejection; several rejections during one pause count as one. */
   refused(side: Side, at: Millis): void {
     const pause = this.#sides[side];
     if (at >= pause.until) pause.until = at + Math.min(LONGEST_MS, FIRST_MS * 2 ** pause.refusals++);

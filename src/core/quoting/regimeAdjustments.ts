@@ -1,4 +1,4 @@
-/** Adjustments of quotes and plans to the regime: wider spreads and reduce-only. Every change is a step. */
+/** Adjustments of quotes and plans to the regime: wider spreads and reduce-only. Each adjustment adds a price step. */
 import type { NormalizedLevel } from './normalizeQuote.ts';
 import { remaining } from '../orders/orders.ts';
 import type { QuotePlan } from './quoteReconciler.ts';
@@ -7,14 +7,14 @@ import type { Amount, Side } from '../model/units.ts';
 
 /**
  * Moves both sides away from the quote's mid price, so that the spread between the first levels is `factor` times as
- * wide. With one side only, uses the market's mid price. Never moves closer.
+ * wide. A one-sided quote moves from the market's mid price. Never moves closer.
  */
 export function widenQuote(quote: Quote, factor: number, mid: number): Quote {
   const bid = quote.bids[0]?.price;
   const ask = quote.asks[0]?.price;
   const half = bid !== undefined && ask !== undefined ? (ask - bid) / 2 : Math.abs((bid ?? ask ?? mid) - mid);
   const shift = (factor - 1) * half;
-  // A NaN shift must not leave quotes close to the market.
+  // With a NaN shift the prices become NaN, so that no quote stays close to the market.
   if (!(shift > 0) && !Number.isNaN(shift)) return quote;
   const move = (levels: readonly Level[], away: -1 | 1): readonly Level[] =>
     levels.map(level => ({
@@ -25,7 +25,10 @@ export function widenQuote(quote: Quote, factor: number, mid: number): Quote {
   return { ...quote, bids: move(quote.bids, -1), asks: move(quote.asks, 1) };
 }
 
-/** Returns the lots that a side may execute before inventory reaches its target; 0 if the side leads away from it. */
+/**
+ * Returns the lots that a side may execute before inventory reaches its target; 0 for the side that increases
+ * inventory.
+ */
 export const closableLots = (side: Side, position: number): number => {
   const lots = side === 'buy' ? -position : position;
   return lots > 0 ? lots : 0;
@@ -66,7 +69,7 @@ function limitLots(levels: readonly Level[], lots: number): readonly Level[] {
 const amountSteps = ({ amount, amounts }: Level) => amounts ?? [{ name: 'amount', lots: amount }];
 const cutStep = (lots: number) => ({ name: REDUCE_ONLY, lots: -lots });
 
-/** Applies the same to live orders: cancels those that could carry inventory past its target. */
+/** Reduces a plan in the same way: cancels live orders that could move inventory past its target. */
 export function reducedPlan(plan: QuotePlan, side: Side, position: number): QuotePlan {
   let left = closableLots(side, position);
   const keep: { order: QuotePlan['keep'][number]['order']; level: NormalizedLevel }[] = [];

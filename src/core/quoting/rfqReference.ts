@@ -1,6 +1,6 @@
 /**
- * RFQ prices as a check on a thin book and as a limit on inventory skew, for any strategy. They never move a quote
- * towards the market, except to remove skew that costs more than a hedge.
+ * RFQ prices as a check on a thin book and as a limit on inventory skew, for any strategy. They move a quote towards
+ * the market only to remove skew that costs more than a hedge.
  */
 import { bestOf } from '../model/book.ts';
 import type { Level, Quote, Step, Strategy, View, RfqPrices } from './strategy.ts';
@@ -11,18 +11,18 @@ export type RfqReferenceRules = {
   readonly staleAfterMs: Millis;
   /** Minimum spread of the best prices, in bps of their mid price, for a thin book; if absent, no book is thin. */
   readonly thinBps?: number | undefined;
-  /** Maximum distance between the mid price of a thin book and that of RFQ, in bps. */
+  /** Maximum distance between the mid price of a thin book and the mid price of RFQ, in bps. */
   readonly withinBps: number;
   /**
    * Action beyond that distance. `stop` quotes nothing; `widen` moves quotes outward by the distance. Without an RFQ
-   * price nothing is quoted.
+   * price, both quote nothing.
    */
   readonly beyond: 'stop' | 'widen';
   /** Whether the cost of an RFQ hedge limits the skew. */
   readonly capsSkew: boolean;
 };
 
-/** Returns the strategy, limited by the RFQ prices. */
+/** Returns the strategy with the RFQ rules applied to its quotes. */
 export const withRfqReference = (rules: RfqReferenceRules | undefined, strategy: Strategy): Strategy =>
   rules === undefined ? strategy : { ...strategy, quote: view => limitToReference(rules, view, strategy.quote(view)) };
 
@@ -41,13 +41,13 @@ function limitToReference(rules: RfqReferenceRules, view: View, quote: Quote): Q
   const bps = (Math.abs(away) * 10_000) / fair;
   if (bps <= rules.withinBps) return capped;
   if (rules.beyond === 'stop' || !(bps < Infinity))
-    return nothing(quote, `the book is thin, and its middle is ${bps.toFixed(1)} bps from the RFQ price`);
-  // Only outward: bids down to a lower price, asks up to a higher one.
+    return nothing(quote, `the book is thin, and its mid price is ${bps.toFixed(1)} bps from the RFQ price`);
+  // Only outward: a lower RFQ price moves bids down, a higher one moves asks up.
   const moved = (levels: readonly Level[]) => levels.map(level => withStep(level, { name: 'RFQ price', ticks: away }));
   return away < 0 ? { ...capped, bids: moved(capped.bids) } : { ...capped, asks: moved(capped.asks) };
 }
 
-/** Limits the skew: beyond the cost of a hedge it only wastes money. */
+/** Limits the skew to the cost of a hedge: beyond that, hedging is cheaper. */
 function capSkew(quote: Quote, { position, mid }: View, { bid, ask }: RfqPrices): Quote {
   if (position === 0) return quote;
   const most = Math.max(0, position > 0 ? mid - bid : ask - mid);

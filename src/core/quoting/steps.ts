@@ -1,6 +1,9 @@
 /** Steps of a price or an amount. */
 
-/** Appends a step to a copy of exact length. A growing list reserves space for sixteen more, and every decision makes several. */
+/**
+ * Appends a step to a copy of exact length. A growing list would reserve space for sixteen more, and every decision
+ * makes several lists.
+ */
 export function withStep<Step>(steps: readonly Step[], step: Step): Step[] {
   const all = new Array<Step>(steps.length + 1);
   for (let i = 0; i < steps.length; i++) all[i] = steps[i]!;

@@ -6,12 +6,12 @@ import type { Amount, Millis, Price, Side } from '../model/units.ts';
 /** One step of a price, in ticks. The steps of a level sum to its price. */
 export type Step = { readonly name: string; readonly ticks: number };
 
-/** Wanted quote. `price` may be off the grid: bids are rounded down and asks up later, never by the strategy. */
+/** Wanted quote. `price` may be off the grid: the engine rounds bids down and asks up, never the strategy. */
 export type Level = {
   readonly price: number;
   readonly amount: Amount;
   readonly why: readonly Step[];
-  /** Steps of the amount, if it needs explanation. */
+  /** Steps of the amount; absent if it needs no explanation. */
   readonly amounts?: readonly AmountStep[];
 };
 
@@ -24,9 +24,9 @@ export type Quote = {
   readonly asks: readonly Level[];
   readonly noBid?: string;
   readonly noAsk?: string;
-  /** Values behind the quote, for display and metrics; the same object while nothing changes. */
+  /** Values behind the quote, for display and metrics; the object does not change while its values do not. */
   readonly figures?: readonly Figure[];
-  /** Fair value behind the quote, if the configuration builds one from parts. */
+  /** Fair value behind the quote, if the configuration computes one. */
   readonly fair?: Fair;
 };
 
@@ -34,7 +34,7 @@ export type Figure = { readonly name: string; readonly value: number; readonly u
 
 export type LastFill = { readonly at: Millis; readonly side: Side; readonly price: Price };
 
-/** One public trade; `side` is the taker's. */
+/** One public trade; `side` is the taker's side. */
 export type SeenTrade = {
   readonly at: Millis;
   readonly price: Price;
@@ -42,10 +42,12 @@ export type SeenTrade = {
   readonly side: Side;
 };
 
-/** Reference price at time `at`: another book through a cross rate, or a feed. In ticks of this instrument, off the grid. */
+/**
+ * Reference price at time `at`: another book through a cross rate, or a feed. In ticks of this instrument, not rounded.
+ */
 export type Reference = { readonly at: Millis; readonly price: number };
 
-/** RFQ's bid and ask for one unit of the base currency at time `at`, in ticks, off the grid. */
+/** RFQ's bid and ask for one unit of the base currency at time `at`, in ticks, not rounded. */
 export type RfqPrices = { readonly at: Millis; readonly bid: number; readonly ask: number };
 
 /** Fair value with its steps in ticks: the mid price, then each part's contribution. The steps sum to the price. */
@@ -59,31 +61,31 @@ export type View = {
   readonly depth: Depth;
   /** Mid price of that book, in ticks. */
   readonly mid: number;
-  /** Center of the quotes if the configuration has a `fairValue`; otherwise the mid price applies. */
+  /** Center of the quotes if the configuration has a `fairValue`. If absent, the mid price is the center. */
   readonly fair?: Fair;
-  /** Last public trade's price; 0 before the first. */
+  /** Price of the last public trade; 0 before the first. */
   readonly lastTrade: Price;
-  /** Whether a feed reports every public trade to `Strategy.trade`. If false, the bot may know only the last of several trades. */
+  /** Whether a feed reports every public trade to `Strategy.trade`. If false, trades may be missing. */
   readonly hearsTrades: boolean;
-  /** Latest reference price, of any age; null if there is none. */
+  /** Latest reference price, of any age; null if none. */
   readonly reference: Reference | null;
-  /** Latest RFQ price, of any age; null if there is none. */
+  /** Latest RFQ price, of any age; null if none. */
   readonly rfqPrices?: RfqPrices | null;
   /** Base currency beyond the target, in lots; negative if below it. */
   readonly position: number;
-  /** Maximum of |position| in the worst case. */
+  /** Maximum of |position|, also if all possibly live orders fill. */
   readonly positionMax: Amount;
-  /** The account's rates, in 10^-8. */
+  /** Maker fee of the account, in 10^-8; `takerRate` is its taker fee. */
   readonly makerRate: number;
   readonly takerRate: number;
   /**
-   * Value of one more unit of volume for the next fee tier, in 10^-8. Already subtracted from `makerRate` if the
-   * configuration counts it.
+   * Value of one more unit of volume for the next fee tier, in 10^-8. `makerRate` is already reduced by this value if
+   * the configuration counts it.
    */
   readonly tierWorth?: number;
   /** Widening of each side by the markouts of the bot's fills, in bps of the price; 0 for none. */
   readonly widenBps: Readonly<Record<Side, number>>;
-  /** Last execution of the bot on each side. */
+  /** Last execution of a buy order of the bot; `lastSell` is that of a sell order. */
   readonly lastBuy: LastFill | null;
   readonly lastSell: LastFill | null;
 };

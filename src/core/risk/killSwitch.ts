@@ -1,4 +1,4 @@
-/** Limits that stop trading until the operator resumes it: losses, and event counts beyond those of a healthy bot. */
+/** Limits that stop trading until the operator resumes: losses, and event counts higher than those of a healthy bot. */
 import type { CountedHalt, HaltReason } from '../model/halts.ts';
 import { money, textOfMoney, type Millis, type Money } from '../model/units.ts';
 
@@ -7,7 +7,7 @@ export type HaltLimits = {
   readonly drawdownMax: Money;
   /** Loss since the start of the UTC day, in the quote currency. */
   readonly dayLossMax: Money;
-  /** Executions in ten minutes: repeated automated execution (RTS 6 Art. 15(3)). */
+  /** Executions in ten minutes, against repeated automated execution (RTS 6 Art. 15(3)). */
   readonly fillsPer10Min: number;
   /** Placements that the exchange rejected, per minute. */
   readonly refusalsPerMinute: number;
@@ -17,16 +17,16 @@ export type HaltLimits = {
   readonly messagesPerMinute: number;
 };
 
-/** State kept over a restart. The profit of a new run starts at zero, so losses are stored as distances. */
+/** State that a restart keeps. The profit of a new run starts at zero, so losses are stored as distances. */
 export type KillSwitchState = {
   /** Distance of the profit below its peak. */
   readonly drawdown: Money;
-  /** UTC day since 1970, and the loss since it started; negative for a gain. */
+  /** UTC day, counted from 1970. `dayLoss` is the loss since it started; negative for a gain. */
   readonly day: number;
   readonly dayLoss: Money;
 };
 
-/** Limits on how often something may happen. */
+/** Limits on the number of events in a window of time. */
 type Counted = Exclude<keyof HaltLimits, 'drawdownMax' | 'dayLossMax'>;
 
 const MINUTE = 60_000;
@@ -78,7 +78,7 @@ export class KillSwitch {
     this.#windows[3]!.events.add(at);
   }
 
-  /** Returns the halt reason, or null. `profit` is the total so far; a day is a UTC day. */
+  /** Returns the halt reason, or `null`. `profit` is the total profit so far; a day is a UTC day. */
   breach(profit: Money, at: Millis): HaltReason | null {
     const day = Math.floor(at / DAY);
     if (day !== this.#day || this.#dayStart === null) {
@@ -99,17 +99,17 @@ export class KillSwitch {
     return null;
   }
 
-  /** Returns how often each counted event happened in its window. */
+  /** Returns the number of counted events in the window of each limit. */
   counts(at: Millis): readonly { readonly limit: Counted; readonly max: number; readonly used: number }[] {
     return this.#windows.map(({ limit, max, ms, events }) => ({ limit, max, used: events.since(at - ms) }));
   }
 
-  /** Returns the distance of the profit below its peak; null before the first check. */
+  /** Returns how far the profit is below its peak; `null` before the first check. */
   drawdown(profit: Money): Money | null {
     return this.#peak === null ? null : money(this.#peak - profit);
   }
 
-  /** Restarts loss tracking and clears the windows after the operator's resume. */
+  /** Restarts the measurement of losses and clears the counts, after the operator's resume. */
   reset(): void {
     this.#peak = null;
     this.#dayStart = null;
@@ -121,7 +121,7 @@ export class KillSwitch {
     return { drawdown: money(this.#peak - profit), day: this.#day, dayLoss: money(this.#dayStart - profit) };
   }
 
-  /** Continues from an earlier run; call it before any profit of this one. */
+  /** Continues from an earlier run. Call this before any profit of the new run. */
   restore({ drawdown, day, dayLoss }: KillSwitchState): void {
     this.#peak = drawdown;
     this.#day = day;

@@ -1,4 +1,4 @@
-/** Use of each limit: maximum and current value. For display and metrics only, not for decisions. */
+/** Current value of each limit next to its maximum, for display and metrics; decisions do not use it. */
 import type { KillSwitch, HaltLimits } from './killSwitch.ts';
 import { moneyOfAmount, moneyOfValue, valueOf } from '../model/instrument.ts';
 import { mayLive, type Order } from '../orders/orders.ts';
@@ -8,13 +8,18 @@ import { money, type Amount, type Millis, type Money } from '../model/units.ts';
 /** Configuration key of the limit. */
 export type LimitName = Exclude<keyof RiskLimits, 'staleAfterMs'> | keyof HaltLimits;
 
-/** Use of one limit. Sums have a currency; counts and the collar (bps) have none. If the limit is broken, `used` is above `max`. */
+/**
+ * Current value of one limit. Sums have a currency; counts and the collar (bps) have none. If the limit is exceeded,
+ * `used` is above `max`.
+ */
 export type LimitUse = { readonly limit: LimitName } & (
   | { readonly currency: string; readonly max: Money; readonly used: Money }
   | { readonly currency: null; readonly max: number; readonly used: number }
 );
 
-/** Returns the use of every limit; empty if none is set. `profit` is the total so far, in the quote currency. */
+/**
+ * Returns the current value of every limit; empty if none is set. `profit` is the total so far, in the quote currency.
+ */
 export function limitUsesOf(
   riskContext: RiskContext,
   killSwitch: KillSwitch | null,

@@ -1,8 +1,11 @@
-/** Inventory limit: a halt beyond it; after a resume, reduce-only until inventory is within it. */
+/**
+ * Inventory limit: inventory beyond it halts the bot. After a resume the bot is reduce-only until inventory is within
+ * the limit.
+ */
 
 import type { HaltReason } from '../model/halts.ts';
 
-/** Reason for reduce-only after such a resume. Ends automatically. */
+/** Reason for reduce-only if inventory was beyond its limit at a resume. Ends automatically. */
 export const RESUMED_BEYOND_LIMIT =
   'inventory is beyond its limit, and a person has resumed: it is only closed until it is within limits.positionMax';
 
@@ -10,16 +13,20 @@ export const RESUMED_BEYOND_LIMIT =
 export const positionLimitReason = (text: string): HaltReason =>
   `position: ${text} from the target is beyond its limit`;
 
-/** Whether the halt was for inventory beyond its limit. */
+/** Whether inventory beyond its limit caused the halt. */
 export const isPositionLimitReason = (reason: string): boolean => /^position: .* is beyond its limit$/.test(reason);
 
-/** Tolerance factor. The risk gate keeps the worst case within the limit, so only activity outside the bot moves inventory this far. */
+/**
+ * Tolerance factor. The risk gate keeps the worst case within the limit, so only activity outside the bot exceeds it.
+ */
 const SLACK = 1.05;
 
-/** Check of inventory against its limit, both in lots. A null limit allows everything. */
+/** Check of inventory against its limit, both in lots. A `null` limit allows everything. */
 export class PositionLimit {
   readonly #max: number | null;
-  /** Whether the operator has resumed since the last check; and the distance of inventory beyond the limit then. */
+  /**
+   * Whether the operator has resumed since the last check. `#beyond` is how far inventory was beyond the limit then.
+   */
   #isResumed = false;
   #beyond: number | null = null;
 
@@ -41,7 +48,7 @@ export class PositionLimit {
 
   /**
    * Checks inventory. Beyond the limit it halts, unless the bot is reduce-only (`isReducing`, or first check after a
-   * resume); then it halts only if inventory grows.
+   * resume). Then it halts only if inventory grows.
    */
   check(lots: number, isReducing: boolean): { readonly reduces: boolean; readonly halts: boolean } {
     const isFirst = this.#isResumed;

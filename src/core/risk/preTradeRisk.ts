@@ -1,4 +1,4 @@
-/** Pre-trade risk gate: the last step before the exchange, and the only code that approves placements. */
+/** Pre-trade risk gate: the last check before the exchange, and the only code that approves placements. */
 import { bestOf, crosses, type Depth } from '../model/book.ts';
 import type { Approved, PlaceCommand } from '../orders/commands.ts';
 import { moneyOfAmount, moneyOfValue, valueOf, type Instrument } from '../model/instrument.ts';
@@ -8,13 +8,13 @@ import { money, type Amount, type Millis, type Money, type Price, type Side, typ
 export type RiskLimits = {
   /** Maximum of |inventory - target| if every possibly live order of the bot fills, in lots. */
   readonly positionMax: Amount;
-  /** Maximum price times amount of one order. */
+  /** Maximum value (price times amount) of one order. */
   readonly orderValueMax: Value;
-  /** Maximum number of possibly live orders, both sides together. */
+  /** Maximum number of possibly live orders, of both sides together. */
   readonly ordersMax: number;
   /** Maximum distance of a price from the mid price, in basis points. */
   readonly collarBps: number;
-  /** Maximum age of the book for quoting. */
+  /** Maximum age of the book; the bot does not quote with an older one. */
   readonly staleAfterMs: Millis;
 };
 
@@ -45,7 +45,7 @@ export type RiskRefusal =
   | 'insufficient funds'
   | 'too many unknown orders';
 
-/** Refusals that apply to every order at any price: nothing is quoted. */
+/** Refusals that apply to every order at any price, so that the bot cannot quote. */
 export type QuotingRefusal = Extract<
   RiskRefusal,
   | 'stopping'
@@ -73,18 +73,18 @@ export type RiskContext = {
   readonly halted: boolean;
   /** Whether the operator has paused quoting. */
   readonly paused: boolean;
-  /** Change of the book since this run started; absent or null if there is none. */
+  /** Change of the book's rules since this run started; absent or `null` if none. */
   readonly bookRefusal?: 'rules of the book changed' | 'book is not traded any more' | null;
-  /** Missing data before the first quote, in words; null if complete. */
+  /** Data that is missing before the first quote, as text; `null` if complete. */
   readonly missing: string | null;
   readonly bookAge: Millis;
   readonly privateAge: Millis;
   readonly privateStaleAfterMs: Millis;
   /** Whether the exchange's balances differ from the bot's ledger. */
   readonly ledgerDiffers: boolean;
-  /** Whether a required sentinel sends no heartbeat. */
+  /** Whether a sentinel is required and sends no heartbeat. */
   readonly sentinelMissing: boolean;
-  /** Whether the sentinel holds quotes, because it found the bot disconnected. */
+  /** Whether the sentinel blocks quotes, because it found the bot disconnected. */
   readonly heldBySentinel: boolean;
   /** The book without the bot's own orders. */
   readonly depth: Depth;
@@ -92,9 +92,12 @@ export type RiskContext = {
   readonly position: number;
   /** Amounts that pending conversions may still bring (buy) or take (sell), in lots, rounded up. */
   readonly converting: Readonly<Record<Side, number>>;
-  /** Every order that is not done. */
+  /** All orders, except those in state `done`. */
   readonly orders: readonly Order[];
-  /** Totals of both currencies, minus amounts locked by other programs of the account. */
+  /**
+   * Balance of the base currency, minus amounts locked by other programs of the account; `minorFunds` is that of the
+   * quote currency.
+   */
   readonly majorFunds: Money;
   readonly minorFunds: Money;
   readonly unknownMax: number;
@@ -102,7 +105,7 @@ export type RiskContext = {
   readonly reduceOnly: boolean;
 };
 
-/** Returns why quoting is impossible, or null if it is possible. */
+/** Returns the reason why the bot cannot quote; `null` if it can. */
 export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   if (s.stopping) return 'stopping';
   if (s.halted) return 'halted';
@@ -123,7 +126,7 @@ export function quotingRefusal(s: RiskContext): QuotingRefusal | null {
   return null;
 }
 
-/** Approves one placement or returns the reason against it. Every check fails closed: NaN is rejected. */
+/** Approves one placement, or returns the reason against it. An invalid value such as NaN is rejected. */
 export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<PlaceCommand> | RiskRefusal {
   const general = quotingRefusal(s);
   if (general !== null) return general;
@@ -154,8 +157,8 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
 }
 
 /**
- * Returns the lots by which the worst case of a side may still grow. All possibly live orders and pending conversions
- * count as executed.
+ * Returns the lots by which the worst-case position of a side may still grow. All possibly live orders and pending
+ * conversions count as executed.
  */
 export function roomOf(side: Side, s: RiskContext): number {
   const worst = lotsOnSide(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
@@ -181,8 +184,8 @@ const neededFor = (side: Side, price: Price, amount: Amount, { instrument }: Ris
   side === 'sell' ? moneyOfAmount(instrument, amount) : moneyOfValue(instrument, valueOf(price, amount));
 
 /**
- * Returns the funds left for a new order of this side, after reserving for every order that is not done. Negative if
- * those already need too much.
+ * Returns the funds for a new order of this side: balance minus amounts reserved for all orders that are not `done`.
+ * Negative if these need more.
  */
 export function fundsFor(side: Side, s: RiskContext): Money {
   const { instrument, orders } = s;

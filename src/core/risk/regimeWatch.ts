@@ -1,4 +1,4 @@
-/** Regime of a run: measures its causes from market and inventory, reports each change, and adjusts quotes. */
+/** Regime of a run: measures the causes from market and inventory, reports each change, and adjusts quotes. */
 import { bestOf, type Depth } from '../model/book.ts';
 import { EwmaVolatility } from '../estimators/volatility.ts';
 import {
@@ -19,9 +19,9 @@ import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 /** Triggers of the wide and reduce-only regimes; an absent trigger is off. */
 export type RegimeRules = Hysteresis & {
   readonly wide: {
-    /** Factor on the spread. */
+    /** Factor by which the spread widens. */
     readonly factor: number;
-    /** Limit on the price's standard deviation over an hour, in bps, estimated with this memory. */
+    /** Limit on the standard deviation of the price over an hour, in bps, estimated with this memory. */
     readonly volatility?: { readonly bps: number; readonly memoryMs: Millis };
     /** Limit on the market's best spread, in bps of the mid price. */
     readonly marketSpreadBps?: number;
@@ -29,14 +29,14 @@ export type RegimeRules = Hysteresis & {
     readonly thin?: { readonly lots: number; readonly withinBps: number };
   } | null;
   readonly reduceOnly: {
-    /** Share of the maximum position. */
+    /** Share of the maximum position above which the bot is reduce-only. */
     readonly positionShare?: number;
-    /** Fall of the profit from its peak; reduce-only then lasts until a resume. */
+    /** Fall of the profit from its peak that causes reduce-only until a resume. */
     readonly drawdown?: Money;
   } | null;
 };
 
-/** Without rules the spread is never widened, and only the operator sets reduce-only. */
+/** Rules without triggers: the spread never widens, and only the operator sets reduce-only. */
 const NO_RULES: RegimeRules = { leaveShare: 0.8, calmMs: 0, wide: null, reduceOnly: null };
 const SAMPLE_MS = 2_000;
 const CHANGES_MAX = 50;
@@ -82,10 +82,10 @@ export class RegimeWatch {
   }
 
   /**
-   * Updates the regime at each decision. `position` is in lots beyond the target, with `positionMax` as its limit.
-   * `drawdown` is the profit's distance below its peak, null without a kill switch.
+   * Updates the regime at each decision. `position` is in lots beyond the target, `positionMax` its limit. `drawdown`
+   * is how far the profit is below its peak; `null` without a kill switch.
    *
-   * An unquotable market gives no evidence of calm or stress.
+   * A market that cannot be quoted is evidence of neither calm nor stress.
    */
   look(
     at: Millis,
@@ -96,7 +96,7 @@ export class RegimeWatch {
     drawdown: Money | null,
   ): void {
     const { wide, reduceOnly } = this.#rules;
-    // Without rules only the refusal can change, so skip the update.
+    // Without triggers only the refusal can change, so skip the update.
     if (wide === null && reduceOnly === null && refusal === this.#state.refusal) return;
     const share = reduceOnly?.positionShare;
     const limit = reduceOnly?.drawdown;
@@ -138,7 +138,7 @@ export class RegimeWatch {
     this.#onChange(to, from);
   }
 
-  /** Returns the largest load among the market triggers; NaN if one is unknown. */
+  /** Returns the largest load among the market triggers; NaN if a load is unknown. */
   #wideLoad(at: Millis, depth: Depth): number {
     const { volatility, marketSpreadBps, thin } = this.#rules.wide ?? {};
     const bid = bestOf(depth, 'buy');
@@ -160,7 +160,7 @@ export class RegimeWatch {
   }
 }
 
-/** Returns the lots of the thinner side within `bps` of the mid price. */
+/** Returns the lots within `bps` of the mid price on the side that has fewer. */
 function lotsWithin({ bids, asks, bidPrices, bidAmounts, askPrices, askAmounts }: Depth, mid: number, bps: number) {
   const reach = (mid * bps) / 10_000;
   let [bidLots, askLots] = [0, 0];

@@ -1,11 +1,13 @@
-/** Regime of the bot as one small state (normal, wide, reduce only, paused, halted), and the pure function that changes it. */
+/**
+ * Regime of the bot as one small state (normal, wide, reduce only, paused, halted), with a pure transition function.
+ */
 import type { RiskRefusal } from './preTradeRisk.ts';
 import type { Millis } from '../model/units.ts';
 
 /**
- * From mildest to strictest; the strictest active cause decides.
+ * Regimes from mildest to strictest; the strictest active cause decides.
  * - normal: quotes as the strategy wants.
- * - wide: the same with a wider spread.
+ * - wide: quotes with a wider spread.
  * - reduce only: only orders that bring inventory back to its target.
  * - paused: no new orders until the cause ends.
  * - halted: no orders until the operator resumes.
@@ -16,10 +18,10 @@ export type Regime = (typeof REGIMES)[number];
 /** Market trigger of a wider spread. */
 export type WideReason = 'the price moves fast' | 'the market is wide' | 'the book is thin';
 
-/** Active cause that ends only after it has been absent for a while. */
+/** Cause that remains active until it has been absent for a while. */
 export type LingeringCause = {
   readonly why: string;
-  /** Time since which it has been absent; null while it is present. */
+  /** Start of the absence; `null` while the cause is present. */
   readonly calmSince: Millis | null;
 };
 
@@ -27,45 +29,45 @@ export type RegimeState = {
   readonly regime: Regime;
   readonly since: Millis;
   readonly why: string;
-  /** Reason for the halt; null if not halted. Only a resume lifts it; the first reason stays. */
+  /** Reason for the halt; `null` if not halted. Only a resume ends a halt; later reasons do not replace the first. */
   readonly halt: string | null;
-  /** Reason for the operator's pause; null if not paused. Only its own end lifts it, and that lifts nothing else. */
+  /** Reason for the operator's pause; `null` if not paused. Only the end of the pause clears the reason. */
   readonly pause: string | null;
-  /** Reason for reduce-only until a resume; null if there is none. */
+  /** Reason for reduce-only until a resume; null if none. */
   readonly reduce: string | null;
   /** Reason why balances are unknown; null if they are known. Until the next successful read the bot is reduce-only. */
   readonly unread: string | null;
   readonly near: LingeringCause | null;
   readonly wide: LingeringCause | null;
-  /** Reason why no new order may be placed; null if there is none. */
+  /** Reason why no new order may be placed; null if none. */
   readonly refusal: RiskRefusal | null;
 };
 
 export type RegimeEvent =
   | { readonly kind: 'halt' | 'pause' | 'reduce'; readonly at: Millis; readonly reason: string }
   | { readonly kind: 'resume' | 'pause over' | 'reduced'; readonly at: Millis }
-  /** `null` after the balances were read. */
+  /** Result of a balance read: `unread` is `null` if it succeeded. */
   | { readonly kind: 'balances'; readonly at: Millis; readonly unread: string | null }
   | RegimeLook;
 
-/** Inputs of one decision. A load is a share of its limit: 1 or more exceeds it, NaN is unknown. */
+/** Inputs of one decision. A load is a share of its limit: 1 or more exceeds the limit, NaN is unknown. */
 export type RegimeLook = {
   readonly kind: 'look';
   readonly at: Millis;
   readonly refusal: RiskRefusal | null;
-  /** Market load, and the trigger with the largest load. */
+  /** Largest load of the market triggers; `wideWhy` names that trigger. */
   readonly wide: number;
   readonly wideWhy: string;
-  /** Inventory load, relative to its limit. */
+  /** Inventory as a share of its limit. */
   readonly near: number;
-  /** Reason for reduce-only through losses, with the amount; null if there is none. */
+  /** Reason for reduce-only through losses, with the loss; `null` if none. */
   readonly loss: string | null;
 };
 
 export type Hysteresis = {
   /** Share of the trigger below which a cause counts as absent; below 1. */
   readonly leaveShare: number;
-  /** Time that the market must be calm before the spread narrows again. */
+  /** Time for which the market must be calm before the spread narrows again. */
   readonly calmMs: Millis;
 };
 
@@ -82,13 +84,13 @@ export const firstRegime: RegimeState = {
   refusal: 'not ready',
 };
 
-/** Returns the next regime; the same object if nothing changed. Pure. */
+/** Returns the next regime; the same object if nothing changed. Pure function. */
 export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hysteresis): RegimeState {
   switch (event.kind) {
     case 'halt':
       return state.halt === null ? withRegime({ ...state, halt: event.reason }, event.at) : state;
     case 'pause':
-      // A new pause replaces the first, because its end differs.
+      // A new pause replaces the first, because it may end at another time.
       return state.pause === event.reason ? state : withRegime({ ...state, pause: event.reason }, event.at);
     case 'pause over':
       return state.pause === null ? state : withRegime({ ...state, pause: null }, event.at);
@@ -105,7 +107,7 @@ export function nextRegime(state: RegimeState, event: RegimeEvent, rules: Hyster
     case 'look': {
       const { at, refusal } = event;
       const wide = nextCause(state.wide, event.wide, event.wideWhy, at, rules.leaveShare, rules.calmMs);
-      // Inventory does not flicker as a market does, so hysteresis is enough.
+      // Hysteresis is enough for inventory, which changes less often than the market.
       const near = nextCause(state.near, event.near, 'inventory is near its limit', at, rules.leaveShare, 0);
       const reduce = state.reduce ?? event.loss;
       if (refusal === state.refusal && wide === state.wide && near === state.near && reduce === state.reduce)

@@ -8,7 +8,10 @@ import { RegimeWatch, type RegimeRules } from './regimeWatch.ts';
 import type { RegimeState } from './regimes.ts';
 import { textOfMoney, type Millis, type Money } from '../model/units.ts';
 
-/** Without `halts` no loss, count or inventory halts. Without `limits` inventory is unlimited. */
+/**
+ * Rules of the supervision. Without `halts`, no loss, count or inventory halts the bot. Without `limits`, inventory is
+ * unlimited.
+ */
 export type RiskRules = {
   readonly halts?: HaltLimits | undefined;
   readonly regimes?: RegimeRules | null | undefined;
@@ -21,7 +24,7 @@ export type RiskNews =
   | { readonly kind: 'halted'; readonly reason: string };
 
 export class RiskSupervisor {
-  /** Null if nothing is counted. */
+  /** Kill switch; `null` without halt limits. */
   readonly killSwitch: KillSwitch | null;
   readonly regimes: RegimeWatch;
   readonly #limit: PositionLimit;
@@ -48,7 +51,7 @@ export class RiskSupervisor {
     return this.regimes.state.pause;
   }
 
-  /** Reason for reduce-only until a resume. Null if there is none, or if inventory is only near its limit. */
+  /** Reason for reduce-only that lasts until a resume; `null` if none, or if inventory is only near its limit. */
   get reducingBecause(): string | null {
     return this.regimes.state.reduce;
   }
@@ -58,21 +61,24 @@ export class RiskSupervisor {
     return this.#inventory.isOpen && this.#limit.isWithin(this.#inventory.positionLots());
   }
 
-  /** Halts trading until the operator resumes it; the first reason stays. */
+  /** Halts trading until the operator resumes; later reasons do not replace the first. */
   halt(at: Millis, reason: string): void {
     if (this.haltedBecause !== null) return;
     this.regimes.apply({ kind: 'halt', at, reason });
     this.#onNews({ kind: 'halted', reason });
   }
 
-  /** Applies the operator's resume: earlier losses and counts no longer count. */
+  /** Applies the operator's resume: losses and counts start again from zero. */
   resume(event: { readonly kind: 'resume'; readonly at: Millis }): void {
     this.regimes.apply(event);
     this.killSwitch?.reset();
     this.#limit.resumed();
   }
 
-  /** Checks losses, counts and inventory before each decision, and halts if a limit is broken. Returns true if there was a reason. */
+  /**
+   * Checks losses, counts and inventory before each decision, and halts if one exceeds its limit. Returns true if one
+   * did.
+   */
   check(at: Millis): boolean {
     if (this.killSwitch === null || this.haltedBecause !== null || !this.#inventory.isOpen) return false;
     const breach = this.killSwitch.breach(this.#inventory.totalProfit(), at);
@@ -89,7 +95,7 @@ export class RiskSupervisor {
     this.regimes.look(at, depth, refusal, position, limits?.positionMax ?? 0, this.#drawdown());
   }
 
-  /** Reason for a halt now, or at the next decision because of inventory; null otherwise. */
+  /** Reason for a halt that holds now, or that inventory causes at the next decision; `null` otherwise. */
   get pendingHaltReason(): string | null {
     return this.haltedBecause ?? (this.reducingBecause === null ? this.#beyondLimit() : null);
   }

@@ -1,4 +1,4 @@
-/** Thrown values as text, including errors that lost their class between two threads. */
+/** Thrown values as text, including errors that lost their class when sent between threads. */
 
 /**
  * Returns the message of an Error, or of any object with a message; otherwise its code or JSON. Never returns `[object
@@ -11,7 +11,7 @@ export function textOfError(thrown: unknown): string {
   if (typeof message === 'string' && message !== '') return message;
   if (typeof code === 'string') return code;
   try {
-    // Undefined if a toJSON method returns undefined.
+    // Undefined if a `toJSON` method returns undefined.
     const json: string | undefined = JSON.stringify(thrown);
     return json ?? UNSAID;
   } catch {

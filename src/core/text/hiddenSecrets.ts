@@ -1,12 +1,15 @@
-/** Search for secrets in text, in any encoding of their characters, complete or in part. */
+/** Search for secrets in text, complete or in part, in any encoding. */
 
-/** Minimum run of a secret's characters that is hidden wherever it occurs. Shorter runs reveal little and occur by chance. */
+/**
+ * Minimum length of a part of a secret that is hidden wherever it occurs. Shorter parts reveal little and occur by
+ * chance.
+ */
 const PART_MIN = 8;
-/** Minimum length of a segment whose parts are hidden too; a shorter segment is hidden only where it is complete. */
+/** Minimum length of a secret whose parts are hidden; a shorter secret is hidden only where it is complete. */
 const LONG_MIN = 16;
-/** Minimum length of a secret; hiding shorter ones would hide too much other text. */
+/** Minimum length of a secret. Hiding shorter ones would hide too much other text. */
 const SECRET_MIN = 4;
-/** Maximum levels of nested escapes, such as %25252F. */
+/** Maximum depth of nested escapes, such as %25252F. */
 const NESTED_MAX = 3;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -21,13 +24,16 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const ESCAPE =
   /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|\\([\\/"'])|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(amp|lt|gt|quot|apos|sol|colon);/gi;
 
-/** Decoded characters, each with the start and end of its encoding in the original text. If `places` is null, the text is the original. */
+/**
+ * Decoded characters, each with the start and end of its encoding in the original text. If `places` is `null`, the text
+ * is the original.
+ */
 type DecodedText = {
   readonly text: string;
   readonly places: { readonly from: number[]; readonly to: number[] } | null;
 };
 
-/** Decodes one level of escapes; returns null if there are none. */
+/** Decodes one level of escapes; returns `null` if none. */
 function decodeEscapes({ text, places }: DecodedText): DecodedText | null {
   if (!/[%\\&]/.test(text)) return null;
   const [from, to]: [number[], number[]] = [[], []];
@@ -54,27 +60,27 @@ function decodeEscapes({ text, places }: DecodedText): DecodedText | null {
   return { text: meant, places: { from, to } };
 }
 
-/** Returns one UTF-16 character. */
+/** Returns the character that an escape encodes. */
 function meaningOf([, percent, unicode, byte, sign, hex, decimal, name]: RegExpExecArray): string {
   const code = percent ?? unicode ?? byte ?? hex;
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
   return decimal === undefined ? (sign ?? ENTITIES[name!.toLowerCase()]!) : String.fromCharCode(Number(decimal));
 }
 
-/** Search terms: complete texts, and parts of long ones. */
+/** Search terms: complete secrets, and parts of long secrets. */
 export type Hidden = {
-  /** Longest first. */
+  /** Complete secrets, longest first. */
   readonly whole: readonly string[];
   readonly parts: ReadonlySet<string>;
 };
 
-/** Removes scheme, user and host from an address, because the host may be shown; other text is unchanged. */
+/** Removes scheme, user and host from a URL, because the host may be shown. Other text is unchanged. */
 function withoutHost(secret: string): string {
   const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#@]+(.*)$/is.exec(secret);
   return address === null ? secret : address[1]!;
 }
 
-/** Returns the search terms for a text that must not show these secrets. */
+/** Returns the search terms for these secrets. */
 export function secretPatterns(secrets: readonly string[]): Hidden {
   const whole = new Set<string>();
   const parts = new Set<string>();
@@ -95,7 +101,7 @@ export function secretPatterns(secrets: readonly string[]): Hidden {
 const secretSegments = (text: string): string[] =>
   Array.from({ length: text.length - PART_MIN + 1 }, (_, i) => text.slice(i, i + PART_MIN));
 
-/** Returns the base64 forms for any byte offset, without the characters shared with adjacent bytes. */
+/** Returns the base64 forms of `bytes` for each byte offset, without characters that depend on adjacent bytes. */
 function encodedOf(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap(before => {
     const all = Buffer.concat([Buffer.alloc(before), bytes]);
@@ -105,7 +111,7 @@ function encodedOf(bytes: Buffer): string[] {
   });
 }
 
-/** Replaces each secret or part of one by `[redacted]`. */
+/** Replaces each secret, and each part of one, by `[redacted]`. */
 export function hideSecrets(text: string, { whole, parts }: Hidden): string {
   if (whole.length === 0) return text;
   const isHidden = new Uint8Array(text.length);

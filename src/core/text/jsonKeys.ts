@@ -1,6 +1,6 @@
 /**
- * Token scan of JSON text that detects duplicate keys. Parsers disagree on them: some keep the first value, others the
- * last.
+ * Token scan of JSON text that detects duplicate keys, which parsers treat differently: some keep the first value,
+ * others the last.
  *
  * No package fits. lossless-json 4.3.3 accepts duplicates with equal values; json-bigint's strict mode rejects them.
  * Both overflow their stack on deep nesting, and neither returns a member's text as it was signed.
@@ -8,17 +8,17 @@
 
 /** One token of JSON: a string, white space, or any other single character. */
 const SIGN = /"(?:[^"\\]|\\.)*"|\s+|[^\s"]/gsy;
-/** Maximum nesting; no legitimate text is deeper. */
+/** Maximum nesting; deeper text counts as hostile. */
 const DEPTH_MAX = 64;
 
 /**
- * Returns why a text is ambiguous: a duplicate key in one object, in any encoding, or more than 64 levels. Returns null
- * if it is not.
+ * Returns why a text is ambiguous: a duplicate key in one object, in any encoding, or more than 64 levels. Returns
+ * `null` if the text is unambiguous.
  *
  * Expects text that JSON.parse accepts. Runs in linear time.
  */
 export function ambiguityOf(text: string): string | null {
-  /** Keys of each enclosing object; null for a list. */
+  /** Keys of each enclosing object; `null` for a list. */
   const around: (Set<string> | null)[] = [];
   let last = '';
   SIGN.lastIndex = 0;
@@ -26,12 +26,12 @@ export function ambiguityOf(text: string): string | null {
     const [sign] = match;
     if (/^\s/.test(sign)) continue;
     if (sign === '{' || sign === '[') around.push(sign === '{' ? new Set() : null);
-    if (around.length > DEPTH_MAX) return `it has more than ${DEPTH_MAX} levels`;
+    if (around.length > DEPTH_MAX) return `more than ${DEPTH_MAX} levels`;
     if (sign === '}' || sign === ']') around.pop();
     if (sign === ':') {
       const key = keyOf(last);
       const keys = around.at(-1);
-      if (keys?.has(key)) return `the key ${JSON.stringify(key.slice(0, 60))} stands twice in one object`;
+      if (keys?.has(key)) return `the key ${JSON.stringify(key.slice(0, 60))} occurs twice in one object`;
       keys?.add(key);
     }
     last = sign;
@@ -40,8 +40,8 @@ export function ambiguityOf(text: string): string | null {
 }
 
 /**
- * Returns the text of a member of the outermost object without white space between tokens, every other character
- * unchanged. Returns null if there is none.
+ * Returns the text of a member of the outermost object. Removes white space between tokens; every other character is
+ * unchanged. Returns `null` if the object has no such member.
  *
  * Expects unambiguous text that JSON.parse accepts.
  */
@@ -63,7 +63,7 @@ export function memberText(text: string, key: string): string | null {
   return null;
 }
 
-/** Decodes a key, so that different encodings compare equal. */
+/** Decodes a key, so that different encodings of one key compare equal. */
 function keyOf(sign: string): string {
   try {
     return String(JSON.parse(sign));

@@ -11,7 +11,7 @@ export class Secret implements SecretText {
     this.#text = text;
   }
 
-  /** Returns the text itself, for the signer. */
+  /** Returns the unhidden text, for the signer. */
   reveal(): string {
     return this.#text;
   }

@@ -8,24 +8,24 @@ const UNSHOWN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /** Makes text one safe line: white space becomes a space, every other control character U+FFFD. */
 export const shownText = (text: string): string => text.replace(/[\t\n\r]+/g, ' ').replace(UNSHOWN, '\ufffd');
 
-/** Does the same as `shownText`, but keeps line breaks and tabs. */
+/** Makes text safe as `shownText` does, but keeps line breaks and tabs. */
 export const shownLines = (text: string): string =>
   text.replace(UNSHOWN, sign => (/[\t\n]/.test(sign) ? sign : '\ufffd'));
 
 /** Hex signature (256 or 512 bits), also after a URL-encoded %3A; not a hash that starts with 0x. */
 const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))(?:[0-9a-f]{64}){1,2}(?![0-9a-z])/gi;
-/** Nonce of an Authorization header, between two colons. */
+/** Nonce of an Authorization header: digits between two colons. */
 const NONCE = /(?::|%3A)(\d+)(?=:|%3A)/gi;
-/** Minimum digits of a nonce. Nonces have 13 to 19 digits; a part of a time of day has two. */
+/** Minimum number of digits of a nonce (13 to 19), which a time of day does not reach. */
 const NONCE_DIGITS_MIN = 10;
-/** Minimum length of the signature after a shorter nonce. */
+/** Minimum length of the signature after a nonce with fewer digits. */
 const SIGNATURE_LENGTH_MIN = 16;
-/** Maximum characters before a nonce. A key has at most 64 characters, each up to three in a URL; scheme and separator add to that. */
+/** Maximum characters before a nonce: a key of 64 characters, each up to three in a URL, plus scheme and separator. */
 const BEFORE_NONCE_MAX = 400;
 
 /**
- * Masks `secrets` (four characters or more) in any encoding and in part, every text in the form of a signature, and
- * Authorization header values.
+ * Masks secrets (four characters or more), also in part and in any encoding; every text in the form of a signature; and
+ * values of Authorization headers.
  */
 export function maskedText(text: string, secrets: readonly string[]): string {
   let known = KNOWN.get(secrets);
@@ -36,7 +36,10 @@ export function maskedText(text: string, secrets: readonly string[]): string {
   return maskedAuthorization(hideSecrets(text, known.hidden)).replace(SIGNATURE, '[redacted]');
 }
 
-/** Masks the key, nonce and signature of each Authorization header, however they are joined. Ignores times of day. Runs in linear time. */
+/**
+ * Masks the key, nonce and signature of each Authorization header, with any separator. Ignores times of day. Runs in
+ * linear time.
+ */
 function maskedAuthorization(text: string): string {
   const parts: string[] = [];
   let done = 0;
@@ -64,8 +67,8 @@ function endOfValue(text: string, at: number, max: number): number {
 }
 
 /**
- * Returns the index after the scheme of the Authorization header whose nonce starts at `nonce`. Returns null if there
- * is no scheme or no key after it.
+ * Returns the index after the scheme of the Authorization header whose nonce starts at `nonce`; `null` if there is no
+ * scheme, or no key after it.
  */
 function endOfScheme(text: string, from: number, nonce: number): number | null {
   let key = nonce;
@@ -74,10 +77,10 @@ function endOfScheme(text: string, from: number, nonce: number): number | null {
   let space = key;
   while (space > from && /\s/.test(text[space - 1]!)) space--;
   if (space < key && space > from && /[a-z]/i.test(text[space - 1]!)) return space;
-  // In a URL a plus or %20 replaces the space: take the first one after a letter and before a key.
+  // In a URL a plus or %20 replaces the space: search for the first one after a letter.
   const inside = /(?<=[a-z])(?:%20|\+)(?=.)/i.exec(text.slice(key, nonce));
   return inside === null ? null : key + inside.index;
 }
 
-/** Cache of search terms by list of secrets: a log masks all its lines with the same list. */
+/** Cache of search terms by list of secrets, because a log masks all its lines with one list. */
 const KNOWN = new WeakMap<readonly string[], { readonly count: number; readonly hidden: Hidden }>();

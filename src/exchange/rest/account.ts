@@ -5,7 +5,7 @@ import type { SendRequest, ApiRequest } from '../transport/ask.ts';
 export type AccountEndpoints = ReturnType<typeof account>;
 
 /**
- * Returns the private reads (rest-api 4.5, 4.9, public-facts 9.1). Sums are decimal text, maker and taker rates
+ * Returns the private reads (rest-api 4.5, 4.9, public-facts 9.1). Sums are decimal text; maker and taker rates are
  * fractions.
  */
 export function account(ask: SendRequest) {
@@ -13,7 +13,7 @@ export function account(ask: SendRequest) {
     balances: () => ask(reading('balance', replies.balanceList)),
     /** Requests the account's rates for each book. */
     fees: () => ask(reading('fees', (payload, unreadable) => replies.fees(payload, unreadable).books)),
-    /** Requests these rates and the fees of deposits and withdrawals. */
+    /** Requests the account's rates for each book, with the fees of deposits and withdrawals. */
     feeSchedule: () => ask(reading('fees', replies.fees)),
     accountStatus: () => ask(reading('account_status', replies.accountStatus)),
   };

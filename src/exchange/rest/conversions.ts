@@ -1,5 +1,5 @@
 /**
- * Conversions of the v4 interface: request a quote, execute it within its 30 seconds, follow the conversion. v3 finds a
+ * Conversions of the v4 interface: request a quote, execute it within its 30 seconds, poll the conversion. v3 finds a
  * conversion by its quote.
  */
 import type { DecimalText, Millis } from '../../core/index.ts';
@@ -8,7 +8,7 @@ import { currencyPart, positivePart, quotePart } from '../wire/path.ts';
 import * as wire from '../wire/wire.ts';
 import type { Row } from '../wire/wire.ts';
 
-/** Conversion with exactly one amount: the one to spend or the one to receive. */
+/** Conversion with exactly one given amount: the amount to spend or the amount to receive. */
 export type ConversionRequest = { readonly from: string; readonly to: string } & (
   { readonly spend: DecimalText; readonly receive?: never } | { readonly receive: DecimalText; readonly spend?: never }
 );
@@ -30,7 +30,7 @@ type Terms = {
 export type ConversionQuote = Terms & {
   readonly padding?: DecimalText;
   readonly estimatedSlippage?: { readonly value: string; readonly level: string; readonly message: string };
-  /** Next runs of the user's own scheduled conversions, by DAILY, WEEKLY and MONTHLY. */
+  /** Times of the next scheduled conversions of the user, by DAILY, WEEKLY and MONTHLY. */
   readonly nextRecurrentEvents: ReadonlyMap<string, Millis>;
 };
 
@@ -47,15 +47,15 @@ export function conversions(ask: SendRequest) {
   return {
     requestConversion: (of: ConversionRequest) =>
       buildAndSend(ask, () => question('POST', '', 'POST currency_conversions', quote, conversionBody(of))),
-    /** Executes a quote, asynchronously and finally; follow it with `conversion`. */
+    /** Executes a quote, asynchronously and finally; poll the result with `conversion`. */
     executeConversion: (quoteId: string) =>
       buildAndSend(ask, () => question('PUT', `/${quotePart(quoteId)}`, 'PUT currency_conversions', started)),
     /** Looks up a conversion by its own id, from the answer to its execution. */
     conversion: (conversionId: string) =>
       buildAndSend(ask, () => question('GET', `/${quotePart(conversionId)}`, 'GET currency_conversions', conversion)),
     /**
-     * Looks up a conversion by the id of its quote (v3, interface document 4.11), for when the answer to the execution
-     * was lost.
+     * Looks up a conversion by the id of its quote (v3, interface document 4.11), if the answer to the execution was
+     * lost.
      */
     conversionOfQuote: (quoteId: string) =>
       buildAndSend(ask, () => ({

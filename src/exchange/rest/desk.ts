@@ -10,12 +10,13 @@ import {
 import type { CurrencyConversion, ConversionEndpoints } from './conversions.ts';
 import type { Rfq, RfqConversion } from './rfq.ts';
 
-/** Maximum pages of the conversion list that are read, at 100 conversions per page. */
+/** Maximum number of pages of the conversion list that are read, at 100 conversions per page. */
 const PAGES_MAX = 200;
 
 /**
- * Returns the desk. Currencies are in lower case, amounts decimal text. Rejected and unknown outcomes are passed on.
- * `find` reads 1401 and 0345 as no conversion; it is `unknown` after 200 pages of 100.
+ * Returns the desk. Currencies are in lower case, amounts are decimal text. Rejected and unknown outcomes are returned
+ * unchanged. For `find`, codes 1401 and 0345 mean that there is no conversion; after 200 pages of 100, the outcome is
+ * `unknown`.
  */
 export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq }): ConversionDesk {
   const { rfq } = client;
@@ -93,8 +94,8 @@ export function conversionDesk(client: ConversionEndpoints & { readonly rfq: Rfq
 }
 
 /**
- * Codes that prove that a quote has no conversion: no such resource, or no such quote any more. An unknown path is no
- * proof.
+ * Codes that prove that a quote has no conversion: the resource does not exist, or the quote no longer exists. An
+ * unknown path proves nothing.
  */
 const NO_CONVERSION: readonly string[] = ['1401', '0345'];
 

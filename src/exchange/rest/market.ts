@@ -12,7 +12,7 @@ export type CandleQuery = {
   readonly to: Millis;
 };
 
-/** Candle widths that clients know, in seconds (public facts 4.5). */
+/** Candle widths that clients of the exchange use, in seconds (public facts 4.5). */
 const CANDLE_SECONDS = [60, 300, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800];
 
 export type MarketEndpoints = ReturnType<typeof market>;

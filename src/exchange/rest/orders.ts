@@ -40,7 +40,10 @@ type Limit = {
   readonly major: DecimalText;
   readonly timeInForce?: WireTimeInForce;
 };
-/** `slippageTolerance` is in percent, 0 to 100. If omitted, the exchange gives no protection. */
+/**
+ * Market order with one amount. `slippageTolerance` is in percent, 0 to 100. If omitted, the exchange gives no
+ * protection.
+ */
 type Sweep = { readonly type: 'market'; readonly slippageTolerance?: DecimalText } & OneAmount;
 type OneAmount =
   { readonly major: DecimalText; readonly minor?: never } | { readonly minor: DecimalText; readonly major?: never };
@@ -52,10 +55,10 @@ export type OpenOrdersQuery = {
   readonly book?: string;
   readonly currency?: string;
   readonly limit?: number;
-  /** `alpha` excludes the orders of the retail app. */
+  /** Set of orders to list; `alpha` excludes the orders of the retail app. */
   readonly source?: 'alpha' | 'all';
 };
-/** Replacement of an order. `originId` is the id of the new order, which does not inherit the old one. */
+/** Replacement of an order. `originId` is the id of the new order, which does not inherit the old id. */
 export type Replacement = {
   readonly price?: DecimalText;
   readonly major?: DecimalText;
@@ -64,8 +67,8 @@ export type Replacement = {
   readonly originId?: string;
 };
 /**
- * Change of an order, with at least one figure. `cancel`: whether to cancel the order if the change fails; otherwise it
- * stays unchanged.
+ * Change of an order, with at least one figure. `cancel`: whether to cancel the order if the change fails; otherwise
+ * the order stays unchanged.
  */
 export type OrderModification = Omit<Replacement, 'originId'> & { readonly cancel?: boolean };
 
@@ -73,8 +76,8 @@ export type OrderEndpoints = ReturnType<typeof orders>;
 
 /**
  * Returns the order endpoints (rest-api 4.1, 4.2, 4.3, 4.4, public-facts 5, 6, 7). Prices and amounts are decimal text
- * above zero; invalid requests are rejected as `not-sent`. A placement that may have been sent is `unknown`: look it up
- * by its origin_id first (public-facts 5.4).
+ * above zero; invalid requests are rejected as `not-sent`. A placement that may have been sent is `unknown`: look the
+ * order up by its origin_id first (public-facts 5.4).
  */
 export function orders(ask: SendRequest) {
   const placing = (order: OrderRequest) => accepting('POST orders', 'POST', '/v3/orders', orderBody(order));
@@ -86,7 +89,7 @@ export function orders(ask: SendRequest) {
       })),
     placeOrder: (order: OrderRequest) => buildAndSend(ask, () => placing(order)),
     /**
-     * Replaces an order by a new one (v3), even if the old one fills in the meantime. A bot should cancel and place
+     * Replaces an order by a new one (v3), even if the old order fills meanwhile. A bot should cancel and place
      * instead.
      */
     replace: (of: Id, by: Replacement) =>
@@ -96,8 +99,8 @@ export function orders(ask: SendRequest) {
       buildAndSend(ask, () => accepting('PATCH v4 orders', 'PATCH', `/v4/orders${idPath(of)}`, modificationBody(by))),
 
     /**
-     * Cancels in requests of at most 50 ids. Done if any request was answered. An id missing from the result is not
-     * proven canceled, whether its request failed or not.
+     * Cancels orders in requests of at most 50 ids. Succeeds if any request was answered. An id missing from the result
+     * is not proven canceled, whether its request failed or not.
      */
     cancel: async (of: Ids): Promise<Outcome<readonly string[]>> => {
       const some = (ids: readonly string[]) =>
@@ -109,8 +112,8 @@ export function orders(ask: SendRequest) {
     cancelAll: () => buildAndSend(ask, () => cancelling('/v3/orders/all')),
 
     /**
-     * Looks up orders in requests of at most 50 ids. Done if all were answered. Ids without an order are missing from
-     * the result.
+     * Looks up orders in requests of at most 50 ids. Succeeds if all requests were answered. Ids without an order are
+     * missing from the result.
      */
     lookUp: async (of: Ids): Promise<Outcome<readonly replies.OrderDetails[]>> => {
       const some = (ids: readonly string[]) =>
@@ -126,10 +129,10 @@ export function orders(ask: SendRequest) {
         const book = of.book === undefined ? undefined : bookPart(of.book);
         return reading('user_trades', query({ book, ...pageQuery(of) }), replies.ownTrades);
       }),
-    /** Requests trades by trade id: one, or several joined with dashes. */
+    /** Requests trades by trade id: one id, or several joined with dashes. */
     userTradesByTid: (tids: readonly [string, ...string[]]) =>
       buildAndSend(ask, () => reading('user_trades', `/${tids.map(tidPart).join('-')}`, replies.ownTrades)),
-    /** Requests the trades of an order, or of all orders that ever had this origin_id, in any book. */
+    /** Requests the trades of an order, or of all orders in any book that ever had this origin_id. */
     orderTrades: (of: Id) => buildAndSend(ask, () => reading('order_trades', idPath(of), replies.ownTrades)),
   };
 }
@@ -173,8 +176,8 @@ const reading = <T>(name: string, rest: string, read: ApiRequest<T>['read']): Ap
 const TIMES_IN_FORCE: readonly WireTimeInForce[] = Object.values(TIME_IN_FORCE);
 
 /**
- * Throws a WireFault on an unknown value. The exchange would treat the order as good till canceled, which may take
- * liquidity.
+ * Returns the wire value of a time in force. Throws a WireFault on an unknown value, because the exchange would treat
+ * the order as good till canceled, which may take liquidity.
  */
 function wireTimeInForce(word: TimeInForce): WireTimeInForce {
   if (!Object.hasOwn(TIME_IN_FORCE, word)) throw fault('timeInForce', Object.keys(TIME_IN_FORCE).join(', '), word);
@@ -201,7 +204,7 @@ function orderBody(order: OrderRequest): Record<string, unknown> {
   return { ...common, ...figures({ minor: order.minor }), ...present({ slippage_tolerance: slippage }), ...last };
 }
 
-/** Returns a JSON number, as clients send it (public facts 5.1). */
+/** Returns the tolerance as a JSON number, as clients send it (public facts 5.1). */
 function tolerancePercent(text: DecimalText): number {
   const value = Number(text);
   if (!/^\d{1,3}(?:\.\d{1,6})?$/.test(text) || !(value <= 100))
@@ -238,7 +241,7 @@ function someFigures(of: Figures): Record<string, DecimalText> {
   return given;
 }
 
-/** Returns `/{oid}`, or `?origin_id=` for the bot's own id. */
+/** Returns `/{oid}`, or `?origin_id=` for an id of the bot. */
 const idPath = (of: Id): string =>
   'oid' in of ? `/${oidPart(of.oid)}` : query({ origin_id: originIdPart(of.originId) });
 
@@ -247,7 +250,7 @@ function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
   return query({
     book: book === undefined ? undefined : bookPart(book),
     currency: currency === undefined ? undefined : currencyPart(currency),
-    // Default 500; the document has no maximum (4.4).
+    // The default is 500; the document has no maximum (4.4).
     limit: limit === undefined ? undefined : limitPart(limit, Number.MAX_SAFE_INTEGER),
     source,
   });
@@ -255,7 +258,10 @@ function openQuery({ book, currency, limit, source }: OpenOrdersQuery): string {
 
 const idsOf = (of: Ids): readonly string[] => ('oids' in of ? of.oids : of.originIds);
 
-/** Commas are not encoded: all samples of the exchange sign and send them like this (public facts 2.2). */
+/**
+ * Returns the query for several ids. Commas are not encoded: all samples of the exchange sign and send them unencoded
+ * (public facts 2.2).
+ */
 const idQuery = (of: Ids, ids: readonly string[]): string =>
   'oids' in of ? query({ oids: ids.map(oidPart).join(',') }) : query({ origin_ids: ids.map(originIdPart).join(',') });
 
@@ -263,8 +269,8 @@ const idQuery = (of: Ids, ids: readonly string[]): string =>
 const NOT_FOUND: readonly string[] = ['0312', '0357'];
 
 /**
- * Requests ids. If the exchange rejects an id without an order instead of omitting it (public facts 7 and 8), requests
- * the ids again in halves. So one unknown id does not hide the state of the others.
+ * Requests orders by id. An id without an order may reject the request instead of being omitted (public facts 7 and 8).
+ * The ids are then requested again in halves, so that it does not hide the state of the others.
  */
 async function found<T>(
   ids: readonly string[],
@@ -280,14 +286,14 @@ async function found<T>(
 
 type Lists<T> = readonly Outcome<readonly T[]>[];
 
-/** Joins all answered requests; done if there is one. If none was answered, prefers unknown over rejected. */
+/** Joins all answered requests; succeeds if at least one was answered. Otherwise prefers unknown over rejected. */
 function anyOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
   const answered = outcomes.filter(each => each.kind === 'done');
   if (answered.length > 0 || outcomes.length === 0) return mergeLookUps(answered);
   return outcomes.find(each => each.kind === 'unknown') ?? outcomes[0]!;
 }
 
-/** Joins the requests; done if all are, else the first outcome that is not. */
+/** Joins the requests; succeeds if all did, otherwise returns the first other outcome. */
 function allOf<T>(outcomes: Lists<T>): Outcome<readonly T[]> {
   return outcomes.find(each => each.kind !== 'done') ?? mergeLookUps(outcomes.filter(each => each.kind === 'done'));
 }

@@ -13,7 +13,9 @@ export type RfqPair = {
   readonly targetPrecision: number;
 };
 
-/** Quote request with one fixed amount; the other is computed. The result of giving both is undocumented. */
+/**
+ * Quote request with one given amount; the exchange computes the other. Requests with both amounts are undocumented.
+ */
 export type RfqRequest = { readonly source: string; readonly target: string } & (
   | { readonly sourceAmount: DecimalText; readonly targetAmount?: never }
   | { readonly targetAmount: DecimalText; readonly sourceAmount?: never }
@@ -32,7 +34,7 @@ type Terms = {
 export type RfqQuote = Terms & {
   readonly status: 'ACTIVE' | 'EXPIRED' | 'ACCEPTED' | 'REJECTED';
   readonly expiresAt: Millis;
-  /** Whether a confirmation would succeed. If false, `maxTradable` is the largest amount that would. */
+  /** Whether a confirmation would succeed. If false, `maxTradable` is the largest amount that can be confirmed. */
   readonly canConfirm: boolean;
   readonly maxTradable?: { readonly value: DecimalText; readonly currency: string };
 };
@@ -56,8 +58,8 @@ export type RfqPageQuery = { readonly status?: RfqStatus; readonly pageSize?: nu
 export type Rfq = ReturnType<typeof rfq>;
 
 /**
- * Returns the private RFQ endpoints (rfq 4). Tickers are of any case, amounts decimal text above zero; wrong values are
- * rejected as `not-sent`. A page has at most 10,000 conversions.
+ * Returns the private RFQ endpoints (rfq 4). Tickers are of any case, amounts are decimal text above zero; invalid
+ * values are rejected as `not-sent`. A page has at most 10,000 conversions.
  */
 export function rfq(ask: SendRequest) {
   return {
@@ -81,8 +83,8 @@ export function rfq(ask: SendRequest) {
 }
 
 /**
- * Whether these calls count toward the account's 300 per minute is not published; the client counts them. Only
- * `convert` writes, since a quote reserves nothing.
+ * Builds an RFQ request. It uses the client's budget, because it is not published whether RFQ requests count toward the
+ * account's 300 per minute. Only `convert` writes, since a quote reserves nothing.
  */
 const question = <T>(
   method: 'GET' | 'POST',
@@ -103,7 +105,7 @@ const question = <T>(
   ...(body === undefined ? {} : { body }),
 });
 
-/** Tickers are in upper case on this interface, in lower case on the other (document conventions). */
+/** Returns a ticker in upper case, as on this interface; REST uses lower case (document conventions). */
 const tickerPart = (ticker: string): string => currencyPart(ticker).toUpperCase();
 
 function quoteBody({ source, target, sourceAmount, targetAmount }: RfqRequest): Record<string, unknown> {

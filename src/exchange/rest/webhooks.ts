@@ -1,4 +1,4 @@
-/** Webhook endpoints: register the callback URL for transaction events, and read the keys of deliveries. */
+/** Webhook endpoints: register the callback URL for transaction events, and read the public keys of deliveries. */
 import type { UnreadableRow } from '../../core/index.ts';
 import { buildAndSend, type SendRequest } from '../transport/ask.ts';
 import * as wire from '../wire/wire.ts';
@@ -47,7 +47,7 @@ export function webhooks(ask: SendRequest) {
   };
 }
 
-/** Reads the keys. One client uses camel-case names. `key` is Base64 of the DER SubjectPublicKeyInfo. */
+/** Reads the keys, also with the camel-case names of one client. `key` is Base64 of the DER SubjectPublicKeyInfo. */
 const keys = (reply: unknown, unreadable?: UnreadableRow[]): readonly WebhookKey[] =>
   wire.rows(reply, webhookKey, unreadable);
 
@@ -66,8 +66,8 @@ function callbackUrlPart(text: string): string {
 }
 
 /**
- * Reads registrations. The event's name is converted to upper case, because the sample answer has lower case (public
- * facts 17).
+ * Reads registrations. Converts the event's name to upper case, because the sample answer has lower case (public facts
+ * 17).
  */
 function registrations(reply: unknown, unreadable?: UnreadableRow[]): WebhookRegistrations {
   const of = wire.row(reply);

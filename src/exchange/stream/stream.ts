@@ -24,8 +24,8 @@ export type StreamOptions = {
   /** Time without any frame after which the connection counts as lost; `ka` arrives every 20 s. */
   readonly silenceMs?: Millis;
   /**
-   * Minimum and maximum pause before a reconnect. Each pause is twice the previous one, minus a random part of up to
-   * half.
+   * Minimum pause before a reconnect; `backoffMaxMs` is the maximum. Each pause is twice the previous one, minus a
+   * random part of up to half.
    */
   readonly backoffMinMs?: Millis;
   readonly backoffMaxMs?: Millis;
@@ -35,19 +35,19 @@ export type StreamOptions = {
 export type StreamCounts = {
   readonly connections: number;
   readonly frames: number;
-  /** Frames of a type or book without subscription. */
+  /** Number of frames with a type or book that was not subscribed. */
   readonly ignored: number;
   readonly faults: number;
 };
 
 const CHANNELS = ['diff-orders', 'trades'] as const;
-/** Connection time after which the next pause is short again. */
+/** Duration of a connection after which the next pause is short again. */
 const GOOD_AFTER_MS = 60_000;
 const CHECKS_PER_SILENCE = 12;
 
 /**
- * Creates the stream of trades and diff-orders of one book. It connects at `start`, which throws if called twice.
- * Defaults: lost after 60 s without a frame, pauses from 1 s to 30 s.
+ * Creates the stream of trades and diff-orders of one book. It connects at `start`, which throws if called twice. By
+ * default, it counts as lost after 60 s without a frame, and pauses for 1 s to 30 s.
  */
 export function marketStream(options: StreamOptions): MarketStream & { counts(): StreamCounts } {
   return new Subscription(options);
@@ -118,7 +118,7 @@ class Subscription implements MarketStream {
     for (const type of CHANNELS) this.#connection?.send(JSON.stringify({ action: 'subscribe', book, type }));
   }
 
-  /** Runs from the start, so that it also limits the handshake and the subscriptions. */
+  /** Detects silence. Runs from the start of the connection, and so also limits the handshake and the subscriptions. */
   #watchSilence(): void {
     const { clock, silenceMs } = this.#options;
     this.#watch = clock.after(silenceMs / CHECKS_PER_SILENCE, () => {
@@ -161,7 +161,7 @@ class Subscription implements MarketStream {
     }
   }
 
-  /** Reports readable trades first, then a fault, since trades of the frame may be missing. */
+  /** Returns the readable trades of a frame; reports a fault after them if trades of the frame may be missing. */
   #tradesOf({ trades, unreadable }: Extract<StreamFrame, { kind: 'trades' }>): StreamNews {
     const [row] = unreadable;
     if (row === undefined) return { kind: 'trades', trades };
@@ -172,7 +172,7 @@ class Subscription implements MarketStream {
 
   #answered({ action, type, error }: { action?: string; type?: string; error?: string }): StreamNews | null {
     if (error !== undefined) {
-      this.#onConnectionLost(`the exchange said: ${shownText(error.slice(0, 300))}`);
+      this.#onConnectionLost(`the exchange reported: ${shownText(error.slice(0, 300))}`);
       return null;
     }
     if (action !== 'subscribe' || type === undefined || !this.#missing.delete(type) || this.#missing.size > 0)

@@ -1,4 +1,7 @@
-/** Reader of stream frames, as strict as for replies: exact values or a WireFault with the field (public facts 12). */
+/**
+ * Reader of stream frames, as strict as the readers of replies: exact values, or a WireFault with the field (public
+ * facts 12).
+ */
 import {
   isDecimalText,
   type BookDiff,
@@ -13,7 +16,7 @@ import type { Row } from '../wire/wire.ts';
 
 export type StreamFrame =
   | { readonly kind: 'keep alive' }
-  /** Answer to a subscription. `error` is undefined if it was accepted, now or before. */
+  /** Answer to a subscription. `error` is undefined if the subscription was accepted, now or before. */
   | { readonly kind: 'answer'; readonly action?: string; readonly type?: string; readonly error?: string }
   | { readonly kind: 'diff'; readonly diff: BookDiff }
   | {
@@ -28,7 +31,7 @@ export type StreamFrame =
 /** Maximum length of an id. The exchange's ids have 16 characters, older ones 64. */
 const ID_MAX = 64;
 
-/** Reads a frame. Throws a WireFault if it is not JSON, or not in the shape of its type. */
+/** Reads a frame. Throws a WireFault if the text is not JSON, or not in the shape of its type. */
 export function streamFrame(text: string): StreamFrame {
   const of = wire.row(parsed(text), 'frame');
   const type = of['type'];
@@ -45,7 +48,7 @@ function parsed(text: string): unknown {
   } catch (error) {
     if (error instanceof SyntaxError) throw wire.fault('frame', 'JSON', text);
     // A hostile frame can nest deeper than the parser's stack.
-    if (error instanceof RangeError) throw wire.fault('frame', 'JSON of little depth', '');
+    if (error instanceof RangeError) throw wire.fault('frame', 'JSON of limited depth', '');
     throw error;
   }
 }
@@ -70,7 +73,10 @@ const diff = (of: Row): BookDiff => ({
   ...wire.present({ sentAt: wire.optional(of, 'sent', wire.count) }),
 });
 
-/** Orders that are not open are removed, which needs only their id (public facts 12.5). */
+/**
+ * Reads a change of an order. Orders that are not open are removed by their id, without other fields (public facts
+ * 12.5).
+ */
 function change(of: Row): OrderChange {
   const oid = id(of, 'o');
   const status = wire.text(of, 's');
@@ -92,10 +98,10 @@ function trades(of: Row): StreamFrame {
   return { kind: 'trades', book, trades: read, unreadable };
 }
 
-/** `t` is the taker's side (public facts 12.3). */
+/** Reads a trade; `t` is the taker's side (public facts 12.3). */
 const trade = (book: string, of: Row): StreamTrade => ({
   book,
-  // REST uses the same number, which identifies the bot's trades.
+  // REST reports equal numbers, by which the bot's trades are identified.
   tid: wire.integer(of, 'i').toString(),
   createdAt: wire.count(of, 'x'),
   price: wire.decimal(of, 'r'),

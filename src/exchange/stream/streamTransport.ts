@@ -9,13 +9,15 @@ export type SocketOptions = {
   readonly connectDeadlineMs?: number;
   /** Maximum frame size in bytes; a larger frame ends the connection. */
   readonly frameMax?: number;
-  /** Whether to allow ws:// to another machine. */
+  /** Whether to allow ws:// (unencrypted) to another machine. */
   readonly plain?: boolean;
 };
 
-/** The frame of a sweep has an element of about 130 bytes for each order that it touched. */
+/** Maximum frame size. The frame of a large trade has about 130 bytes for each order that it filled. */
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
-/** Maximum unsent bytes. A subscription has some 60 bytes, so more means that the exchange does not read. */
+/**
+ * Maximum unsent bytes. A subscription has some 60 bytes, so more unsent bytes mean that the exchange does not read.
+ */
 const UNSENT_BYTES_MAX = 64 * 1024;
 
 /** Creates the transport. Throws a RangeError on an invalid address. */
@@ -57,7 +59,7 @@ function connect(url: string, deadlineMs: number, frameMax: number, listener: St
     },
     // Skips the closing handshake, because the connection is no longer needed.
     close: () => {
-      why ??= 'closed by us';
+      why ??= 'closed by the client';
       socket.terminate();
     },
   };

@@ -1,6 +1,4 @@
-/**
- * Path of a request through budget, lane, nonce, signature, transport and verdict. All requests of the client use it.
- */
+/** Path of every request of the client through budget, lane, nonce, signature, transport and verdict. */
 import {
   maskedText,
   shownText,
@@ -25,13 +23,13 @@ import { WireFault } from '../wire/wire.ts';
 /** Base endpoint of one exchange API: REST, RFQ or webhooks. */
 export type ApiEndpoint = {
   readonly transport: Transport;
-  /** Prefix of its paths, such as `/api`, or empty. It is signed with the rest of the path. */
+  /** Prefix of the paths, such as `/api`, or empty. The signature covers it. */
   readonly basePath: string;
 };
 
 /** Request before it is signed. */
 export type ApiRequest<T> = ReplyReading<T> & {
-  /** Name of the endpoint in metrics: one of a fixed few, without ids. */
+  /** Name of the endpoint in metrics: one of a fixed set, without ids. */
   readonly endpoint: string;
   readonly lane: Lane;
   readonly api?: 'rest' | 'rfq' | 'webhooks';
@@ -49,17 +47,17 @@ export type SendRequest = <T>(question: ApiRequest<T>) => Promise<Outcome<T>>;
 export type AskOptions = {
   readonly clock: Clock;
   readonly apis: Readonly<Record<'rest' | 'rfq' | 'webhooks', ApiEndpoint>>;
-  /** If omitted, only public endpoints work. */
+  /** Credentials and nonces. If omitted, only public endpoints work. */
   readonly signer?: { readonly credentials: Credentials; readonly nonces: NonceSource };
   /**
-   * Requests per minute. The limits are 60 per address and 300 per account (public facts 11); a lower budget leaves
-   * capacity for other programs.
+   * Request budgets per minute. The limits of the exchange are 60 per address and 300 per account (public facts 11); a
+   * lower budget leaves capacity for other programs.
    */
   readonly budgets?: { readonly public?: number; readonly private?: number };
   readonly lanes?: LaneLimits;
   /** Maximum wait for budget and turn, by lane. */
   readonly waitMs?: Partial<Readonly<Record<Lane, Millis>>>;
-  /** See `classify`. */
+  /** Whether the exchange checks its rate limit before it handles an order; see `classify`. */
   readonly throttleRefuses?: boolean;
   readonly onRequest?: (seen: Observation) => void;
 };
@@ -74,7 +72,7 @@ export type RequestSender = {
 /** Limits of requests per minute: public per address, private per account (public-facts 11). */
 export const ALLOWED = { public: 60, private: 300 } as const;
 
-/** Default maximum waits. A quote that waited longer was meant for another market. */
+/** Default maximum waits. A placement that waited longer would be outdated. */
 const WAIT: Readonly<Record<Lane, Millis>> = {
   cancel: 5_000,
   place: 1_000,
@@ -83,9 +81,9 @@ const WAIT: Readonly<Record<Lane, Millis>> = {
 };
 
 /**
- * Creates an asker. Defaults: 60 public and 300 private requests per minute (public-facts 11), waits of 5 s, for
- * placements 1 s. Its own rejections have the codes `not-sent`, `budget` and `closed`. Throws a RangeError on a budget
- * that is not a whole number above 0.
+ * Creates a sender of requests. Defaults: 60 public and 300 private requests per minute (public-facts 11), waits of 5
+ * s, for placements 1 s. Its own rejections have the codes `not-sent`, `budget` and `closed`. Throws a RangeError on a
+ * budget that is not a whole number above 0.
  */
 export function requestSender(options: AskOptions): RequestSender {
   const { clock, apis, signer } = options;
@@ -113,7 +111,7 @@ export function requestSender(options: AskOptions): RequestSender {
     const outcome = await queues.run(lane, () => send(options, question, slot, budget, saw), mayGo);
     if (outcome) return outcome;
     slot.release();
-    if (!isWanted()) return refusal('not-sent', `${question.endpoint} was not wanted any more when its turn came`);
+    if (!isWanted()) return refusal('not-sent', `${question.endpoint} was no longer wanted when its turn came`);
     return closing ? refusal('closed', 'the client is closed') : overBudget(question.endpoint, waitMs);
   }
 
@@ -152,7 +150,7 @@ export function requestSender(options: AskOptions): RequestSender {
   };
 }
 
-/** Signs and sends a request and reads the answer. The slot is used up if the request may have been sent. */
+/** Signs and sends a request and reads the answer. Uses up the slot if the request may have been sent. */
 async function send<T>(
   { apis, signer, throttleRefuses = false }: AskOptions,
   question: ApiRequest<T>,
@@ -190,8 +188,8 @@ function requestOf(question: ApiRequest<unknown>, api: ApiEndpoint, signer: AskO
 }
 
 /**
- * Masks credentials in an outcome's texts, which reach logs, HALTED and terminals. An exchange or a proxy may echo what
- * it was sent.
+ * Masks credentials in an outcome's texts, which reach logs, HALTED and terminals. An exchange or a proxy may echo the
+ * request.
  */
 function maskOutcome<T>(outcome: Outcome<T>, credentials: Credentials | undefined): Outcome<T> {
   const { key, secret } = credentials ?? {};
@@ -233,9 +231,12 @@ const refusal = (code: 'not-sent' | 'budget' | 'closed', message: string): Refus
 });
 
 const overBudget = (endpoint: string, waitMs: Millis): Refused =>
-  refusal('budget', `no place for ${endpoint} within ${waitMs} ms`);
+  refusal('budget', `no free slot for ${endpoint} within ${waitMs} ms`);
 
-/** Builds and sends a request. If it breaks the interface's rules (a WireFault), it is rejected here and never sent. */
+/**
+ * Builds and sends a request. A request that breaks the interface's rules (a WireFault) is rejected here and never
+ * sent.
+ */
 export async function buildAndSend<T>(ask: SendRequest, build: () => ApiRequest<T>): Promise<Outcome<T>> {
   let question: ApiRequest<T>;
   try {

@@ -1,4 +1,4 @@
-/** Order in which requests reach the wire: cancels in their own lane, all others by urgency. */
+/** Order in which requests are sent: cancels in their own lane, all others by urgency. */
 import PQueue from 'p-queue';
 
 /** Lane of a request, from most to least urgent. */
@@ -17,8 +17,8 @@ export type LaneLimits = {
 
 export type Lanes = {
   /**
-   * Runs the task in its turn. Returns null, without running it, if too many requests wait or `stillWanted` returns
-   * false.
+   * Runs the task when its turn comes. Returns `null`, without running it, if too many requests wait or `stillWanted`
+   * returns false.
    */
   run<T>(lane: Lane, task: () => Promise<T>, stillWanted: () => boolean): Promise<T | null>;
 };

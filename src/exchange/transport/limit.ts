@@ -1,11 +1,11 @@
 /** Request budget of one scope: at most a fixed number of requests in any minute, granted by priority. */
 import type { Clock, Millis, Timer } from '../../core/index.ts';
 
-/** Slot in the budget. Call one of its two functions when the request has ended. */
+/** Slot in the budget. The user of the slot calls one of its two functions when the request has ended. */
 export type Slot = {
-  /** Ends a request that the exchange may have counted. */
+  /** Frees the slot after a minute, because the exchange may have counted the request. */
   readonly end: () => void;
-  /** Frees the slot immediately, if no byte of the request was sent. */
+  /** Frees the slot immediately, because no byte of the request was sent. */
   readonly release: () => void;
 };
 
@@ -18,12 +18,12 @@ export type BudgetLimits = {
 type Waiter = { readonly priority: number; readonly serve: (slot: Slot | null) => void };
 
 const WINDOW: Millis = 60_000;
-/** The exchange locks out clients that exceed the limit for a minute (public facts 11). */
+/** Duration of a lockout after too many requests (public facts 11). */
 const LOCK_OUT: Millis = 60_000;
 
 /**
- * Rate budget. A slot is held from before the request is sent until a minute after it ended. The exchange received the
- * request in between, so no minute at the exchange exceeds the limit, whatever the network delays and whether its
+ * Rate budget. A slot is in use from before the request is sent until a minute after it ended. The exchange receives
+ * the request in between, so no minute at the exchange exceeds the limit, whatever the network delays and whether its
  * window slides.
  */
 export class Budget {
@@ -48,7 +48,7 @@ export class Budget {
   }
 
   /**
-   * Resolves to a slot, or to null if none becomes free within `waitMs`. The highest priority is served first, then the
+   * Resolves to a slot; to `null` if none becomes free within `waitMs`. The highest priority is served first, then the
    * oldest request.
    */
   take(priority: number, waitMs: Millis): Promise<Slot | null> {
@@ -71,7 +71,7 @@ export class Budget {
     });
   }
 
-  /** Returns how many requests may be sent now. */
+  /** Returns the number of requests that may be sent now. */
   left(): number {
     if (this.#clock.elapsed() < this.#pausedUntil) return 0;
     this.#forget();
@@ -121,7 +121,7 @@ export class Budget {
     if (this.#waiters.length === 0) return;
     const oldest = this.#ended[0] === undefined ? Infinity : this.#ended[0] + WINDOW;
     const due = this.#clock.elapsed() < this.#pausedUntil ? this.#pausedUntil : oldest;
-    // If every slot is held by a request in progress, the end of such a request serves the waiters.
+    // If all slots are in use by pending requests, the end of such a request serves the waiters.
     if (due === Infinity) return;
     // Rounding may free a slot slightly after its time. The minimum of 1 ms prevents an endless loop of timers without
     // delay.

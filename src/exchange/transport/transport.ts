@@ -5,19 +5,17 @@ import { TransportFailure, type Transport, type WireReply, type WireRequest } fr
 export type HttpOptions = {
   /** Scheme, host and port, such as `https://api.bitso.com`. */
   readonly origin: string;
-  /**
-   * Time from `send` to the last byte of the answer, in REAL milliseconds, whatever the speed of the injected clock.
-   */
+  /** Time from `send` to the last byte of the answer, in REAL milliseconds, also if the injected clock runs faster. */
   readonly deadlineMs?: number;
   /**
-   * Maximum number of sockets. It must be at least the sum of the client's two concurrencies, so that a cancel never
-   * waits for a socket.
+   * Maximum number of sockets. Must be at least the sum of the client's two concurrencies, so that a cancel never waits
+   * for a socket.
    */
   readonly connections?: number;
   /** Maximum body size in bytes, by request. */
   readonly bodyMax?: (request: WireRequest) => number;
   /**
-   * Whether to allow http:// to another machine, such as a sandbox in the next container. Default false, so that a key
+   * Whether to allow http:// to another machine, such as a sandbox in the next container. Default: false, so that a key
    * is never sent unencrypted.
    */
   readonly plainHttp?: boolean;
@@ -25,21 +23,21 @@ export type HttpOptions = {
 
 const MEBI = 1024 * 1024;
 /**
- * The only large reply is the full book, about 630 kB on btc_mxn (public facts 4.3). Text of the maximum size is parsed
- * within tens of milliseconds.
+ * Returns the maximum size of a reply. The only large one is the complete book, about 630 kB on btc_mxn (public facts
+ * 4.3). Text of the maximum size is parsed within tens of milliseconds.
  */
 const bodyMaxOf = (request: WireRequest): number => (request.target.includes('/order_book') ? 2 : 1) * MEBI;
 
 /** Creates the transport. Throws a RangeError on an invalid origin. */
 export function httpTransport(options: HttpOptions): Transport {
   const { connections = 16, bodyMax = bodyMaxOf } = options;
-  // Timers take whole numbers, and a deadline at three times the speed may have a fraction.
+  // Timers take whole numbers, and an accelerated deadline may have a fraction.
   const deadlineMs = Math.ceil(options.deadlineMs ?? 5_000);
   const origin = checkedOrigin(options.origin, options.plainHttp ?? false);
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
-    // Coarse timers that only clean up after the exact deadline below.
+    // Coarse timers, only as a backup for the exact deadline below.
     connect: { timeout: deadlineMs },
     headersTimeout: deadlineMs + 1_000,
     bodyTimeout: deadlineMs + 1_000,
@@ -72,7 +70,7 @@ function exchange(
     deadline.removeEventListener('abort', onDeadline);
     return true;
   };
-  // The controller exists from just before the first byte is written. Without it, the request was never sent.
+  // The controller exists from just before the first byte is written. Without a controller, the request was never sent.
   const fail = (why: string) => {
     if (!finish()) return;
     const failure = new TransportFailure(`${request.method} ${pathOf(request)}: ${why}`, controller !== undefined);
@@ -96,7 +94,7 @@ function exchange(
     onResponseStart: (_, status, headers) => {
       head = { status, headers: flat(headers) };
       const coding = head.headers['content-encoding'];
-      if (coding !== undefined && coding !== 'identity') fail(`body in ${coding}, which was not asked for`);
+      if (coding !== undefined && coding !== 'identity') fail(`body in ${coding}, which was not requested`);
       else if (Number(head.headers['content-length']) > bodyMax) fail(`body of over ${bodyMax} bytes`);
     },
     onResponseData: (_, chunk) => {
@@ -138,7 +136,7 @@ const flat = (headers: Readonly<Record<string, string | string[] | undefined>>):
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ''].flat().join(', ')]),
   );
 
-/** Decodes strictly: returns undefined for invalid UTF-8, since such a reply is not complete. */
+/** Decodes strictly: returns undefined for invalid UTF-8, which means that the reply is incomplete. */
 function utf8(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);

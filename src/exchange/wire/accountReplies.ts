@@ -1,4 +1,4 @@
-/** Readers of account replies: orders, own trades, balances, fees and status. */
+/** Readers of account replies: orders, trades of the account, balances, fees and status. */
 import {
   moneyOf,
   type Balance,
@@ -40,7 +40,7 @@ export type AccountFees = {
   readonly withdrawals: ReadonlyMap<string, DecimalText>;
 };
 
-/** Text fields of the account status and their names on the wire; the interface document 2.5 lists their values. */
+/** Text fields of the account status, with their names on the wire. Interface document 2.5 lists their values. */
 const STATUS_WORDS = {
   businessName: 'business_name',
   bornInResidence: 'born_in_residence',
@@ -74,8 +74,8 @@ const STATUS_SUMS = {
 } as const;
 
 /**
- * All fields of the document, including personal data, so never log them. The endpoint is marked as work in progress,
- * so only the first two are required. `avatarImg` has another name on today's wire (public facts 17).
+ * All documented fields of the account status. They include personal data, so never log them. The endpoint is marked as
+ * work in progress, so only the first two are required. `avatarImg` has another name on today's wire (public facts 17).
  */
 export type AccountStatus = {
   readonly clientId: string;
@@ -83,14 +83,14 @@ export type AccountStatus = {
   readonly createdAt?: Millis;
   readonly verificationLevel?: number;
   readonly avatarImg?: string;
-  /** Any of `totp`, `email` and `fido`. */
+  /** Second factors: any of `totp`, `email` and `fido`. */
   readonly twoFactorMethods: readonly string[];
 } & { readonly [name in keyof typeof STATUS_WORDS]?: string } & {
   readonly [name in keyof typeof STATUS_SUMS]?: DecimalText;
 };
 
 /**
- * Reads the orders of a lookup or of open orders (rest-api 2.4, public-facts 7). A market order without an amount has
+ * Reads the orders of a look-up or of open orders (rest-api 2.4, public-facts 7). A market order without an amount gets
  * `0`. Throws a WireFault on another shape.
  */
 export const orderList = (payload: unknown, unreadable?: UnreadableRow[]): readonly OrderDetails[] =>
@@ -127,7 +127,9 @@ function order(element: unknown): OrderDetails {
   };
 }
 
-/** Older replies write the partially filled state with a dash (interface document, part 9). */
+/**
+ * Reads the state of an order. Older replies write the partially filled state with a dash (interface document, part 9).
+ */
 function status(of: Row): OrderReport['status'] {
   if (of['status'] === 'partial-fill') return 'partially filled';
   return wire.oneOf(of, 'status', ['queued', 'open', 'partially filled', 'completed', 'cancelled']);
@@ -147,7 +149,7 @@ function ownTrade(element: unknown): TradeDetails {
   const majorCurrency = wire.optional(of, 'major_currency', wire.currencyName);
   const minorCurrency = wire.optional(of, 'minor_currency', wire.currencyName);
   const [major, minor] = book.split('_');
-  // The row names its currencies twice. If they differ, neither is trusted.
+  // The row has its currencies twice. If they differ, the row is rejected.
   if (majorCurrency !== undefined && majorCurrency.toLowerCase() !== major)
     throw wire.fault('major_currency', `that of ${book}`, majorCurrency);
   if (minorCurrency !== undefined && minorCurrency.toLowerCase() !== minor)
@@ -172,7 +174,7 @@ function ownTrade(element: unknown): TradeDetails {
 
 /**
  * Reads the sums of an execution. Throws a WireFault if value, amount and price disagree, or if the fee exceeds the sum
- * that it is taken from.
+ * from which it is taken.
  */
 function sums(
   of: Row,
@@ -192,7 +194,7 @@ function sums(
 
 const MONEY_ONE = moneyOf('1') as bigint;
 
-/** Reads balances (rest-api 4.9) with their three sums (rest-api 2.9); currency names stay as on the wire. */
+/** Reads balances (rest-api 4.9) with their three sums (rest-api 2.9). Currency names are unchanged. */
 export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): readonly Balance[] =>
   wire.rows(
     wire.row(payload)['balances'],
@@ -203,7 +205,7 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
         wire.decimal(of, 'locked'),
         wire.decimal(of, 'available'),
       ];
-      // The exchange always computes it like this (rest-api 2.9).
+      // The documented relation of the three sums (rest-api 2.9).
       if (moneyOf(available) !== moneyOf(total) - moneyOf(locked))
         throw wire.fault('available', `total ${total} minus locked ${locked}`, available);
       return { currency: wire.currencyName(of, 'currency'), total, locked, available };
@@ -213,7 +215,7 @@ export const balanceList = (payload: unknown, unreadable?: UnreadableRow[]): rea
   );
 
 /**
- * Reads fees as fractions. It uses only the `_decimal` rates: clients read the deprecated pair without a side
+ * Reads fees as fractions, only from the `_decimal` rates: clients interpret the deprecated pair without a side
  * differently (public facts 9.1). The next tier's percentage becomes an exact fraction. Throws a WireFault on another
  * shape.
  */
@@ -284,7 +286,7 @@ const fieldsAt = <N extends string>(
     string | undefined
   >;
 
-/** Documented as text, shown as a list (interface document 2.5). */
+/** Reads the second factors. Documented as text, but an example has a list (interface document 2.5). */
 function twoFactorMethods(value: unknown): readonly string[] {
   const given = typeof value === 'string' ? [value] : (value ?? []);
   return wire.list(given, method => {

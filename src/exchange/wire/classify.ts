@@ -1,4 +1,4 @@
-/** Classification of replies: done, certainly rejected, or unknown (failure modes 0.1). */
+/** Classification of replies: successful, certainly rejected, or unknown (failure modes 0.1). */
 import type { Outcome, UnreadableRow, WireReply } from '../../core/index.ts';
 import { errorIn, isThrottle, NO_CODE, provesRefusal } from './errorCodes.ts';
 import { parseExactJson } from './json.ts';
@@ -6,13 +6,13 @@ import { row, WireFault } from './wire.ts';
 
 export type ReplyReading<T> = {
   /**
-   * A `read` changes nothing, so every error rejects it. A `write` may have taken effect unless the code proves
-   * otherwise.
+   * Effect of the request. A `read` changes nothing, so every error rejects it. A `write` may have taken effect unless
+   * the code proves otherwise.
    */
   readonly effect: 'read' | 'write';
-  /** v3 and v4 wrap the content in `payload`; RFQ and webhook registration send it bare. */
+  /** Form of the reply. v3 and v4 wrap the content in `payload`; RFQ and webhook registration send it bare. */
   readonly envelope: 'payload' | 'bare' | 'list';
-  /** Reads the payload. Throws a WireFault on a wrong shape. Unreadable rows of a list are added to `unreadable`. */
+  /** Reads the payload. Throws a WireFault on a wrong shape. Adds unreadable rows of a list to `unreadable`. */
   readonly read: (payload: unknown, unreadable: UnreadableRow[]) => T;
   /** Whether an error text without a code is a certain rejection (only for webhook registration). */
   readonly wordsRefuse?: boolean;
@@ -22,7 +22,7 @@ export type RequestVerdict<T> = { readonly outcome: Outcome<T>; readonly throttl
 
 /**
  * Classifies a reply. `throttleRefuses`: whether the exchange checks its rate limit before it handles an order. No
- * document says so; by default a throttled write is unknown.
+ * document confirms this; by default a throttled write is unknown.
  */
 export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttleRefuses: boolean): RequestVerdict<T> {
   const { status } = reply;
@@ -47,7 +47,7 @@ export function classify<T>(reply: WireReply, reading: ReplyReading<T>, throttle
     const certain = error.code === NO_CODE ? reading.wordsRefuse === true : provesRefusal(error.code);
     return !write || certain ? refused(error.code, error.message) : unknown(`HTTP ${status}${said}`);
   }
-  if (status >= 400) return unknown(`HTTP ${status} without an error that can be read`);
+  if (status >= 400) return unknown(`HTTP ${status} without a readable error`);
   if (body === undefined) return unknown(`HTTP ${status} with a body that is not JSON`);
   try {
     const unreadable: UnreadableRow[] = [];
@@ -74,6 +74,6 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Clients have seen other forms of true (public facts 3). */
+/** Whether a reply reports success. Clients have seen several forms of true (public facts 3). */
 const isSuccess = (success: unknown): boolean =>
   success === true || success === 'true' || success === '1' || success === 1;

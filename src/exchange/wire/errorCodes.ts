@@ -2,8 +2,8 @@
 import type { Meaning } from '../../core/index.ts';
 
 /**
- * `look it up`: the outcome of the request is unknown or pending; look it up before acting. `already done`: the
- * requested state exists already. `never`: not relevant to a trading bot, or pointless to repeat.
+ * Reaction to a code. `look it up`: the outcome of the request is unknown or pending; look it up before acting.
+ * `already done`: the requested state exists already. `never`: not relevant to a trading bot, or pointless to repeat.
  */
 export type Advice = 'never' | 'look it up' | 'halt' | 'back off' | 'fix request' | 'funds' | 'already done';
 
@@ -17,9 +17,9 @@ export const isThrottle = (status: number, code?: string): boolean =>
   status === 420 || status === 429 || code === '0801' || code === '0802';
 
 /**
- * Whether this code, as the answer to a write, proves that nothing changed. An unlisted code proves it only in the
- * categories that are checked before execution (failure modes 0.1). A rejected nonce proves nothing: a proxy may have
- * sent the request twice, and the code may answer the second copy.
+ * Whether this code, as the answer to a write, proves that nothing changed. An unlisted code is proof only in the
+ * categories that are checked before execution (failure modes 0.1). A rejected nonce is no proof: a proxy may have sent
+ * the request twice, and the code may answer the second copy.
  */
 export function provesRefusal(code: string): boolean {
   if (isAboutNonce(code)) return false;
@@ -27,7 +27,7 @@ export function provesRefusal(code: string): boolean {
   return known ? known.advice !== 'look it up' : /^(?:03|04|05|06|17)\d\d$/.test(code);
 }
 
-/** Returns the meaning that a bot acts on, or undefined for a plain rejection. */
+/** Returns the meaning on which a bot acts; undefined for a plain rejection. */
 export function actionableMeaning(code: string): Meaning | undefined {
   if (code === '0356') return 'duplicate id';
   if (code === 'quote_already_executed') return 'executed before';
@@ -39,15 +39,15 @@ export function actionableMeaning(code: string): Meaning | undefined {
 /** Whether the code may only mean a repeated nonce or a wrong clock. */
 const isAboutNonce = (code: string): boolean => NONCE_CODES.has(code);
 
-/** Codes for an order that show that the book is gone, or that its ticks or bounds have changed. */
+/** Codes that, as the answer to an order, show that the book no longer exists or its tick or bounds have changed. */
 const RULE_CODES: ReadonlySet<string> = new Set([
   ...['0301', '0401', '0402', '0403', '0404', '0405', '0406', '0407', '20'],
 ]);
 const NONCE_CODES: ReadonlySet<string> = new Set(['0201', '0207', '104']);
 
 /**
- * Codes by advice, as `0000 text`. Categories and meanings: interface document part 7, public facts 10; RFQ: part 7 of
- * its document.
+ * Codes by reaction, as `0000 text`. Categories and meanings: interface document part 7, public facts 10; RFQ: part 7
+ * of its document.
  */
 const LISTS: Readonly<Record<Advice, readonly string[]>> = {
   'look it up': [
@@ -280,12 +280,12 @@ function sequence(from: number, to: number, meaning: string): readonly string[] 
 
 export type ExchangeError = { readonly code: string; readonly message: string };
 
-/** Code used if the exchange sends only text. */
+/** Code for a reply that has only text. */
 export const NO_CODE = 'no-code';
 
 /**
  * Returns the error in a reply of any envelope (v3/v4, legacy numeric, RFQ, webhook registration), or undefined if
- * there is none.
+ * none.
  */
 export function errorIn(reply: unknown): ExchangeError | undefined {
   if (typeof reply !== 'object' || reply === null) return undefined;
@@ -307,5 +307,5 @@ function codeText(code: unknown): string {
   return TABLE.has(padded) ? padded : written;
 }
 
-/** Shortens to one line, because messages reach logs. */
+/** Shortens a message to one line, because messages reach logs. */
 const printableMessage = (message: string): string => message.slice(0, 300).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');

@@ -1,29 +1,29 @@
 /**
- * JSON.parse without loss of digits: a number too long for a double becomes its own text. From Node 22, a reviver gets
- * a number's text, which replaces this file with three lines. lossless-json 4.3.3 gives the same result, recursively,
- * in 2.7 times the time (26 kB: 0.69 ms, here 0.26 ms).
+ * JSON.parse without loss of digits: a number too long for a double becomes text. From Node 22, a reviver receives a
+ * number's text, which would replace this file by three lines. lossless-json 4.3.3 gives equal results, recursively, in
+ * 2.7 times the time (26 kB: 0.69 ms, here 0.26 ms).
  */
 
-/** A double holds every integer of up to 15 digits. */
+/** Maximum digits of an integer that a double always represents exactly. */
 const EXACT_LENGTH = 15;
-/** Finds number tokens of 16 or more characters. A match inside a string only selects the slow path. */
+/** Finds number tokens of 16 or more characters. A match inside a string only makes parsing slower. */
 const LONG_NUMBER = /(?:^|[[:,\s])[-\d][\d.eE+-]{15}/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Shorter texts parse within a few milliseconds, whatever their content. */
+/** Maximum length of text that is not checked, because it parses within a few milliseconds. */
 const UNCHECKED_LENGTH = 16 * 1024;
-/** Answers of the exchange have at most six levels. */
+/** Maximum depth of nesting; answers of the exchange have at most six levels. */
 const LEVELS_MAX = 32;
-/** Maximum objects, lists, members and elements. A full book of 6,000 orders has about 60,000. */
+/** Maximum number of objects, lists, members and elements. A complete book of 6,000 orders has about 60,000. */
 const PARTS_MAX = 100_000;
-/** Maximum numbers that a double would round. A page of trades has 100. */
+/** Maximum number of numbers that a double would round. A page of trades has 100. */
 const LONG_NUMBERS_MAX = 10_000;
-/** Maximum members of one object; thousands of entries would be a list. */
+/** Maximum number of members in one object; the exchange would send thousands of entries as a list. */
 const MEMBERS_MAX = 4_096;
 
 /**
- * Parses `text`; number tokens of over 15 characters become strings. Throws SyntaxError where JSON.parse does. In a
- * long text it also throws above 32 levels, 100,000 parts, 4,096 members per object or 10,000 long numbers, which would
+ * Parses `text`; number tokens of over 15 characters become strings. Throws SyntaxError where JSON.parse does. For long
+ * text also throws above 32 levels, 100,000 parts, 4,096 members per object or 10,000 long numbers, whose parsing would
  * block the caller.
  */
 export function parseExactJson(text: string): unknown {
@@ -33,7 +33,7 @@ export function parseExactJson(text: string): unknown {
 
 /** Throws SyntaxError if `text` has more levels, members or parts than an answer can have. */
 function checkParts(text: string): void {
-  /** Member counts of the enclosing objects. */
+  /** Member count of each enclosing object. */
   const members: number[] = [];
   let parts = 0;
   for (let i = 0; i < text.length; i++) {
@@ -65,7 +65,7 @@ function quoteLongNumbers(text: string): string {
     } else if (isDigit(c) || c === MINUS) {
       const start = i;
       while (i < text.length && isNumberPart(text.charCodeAt(i))) i++;
-      // A number is never a key in JSON. It stays unquoted, so that parsing still fails.
+      // A number cannot be a key in JSON. It stays unquoted, so that parsing fails as it should.
       if (i - start > EXACT_LENGTH && NUMBER.test(text.slice(start, i)) && !isKey(text, i)) {
         if (++found > LONG_NUMBERS_MAX) throw new SyntaxError(`JSON of more than ${LONG_NUMBERS_MAX} long numbers`);
         out.push(text.slice(copied, start), '"', text.slice(start, i), '"');
@@ -86,7 +86,7 @@ const COLON = 58;
 const COMMA = 44;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
-/** Digits, sign, point and exponent. */
+/** Whether a character can be part of a number: digit, sign, point or exponent. */
 const isNumberPart = (c: number): boolean => isDigit(c) || c === MINUS || c === 43 || c === 46 || c === 69 || c === 101;
 const isSpace = (c: number): boolean => c === 32 || c === 9 || c === 10 || c === 13;
 

@@ -26,10 +26,10 @@ export type Ticker = {
   readonly high?: DecimalText;
   readonly low?: DecimalText;
   readonly volume?: DecimalText;
-  /** Statistics: signed, of any length. */
+  /** Volume-weighted average price; a signed statistic of any length. */
   readonly vwap?: string;
   readonly change24?: string;
-  /** Change in percent, by number of hours. */
+  /** Price changes in percent, by number of hours. */
   readonly rollingAverageChange: ReadonlyMap<string, string>;
 };
 
@@ -90,8 +90,8 @@ function tiers(of: Row, field: string): readonly FeeTier[] {
 const compare = (a: Money, b: Money): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * A flat rate above 5% must be in percent, since no book charges that much (public facts 4.1). Maker and taker have the
- * same unit.
+ * Flat rate above which the unit must be percent, because no book charges 5% (public facts 4.1). Maker and taker rates
+ * have one unit.
  */
 const PERCENT_ABOVE = moneyOf('0.05');
 
@@ -101,7 +101,7 @@ function flatRate(of: Row): { readonly maker: DecimalText; readonly taker: Decim
   return percent ? { maker: hundredth('maker', maker), taker: hundredth('taker', taker) } : { maker, taker };
 }
 
-/** Converts percent to an exact fraction. Throws a WireFault with `field` if it has more than 16 decimals. */
+/** Converts percent to an exact fraction. Throws a WireFault about `field` if it has more than 16 decimals. */
 export function hundredth(field: string, percent: DecimalText): DecimalText {
   const atto = moneyOf(percent);
   if (atto % 100n !== 0n) throw wire.fault(field, 'at most 16 decimals', percent);
@@ -109,8 +109,9 @@ export function hundredth(field: string, percent: DecimalText): DecimalText {
 }
 
 /**
- * Reads a book row by row. An unreadable amount is `null`. The damage of a side is its first row with an unreadable
- * price, of another book or out of order. Throws a WireFault on another shape, and on a side without a readable row.
+ * Reads a book row by row. An unreadable amount is `null`. The damage of a side is its first row that has an unreadable
+ * price, is of another book or is out of order. Throws a WireFault on another shape, and on a side without a readable
+ * row.
  */
 export const orderBook =
   (book: string) =>
@@ -132,8 +133,8 @@ export const orderBook =
   };
 
 /**
- * Both forms list the best price first (public facts 4.3). Only this check uses floats, since they keep the order of
- * decimals.
+ * Reads one side, best price first in both forms (public facts 4.3). Only the check of the order uses floats, which
+ * preserve the order of decimals.
  */
 function bookSide(
   of: Row,
@@ -156,7 +157,7 @@ function bookSide(
     }
     const before = entries.at(-1);
     if (before !== undefined && !isOrdered(Number(before.price), Number(entry.price))) {
-      // Either of the two rows may be wrong, so neither proves its position or that of the rows behind it.
+      // Either of the two rows may be wrong, so neither proves the position of itself or of later rows.
       entries.pop();
       damage ??= {
         after: entries.length,
@@ -204,8 +205,8 @@ function publicTrade(element: unknown): PublicTrade {
 }
 
 /**
- * Reads the ticker of one book (public-facts 4.2). A price of zero is omitted, like a missing price or null. Throws a
- * WireFault on another shape.
+ * Reads the ticker of one book (public-facts 4.2). Omits a price of zero, like a missing price. Throws a WireFault on
+ * another shape.
  */
 export function ticker(payload: unknown): Ticker {
   const of = wire.row(payload);
@@ -227,7 +228,7 @@ export function ticker(payload: unknown): Ticker {
   };
 }
 
-/** A price of zero means no price, like null, in a book without a market. */
+/** Reads a price; undefined for zero, which means no price, as in a book without a market. */
 const priceIn = (of: Row, field: string): DecimalText | undefined => someOf(wire.optional(of, field, wire.decimal));
 const someOf = (figure: string | undefined): string | undefined =>
   figure !== undefined && /[1-9]/.test(figure) ? figure : undefined;
@@ -237,8 +238,8 @@ export const tickers = (payload: unknown, unreadable?: UnreadableRow[]): readonl
   wire.rows(payload, ticker, unreadable);
 
 /**
- * Reads candles. Undocumented; fields as clients read them (public facts 4.5), times in epoch ms. Throws a WireFault on
- * another shape.
+ * Reads candles, which are undocumented: fields as clients read them (public facts 4.5), times in epoch ms. Throws a
+ * WireFault on another shape.
  */
 export const candles = (payload: unknown, unreadable?: UnreadableRow[]): readonly Candle[] =>
   wire.rows(payload, candle, unreadable);

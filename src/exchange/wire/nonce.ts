@@ -1,4 +1,4 @@
-/** Nonces for signed requests: always increasing, even if the clock steps back. */
+/** Nonces for signed requests: always increasing, even if the clock goes back. */
 import type { Clock, NonceSource, Random } from '../../core/index.ts';
 
 const SALT = 1_000_000n;
@@ -6,8 +6,9 @@ const LOWEST = 10n ** 18n;
 const HIGHEST = 10n ** 19n - 1n;
 
 /**
- * Creates v2 nonces of 19 digits: 13 of epoch milliseconds and 6 of salt (public facts 2.3), valid in any order of
- * arrival. `above` is the highest nonce of an earlier run. Throws a RangeError if the clock is past the year 2286.
+ * Creates v2 nonces of 19 digits: 13 of epoch milliseconds and 6 of salt (public facts 2.3). They are valid in any
+ * order of arrival. `above` is the highest nonce of an earlier run. Throws a RangeError if the clock is past the year
+ * 2286.
  */
 export function nonceV2(clock: Clock, random: Random, above = 0n): NonceSource {
   let last = above;

@@ -11,12 +11,12 @@ const checked =
 
 export const bookPart = checked(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/, 'a book like btc_mxn');
 export const currencyPart = checked(/^[A-Za-z0-9]{1,20}$/, 'a ticker like btc');
-/** 16 characters on today's wire, up to 64 in older samples (public facts 3). */
+/** Checks an order id: 16 characters on today's wire, up to 64 in older samples (public facts 3). */
 export const oidPart = checked(/^[A-Za-z0-9]{1,64}$/, 'an order id');
-/** Format: see the conventions of the interface document. */
+/** Checks an origin id, as in the conventions of the interface document. */
 export const originIdPart = checked(/^[A-Za-z0-9_-]{1,40}$/, 'an origin_id of 1 to 40 of a-z, A-Z, 0-9, _ and -');
 export const tidPart = checked(/^\d{1,19}$/, 'a trade id');
-/** Ids of quotes and conversions: UUIDs or short texts. */
+/** Checks an id of a quote or conversion: a UUID or short text. */
 export const quotePart = checked(/^[A-Za-z0-9_-]{1,64}$/, 'an id');
 
 /**
@@ -29,8 +29,7 @@ export function amountPart(value: DecimalText): DecimalText {
 }
 
 /**
- * Checks an amount above zero, which every order, quote and change needs. Throws a WireFault on zero and on invalid
- * text.
+ * Checks an amount above zero, as every order, quote and change needs. Throws a WireFault on zero and on invalid text.
  */
 export function positivePart(value: DecimalText): DecimalText {
   if (!/[1-9]/.test(amountPart(value))) throw fault('argument', 'an amount above zero', value);
@@ -47,14 +46,14 @@ export function limitPart(value: number, max: number): string {
 export const PAGES: ExchangeLimits = { ordersPage: 500, tradesPage: 100, depth: 50 };
 
 /**
- * Maximum ids per request. Proxies reject the request line of 500 origin_ids, and then nothing is canceled (failure
- * modes A25).
+ * Maximum number of ids per request. Proxies reject the request line of 500 origin_ids, and then nothing is canceled
+ * (failure modes A25).
  */
 export const IDS_PER_REQUEST = 50;
 
 /**
- * Returns `?a=b&c=d` of the given pairs in order, without undefined values. Values are checked parts, so nothing is
- * encoded.
+ * Returns `?a=b&c=d` of the given pairs in order, without undefined values. Does not encode the values, which are
+ * checked parts.
  */
 export function query(pairs: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(pairs).filter(([, value]) => value !== undefined);
@@ -62,8 +61,8 @@ export function query(pairs: Readonly<Record<string, string | undefined>>): stri
 }
 
 /**
- * Returns pairs for `query`: a trade id, asc or desc, and 1 to 100 (rest-api 4.1, 8). Throws a WireFault on other
- * values.
+ * Returns the pairs of a page for `query`: a trade id, asc or desc, and 1 to 100 (rest-api 4.1, 8). Throws a WireFault
+ * on other values.
  */
 export const pageQuery = (page: Page): Record<string, string | undefined> => ({
   marker: page.marker === undefined ? undefined : tidPart(page.marker),
@@ -73,7 +72,7 @@ export const pageQuery = (page: Page): Record<string, string | undefined> => ({
 
 const sortPart = checked(/^(?:asc|desc)$/, 'asc or desc');
 
-/** Splits a list into parts of `size`, with a shorter last part; no parts for an empty list. `size` is at least 1. */
+/** Splits a list into parts of `size`, the last possibly shorter; no parts for an empty list. `size` is at least 1. */
 export function chunks<T>(of: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(of.length / size) }, (_, i) => of.slice(i * size, (i + 1) * size));
 }

@@ -1,20 +1,20 @@
-/** Remedies of rejections for the operator: one clause for each code with its own remedy, and one for each advice. */
+/** Remedies of rejections for the operator, each a clause: by code for some codes, otherwise by advice. */
 import { meaningOf } from './errorCodes.ts';
 
 const CODE_REMEDIES: Readonly<Record<string, string>> = {
   '0201':
-    'check that PUNTAS_API_KEY is a key of this very exchange, still active, and used by no other program; a new key of the same account is taken up at the next start; a puntas exchange prints its key when it starts',
+    'check that PUNTAS_API_KEY is an active key of this exchange that no other program uses; a new key of the same account works after a restart; puntas exchange prints its key at its start',
   '0202': 'give the key the permissions to read and to trade (never to withdraw)',
-  '0206': 'let exchange.authentication name the way in which this exchange wants requests signed',
+  '0206': 'set exchange.authentication to the signing method of this exchange',
   '0207': "set this machine's clock, and let no other program use this key",
   '0213': "allow this machine's address for the key",
   '0215': 'check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY',
   '0301': 'check the name of the book',
   '0326': 'activate the key, or make a new one',
-  '0801': 'wait a minute: the address or the account has asked too often; other programs on it count too',
+  '0801': 'wait a minute: the address or the account sent too many requests, including those of other programs',
 };
 
-/** Returns the remedy of a code as a clause, or null if none is known. */
+/** Returns the remedy of a code as a clause; `null` if none is known. */
 export function remedyOf(code: string): string | null {
   const own = CODE_REMEDIES[code];
   if (own !== undefined) return own;

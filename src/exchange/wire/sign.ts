@@ -6,8 +6,8 @@ export type Credentials = {
   readonly key: string;
   readonly secret: SecretText;
   /**
-   * `authorization` (default) sends the single header of the public wire; `three` sends the headers `key`, `signature`
-   * and `nonce`.
+   * Form of the headers. `authorization` (default) sends the single header of the public wire; `three` sends the
+   * headers `key`, `signature` and `nonce`.
    */
   readonly headers?: 'authorization' | 'three';
 };

@@ -9,8 +9,8 @@ const SIGNATURE = 'x-bitso-webhook-event-signature';
 const KEY_ID = 'x-bitso-key-id';
 
 /**
- * Creates a check. `learn` adds keys; `onUnknown` requests them, at most once in ten seconds, even if a sender invents
- * key ids.
+ * Creates a check of signatures. `learn` adds keys; `onUnknown` requests them, at most once per ten seconds, even if a
+ * sender invents key ids.
  */
 export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, onUnknown) => {
   const known = new Map<string, KeyObject>();
@@ -23,7 +23,7 @@ export const signatureCheck: VenueWebhooks['signatures'] = ({ now, elapsed }, on
         try {
           known.set(id, createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' }));
         } catch {
-          // An invalid key verifies nothing.
+          // An invalid key verifies nothing, so it is skipped.
         }
       }
     },
@@ -51,15 +51,15 @@ const KEY_REQUEST_EVERY_MS = 10_000;
 const INVALID = { kind: 'no' } as const;
 
 /**
- * On request, the exchange repeats events of up to 60 days (public-facts 15). Older deliveries are rejected, whatever
- * their signature.
+ * Maximum age of a delivery. On request, the exchange repeats events of up to 60 days (public-facts 15). Older
+ * deliveries are rejected even with a valid signature.
  */
 const AGE_MAX_MS = 61 * 86_400_000;
-/** Allowance for a clock difference with the exchange. */
+/** Maximum time by which a delivery may be in the future, because the exchange's clock may differ. */
 const AHEAD_MAX_MS = 86_400_000;
 
 /**
- * Returns the text that the signature must cover. Returns null if parsers could read it differently, or if its time is
+ * Returns the text that the signature must cover; `null` if parsers could read it differently, or if its time is
  * outside the range of deliveries.
  */
 function signedIn(text: string, now: Millis): { readonly payload: string; readonly says: string } | null {
@@ -71,7 +71,7 @@ function signedIn(text: string, now: Millis): { readonly payload: string; readon
   const told = updatedAt ?? createdAt;
   const age = now - (typeof told === 'string' ? Date.parse(told) : now);
   if (!(age <= AGE_MAX_MS && age >= -AHEAD_MAX_MS)) return null;
-  // The event's name is significant but not signed.
+  // The event's name decides, but is not signed.
   const event = body['event'];
   return { payload, says: `${typeof event === 'string' ? event.toUpperCase() : ''}\n${payload}` };
 }

@@ -11,7 +11,7 @@ import {
   type UnreadableRow,
 } from '../../core/index.ts';
 
-/** Reply that differs from the interface documents. Becomes the outcome `unknown`. */
+/** Error for a reply that differs from the interface documents. Becomes the outcome `unknown`. */
 export class WireFault extends Error {
   constructor(message: string) {
     super(message);
@@ -22,15 +22,15 @@ export class WireFault extends Error {
 /** JSON object; unused fields are ignored. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Reads an object; null and arrays are faults. `what` is its name in the fault. */
+/** Reads an object; throws for null and arrays. `what` names it in the fault. */
 export function row(value: unknown, what = 'payload'): Row {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault(what, 'an object', value);
   return value as Row;
 }
 
 /**
- * Reads an array within a row: a fault of one element is a fault of all. `rows` reads a reply's own list. `what` is its
- * name in the fault.
+ * Reads an array within a row; a fault of one element rejects the array. `rows` reads a reply's own list. `what` names
+ * the array in the fault.
  */
 export function list<T>(value: unknown, each: (element: unknown) => T, what = 'payload'): readonly T[] {
   if (!Array.isArray(value)) throw fault(what, 'an array', value);
@@ -38,8 +38,8 @@ export function list<T>(value: unknown, each: (element: unknown) => T, what = 'p
 }
 
 /**
- * Reads a list row by row. An unreadable row is omitted and added to `unreadable`; without that list its WireFault is
- * thrown. `what` is the list's name in the fault.
+ * Reads a list row by row. An unreadable row is omitted and added to `unreadable`; without that list, its WireFault is
+ * thrown. `what` names the list in the fault.
  */
 export function rows<T>(
   value: unknown,
@@ -56,14 +56,14 @@ export function rows<T>(
       if (!(error instanceof WireFault) || unreadable === undefined) throw error;
       if (unreadable.length < UNREADABLE_MAX)
         unreadable.push({ why: `row ${n + 1}: ${error.message}`, ...identityOf(element) });
-      // With more unreadable rows, the list is not one of this exchange.
+      // With more unreadable rows, the reply is not a list of this exchange.
       else throw error;
     }
   }
   return read;
 }
 
-/** Maximum unreadable rows per reply. */
+/** Maximum number of unreadable rows per reply. */
 const UNREADABLE_MAX = 1000;
 
 /** Returns the readable parts of a row's identity. */
@@ -90,7 +90,7 @@ function identityOf(element: unknown): Omit<UnreadableRow, 'why'> {
   });
 }
 
-/** Formats of names and ids (rest-api, Conventions). Other text identifies nothing. */
+/** Formats of names and ids (rest-api, Conventions). Text in another format is not used as an identity. */
 const SHAPES = {
   book: /^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/,
   currency: /^[A-Za-z0-9]{1,20}$/,
@@ -111,8 +111,8 @@ function currenciesOf(of: Row): readonly string[] | undefined {
 const isTicker = (name: unknown): name is string => typeof name === 'string' && SHAPES.currency.test(name);
 
 /**
- * Returns the currencies of a trade, from its book or its own fields. Unless the fee names another currency, it is in
- * one of the two.
+ * Returns the currencies of a trade, from its book or its own fields. The fee is in one of the two unless the row names
+ * another.
  */
 function tradedIn(of: Row): readonly string[] | undefined {
   const { book, fees_currency: fee, major_currency: major, minor_currency: minor } = of;
@@ -125,7 +125,7 @@ function tradedIn(of: Row): readonly string[] | undefined {
 export const optional = <T>(of: Row, field: string, read: (of: Row, field: string) => T): T | undefined =>
   of[field] === undefined || of[field] === null ? undefined : read(of, field);
 
-/** Reads text, which may be empty; a number is a fault. */
+/** Reads text, which may be empty; throws for a number. */
 export function text(of: Row, field: string): string {
   const value = of[field];
   if (typeof value !== 'string') throw fault(field, 'text', value);
@@ -139,7 +139,7 @@ export function filled(of: Row, field: string): string {
   return value;
 }
 
-/** Reads true or false; "true" and 1 are faults. */
+/** Reads true or false; throws for "true" and 1. */
 export function flag(of: Row, field: string): boolean {
   const value = of[field];
   if (typeof value !== 'boolean') throw fault(field, 'true or false', value);
@@ -153,9 +153,7 @@ export function decimal(of: Row, field: string): DecimalText {
   return value;
 }
 
-/**
- * Reads the absolute value of decimal text with an optional minus. Trades show debits as negative (public facts 9.2).
- */
+/** Reads decimal text without its optional minus, because trades show debits as negative (public facts 9.2). */
 export function magnitude(of: Row, field: string): DecimalText {
   const value = of[field];
   const size = typeof value === 'string' && value.startsWith('-') ? value.slice(1) : value;
@@ -180,7 +178,7 @@ export function figure(of: Row, field: string): string {
 
 const INTEGER = /^\d{1,19}$/;
 
-/** Reads a whole number of up to 64 bits with all digits, as number or text on the wire. */
+/** Reads a whole number of up to 64 bits with all digits; on the wire it is a number or text. */
 export function integer(of: Row, field: string): bigint {
   const value = of[field];
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
@@ -225,7 +223,7 @@ export function oneOf<T extends string>(of: Row, field: string, allowed: readonl
   return found;
 }
 
-/** Reads a side in words, as in REST; the stream uses 0 and 1 (rest-api 6). */
+/** Reads a side as a word, as in REST; the stream uses 0 and 1 (rest-api 6). */
 export const side = (of: Row, field: string): Side => oneOf(of, field, ['buy', 'sell']);
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))$/;
@@ -256,7 +254,7 @@ export function time(of: Row, field: string): Millis {
   );
   const real =
     year >= 1970 &&
-    // A day that does not exist falls into the next month.
+    // Date moves a day that does not exist into the next month.
     new Date(local).getUTCMonth() === month - 1 &&
     hour < 24 &&
     minute < 60 &&
@@ -279,7 +277,10 @@ export function fault(field: string, expected: string, found: unknown): WireFaul
   return new WireFault(`${field}: expected ${expected}, found ${shownShortly(found)}`);
 }
 
-/** Containers are not printed, because a hostile reply can nest deeper than a printer's stack. */
+/**
+ * Shortens a value for a fault. Does not print containers, because a hostile reply can nest deeper than a printer's
+ * stack.
+ */
 function shownShortly(found: unknown): string {
   if (Array.isArray(found)) return 'an array';
   if (typeof found === 'object' && found !== null) return 'an object';

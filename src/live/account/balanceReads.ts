@@ -1,10 +1,10 @@
 /**
- * Comparison of the exchange's balances with the ledger on a quiet cut. Transfers and the operator's bookings explain
- * differences.
+ * Comparison of the exchange's balances with the ledger while no trade happens. Transfers and the operator's bookings
+ * explain differences.
  */
 import { sleep, textOfMoney, type Engine, type Millis, type TransferLists } from '../../core/index.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
-import { explaining } from './explaining.ts';
+import { explaining } from './transferSelection.ts';
 import type { RunContext } from '../runContext.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import { isFailed, type Failed } from '../failed.ts';
@@ -13,12 +13,12 @@ import { TransferReads, type Booking, type FoundTransfers, type ListedTransfer }
 
 /** Sources that can explain a difference of the balances. */
 export type Explanations = {
-  /** If absent, only the operator's bookings explain a difference. */
+  /** Transfer lists. If absent, only the operator's bookings explain a difference. */
   readonly lists?: TransferLists | undefined;
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
-  /** Transfers that an earlier run knew. */
+  /** Ids of the transfers that an earlier run knew; `null` if unknown. */
   readonly known: readonly string[] | null;
-  /** Maximum time by which a list may be ahead of the balances. */
+  /** Maximum time by which a list may show a transfer before the balances do. */
   readonly listAheadMaxMs: Millis;
 };
 
@@ -30,23 +30,23 @@ export type BalanceReadsOptions = {
   readonly explained: Explanations;
   readonly readTrades: () => Promise<boolean>;
   readonly note: (what: string, failed: Failed) => void;
-  /** Makes the ledger durable. Returns `false` if the disk refuses it. */
+  /** Makes the ledger durable. Returns `false` if the disk accepts no write. */
   readonly persist: () => boolean;
 };
 
 /**
- * Pause between reads of the lists while nothing differs. They are read anyway, because transfers that cancel each
- * other out change no balance.
+ * Pause between reads of the lists while balances equal the ledger. Needed because two transfers that cancel each other
+ * out change no balance.
  */
 const LOOK_ANYWAY_MS = 600_000;
-/** Pause while new lines may still refer to amounts already in the ledger, and after a failed read of the lists. */
+/** Pause while new lines may still refer to amounts in the ledger, and after a failed read of the lists. */
 const LOOK_AGAIN_MS = 60_000;
 /**
- * Pause between reads of the lists while something differs. A halted bot compares every two seconds and must not use up
- * its requests.
+ * Pause between reads of the lists while balances differ. A halted bot compares balances every two seconds, and must
+ * not use up the request budget.
  */
 const LOOK_EVERY_MS = 5_000;
-/** Pause between reads of the lists while quotes are live: a list that is slightly late must not cancel them. */
+/** Pause between reads of the lists while quotes are live, so that a slightly late list does not cancel them. */
 const LOOK_SOON_MS = 1_500;
 /** Time without usable balances after which the bot is reduce-only. */
 const UNREAD_AFTER_MS = 60_000;
@@ -58,22 +58,22 @@ export class BalanceReads {
   readonly #o: BalanceReadsOptions;
   readonly #transfers: TransferReads | null;
   readonly #taken = new Set<string>();
-  /** Next read of the lists while nothing differs, and time of the last read because of a difference. */
+  /**
+   * Time of the next read of the lists while balances equal the ledger. `#lookedAt` is the time of the last read
+   * because of a difference.
+   */
   #lookAt: Millis = -Infinity;
   #lookedAt: Millis = -Infinity;
-  /**
-   * Last reading of the lists, kept until the next balances are compared. In between, a read may fail or the bot may
-   * trade.
-   */
+  /** Transfers of the last read of the lists, kept until the next comparison of balances. */
   #shown: FoundTransfers | null = null;
   /**
-   * Time until which a line may refer to an amount in the opening balances, or booked by a resume. Until then, the
-   * lists must be read while nothing differs.
+   * Time until which a line may refer to an amount that the opening or a resume has booked. Until then the lists must
+   * be read while balances equal the ledger.
    */
   #linesMayComeUntil: Millis;
-  /** Whether the balances differed and nothing was booked since. */
+  /** Whether balances differed at the last comparison and nothing was booked since. */
   #isUnbooked = false;
-  /** Clock time of the first failed read in a row; `null` after an answer. */
+  /** Time of the first of the consecutive failed reads; `null` after an answer. */
   #failingSince: Millis | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -84,14 +84,14 @@ export class BalanceReads {
     this.#transfers = lists ? new TransferReads(lists, known, listAheadMaxMs, options.reads.currencies) : null;
   }
 
-  /** Transfers that are in the ledger or were before it; for the journal. */
+  /** Ids of transfers that are in the ledger or preceded it, for the journal. */
   get known(): readonly string[] | null {
     return this.#transfers === null ? this.#o.explained.known : this.#transfers.known;
   }
 
   /**
-   * Reads the balances between two equal reads of the trades. Resolves to `true` if nothing was traded meanwhile. Reads
-   * run one after another, so that nothing is booked twice.
+   * Reads the balances between two equal reads of the trades. Resolves to `true` if no trade happened in between. Reads
+   * run in sequence, so that no transfer is booked twice.
    */
   read(): Promise<boolean> {
     const turn = this.#turn.then(() => this.#readNow());
@@ -127,7 +127,8 @@ export class BalanceReads {
   }
 
   /**
-   * Reports unread balances once reads have failed for `UNREAD_AFTER_MS`, while the exchange answers other requests.
+   * Reports that the balances are unread, once reads have failed for `UNREAD_AFTER_MS` while the exchange answers other
+   * requests.
    */
   #failed(failed: Failed): void {
     const { clock, step, time } = this.#o.run;
@@ -139,8 +140,8 @@ export class BalanceReads {
   }
 
   /**
-   * Whether balances on a quiet cut equal the ledger, with retries for trades that are still being recorded. `null` if
-   * the balances could not be read.
+   * Whether balances equal the ledger while no trade happens, with retries because trades may be recorded late. `null`
+   * if the balances could not be read.
    */
   async match(): Promise<boolean | null> {
     const { engine } = this.#o;
@@ -166,7 +167,7 @@ export class BalanceReads {
     return false;
   }
 
-  /** Books the adjustments that the operator left in the state directory. */
+  /** Books the adjustments that the operator requested in the state directory. */
   takeUp(): void {
     const { explained, persist, connectivity } = this.#o;
     const { adjustments } = explained;
@@ -184,7 +185,7 @@ export class BalanceReads {
     try {
       for (const { id } of waiting) adjustments.done(id);
     } catch (error) {
-      // The file stays; its id prevents a second booking.
+      // The request file remains; the id of the request prevents a second booking.
       log.warn(
         { error: String(error) },
         'a booking is in the ledger, but its request file could not be deleted from the state directory',
@@ -196,7 +197,7 @@ export class BalanceReads {
   async #lookBefore(): Promise<FoundTransfers | null> {
     const now = this.#o.run.clock.elapsed();
     if (this.#transfers === null || now < this.#lookAt || this.#o.engine.account.differences().length > 0) return null;
-    // A restored ledger is compared first, because quotes wait for that comparison and the lists can be read later.
+    // Quotes wait for the comparison of a restored ledger, and the lists can be read later.
     if (this.#transfers.known !== null && !this.#o.engine.account.isReconciled) return null;
     const found = await this.#look();
     const isSoon = found === null || now < this.#linesMayComeUntil;
@@ -210,12 +211,13 @@ export class BalanceReads {
 
   async #explain(): Promise<void> {
     if (this.#transfers === null || this.#transfers.known === null) {
-      // Read again as soon as nothing differs.
+      // Read again as soon as balances equal the ledger.
       this.#lookAt = -Infinity;
       return;
     }
     const now = this.#o.run.clock.elapsed();
-    // During a conversion, its amounts could be mistaken for a listed transfer that an unlisted one has offset.
+    // During a conversion, its amounts could be mistaken for a listed transfer whose effect an unlisted transfer has
+    // offset.
     const everyMs = this.#o.engine.account.unexplained === null ? LOOK_SOON_MS : LOOK_EVERY_MS;
     if (this.#o.engine.account.isConverting || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;
@@ -229,7 +231,7 @@ export class BalanceReads {
     this.#take(found, booked);
   }
 
-  /** Logs each difference once, then once per minute while it lasts. */
+  /** Logs each difference once, then once per minute while it remains. */
   #sayUnexplained(): void {
     const { engine, connectivity } = this.#o;
     const { time } = this.#o.run;

@@ -1,25 +1,26 @@
 /**
- * Account reads triggered by the stream or a webhook: coalesced, rate-limited, and never with the last of the budget.
+ * Account reads that the stream or a webhook triggers: combined, rate-limited, and never with the last of the request
+ * budget.
  */
 import { CANCEL_CHUNK, sleep, type Clock, type Engine, type Exchange, type Millis } from '../../core/index.ts';
 import type { Reads } from './reads.ts';
 
-/** Unconfirmed news of the bot's order from the stream; it triggers a read of the account. */
+/** News from the stream about the bot's order. It is unconfirmed and triggers a read of the account. */
 export type OwnSeen =
   | { readonly kind: 'traded'; readonly tid: string | null }
   | { readonly kind: 'gone'; readonly oid: string }
-  /** A webhook reported a transfer. */
+  /** Transfer that a webhook reported. */
   | { readonly kind: 'moved' };
 
 export type EventDrivenReadsOptions = {
   readonly clock: Clock;
-  /** Reads own trades into the engine. */
+  /** Reads the account's trades and gives them to the engine. */
   readonly readTrades: () => Promise<unknown>;
-  /** Reads the balances on a quiet cut into the engine. */
+  /** Reads the balances between two equal reads of the trades and gives them to the engine. */
   readonly readBalances: () => Promise<unknown>;
-  /** Source of the newest own trade that was read. */
+  /** Source of the newest trade that was read. */
   readonly reads: Pick<Reads, 'newest'>;
-  /** Looks up the bot's orders by origin id, into the engine. */
+  /** Looks up the bot's orders by origin id and gives the result to the engine. */
   readonly look: (ids: readonly string[]) => Promise<unknown>;
   readonly engine: Engine;
   readonly exchange: Pick<Exchange, 'budget'>;
@@ -27,16 +28,13 @@ export type EventDrivenReadsOptions = {
   readonly onBroken: (error: unknown) => void;
 };
 
-/**
- * Reads per burst, as when a sweep executes a whole ladder, and their refill: at most 60 reads per minute over time.
- */
+/** Maximum number of reads in a burst, as when a large trade fills all levels. Refilled at 60 reads per minute. */
 const BURST = 30;
 const REFILL_MS: Millis = 1_000;
-/** Requests reserved for placements and for mandatory reads. */
+/** Requests reserved for placements and for periodic reads. */
 const BUDGET_RESERVE = 60;
 /**
- * Number of attempts to read a trade that the stream named, with doubling pauses. The stream may be ahead of the
- * records.
+ * Number of attempts to read a trade that the stream reported, with doubling pauses, because its record may be late.
  */
 const TRIES = 5;
 const RETRY_MS = 30;
@@ -49,7 +47,7 @@ export class EventDrivenReads {
   #tradesWanted = false;
   #balancesWanted = false;
   #balancesAt: Millis = -Infinity;
-  /** Newest own trade that the stream named. */
+  /** Newest trade of the account that the stream reported. */
   #newest = -1n;
   #tries = 0;
   #tokens = BURST;
@@ -67,7 +65,7 @@ export class EventDrivenReads {
     if (seen.kind === 'gone') {
       if (this.#gone.size < GONE_MAX) this.#gone.add(seen.oid);
     } else if (seen.kind === 'moved') {
-      // At most one read every few seconds, even in a flood of transfer news; the poll finds the rest.
+      // At most one read every few seconds, even if transfers are reported faster; the periodic read finds the others.
       const now = this.#options.clock.elapsed();
       if (now - this.#balancesAt < BALANCES_EVERY_MS) return;
       this.#balancesAt = now;
@@ -84,7 +82,7 @@ export class EventDrivenReads {
       .finally(() => (this.#running = null));
   }
 
-  /** Starts no further read; resolves when the current one has ended. */
+  /** Starts no further read. Resolves when the current read has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
@@ -92,13 +90,13 @@ export class EventDrivenReads {
 
   async #run(): Promise<void> {
     const { clock, look, readBalances, readTrades } = this.#options;
-    // News that arrives in the same turn is read together.
+    // News of one turn of the event loop shares one read.
     await sleep(clock, 0);
     while (!this.#stopped && (this.#tradesWanted || this.#gone.size > 0 || this.#balancesWanted)) {
       const ids = this.#tradesWanted ? [] : this.#goneIds();
       if (!this.#tradesWanted && ids.length === 0 && !(this.#gone.size === 0 && this.#balancesWanted)) continue;
       if (!this.#take()) {
-        // The next poll finds it.
+        // The next periodic read finds the dropped news.
         this.#tradesWanted = false;
         this.#gone.clear();
         this.#balancesWanted = false;
@@ -119,7 +117,7 @@ export class EventDrivenReads {
     }
   }
 
-  /** Takes one request's worth of orders that left the book. Orders that the engine knows as ended need no look-up. */
+  /** Takes orders that left the book, as many as fit one request. Skips orders that the engine knows to have ended. */
   #goneIds(): readonly string[] {
     const oids = [...this.#gone].slice(0, CANCEL_CHUNK);
     for (const oid of oids) this.#gone.delete(oid);

@@ -29,7 +29,7 @@ import { damagedBook, writeLevels } from '../../marketdata/index.ts';
 
 const TRADES_PAGES_MAX = 50;
 
-/** Treats every unreadable row of the book as possibly the bot's. */
+/** Judgment without data about the bot: every unreadable row of the book may be the bot's. */
 const NO_JUDGMENT: RowJudgment = { instance: '', onLeftOut: () => undefined };
 
 type EventOf<K extends EngineEvent['kind']> = Extract<EngineEvent, { kind: K }>;
@@ -40,23 +40,23 @@ export class Reads {
   readonly #time: () => Millis;
   readonly #book: string;
   readonly #overlapMs: Millis;
-  /** Own trades up to this one are never read again. */
+  /** Newest trade of which all earlier ones are taken; they are never read again. */
   #marker: string | undefined;
   #newest: string | undefined;
-  /** Taken trades after the marker, oldest first, with the time when each was first seen. */
+  /** Taken trades newer than the marker, oldest first, with the time when each was first read. */
   #recent: { readonly tid: string; readonly at: Millis }[] = [];
   #sequence = -1n;
   #tradesTurn: Promise<unknown> = Promise.resolve();
   readonly #judgment: RowJudgment;
-  /** Returns the currencies of the book; empty if its name does not contain them. */
+  /** Currencies of the book; empty if its name does not contain them. */
   readonly #currencies: readonly string[];
-  /** Other currencies with an unreadable trade; their balances cannot equal the ledger. */
+  /** Currencies of other books with an unreadable trade; their balances cannot equal the ledger. */
   readonly #uncounted: Set<string>;
 
   /**
-   * Reads one book and the own trades after `lastTid`; `tids`, in order, are already taken. `time` is the engine's.
-   * Trades of the last `overlapMs` are read repeatedly, because an older trade may be recorded after a newer one. The
-   * receiver detects repeats by trade id.
+   * Reads one book, and the account's trades newer than `lastTid`, of which `tids` (in order) are already taken. `time`
+   * is the engine's. Trades of the last `overlapMs` are read repeatedly, because an older trade may be recorded after a
+   * newer one. The receiver detects repeats by trade id.
    */
   constructor(
     exchange: Exchange,
@@ -85,14 +85,14 @@ export class Reads {
     return this.#currencies;
   }
 
-  /** Returns the newest own trade that was taken. */
+  /** Returns the newest trade of the account that was taken. */
   get newest(): string | undefined {
     return this.#newest;
   }
 
   /**
-   * Returns where a later run continues: everything up to `marker` was taken, and of the trades after it exactly
-   * `tids`.
+   * Returns the position from which a later run continues: all trades up to `marker` are taken, and of the newer ones
+   * exactly `tids`.
    */
   get taken(): { readonly marker: string | undefined; readonly tids: readonly string[] } {
     return { marker: this.#marker, tids: this.#recent.map(({ tid }) => tid) };
@@ -103,19 +103,18 @@ export class Reads {
     return [...this.#uncounted];
   }
 
-  /**
-   * Marks the trades of an event as taken. Must be called in the same synchronous step that adds them to the ledger.
-   */
+  /** Records the trades of an event as taken. Call in the synchronous step that adds them to the ledger. */
   take({ trades, complete, startedAt }: EventOf<'trades'>): void {
     const now = this.#time();
     const known = new Set(this.#recent.map(({ tid }) => tid));
     for (const { tid } of trades) if (!known.has(tid)) this.#recent.push({ tid, at: now });
     this.#recent.sort((a, b) => (BigInt(a.tid) < BigInt(b.tid) ? -1 : 1));
     this.#newest = this.#recent[this.#recent.length - 1]?.tid ?? this.#newest;
-    // An incomplete read proves nothing about late records after its last trade, and that trade may have a second
-    // record.
+    // An incomplete read is no proof that trades newer than its last one have no late record. Its last trade may have a
+    // second record.
     const end = complete ? null : BigInt(trades[trades.length - 1]?.tid ?? 0);
-    // Counted from the start of the read: a late record may have appeared on a page that was already read.
+    // Counted from the start of the read, because a late record may be on a page that was read before the record
+    // appeared.
     const isOpen = ({ tid, at }: { readonly tid: string; readonly at: Millis }): boolean =>
       startedAt - at < this.#overlapMs || (end !== null && BigInt(tid) >= end);
     const open = this.#recent.findIndex(isOpen);
@@ -140,7 +139,7 @@ export class Reads {
       const then =
         concern === 'no'
           ? 'counted as an order of another program'
-          : 'it may be an order of the bot, so no order counts as gone';
+          : 'it may be an order of the bot, so no order counts as ended';
       this.#leaveOut('open_orders', row, then);
     }
     const current = isPageWhole && !isWhole ? { current: true } : {};
@@ -152,8 +151,8 @@ export class Reads {
   }
 
   /**
-   * Reads every trade of the account after the marker, page by page, and sorts them oldest first. Runs one read at a
-   * time, because each continues where the previous one ended.
+   * Reads every trade of the account newer than the marker, page by page, and sorts them oldest first. Reads run in
+   * sequence, because each continues where the previous one ended.
    */
   trades(): Promise<EventOf<'trades'> | Failed> {
     const turn = this.#tradesTurn.then(() => this.#tradesNow());
@@ -205,12 +204,12 @@ export class Reads {
     this.#leaveOut('user_trades', row, 'the balances of its currencies are no longer compared with the ledger');
   }
 
-  /** Returns when the last answered read of the balances started. */
+  /** Returns the start time of the last answered read of the balances. */
   get balancesAt(): Millis {
     return this.#balancesAt;
   }
 
-  /** Reads the balances; the caller adds `quiet`. */
+  /** Reads the balances, without `quiet`, which the caller adds. */
   async balances(): Promise<Omit<EventOf<'balances'>, 'quiet'> | Failed> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.balances();
@@ -224,7 +223,10 @@ export class Reads {
     return { kind: 'balances', at: this.#time(), startedAt, balances };
   }
 
-  /** Reads the book. `null` if the reply is older than an earlier one; rejected if it contains an unusable price. */
+  /**
+   * Reads the book. Resolves to `null` if the reply is older than an earlier one, and to a failure if it contains an
+   * unusable price.
+   */
   async book(instrument: Instrument): Promise<EventOf<'book'> | Failed | null> {
     const startedAt = this.#time();
     const outcome = await this.#exchange.orderBook(this.#book, true);
@@ -247,7 +249,7 @@ export class Reads {
   }
 }
 
-/** Returns a failure if a currency of the book is missing or unreadable in the balances, otherwise `null`. */
+/** Returns a failure if the balances lack a currency of the book or have it unreadable, or `null`. */
 export function missingBalance(
   balances: readonly Balance[],
   unreadable: readonly UnreadableRow[],
@@ -262,10 +264,13 @@ export function missingBalance(
   return null;
 }
 
-/** Returns the price in ticks, rounded down; `null` if it exceeds every countable tick or is not decimal. */
+/** Returns the price in ticks, rounded down; `null` if it is above the largest countable tick or is not decimal. */
 export const priceOrNull = (instrument: Instrument, text: string): Price | null =>
   countable(() => priceFloor(instrument, text));
-/** Returns the amount in lots, rounded down; `null` if it exceeds every countable lot or is not decimal. */
+/**
+ * Returns the amount in lots, rounded down; `null` if it is above the largest countable number of lots or is not
+ * decimal.
+ */
 export const amountOrNull = (instrument: Instrument, text: string): Amount | null =>
   countable(() => amountFloor(instrument, text));
 

@@ -1,6 +1,6 @@
 /**
- * Deposits, withdrawals, refunds and rebates from the exchange's lists: bounded reads of the newest lines, each
- * reported once.
+ * Deposits, withdrawals, refunds and rebates from the exchange's lists. Reads a bounded number of the newest lines and
+ * reports each line once.
  */
 import {
   money,
@@ -16,10 +16,13 @@ import { failedBy, isAboutCurrency, unreadableOf } from '../unreadableRows.ts';
 
 /** Transfer as an engine event. */
 export type Booking = Omit<Extract<EngineEvent, { kind: 'transfer' }>, 'kind' | 'at'>;
-/** Transfer from a list; `id` is that of its line. */
+/** Transfer from a list; `id` is the id of its line. */
 export type ListedTransfer = Booking & { readonly id: string };
 
-/** Result of a read: transfers that are not in the ledger, oldest first. Pass `ids` to `take` with them. */
+/**
+ * Result of a read: transfers that are not in the ledger, oldest first. `take` needs `ids`, which include other new
+ * lines.
+ */
 export type FoundTransfers = { readonly transfers: readonly ListedTransfer[]; readonly ids: readonly string[] };
 
 const PAGES_MAX = 10;
@@ -28,18 +31,19 @@ const KNOWN_MAX = 500;
 
 export class TransferReads {
   readonly #lists: TransferLists;
-  /** Ids of lines in the ledger or in its opening balances; `null` while unknown. */
+  /** Ids of lines that the ledger or its opening balances include; `null` while unknown. */
   #known: ReadonlySet<string> | null;
   #list: readonly string[] | null;
   /**
-   * Time when each line was first seen while nothing differed. The balances may already include it or include it later.
+   * Time of the first read of each line while balances equaled the ledger. The balances may include the line already or
+   * later.
    */
   readonly #early = new Map<string, Millis>();
   readonly #aheadMaxMs: Millis;
   /** Currencies for which every line must be readable. */
   readonly #currencies: readonly string[];
 
-  /** `aheadMaxMs`: maximum time between a line and its effect on the balances. */
+  /** `aheadMaxMs`: maximum time between the listing of a transfer and its effect on the balances. */
   constructor(
     lists: TransferLists,
     known: readonly string[] | null,
@@ -59,7 +63,7 @@ export class TransferReads {
 
   /**
    * Reads the lists. Until the first comparison, every id on the newest pages is new but counts as no transfer. If the
-   * ledger then equals balances read afterwards, pass these ids to `take`.
+   * ledger then equals balances that are read later, pass these ids to `take`.
    */
   async look(): Promise<FoundTransfers | Failed> {
     const transfers: ListedTransfer[] = [];
@@ -77,15 +81,15 @@ export class TransferReads {
     return { transfers, ids };
   }
 
-  /** Whether the transfer was listed while nothing differed. */
+  /** Whether the transfer was listed while balances equaled the ledger. */
   isEarly({ id }: ListedTransfer): boolean {
     return this.#early.has(id);
   }
 
   /**
-   * Records that the ledger equals balances read after this reading of the lists. Lines listed for longer than
-   * `aheadMaxMs` are in those balances; newer ones may be ahead. The first reading learns the lines from before the
-   * ledger.
+   * Records that the ledger equals balances read after this read of the lists. These balances include lines that are
+   * older than `aheadMaxMs`; newer lines may not be in the balances yet. The first call learns the lines from before
+   * the ledger.
    */
   seenEqual(found: FoundTransfers, now: Millis): void {
     const isFirst = this.#known === null;
@@ -99,8 +103,8 @@ export class TransferReads {
   }
 
   /**
-   * Records `booked`, a subset of the found transfers; the others may be ahead of the balances. Must be called in the
-   * same synchronous step that gives them to the engine.
+   * Records `booked`, a subset of the found transfers; the balances may not include the others yet. Call in the
+   * synchronous step that gives them to the engine.
    */
   take({ transfers, ids }: FoundTransfers, booked: readonly ListedTransfer[], now: Millis): void {
     const isBooked = new Set(booked);
@@ -135,8 +139,7 @@ export class TransferReads {
       const rows = unreadableOf(outcome);
       const own = rows.find(row => isAboutCurrency(row, this.#currencies) !== 'no');
       if (own) return failedBy(list.name, own);
-      // The list of fees contains those of trades, which are booked with the trades. Only rebates are searched for,
-      // among the newest lines.
+      // Fees of trades are booked with the trades. Of the list of fees, only rebates are used, from its newest lines.
       all.push(...(list.of === 'fees' ? outcome.value.filter(isGain) : outcome.value));
       marker = outcome.value[outcome.value.length - 1]?.id;
       const meets = outcome.value.some(({ id }) => this.#known?.has(`${list.name} ${id}`) ?? true);
@@ -148,7 +151,7 @@ export class TransferReads {
 
 const isGain = ({ updates }: TransferLine): boolean => updates.every(({ amount }) => amount > 0n);
 
-/** A negative deposit was taken back; a positive withdrawal was returned. */
+/** Returns the cause of a transfer. A negative deposit was reversed; a positive withdrawal was returned. */
 function transferCause({ of }: TransferList, amount: Money): ListedTransfer['cause'] {
   if (of === 'fees') return 'fees';
   if (of === 'deposits') return amount > 0n ? 'deposits' : 'refunds';

@@ -3,12 +3,12 @@ import { accessSync, constants, statfsSync } from 'node:fs';
 import type { Millis } from '../../core/index.ts';
 import { diskTroubleOf, type DiskTrouble } from './diskTrouble.ts';
 
-/** Minimum free bytes that a state directory needs for its small files. */
+/** Minimum free bytes for the small files of a state directory. */
 const ROOM_MIN = 256 * 1024;
 
 /**
  * Returns why the disk of a directory accepts no writes; `null` if it does, or if the system does not report it. Writes
- * nothing.
+ * nothing itself.
  */
 export function diskProblem(dir: string): DiskTrouble | null {
   try {
@@ -24,7 +24,7 @@ export function diskProblem(dir: string): DiskTrouble | null {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Returns a function for the free bytes available to this user on the disk of `dir`, at most a second old; `null` if
+ * Returns a function for the free bytes available to this user on the disk of `dir`, at most one second old; `null` if
  * unknown. `elapsed` must be monotonic.
  */
 export function diskRoom(dir: string, elapsed: () => Millis): () => number | null {

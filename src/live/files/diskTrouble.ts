@@ -1,6 +1,6 @@
 /**
- * A full or read-only disk, as opposed to a damaged state. The first needs space or a permission; the second needs the
- * operator to check the account.
+ * Disk problems: a full or read-only disk, as opposed to a damaged state. A disk problem needs space or a permission; a
+ * damaged state needs the operator to check the account.
  */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,8 +33,8 @@ export function tryDisk(dir: string): DiskTrouble | null {
 }
 
 /**
- * Measures how long a page takes to become durable, `times` times in sequence, in ms of `elapsed`. Throws if the disk
- * does not accept it.
+ * Measures how long a page takes to become durable, in ms of `elapsed`; `times` measurements in sequence. Throws if the
+ * disk accepts no write.
  */
 export function syncTimes(dir: string, times: number, elapsed: () => number): readonly number[] {
   const page = Buffer.alloc(PAGE_BYTES);
@@ -50,7 +50,7 @@ export function syncTimes(dir: string, times: number, elapsed: () => number): re
   return told;
 }
 
-/** Runs `work` on a temporary file of this process and then deletes it. */
+/** Runs `work` on a temporary file of this process, then deletes the file. */
 function onTrial(dir: string, work: (fd: number) => void): void {
   const file = join(dir, `.trial-${process.pid}`);
   const fd = openSync(file, 'wx', 0o600);
@@ -65,10 +65,13 @@ function onTrial(dir: string, work: (fd: number) => void): void {
 /** Page size of the state file. */
 const PAGE_BYTES = 4_096;
 
-/** Maximum bytes of one send: its rows, their pages, and the recording. */
+/**
+ * Bytes of a test write: the maximum of one durable write before orders are sent (rows, their pages, and the
+ * recording).
+ */
 const TRIAL_BYTES = 256 * 1024;
 
-/** Returns advice for a disk problem, in one clause. The state is intact, so no file has to be moved. */
+/** Returns the remedy for a disk problem, in one clause. No file has to be moved, because the state is intact. */
 export const diskAdvice = (trouble: DiskTrouble, dir: string): string =>
   trouble === 'no room'
     ? `free space on the disk of ${dir} (df -h ${dir}), then start again; leave the state directory in place: only disk space is missing`

@@ -1,27 +1,30 @@
-/** Folder of the state: private to its owner, and rejected if it belongs to another user or is open to others. */
+/** State directory: private to its owner, and rejected if it belongs to another user or others can write to it. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { diskAdvice, diskTroubleOf, tryDisk } from './diskTrouble.ts';
 
 /**
- * Creates the folder if it does not exist. Throws one line if it cannot be created or trusted: its files decide whether
- * the bot trades, and on which ledger.
+ * Creates the state directory if it does not exist. Throws a one-line error if it cannot be created or trusted: its
+ * files decide whether the bot trades, and with which ledger.
  */
 export function claimStateDir(dir: string): void {
   make(dir);
   assertStateDirTrusted(dir);
 }
 
-/** Throws one line if an existing folder cannot be trusted. */
+/** Throws a one-line error if an existing state directory cannot be trusted. */
 export function assertStateDirTrusted(dir: string): void {
   assertFolderTrusted(dir, 'the state directory');
 }
 
-/** Like `heedStateDir`, for another folder that decides what is traded; `what` names it. */
+/**
+ * Throws as `assertStateDirTrusted` does, for another folder that decides what the bot trades; `what` names the folder
+ * in the error.
+ */
 export function assertFolderTrusted(dir: string, what: string): void {
   for (const name of ['', ...readdirSync(dir)]) {
     const path = join(dir, name);
-    // The folder itself may be a link, because the operator names it. Its files must not be links.
+    // The folder itself may be a link, because the operator chose its name. Files in it must not be links.
     const seen = name === '' ? statSync(path) : lstatSync(path, { throwIfNoEntry: false });
     const flaw = seen === undefined ? null : ownershipFlaw(seen, path);
     if (flaw !== null)
@@ -35,7 +38,7 @@ function make(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // With `recursive`, a read-only disk is only reported as a missing folder.
+    // With `recursive`, Node reports a read-only disk as a missing folder.
     const trouble = diskTroubleOf(error) ?? tryDisk(nearestFolder(resolve(dir)));
     const why = error instanceof Error ? error.message : String(error);
     const advice =
@@ -44,18 +47,18 @@ function make(dir: string): void {
   }
 }
 
-/** Returns the folder if it exists, or else the nearest parent that does. */
+/** Returns the folder if it exists; otherwise its nearest existing parent. */
 export const nearestFolder = (dir: string): string => (existsSync(dir) ? dir : nearestFolder(dirname(dir)));
 
 const WRITE_BY_OTHERS = 0o022;
 
 /**
- * Returns why a file is not trusted: it is a link, belongs to another user, or is writable by others. `null` if it is
+ * Returns why a file is not trusted: it is a link, belongs to another user, or is writable by others. Returns `null` if
  * trusted.
  */
 export function ownershipFlaw(seen: Stats, path: string): string | null {
   const user = process.geteuid?.();
-  // A system without such users has no such modes either.
+  // A system without user ids has no such permissions either.
   if (user === undefined) return null;
   if (seen.isSymbolicLink())
     return `${path} is a symbolic link, expected a regular file; find out who created it, then rm ${path}`;

@@ -1,22 +1,19 @@
-/**
- * HTTP listener for deliveries: its own port, one secret path, small bodies, and no answer before the delivery is on
- * disk.
- */
+/** HTTP listener for deliveries: own port, one secret path, small bodies. Answers only when the delivery is on disk. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Millis, WebhookCheck } from '../../core/index.ts';
 import { GuardedServer } from '../../guard/index.ts';
-import { Desk, type DeskCounts, type DeskOptions } from './desk.ts';
+import { Desk, type DeskCounts, type DeskOptions } from './deliveryQueue.ts';
 import { KNOWN_SENDERS, Rates, UNKNOWN_SENDERS } from './rates.ts';
 
 export type InboxOptions = DeskOptions & {
   readonly host: string;
-  /** 0 selects a free port. */
+  /** Port; 0 selects a free port. */
   readonly port: number;
-  /** Last part of the path; two during a change of the token. */
+  /** Secret tokens, each the last part of an accepted path; two while the token is being changed. */
   readonly tokens: readonly string[];
-  /** Addresses and CIDR ranges that may deliver; if empty, anyone who knows the path. */
+  /** Addresses and CIDR ranges that may deliver. If empty, every client that knows the path may. */
   readonly sources: readonly string[];
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
@@ -26,28 +23,28 @@ export type InboxOptions = DeskOptions & {
 };
 
 export type Inbox = {
-  /** Address without the secret path. */
+  /** URL of the listener, without the secret path. */
   readonly url: string;
   readonly counts: Readonly<InboxCounts>;
-  /** Returns why nothing is stored, for the operator; `null` while deliveries are stored. */
+  /** Returns why deliveries are not stored, for the operator; `null` while they are. */
   readonly problem: () => string | null;
   close(): Promise<void>;
 };
 
-/** Counts of deliveries by outcome. `tooMany`: beyond the limit of one address or of all. */
+/** Number of deliveries by outcome. `tooMany`: beyond the budget of one address or of all. */
 export type InboxCounts = DeskCounts & { turnedAway: number; tooMany: number };
 
 /**
- * Maximum connections in total and for each address that is not a proxy: the exchange uses only a few. A busy
- * connection is not closed for a new one.
+ * Maximum connections in total and for each address that is not a proxy; the exchange uses few. A busy connection is
+ * not closed for a new one.
  */
 const CONNECTIONS = { all: 512, sender: 64, keepsBusy: true };
 const HEADERS_WITHIN_MS = 2_000;
 const BODY_WITHIN_MS = 4_000;
-/** An idle connection costs the sender nothing to reopen. */
+/** Maximum idle time of a connection; short, because the sender can reopen it at no cost. */
 const IDLE_MAX_MS = 5_000;
 
-/** Starts listening. Rejects with one line if the port is unavailable. */
+/** Starts to listen. Rejects with one line if the port is unavailable. */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
   const counts = { stored: 0, repeated: 0, turnedAway: 0, tooMany: 0, waiting: 0, noRoom: 0, failed: 0 };
   const isKnown = options.signed !== undefined || options.sources.length > 0;
@@ -59,9 +56,9 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     remedies: {
       taken: 'set webhooks.port to a free one',
       forbidden: 'set webhooks.port to 1024 or above',
-      elsewhere: 'set webhooks.host to one that is',
+      elsewhere: 'set webhooks.host to an address of this machine',
     },
-    // The secret path is the credential, and all wrong paths get the same answer.
+    // The secret path is the credential. All wrong paths get one answer.
     allowedHosts: null,
     headers: { 'cache-control': 'no-store' },
     posted: null,
@@ -86,13 +83,13 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     counts.turnedAway++;
     return answer(reply, 404, 'not found');
   };
-  // Any content type is read as raw bytes: signatures cover them, and unreadable bodies are stored too.
+  // Reads any content type as raw bytes, because signatures cover these bytes and unreadable bodies are stored too.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  // Checked before the body is read, so that an unknown client delays no other.
+  // Checked before the body is read, so that a rejected client delays no other.
   const isWelcome = (request: FastifyRequest): boolean => {
     const { token = '' } = request.params as { token?: string };
-    // Every digest is compared, so that timing reveals nothing.
+    // Compares with every digest, so that timing reveals nothing.
     const matches = digests.map(digest => timingSafeEqual(digest, digestBytes(token)));
     return matches.includes(true) && (allowed === null || allowed(request.ip));
   };
@@ -101,8 +98,8 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
     {
       onRequest: async (request, reply) => {
         if (!isWelcome(request)) return turnAway(reply);
-        // A compressed body could expand without limit, and the exchange sends none.
-        if (request.headers['content-encoding'] !== undefined) return answer(reply, 415, 'send it as it is');
+        // A compressed body could expand without limit, and the exchange never compresses.
+        if (request.headers['content-encoding'] !== undefined) return answer(reply, 415, 'send the body uncompressed');
         return undefined;
       },
     },
@@ -112,7 +109,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
       // The key may become available later, so the sender must retry.
       if (verdict?.kind === 'later') return comeAgain(reply);
       if (verdict?.kind === 'no') return turnAway(reply);
-      // Checked after the signature: unsigned requests consume no budget of signed ones.
+      // Checked after the signature, so that unsigned requests consume no budget of signed ones.
       if (!rates.take(request.ip, body.length)) {
         counts.tooMany++;
         return comeAgain(reply);
@@ -125,7 +122,7 @@ function addDoor(server: FastifyInstance, options: InboxOptions, desk: Desk, cou
   server.setNotFoundHandler(async (_, reply) => turnAway(reply));
   server.setErrorHandler(async (error, _request, reply) => {
     const status = (error as { statusCode?: number }).statusCode ?? 503;
-    // Only a delivery that cannot be the exchange's is rejected permanently.
+    // Only a delivery that cannot be from the exchange is rejected permanently.
     return status === 413 ? answer(reply, 413, 'too large') : comeAgain(reply);
   });
 }
@@ -140,7 +137,10 @@ const digestBytes = (text: string): Buffer => createHash('sha256').update(text).
 const first = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : header?.[0];
 
-/** Returns a check of addresses; `null` if every address is allowed. The configuration validates the entries. */
+/**
+ * Returns a check of client addresses; `null` if every address is allowed. The configuration has already validated the
+ * entries.
+ */
 function allowListOf(sources: readonly string[]): ((address: string) => boolean) | null {
   if (sources.length === 0) return null;
   const list = new BlockList();

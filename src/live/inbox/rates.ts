@@ -1,4 +1,4 @@
-/** Rate limits for deliveries: a byte budget for each address and one for all, each refilled over time. */
+/** Rate limits for deliveries: one byte budget for each address and one for all addresses, refilled over time. */
 import type { Millis } from '../../core/index.ts';
 import { senderOf } from '../../guard/index.ts';
 
@@ -13,8 +13,8 @@ export type DeliveryLimits = {
 };
 
 /**
- * Limits for senders that only know the path. A delivery has about one kilobyte (rfq-and-webhooks 2.5), so an address
- * may send about a hundred per second.
+ * Limits for senders that are known only by the secret path. A delivery has about one kilobyte (rfq-and-webhooks 2.5),
+ * so an address may send about a hundred per second.
  */
 export const UNKNOWN_SENDERS: DeliveryLimits = {
   bodyMax: 16 * 1024,
@@ -29,12 +29,12 @@ export const KNOWN_SENDERS: DeliveryLimits = {
   all: { burst: 64_000_000, perSecond: 8_000_000 },
 };
 
-/** Bytes stored per delivery besides its body: row, digest and their indexes. */
+/** Bytes stored per delivery in addition to its body: row, digest and index entries. */
 export const ROW_BYTES = 512;
 
 /**
- * Number of addresses with their own budget. The least recently used one is dropped and later starts with a new budget,
- * still within the budget of all.
+ * Maximum number of addresses with their own budget. The least recently used address is dropped and later gets a new
+ * budget; the budget of all addresses still applies.
  */
 const ADDRESSES_MAX = 4_096;
 
@@ -46,7 +46,7 @@ export class Rates {
   readonly #levels = new Map<string, Level>();
   readonly #all: Level;
 
-  /** `elapsed` must be monotonic. */
+  /** `elapsed` returns monotonic time. */
   constructor(limits: Pick<DeliveryLimits, 'address' | 'all'>, elapsed: () => Millis) {
     this.#limits = limits;
     this.#elapsed = elapsed;
@@ -54,8 +54,8 @@ export class Rates {
   }
 
   /**
-   * Charges a delivery with a body of `bodyBytes` to both budgets. Returns `false`, and charges nothing, if either is
-   * too low.
+   * Charges a delivery with a body of `bodyBytes` to both budgets. Returns `false`, and charges nothing, if either
+   * budget is too low.
    */
   take(address: string, bodyBytes: number): boolean {
     const cost = bodyBytes + ROW_BYTES;

@@ -1,6 +1,6 @@
 /**
- * Store of raw deliveries: on disk before they are acknowledged, each once. Beyond the limit, the oldest ones of the
- * largest sender are deleted.
+ * Store of raw deliveries: each delivery once, on disk before it is acknowledged. Beyond the limit, the oldest
+ * deliveries of the largest sender are deleted.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -15,13 +15,13 @@ export type Arrived = {
   readonly from: string;
   readonly body: Buffer;
   /**
-   * Content that the signature covers; equal content in another wrapping is the same delivery. Absent if nothing was
-   * verified.
+   * Content that the signature covers. Equal content in another envelope is the same delivery. Absent if no signature
+   * was verified.
    */
   readonly says?: string;
 };
 
-/** Maximum rows, and maximum bytes including the rows. */
+/** Limits of the store: number of rows, and bytes including the rows. */
 export type InboxBounds = { readonly rows: number; readonly bytes: number };
 
 export type StoredDelivery = {
@@ -29,37 +29,37 @@ export type StoredDelivery = {
   readonly at: Millis;
   readonly from: string;
   readonly body: Buffer;
-  /** Number of times this exact text arrived. */
+  /** Number of times that this delivery arrived. */
   readonly times: number;
 };
 
 export type InboxStore = {
   /**
-   * Stores a batch, durable on return; only then may its deliveries be acknowledged. Returns for each whether it is
-   * new. Throws if the disk does not accept it.
+   * Stores a batch, durable on return; only then may its deliveries be acknowledged. Returns for each delivery whether
+   * it is new. Throws if the disk accepts no write.
    */
   put(batch: readonly Arrived[]): boolean[];
   /** All stored deliveries, oldest first. */
   all(): IterableIterator<StoredDelivery>;
-  /** The newest deliveries within the bounds, oldest first. */
+  /** Newest deliveries that fit the bounds, oldest first. */
   newest(bounds: InboxBounds): StoredDelivery[];
   count(): number;
-  /** Bytes of all stored deliveries, including their rows. */
+  /** Size of all stored deliveries, in bytes, including their rows. */
   bytes(): number;
   close(): void;
 };
 
 export const INBOX_FILE = 'inbox.db';
 
-/** Opens the deliveries of a state directory. Throws if they cannot be written. */
+/** Opens the store of deliveries in a state directory. Throws if it cannot be written. */
 export function openInboxStore(dir: string, keep: InboxBounds): InboxStore {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const db = new Database(join(dir, INBOX_FILE));
-  // In WAL mode, FULL syncs the log at each commit: acknowledged deliveries survive a crash of the machine, not only of
-  // the process.
+  // In WAL mode, FULL syncs the log at each commit, so that acknowledged deliveries also survive a crash of the
+  // machine.
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
-  // Returns the space of one large transaction to the disk.
+  // Frees the space of a large transaction again.
   db.pragma('journal_size_limit = 4000000');
   return inboxStoreIn(db, keep);
 }
@@ -87,7 +87,7 @@ export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxSto
         .digest();
       const isNew = insert.run(digest, at, from, body).changes > 0;
       if (isNew) added.push({ sender: senderOf(from), bytes: body.length + ROW_BYTES });
-      // Passed as a list, because the driver reads a single object as named parameters.
+      // A list, because the driver reads a single object as named parameters.
       else again.run([digest]);
       return isNew;
     });
@@ -122,17 +122,17 @@ export function inboxStoreIn(db: Database.Database, keep: InboxBounds): InboxSto
   };
 }
 
-/** Rows and bytes by sender. */
+/** Stored rows and bytes, in total and by sender. */
 type Shares = {
   readonly rows: number;
   readonly bytes: number;
-  /** Sender with the most bytes. */
+  /** Sender with the most bytes; `null` if the store is empty. */
   largest(): string | null;
   add(sender: string, bytes: number): void;
   take(sender: string, bytes: number): void;
 };
 
-/** Reads the sizes by sender without the bodies. */
+/** Reads the bytes of each sender, without reading the bodies. */
 function sharesIn(db: Database.Database): Shares {
   const of = new Map<string, number>();
   let rows = 0;
@@ -170,16 +170,16 @@ function sharesIn(db: Database.Database): Shares {
   };
 }
 
-/** Rows deleted per transaction, so that SQLite's log stays small. */
+/** Number of rows deleted per transaction, so that SQLite's log stays small. */
 const FORGET_ROWS = 1_000;
 
 /**
- * Deletes the oldest deliveries of the largest sender until the bounds hold, so that a flood from one address drops
- * only its own deliveries.
+ * Deletes the oldest deliveries of the largest sender until the store fits its limits, so that a flood from one address
+ * deletes only its own deliveries.
  */
 function makeRoom(db: Database.Database, shares: Shares, keep: InboxBounds): void {
   if (shares.rows <= keep.rows && shares.bytes <= keep.bytes) return;
-  // Deletes slightly more, so that this does not run for every delivery.
+  // Deletes slightly more, so that not every delivery causes a deletion.
   const [rows, bytes] = [(keep.rows * 31) / 32, (keep.bytes * 31) / 32];
   const page = db.prepare('SELECT n, sender, length(body) AS bytes FROM deliveries WHERE n > ? ORDER BY n LIMIT ?');
   const forget = db.prepare('DELETE FROM deliveries WHERE n = ?');

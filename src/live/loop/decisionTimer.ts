@@ -1,8 +1,11 @@
-/** Timer of the engine's decisions that wait only for time, so that other events do not shift them. */
+/** Timer for decisions of the engine without another event, so that other events do not shift them. */
 import { sleep, type Engine, type Millis } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 
-/** Steps the engine when it is due, until the signal. `everyMs` is the maximum time between two checks of the engine. */
+/**
+ * Steps the engine whenever a decision is due, until the signal aborts. `everyMs` is the maximum time between two
+ * checks of the engine.
+ */
 export async function decisionTimer(
   { clock, time, step }: Omit<RunContext, 'log'>,
   engine: Pick<Engine, 'decidesAt'>,
@@ -11,7 +14,8 @@ export async function decisionTimer(
 ): Promise<void> {
   while (!signal.aborted) {
     if (engine.decidesAt <= time()) step({ kind: 'timer', at: time() });
-    // Wakes exactly when the engine is due, as a replay does. An engine that is always due waits 1 ms, so that other tasks can run.
+    // Wakes exactly when a decision is due, as a replay does. If decisions are always due, it waits 1 ms, so that other
+    // tasks can run.
     const left = engine.decidesAt - time();
     await sleep(clock, left > 0 ? Math.min(left, everyMs) : 1, signal);
   }

@@ -2,24 +2,36 @@
 import type { EngineEvent } from '../../core/index.ts';
 
 export type EventSteps = {
-  /** Called with each event just before its step. Events that it puts precede this one. Not called for an event that waits again. */
+  /**
+   * Called with each event just before its step. Events that `prepare` puts precede this event, for which it is not
+   * called again.
+   */
   readonly prepare: (event: EngineEvent) => void;
-  /** Applies the event and executes its commands. Events that it puts follow directly, before all waiting ones. */
+  /**
+   * Applies the event and executes its commands. Events that it puts come directly after this event, before all waiting
+   * ones.
+   */
   readonly step: (event: EngineEvent) => void;
-  /** Called once per drain after `EVENTS_MAX` events. The events that it puts are next; up to `EVENTS_MAX` more may follow. */
+  /**
+   * Called once per drain, after `EVENTS_MAX` events. Events that it puts come next; up to `EVENTS_MAX` more may
+   * follow.
+   */
   readonly onEndless: () => void;
 };
 
-/** Events of one drain after which it counts as endless. A step puts at most a few for each order of the bot. */
+/**
+ * Number of events in one drain after which it counts as endless. A step puts at most a few events for each order of
+ * the bot.
+ */
 export const EVENTS_MAX = 10_000;
 
 type Waiting = { readonly event: EngineEvent; readonly isPrepared: boolean };
 
 export class EventQueue {
   readonly #steps: EventSteps;
-  /** Next event last. */
+  /** Waiting events; the next event is last. */
   readonly #waiting: Waiting[] = [];
-  /** Events put by the call under way, in order. */
+  /** Events that the current call has put, in order. */
   #caused: EngineEvent[] = [];
   #isDraining = false;
 
@@ -28,8 +40,10 @@ export class EventQueue {
   }
 
   /**
-   * Processes the event and all events that it causes. During a step, a put event waits, so causes precede effects, in the order of nested calls.
-   * @throws Error if events still cause others after `onEndless`, or what `prepare` or `step` throws. Waiting events are dropped then.
+   * Processes the event and all events that it causes. During a step, a put event waits, so that causes precede
+   * effects, in the order of nested calls.
+   * @throws Error if events still cause others after `onEndless`, or the error of `prepare` or `step`. Waiting events
+   * are then dropped.
    */
   readonly put = (event: EngineEvent): void => {
     if (this.#isDraining) this.#caused.push(event);

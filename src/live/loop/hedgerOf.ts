@@ -1,4 +1,4 @@
-/** Construction of a run's hedger from the options of the loop. */
+/** Construction of a run's hedger from the options of the run. */
 import { Hedger, hedgeViewOf, type FlattenRequest, type HedgerOptions } from '../../hedge/index.ts';
 import type { FlattenFile } from '../safety/flatten.ts';
 import type { Millis } from '../../core/index.ts';
@@ -8,17 +8,20 @@ import type { Rules } from '../rules.ts';
 
 type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
   readonly rules: () => Rules;
-  /** Start time of the last read of the balances. */
+  /** Returns the start time of the last read of the balances. */
   readonly balancesAt: () => Millis;
 };
 
-/** Reports a flatten request only while the bot is reduce-only: the hedger must not close inventory that quotes still open. */
+/**
+ * Returns the flatten request. It reports a request only while the bot is reduce-only, because otherwise quotes could
+ * reopen the inventory that the hedger closes.
+ */
 const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenRequest => ({
   asked: () => (engine.reducingBecause === null ? null : file.read()),
   done: why => file.end(why, clock.now()),
 });
 
-/** Returns the hedger of one run; `null` if only quotes reduce inventory. */
+/** Returns the hedger of one run; `null` if hedging is not configured. */
 export function hedgerOf(
   { beside, bot: { instance }, engine, start, state: { journal, flatten } }: LoopOptions,
   run: RunContext,

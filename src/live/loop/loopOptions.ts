@@ -13,9 +13,8 @@ import type { Rules } from '../rules.ts';
 
 /** Identity of the bot. */
 export type BotName = {
-  /** Symbol of the book that it quotes on. */
   readonly book: string;
-  /** Prefix of the origin id of all its orders. */
+  /** Prefix of the origin ids of all orders of the bot. */
   readonly instance: string;
   /** Command with which the operator lifts a halt of this bot. */
   readonly resumeCommand: string;
@@ -24,7 +23,7 @@ export type BotName = {
 /** The exchange: its requests and its stream. */
 export type ExchangeSide = {
   readonly exchange: Exchange;
-  /** If absent, books are only polled. */
+  /** Market data stream. If absent, books are only polled. */
   readonly stream?: MarketStream | undefined;
   /** Lists of deposits and withdrawals. If absent, only the operator can explain transfers. */
   readonly moneyLists?: TransferLists | undefined;
@@ -32,11 +31,11 @@ export type ExchangeSide = {
 
 /** Optional activities in addition to quoting on the book. */
 export type BesideQuoting = {
-  /** Reference price from other markets, and its interval; if absent, none is read. */
+  /** Sources and interval of the reference price from other markets. If absent, no reference price is read. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Reads reference prices from RFQ; if absent, none are requested. */
+  /** Reads of RFQ prices as a reference. If absent, none are requested. */
   readonly rfqReference?: RfqReferenceSetup | undefined;
-  /** Hedges inventory by conversion. If absent, only quotes reduce inventory. */
+  /** Hedging of inventory by conversion. If absent, only quotes reduce inventory. */
   readonly hedge?: HedgeSetup | undefined;
 };
 
@@ -44,9 +43,9 @@ export type BesideQuoting = {
 export type StateSide = {
   readonly journal: Journal;
   readonly latch: Latch;
-  /** Bookings from the operator. */
+  /** Bookings that the operator requested. */
   readonly adjustments?: NumberedMailbox<'adjust'> | undefined;
-  /** Settlements from the operator, for hedges whose outcome cannot be looked up. */
+  /** Settlements by the operator, for hedges whose outcome the exchange does not report. */
   readonly settlements?: NumberedMailbox<'settle'> | undefined;
   /** Request of the operator that the hedger close all inventory. */
   readonly flatten?: FlattenFile | undefined;
@@ -57,19 +56,21 @@ export type LoopTiming = {
   readonly bookPollMs: Millis;
   readonly privatePollMs: Millis;
   readonly shutdownMs: Millis;
-  /** Maximum delay of a trade's record, in ms. */
   readonly tradeReportDelayMaxMs: Millis;
   /** Maximum time between a transfer's appearance in the balances and in the lists, in either order, in ms. */
   readonly transferListDelayMaxMs: Millis;
 };
 
-/** External monitors of the run. */
+/** Observers of the run. */
 export type Watchers = {
   /** Called after each complete and successful private read. */
   readonly onReconciled?: () => void;
-  /** Called every two seconds as a heartbeat. `isKeptOut`: no private request can be sent, because of a lockout or an exhausted budget. */
+  /**
+   * Called every two seconds as a heartbeat. `isKeptOut`: the bot cannot send private requests, because of a lockout or
+   * an exhausted budget.
+   */
   readonly onTurn?: (isKeptOut: boolean) => void;
-  /** Called after every step of the engine, with its duration. */
+  /** Called after every step of the engine, with the duration of the step. */
   readonly onStep?: (ms: Millis) => void;
   /** Whether the sentinel sends heartbeats; if absent, none is required. */
   readonly sentinelAlive?: () => boolean;
@@ -89,14 +90,17 @@ export type RunParts = {
 
 export type LoopOptions = RunParts & {
   readonly engine: Engine;
-  /** Rules and balances from before the first quote. */
+  /** Rules and balances that were read before the first quote. */
   readonly start: { readonly rules: Rules; readonly opening: Opening };
 };
 
 export type StopReport = {
-  /** Origin ids of the bot's orders that could not be verified to be gone. */
+  /** Origin ids of the bot's orders whose end is not verified. */
   readonly left: readonly string[];
-  /** Reason why the open orders could not be read, so that more than those in `left` may be open; absent if they were read. */
+  /**
+   * Reason why the open orders could not be read, so that orders other than those in `left` may be open. Absent if they
+   * were read.
+   */
   readonly unread?: string;
   /** Whether the ledger equals the exchange's balances to the last digit; `null` if they were not compared. */
   readonly ledgerMatches: boolean | null;
@@ -104,10 +108,13 @@ export type StopReport = {
   readonly failure: string | null;
 };
 
-/** Whether a stop has verified that no order of the bot is left. */
+/** Whether a stop has verified that no order of the bot is open. */
 export const isAllGone = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): boolean =>
   left.length === 0 && unread === undefined;
 
-/** Everything that a stop could not verify, one text each: ids of orders, and that the open orders are not known. */
+/**
+ * Returns everything that a stop could not verify, one text each: the ids of orders, and the reason why open orders are
+ * unknown.
+ */
 export const unverified = ({ left, unread }: Pick<StopReport, 'left' | 'unread'>): readonly string[] =>
   unread === undefined ? left : [...left, unread];

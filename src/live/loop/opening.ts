@@ -1,4 +1,4 @@
-/** Reads before the first quote: the rules of the book, the account's fees, and balances while no trade happens. */
+/** Reads before the first quote: the rules of the book, the account's fees, and balances at a time without trades. */
 import {
   accountTierOf,
   describeRow,
@@ -27,9 +27,9 @@ export const NO_SUCH_BOOK = 'no-such-book';
 
 /** Reason why a start cannot continue, in one line for the operator. */
 export class CannotStart extends Error {
-  /** Code of the exchange or of the bot if a request failed; `null` without an answer or a request. */
+  /** Code of a failed request, from the exchange or the bot; `null` without an answer or a request. */
   readonly code: string | null;
-  /** Whether the same start may succeed later without the operator. */
+  /** Whether the start may succeed later without the operator. */
   readonly mayPass: boolean;
   /** Remedy for the operator, as a clause; `null` if none is known. */
   readonly remedy: string | null;
@@ -66,7 +66,10 @@ export async function readBookRow(exchange: Pick<Exchange, 'availableBooks'>, bo
   );
 }
 
-/** Reads the account's fees on the book; if the exchange lists none, returns the first tier of the schedule, or its flat rate. */
+/**
+ * Reads the account's fees on the book. If the exchange lists none, returns the first tier of the schedule, or its flat
+ * rate.
+ */
 async function ratesOf(exchange: Exchange, row: AvailableBook): Promise<BookFee> {
   const { value: fees, unreadable } = await need('read fees', exchange.fees());
   const own = unreadable.find(fee => fee.book === undefined || fee.book === row.book);
@@ -82,7 +85,7 @@ export type Opening =
   | ({ readonly kind: 'fresh' } & OpeningBalances)
   | {
       readonly kind: 'restored';
-      /** All trades up to this one are in the ledger; of the later ones, only `tids`. */
+      /** Newest trade of which all earlier ones are in the ledger. Of newer trades, only `tids` are. */
       readonly lastTid: string | undefined;
       readonly tids: readonly string[];
     };
@@ -110,7 +113,10 @@ export async function resolveOpening(
   return { kind: 'fresh', ...(await readFirstBalances(venue.exchange, options)) };
 }
 
-/** Converts the leftovers of earlier runs to the present tick and lot of the book. @throws CannotStart if these units cannot express them. */
+/**
+ * Converts what earlier runs stored in a journal to the present tick and lot of the book. @throws CannotStart if these
+ * units cannot express a stored price or amount.
+ */
 export function journalInUnits(journal: Journal, instrument: Instrument): Journal {
   const { leftovers } = journal;
   try {
@@ -124,9 +130,9 @@ export function journalInUnits(journal: Journal, instrument: Instrument): Journa
 export type OpeningBalances = {
   readonly startedAt: Millis;
   readonly balances: readonly Balance[];
-  /** Rows that could not be read and are not in `balances`. */
+  /** Rows that could not be read and are missing from `balances`. */
   readonly unreadable: readonly UnreadableRow[];
-  /** Newest trade that the balances include; later ones are not in them. `undefined` if there is none. */
+  /** Newest trade that the balances include; they include no newer one. `undefined` if none. */
   readonly lastTid: string | undefined;
 };
 
@@ -136,17 +142,17 @@ const EQUAL_TRIES = 20;
 
 export type OpeningOptions = {
   readonly clock: Clock;
-  /** Time between two readings that must be equal. */
+  /** Time between two reads whose balances must be equal. */
   readonly apartMs: Millis;
-  /** Currencies of the book, which the ledger must have. */
+  /** Currencies of the book; the opening balances must include them. */
   readonly currencies: readonly string[];
-  /** Currencies that the account does not hold, by the operator's statement. */
+  /** Currencies whose balance is zero according to the operator. */
   readonly zero: readonly string[];
 };
 
 /**
- * Reads the balances that open a ledger: two equal readings, `apartMs` apart, with all currencies of the book. Rejects with
- * `CannotStart` if a currency is missing and not in `zero`, or if the balances keep changing.
+ * Reads the balances that open a ledger: two equal readings, `apartMs` apart, with all currencies of the book. Rejects
+ * with `CannotStart` if a currency is missing and not in `zero`, or if the balances keep changing.
  */
 export async function readFirstBalances(exchange: Exchange, options: OpeningOptions): Promise<OpeningBalances> {
   const { clock } = options;
@@ -169,7 +175,7 @@ export async function readFirstBalances(exchange: Exchange, options: OpeningOpti
   );
 }
 
-/** Adds the currencies in `zero` to the reading. Returns an error if another currency is missing. */
+/** Adds the currencies in `zero` to the reading. Returns an error if another currency of the book is missing. */
 function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOptions): OpeningBalances | CannotStart {
   const failed = missingBalance(
     opening.balances,
@@ -187,7 +193,9 @@ function withZeros(opening: OpeningBalances, { currencies, zero }: OpeningOption
   return { ...opening, balances: [...opening.balances, ...none] };
 }
 
-/** Reads balances between two equal readings of the newest trade. They include that trade and none after it. */
+/**
+ * Reads balances between two equal reads of the newest trade. The balances include exactly the trades up to that trade.
+ */
 export async function readOpening(exchange: Exchange, now: () => Millis): Promise<OpeningBalances> {
   for (let tries = 0; tries < QUIET_TRIES; tries++) {
     const before = await newestTid(exchange);
@@ -209,7 +217,7 @@ async function newestTid(exchange: Exchange): Promise<string | undefined> {
   return row?.id;
 }
 
-/** Awaits a read that the start needs. Rejects with `CannotStart` if it failed. */
+/** Returns the outcome of a read that the start needs. Rejects with `CannotStart` if the read failed. */
 async function need<T>(
   what: string,
   first: Promise<Outcome<T>>,
@@ -218,7 +226,7 @@ async function need<T>(
   if (outcome.kind === 'done') return { value: outcome.value, unreadable: outcome.unreadable ?? [] };
   if (outcome.kind === 'unknown') throw new CannotStart(`cannot ${what}: no answer (${outcome.reason})`, null, true);
   const { code, message, status, remedy = null } = outcome;
-  // Without a status, the bot's client rejected the request before sending it.
-  const who = status === undefined ? 'request not sent' : 'the exchange refused';
+  // Without a status, the client rejected the request before sending it.
+  const who = status === undefined ? 'request not sent' : 'rejected by the exchange';
   throw new CannotStart(`cannot ${what}: ${who} (${code}: ${message})`, code, status === undefined, remedy);
 }

@@ -1,6 +1,7 @@
 /**
- * Rotation of runs in one process. A run stops when its recording is long enough or the configuration changes. The next run starts as after a restart,
- * with its own number, engine and recording, so every recording can be replayed from its start.
+ * Rotation of runs in one process. A run stops when its recording reaches a maximum size or the configuration changes.
+ * The next run starts as after a restart, with its own number, engine and recording, so that every recording can be
+ * replayed from its start.
  */
 import { sleep, textOfError, type MarketStream, type Millis, type Order } from '../../core/index.ts';
 import type { Journal } from '../state/journal.ts';
@@ -16,41 +17,47 @@ export type RotationOptions = Omit<RunOpening, 'rules' | 'venue'> & {
   };
   readonly roll: {
     readonly afterMs: Millis;
-    /** Size of a recording after which the run ends. At twice this size, it ends even if orders are unknown. */
+    /**
+     * Size of a recording, in bytes, at which the run ends. At twice this size, the run ends even if orders are
+     * unknown.
+     */
     readonly bytes: number;
-    /** Maximum size of the recordings of earlier runs. Default: that of the open journal. */
+    /** Maximum size of the recordings of earlier runs, in bytes. Default: the limit of the open journal. */
     readonly recordings?: number;
     /** Called between two runs, with the ended run and the journal of the next. */
     readonly onRolled?: (ended: Run, journal: Journal) => void;
   };
 };
 
-/** Options of a run that depend on its configuration; `setup` is the configuration as text. */
+/** Options of a run that change with its configuration; `setup` is the configuration as text. */
 export type RunSetup = { readonly setup: string } & Pick<
   RotationOptions,
   'beside' | 'timing' | 'watchers' | 'makeEngine' | 'roll'
 >;
 
-/** Result of a change of runs. `kept`: the old configuration continues, with the reason. */
+/** Result of a request to change runs. `kept`: the old configuration continues, with the reason. */
 export type Reloaded =
   | {
       readonly kind: 'taken';
       readonly run: number;
       readonly ms: Millis;
-      /** Origin ids of the previous run that were not verified to be gone; the next run looks them up. */
+      /** Origin ids of the previous run whose end was not verified; the next run looks them up. */
       readonly left: readonly string[];
       /** As in `StopReport`. */
       readonly unread?: string;
     }
   | { readonly kind: 'kept'; readonly why: string };
 
-/** Request for a change of runs. `next` is `null` for the same configuration: then the change is immediate, even if orders are unknown. */
+/**
+ * Request to change runs. `next` is `null` for an unchanged configuration; the change is then immediate, even if orders
+ * are unknown.
+ */
 type Asked = { readonly next: RunSetup | null; readonly since: Millis; tell(end: Reloaded): void };
 
 const LOOK_EVERY_MS = 5_000;
-/** Check interval while a new configuration waits until no order is unknown. */
+/** Interval of checks while a new configuration waits until no order is unknown. */
 const ASKED_LOOK_EVERY_MS = 250;
-/** Maximum wait of a request; longer than any order stays unknown by default. */
+/** Maximum wait of a request. By default, no order stays unknown for as long. */
 const ASKED_WAIT_MAX_MS = 120_000;
 const STOPPING = 'the bot is stopping';
 const OTHER = 'another change of runs is in progress; retry when it has ended';
@@ -68,11 +75,11 @@ export class RecordingRotation {
   #ended: StopReport | null = null;
   /** Pending request. */
   #asked: Asked | null = null;
-  /** Last logged reason why no next run can start. */
+  /** Reason last logged for why no next run can start. */
   #whyNotNext: string | null = null;
   /** Whether the last read of the rules failed. */
   #isUnread = false;
-  /** Ends the pause between checks early. */
+  /** Ends the pause before the next check when aborted. */
   #wake = new AbortController();
   #isOver = false;
 
@@ -97,19 +104,19 @@ export class RecordingRotation {
     this.#startedAt = options.clock.elapsed();
   }
 
-  /** Current run. */
+  /** Current run, which quotes or is being stopped. */
   get run(): Run {
     return this.#run;
   }
 
-  /** Starts to quote. `onFailure` is called once after an error that only a stop can answer. */
+  /** Starts to quote. `onFailure` is called once, after an error that requires a stop. */
   start(onFailure: () => void): void {
     this.#onFailure = onFailure;
     this.#run.start(onFailure);
     this.#watching = this.#watch();
   }
 
-  /** Ends the current run, or waits for its end. Call it once. */
+  /** Ends the current run, or waits for its end. Call this once. */
   async stop(): Promise<StopReport> {
     this.#stopping.abort();
     this.#wake.abort();
@@ -118,22 +125,23 @@ export class RecordingRotation {
   }
 
   /**
-   * Starts the next run with another configuration as soon as no order is unknown. If its engine cannot be made, the current run continues. If the next
-   * run cannot start, the old configuration starts again. Only one request at a time.
+   * Starts the next run with another configuration as soon as no order is unknown. If its engine cannot be created, the
+   * current run continues. If the next run cannot start, the old configuration starts again. Accepts only one request
+   * at a time.
    */
   reload(next: RunSetup): Promise<Reloaded> {
     return this.#ask(next);
   }
 
   /**
-   * Ends the current run now, which cancels and verifies, and starts another of the same configuration, which resolves unknown orders. Returns `kept` if no
-   * run could start; then nothing was canceled.
+   * Ends the current run, which cancels and verifies, and starts another run of the same configuration, which resolves
+   * unknown orders. Returns `kept` if no run could start; then no order was canceled.
    */
   restartRun(): Promise<Reloaded> {
     return this.#ask(null);
   }
 
-  /** Checks for a next run now, because the current run cannot quote under the changed rules. */
+  /** Checks immediately whether a next run can start, because the current run cannot quote under the changed rules. */
   stopWaiting(): void {
     this.#wake.abort();
   }
@@ -182,7 +190,7 @@ export class RecordingRotation {
     this.#answer({ kind: 'kept', why: STOPPING });
   }
 
-  /** Returns the reason why no engine can be made for a next run; `null` if it can. */
+  /** Returns why no engine can be created for a next run; `null` if it can. */
   #refusalOf({ makeEngine }: Pick<RunSetup, 'makeEngine'>, rules: Rules): string | null {
     try {
       makeEngine(rules, () => undefined, this.#journal.run + 1);
@@ -192,13 +200,13 @@ export class RecordingRotation {
     }
   }
 
-  /** Whether the current run must continue because a next one of the same configuration could not start. */
+  /** Whether the current run must continue, because no run of the same configuration could start. */
   #mustStay(rules: Rules): boolean {
     const { log, roll } = this.#options;
     const why = this.#refusalOf(this.#options, rules);
     const isTold = why === this.#whyNotNext;
     this.#whyNotNext = why;
-    // The run cannot quote any more, or its recording exceeds its limit.
+    // The next run starts in any case if this run cannot quote any more or its recording exceeds its limit.
     if (why === null || this.#run.engine.isOutdated || this.#journal.recordedBytes() >= 2 * roll.bytes) return false;
     if (!isTold) log.error({ run: this.#journal.run }, `the next run could not start, so this one continues: ${why}`);
     return true;
@@ -220,15 +228,15 @@ export class RecordingRotation {
     this.#isUnread = false;
     const bytes = this.#journal.recordedBytes();
     if (this.#asked === null && !this.#isDue()) return null;
-    // The next run needs a ledger; a halt that is not on disk would be lost.
+    // The next run needs a ledger. A halt that is not on disk would be lost.
     if (engine.ledger([]) === null || (engine.haltedBecause !== null && state.latch.read() === null)) return null;
     const isCalm = engine.account.isReconciled && !engine.account.isConverting && engine.unfinished.every(isFound);
     const isAtOnce = this.#asked?.next === null;
     if (!isCalm && !isAtOnce && bytes < 2 * roll.bytes) return null;
-    // The rules on the new grid were read just now.
+    // These rules on the new grid are recent.
     const nextRules = this.#run.nextRules();
     if (engine.isOutdated && nextRules !== null) return nextRules;
-    // If the rules cannot be read now, the next run could not read them either.
+    // If the rules cannot be read, the next run could not read them either.
     const rules = await readRules(venue.exchange, bot.book).catch(() => null);
     this.#isUnread = rules === null;
     return rules;
@@ -240,14 +248,14 @@ export class RecordingRotation {
     const from = clock.elapsed();
     const last = this.#journal.run;
     const why = ended.engine.isOutdated
-      ? 'counts in an old tick'
+      ? 'uses an old tick'
       : this.#asked === null
-        ? 'has reached its length'
+        ? 'has the maximum length'
         : this.#asked.next === null
           ? 'ends because the operator canceled every order'
           : 'ends for a new configuration';
     log.info({ run: last, bytes: this.#journal.recordedBytes() }, `run ${last} ${why}; the next run takes over`);
-    // The next run compares the balances itself before it quotes.
+    // The next run compares the balances before it quotes.
     this.#ended = await ended.stop(ended.engine.isOutdated);
     const { failure, left, unread } = this.#ended;
     if (failure !== null) return;
@@ -259,18 +267,21 @@ export class RecordingRotation {
     this.#run.start(this.#onFailure);
     const ms = clock.elapsed() - from;
     log.info({ run: this.#journal.run, ms }, `run ${this.#journal.run} resumed`);
-    // A request that arrived while the run was opened waits for the next one.
+    // A request that arrived while the run was opened waits for the next change of runs.
     if (taken !== null)
       this.#answer({ kind: 'taken', run: this.#journal.run, ms, left, ...(unread === undefined ? {} : { unread }) });
   }
 
-  /** Tries until the next run is open or the process stops. A new configuration has one try; then the old one is used again. Returns the request whose run was opened, or `null`. */
+  /**
+   * Tries until the next run is open or the process stops. A new configuration has one try; then the old one is used
+   * again. Returns the request whose run was opened, or `null`.
+   */
   async #openNext(known: Rules): Promise<Asked | null> {
     const before = { options: this.#options, setup: this.#journal.setup };
     const { bot, clock, log, venue } = before.options;
     let rules: Rules | null = known;
     while (!this.#stopping.signal.aborted) {
-      // Another request may arrive while this try waits for the exchange.
+      // Another request may arrive while this attempt waits for the exchange.
       const asked = this.#asked;
       const { setup = before.setup, ...parts } = asked?.next ?? {};
       const options = { ...before.options, ...parts };
@@ -286,7 +297,7 @@ export class RecordingRotation {
         return asked;
       } catch (error) {
         const why = textOfError(error);
-        // The old rules may be the reason.
+        // The attempt may have failed because of outdated rules.
         rules = null;
         if (asked !== null && asked.next !== null) {
           log.error(
@@ -307,7 +318,7 @@ export class RecordingRotation {
   }
 }
 
-/** Whether the next run can find the order or its end at the exchange without waiting. */
+/** Whether the next run can find the order, or its end, at the exchange without waiting. */
 const isFound = ({ state, ending }: Order): boolean =>
   state !== 'unknown' && !(state === 'closed-unsettled' && ending !== 'canceled' && ending !== 'filled');
 

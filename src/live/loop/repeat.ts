@@ -1,17 +1,17 @@
-/** Periodic task: the pause between runs is the interval less the task's own duration. */
+/** Periodic task. The pause between two runs of the task is the interval minus the duration of the task. */
 import { sleep, type Clock, type Millis } from '../../core/index.ts';
 
 export type Repeated = {
-  /** Interval between starts; the pause is at least 1 ms. A function is called each time. */
+  /** Interval between starts, in ms, or a function that returns it; the pause is at least 1 ms. */
   readonly everyMs: Millis | (() => Millis);
   /** Delay before the first run. */
   readonly delayMs: Millis;
   readonly task: () => Promise<unknown>;
-  /** Called with an error of the task, which then continues. */
+  /** Called with an error of the task, which is then repeated as usual. */
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Repeats the task until the signal; a running task is completed. */
+/** Repeats the task until the signal aborts; completes a running task. */
 export async function repeat(
   clock: Clock,
   signal: AbortSignal,

@@ -1,8 +1,8 @@
-/** Differences between two readings of a book's rules and fees, in one line for the operator. */
+/** Differences between two reads of a book's rules and fees, in one line for the operator. */
 import { money, textOfMoney, type Instrument, type Price } from '../../core/index.ts';
 import type { Rules } from '../rules.ts';
 
-/** Returns the differences as text; `null` if there are none. Rates are in 10^-8. */
+/** Returns the differences as text; `null` if none. Rates are in 10^-8. */
 export function rulesChange(from: Rules, to: Rules): string | null {
   const changes: string[] = [];
   const tell = (name: string, before: string, now: string): void => {
@@ -16,7 +16,7 @@ export function rulesChange(from: Rules, to: Rules): string | null {
   return changes.length === 0 ? null : `${to.instrument.symbol}: ${changes.join(', ')}`;
 }
 
-/** Whether the tick or the lot differs, so that prices and amounts counted in them are invalid. */
+/** Whether the tick or the lot differs, so that counts of ticks and lots become invalid. */
 export const isOtherGrid = (from: Instrument, to: Instrument): boolean => from.tick !== to.tick || from.lot !== to.lot;
 
 const lots = (i: Instrument, amount: number): string => decimal(BigInt(amount) * i.lotMoney);
@@ -30,7 +30,7 @@ const BOUNDS: readonly (readonly [string, (of: Instrument) => string])[] = [
   ['smallest value', i => value(i, i.valueMin)],
   ['largest value', i => value(i, i.valueMax)],
 ];
-/** Formats a price without the tick's decimals, because the tick may differ. */
+/** Formats a price with the digits that it needs, because the tick may differ. */
 const priceText = (i: Instrument, price: Price): string => decimal(BigInt(price) * i.tickMoney);
 /** Returns a rate, in 10^-8, as a percentage. */
 export const feePercent = (rate: number): string => `${(rate / 1e6).toFixed(4)} %`;

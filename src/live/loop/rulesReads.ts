@@ -1,4 +1,7 @@
-/** Reads of the book's rules and fees during a run: every 5 minutes, and soon after an order or a fee shows that they have changed. */
+/**
+ * Reads of the book's rules and fees during a run: every 5 minutes, and soon after an order or a fee that indicates a
+ * change.
+ */
 import { differentChargedRate, type Exchange, type Millis, type OwnTrade } from '../../core/index.ts';
 import type { RunContext } from '../runContext.ts';
 import { CannotStart, NO_SUCH_BOOK, readRules } from './opening.ts';
@@ -8,12 +11,15 @@ import { isOtherGrid, feePercent, rulesChange } from './rulesChange.ts';
 
 const EVERY_MS = 300_000;
 const AGAIN_MS = 15_000;
-/** Minimum interval, after a rejection or a fee that suggests changed rules. */
+/** Minimum interval of reads after a rejection or a fee that indicates changed rules. */
 const SOON_MS = 2_000;
 
-/** First wait after a read that did not explain another fee. It doubles after each such read, up to `EVERY_MS`. */
+/**
+ * First wait after a read that did not explain an unexpected fee. The wait doubles after each such read, up to
+ * `EVERY_MS`.
+ */
 const IN_VAIN_MIN_MS = SOON_MS;
-/** Maximum number of checked trades to remember; pages repeat the last ones. */
+/** Maximum number of checked trades to remember, because pages repeat the newest trades. */
 const CHARGED_MAX = 1_000;
 
 export class RulesReads {
@@ -25,13 +31,13 @@ export class RulesReads {
   #areInDoubt = false;
   #readAt: Millis = -Infinity;
   #dueAt: Millis;
-  /** Whether a fill was charged at another rate than the known one, and the fees have not been read since. */
+  /** Whether a fill was charged at an unexpected rate, and the fees have not been read since. */
   #isOtherRate = false;
   #inVainMs: Millis = IN_VAIN_MIN_MS;
   #askAgainAt: Millis = -Infinity;
   readonly #charged = new Set<string>();
 
-  /** `first` has the rules from before the run. */
+  /** `first` holds the rules that were read before the run. */
   constructor(
     run: RunContext,
     { first, ...of }: { readonly exchange: Exchange; readonly book: string; readonly first: Rules },
@@ -44,17 +50,17 @@ export class RulesReads {
     this.#dueAt = run.clock.elapsed() + EVERY_MS;
   }
 
-  /** Last rules on the grid of this run. */
+  /** Last rules with the tick and lot of this run. */
   get known(): Rules {
     return this.#known;
   }
 
-  /** Last rules if they are on another grid than this run's, otherwise `null`. */
+  /** Last rules, if their tick or lot differs from this run's, or `null`. */
   get next(): Rules | null {
     return this.#next;
   }
 
-  /** Whether the exchange rejected an order as if the rules had changed, and they have not been read since. No order is placed then. */
+  /** Whether a rejection indicates changed rules that have not been read yet. No order is placed then. */
   get areInDoubt(): boolean {
     return this.#areInDoubt;
   }
@@ -68,7 +74,7 @@ export class RulesReads {
     this.#dueAt = Math.min(this.#dueAt, this.#readAt + SOON_MS);
   }
 
-  /** Checks the fees of the bot's trades; another rate than the known one makes the next read of the fees due soon. */
+  /** Checks the fees of the bot's trades. An unexpected rate makes a read of the fees due soon. */
   take({ trades }: { readonly trades: readonly OwnTrade[] }): void {
     const { book } = this.#of;
     const { instrument } = this.#known;
@@ -83,7 +89,7 @@ export class RulesReads {
       const text = `trade ${trade.tid} was charged ${feePercent(rate)} instead of ${feePercent(known)}; rereading the fees`;
       this.#connectivity.also('charged', { tid: trade.tid }, text);
       this.#isOtherRate = true;
-      // Orders continue meanwhile, because another fee makes none of them invalid.
+      // Orders continue meanwhile, because another fee makes no order invalid.
       this.#readSoon();
     }
   }
@@ -100,7 +106,7 @@ export class RulesReads {
     } catch (error) {
       if (error instanceof CannotStart && error.code === NO_SUCH_BOOK) this.#removed();
       else {
-        const text = 'the rules of the book could not be refreshed; the last ones stay in force';
+        const text = 'the rules of the book could not be refreshed; the last known rules apply';
         this.#connectivity.also('rules', { error: String(error) }, text);
       }
       return;
@@ -111,15 +117,18 @@ export class RulesReads {
     this.#settleCharged(change !== null);
     const isOther = isOtherGrid(this.#known.instrument, read.instrument);
     const fields = { tick: read.instrument.tick, makerRate: read.makerRate, takerRate: read.takerRate };
-    const then = isOther ? 'quotes are canceled, and the next run applies it' : 'applied immediately';
+    const then = isOther ? 'quotes are canceled, and the next run applies the change' : 'applied immediately';
     if (change !== null) log.warn(fields, `the exchange changed ${change}; ${then}`);
     this.#next = isOther ? read : null;
     step({ kind: 'rules', ...read, at: time() });
-    // Requests under way are still counted on the old grid.
+    // Requests in flight use the old grid.
     if (!isOther) this.#known = read;
   }
 
-  /** Delays the next read if unchanged fees do not explain another rate: it comes from rounding or is not listed. */
+  /**
+   * Delays the next read if unchanged fees do not explain the unexpected rate, which is then due to rounding or is not
+   * listed.
+   */
   #settleCharged(hasChanged: boolean): void {
     if (hasChanged) this.#inVainMs = IN_VAIN_MIN_MS;
     else if (this.#isOtherRate) {

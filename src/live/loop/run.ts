@@ -42,7 +42,7 @@ import { LOOK_EVERY_MS, SleepWatch } from '../safety/sleepWatch.ts';
 
 const RULES_LOOK_EVERY_MS = 500;
 const BALANCES_EVERY_MS = 10_000;
-/** Interval until the balances first equal the ledger; the bot does not quote before. */
+/** Interval of balance reads until the balances first equal the ledger; the bot does not quote before. */
 const FIRST_BALANCES_EVERY_MS = 2_000;
 const FLUSH_EVERY_MS = 1_000;
 const LATCH_EVERY_MS = 2_000;
@@ -51,15 +51,15 @@ const EMPTY_READS_TO_STOP = 2;
 
 /** Options of a run without its engine, which needs the rules of the book. */
 export type RunOpening = RunParts & {
-  /** Makes the engine. @throws Error with one line if the run must not start. */
+  /** Creates the engine. @throws Error with one line if the run must not start. */
   readonly makeEngine: (rules: Rules, onNews: (news: EngineNews) => void, run: number) => Engine;
-  /** Rules of the book. If absent, `open` reads them. */
+  /** Rules of the book. If absent, `open` reads them from the exchange. */
   readonly rules?: Rules;
   /** Called with the engine's news during its step. */
   readonly onNews?: (news: EngineNews, rules: Rules) => void;
-  /** Currencies that the account does not hold, by the operator's statement: the exchange need not list them. */
+  /** Currencies whose balance is zero according to the operator, so that the exchange need not list them. */
   readonly openingZero?: readonly string[];
-  /** Time between the two equal readings of the balances that open a ledger; default 0. */
+  /** Time between the two equal reads of the balances that open a ledger. Default: 0. */
   readonly openingApartMs?: Millis;
 };
 
@@ -110,7 +110,8 @@ export class Run {
       try {
         options.onNews?.(news, rules);
       } catch (error) {
-        // A failing listener must not break the step: the engine ends it, and its commands are recorded, before the run fails.
+        // An error of the listener must not break the step: the engine completes the step, and its commands are
+        // recorded, before the run fails.
         void Promise.resolve().then(() => run.reportFailure(error));
       }
     }
@@ -128,7 +129,7 @@ export class Run {
     const uncounted = opening.kind === 'restored' ? state.journal.leftovers.uncounted : [];
     const [overlapMs, judgment] = [timing.tradeReportDelayMaxMs, judgmentBy(bot.instance, engine, log)];
     this.#reads = new Reads(exchange, bot.book, opening.lastTid, this.time, overlapMs, tids, judgment, uncounted);
-    // A run without a hedger keeps the rows: a hedge may be open, and daily costs include all of them.
+    // A run without a hedger keeps the stored hedges: one may be open, and daily costs include all of them.
     const hedges = () => this.#hedger?.rows ?? state.journal.leftovers.hedges;
     this.#connectivity = new ConnectivityLog(log, clock);
     this.#refusals = new Refusals(clock, this.#connectivity);
@@ -180,18 +181,18 @@ export class Run {
     return this.#options.engine;
   }
 
-  /** Last known rules and fees of the book, on the grid of this run. */
+  /** Last known rules and fees of the book, with the tick and lot of this run. */
   get rules(): Rules {
     return this.#rules.known;
   }
 
-  /** Rules on another grid, for the next run; `null` if the grid is unchanged. */
+  /** Returns rules with another tick or lot, for the next run; `null` if they are unchanged. */
   readonly nextRules = (): Rules | null => this.#rules.next;
 
-  /** Returns the engine's time: wall time that never steps back. */
+  /** Returns the engine's time: wall time that never goes back. */
   readonly time = (): Millis => this.#origin + this.#options.clock.elapsed();
 
-  /** Starts to read and quote. `onFailure` is called once after an error that only a stop can answer. */
+  /** Starts to read and quote. `onFailure` is called once, after an error that requires a stop. */
   start(onFailure: () => void): void {
     const { state, timing, beside, engine } = this.#options;
     const { opening } = this.#options.start;
@@ -221,8 +222,9 @@ export class Run {
   }
 
   /**
-   * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is left. Takes at most `shutdownMs` plus the requests then
-   * under way. `isFollowed`: the next run compares the balances. Call it once.
+   * Stops placing orders, cancels the bot's orders, and verifies with complete reads that none is open. Takes at most
+   * `shutdownMs` plus the requests in flight at that time. `isFollowed`: a next run follows, which compares the
+   * balances. Call this once.
    */
   async stop(isFollowed = false): Promise<StopReport> {
     const { clock, engine, timing, venue } = this.#options;
@@ -242,7 +244,7 @@ export class Run {
       left = [...new Set([...engine.liveOrders.map(order => order.id), ...(seen ?? [])])];
       unread = seen === null ? 'open orders could not be read' : null;
       empty = left.length === 0 && unread === null ? empty + 1 : 0;
-      // A broken engine may send no cancels, so the orders that were seen are canceled directly.
+      // A broken engine may send no cancels, so all seen orders are canceled directly.
       if (this.#failure !== null && seen !== null)
         await cancelAll({ ...venue, connectivity: this.#connectivity }, seen);
       if (empty < EMPTY_READS_TO_STOP) await sleep(clock, STOPPING_READ_EVERY_MS);
@@ -255,7 +257,10 @@ export class Run {
     return { left, ...(unread === null ? {} : { unread }), ledgerMatches, failure: this.#failure };
   }
 
-  /** Returns the interval until the next read. It is short after a first difference, because the record of a trade may be late. */
+  /**
+   * Returns the interval until the next read of the balances. It is short after a first difference, because the record
+   * of a trade may be late.
+   */
   readonly #balancesEveryMs = (): Millis => {
     const { account } = this.#options.engine;
     const differedOnce = account.unexplained === null && account.differences().length > 0;
@@ -289,7 +294,7 @@ export class Run {
     return event.orders.flatMap(({ originId }) => (originId?.startsWith(prefix) ? [originId] : []));
   }
 
-  /** Reads the account's trades. Returns whether all up to now were read. */
+  /** Reads the account's trades. Returns whether the read was complete. */
   async #readTrades(): Promise<boolean> {
     const event = await this.#reads.trades();
     if (isFailed(event)) {
@@ -301,7 +306,9 @@ export class Run {
     return event.complete;
   }
 
-  /** After a suspension of the process, cancels quotes until book and account have been read again. */
+  /**
+   * After a suspension of the process, cancels the quotes; the bot quotes again once book and account have been read.
+   */
   #checkSleep(): void {
     const ms = this.#sleep.look();
     if (ms === 0) return;
@@ -319,13 +326,16 @@ export class Run {
     }
   }
 
-  /** Runs one step: records the event, applies it to the engine, and records and executes the commands. Only the queue calls it. */
+  /**
+   * Runs one step: records the event, applies it to the engine, records and executes the commands. Only the queue calls
+   * this.
+   */
   #takeStep(given: EngineEvent): void {
     if (this.#isStepping) throw new Error(`a step began inside another: ${given.kind}`);
     this.#isStepping = true;
     try {
       const { clock, state, watchers } = this.#options;
-      // An event that waited is late. The engine needs the present time, or old data would seem recent.
+      // An event that waited in the queue gets the present time; otherwise old data would seem recent to the engine.
       const now = this.time();
       const event = given.at < now ? { ...given, at: now } : given;
       const started = clock.elapsed();
@@ -337,7 +347,7 @@ export class Run {
         this.#fail(error);
         return;
       }
-      // Before any write, because the ledger's marker must include the trades in it.
+      // Taken before any write, because the ledger's marker must include the trades of the event.
       if (event.kind === 'trades') for (const taker of [this.#reads, this.#rules]) taker.take(event);
       watchers?.onStep?.(clock.elapsed() - started);
       this.#execute(commands);
@@ -346,7 +356,7 @@ export class Run {
     }
   }
 
-  /** Steps the engine and records its commands. An error is also recorded, because a replay must throw there too. */
+  /** Steps the engine and records its commands, or its error, which a replay must reproduce. */
   #stepEngine(event: EngineEvent): readonly Approved<Command>[] {
     const { engine, state } = this.#options;
     try {
@@ -359,7 +369,7 @@ export class Run {
     }
   }
 
-  /** Makes ledger and recording durable together. Returns false after a disk error or a failure of the run. */
+  /** Makes ledger and recording durable together. Returns `false` after a disk error or a failure of the run. */
   #flush(isLast = false): boolean {
     const { journal } = this.#options.state;
     try {
@@ -372,7 +382,10 @@ export class Run {
     }
   }
 
-  /** Applies requests of other processes and the operator from the state directory: halts, pauses, resumes, bookings, settlements. */
+  /**
+   * Applies requests from the state directory, by other processes or the operator: halts, pauses, resumes, bookings,
+   * settlements.
+   */
   #watchLatch(): void {
     const { log, state } = this.#options;
     this.#showLife();
@@ -387,7 +400,10 @@ export class Run {
     watchers?.onTurn?.(!(venue.exchange.budget().private > 0));
   }
 
-  /** Executes the commands of one step. Intents are on disk before any order is sent; if they cannot be written, only cancels and look-ups are sent. */
+  /**
+   * Executes the commands of one step. Intents are on disk before any order is sent. If they cannot be written, only
+   * cancels and look-ups are sent.
+   */
   #execute(commands: readonly Approved<Command>[]): void {
     const places = commands.filter((command): command is Approved<PlaceCommand> => command.kind === 'place');
     const latched = places.length > 0 ? this.#latch.beforePlacing() : null;
@@ -411,7 +427,7 @@ export class Run {
     return blockedReason(this.#stopping.signal.aborted, engine, latched, state.latch, areInDoubt, this.time());
   }
 
-  /** Writes the intents. Returns `null` if they are on disk, otherwise the reason. */
+  /** Writes the intents to disk. Returns `null` if they are durable, otherwise the reason. */
   #intend(places: readonly Approved<PlaceCommand>[]): string | null {
     const { journal } = this.#options.state;
     try {
@@ -439,27 +455,27 @@ export class Run {
     this.#queue.put(event);
   }
 
-  /** Logs a failed request. Halts on a rejection that only the operator can resolve. */
+  /** Logs a failed request, and halts on a rejection that only the operator can resolve. */
   #note(what: string, failed: Failed): void {
     if (failed.kind === 'refused' && failed.meaning === 'rules') this.#rules.doubt();
     const final = this.#refusals.failed(what, failed);
     if (final !== null) this.#fail(new Error(final));
   }
 
-  /** Polls open conversions after a webhook reported a change. Only the exchange's answer counts. */
+  /** Polls open conversions after a webhook reported a change. The webhook itself is no evidence. */
   checkConversions(): void {
     void this.#hedger?.pollSoon().catch((error: unknown) => this.#fail(error));
   }
 
-  /** Halts the run with a latch, because of an error that was not caught elsewhere. */
+  /** Halts the run with a latch, because of an error that no other code handled. */
   readonly reportFailure = (error: unknown): void => this.#fail(error);
 
-  /** Halts and calls `onFailure`, so that the caller stops the run. Later errors are ignored. */
+  /** Halts the run and calls `onFailure`, so that the caller stops the run. Ignores later errors. */
   #fail(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = textOfError(error);
     const stack = error instanceof Error ? error.stack : undefined;
-    this.#options.log.error({ stack }, `stopping: something broke: ${this.#failure}`);
+    this.#options.log.error({ stack }, `stopping after an internal error: ${this.#failure}`);
     this.#queue.put({ kind: 'halt', at: this.time(), reason: this.#failure });
     this.#onFailure?.();
   }

@@ -1,4 +1,4 @@
-/** Execution of one approved command, with its outcome as an event for the engine. */
+/** Execution of one approved command; its outcome is an event for the engine. */
 import {
   textOfAmount,
   textOfPrice,
@@ -19,11 +19,11 @@ export type Sent = {
   readonly event: EngineEvent;
   /** Name of the request in logs. */
   readonly what: string;
-  /** Failure of the request; `null` if it was done. */
+  /** Failure of the request; `null` if it succeeded. */
   readonly failed: Failed | null;
 };
 
-/** Sends one command. The risk gate must have approved it. Never rejects because of the exchange or the network. */
+/** Sends one command that the risk gate has approved. Never rejects because of the exchange or the network. */
 export async function send(
   command: Approved<Command>,
   at: {
@@ -31,9 +31,9 @@ export async function send(
     readonly book: string;
     readonly instrument: Instrument;
     readonly time: () => Millis;
-    /** Whether an order may still be placed; called just before it is sent. */
+    /** Whether orders may still be placed; called just before an order is sent. */
     readonly mayPlace: () => boolean;
-    /** Source of the looked-up orders' exchange ids. */
+    /** Source of the oids of looked-up orders. */
     readonly engine?: Pick<Engine, 'order'>;
   },
 ): Promise<Sent> {
@@ -80,7 +80,10 @@ export async function send(
 
 const failureOf = (outcome: Outcome<unknown>): Failed | null => (outcome.kind === 'done' ? null : outcome);
 
-/** Returns the ids that the answer covers. An unreadable row excludes its order; without an id, it excludes all unlisted orders. */
+/**
+ * Returns the ids about which the answer is complete. An unreadable row excludes its order; a row without an id
+ * excludes all unlisted orders.
+ */
 function answeredIds(ids: readonly string[], outcome: Outcome<readonly OrderReport[]>): readonly string[] {
   const unreadable = unreadableOf(outcome);
   if (outcome.kind !== 'done' || unreadable.length === 0) return ids;
@@ -90,6 +93,6 @@ function answeredIds(ids: readonly string[], outcome: Outcome<readonly OrderRepo
   return ids.filter(id => !isUnreadable.has(id));
 }
 
-/** Removes the unreadable rows, which the engine and recordings do not have. */
+/** Removes the unreadable rows, which the engine and recordings do not use. */
 const withoutUnreadable = <T>(outcome: Outcome<T>): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: outcome.value } : outcome;

@@ -2,11 +2,11 @@
 import { moneyOf, textOfMoney, type Millis, type Money } from '../../core/index.ts';
 
 export type Field<T> = {
-  /** Expected value, for the sentence that refuses another one. */
+  /** Description of a valid value, for the error about an invalid one. */
   readonly expected: string;
-  /** Returns the value, or `undefined` if it is not valid. */
+  /** Returns the value; `undefined` if it is invalid. */
   readonly read: (value: unknown) => T | undefined;
-  /** Returns the value as JSON; the result is always readable again. */
+  /** Returns the value as JSON that `read` accepts. */
   readonly write: (value: T) => unknown;
 };
 type OptionalField<T> = Field<T> & { readonly isOptional: true };
@@ -20,7 +20,7 @@ export type MessageFields = Readonly<
 type OptionalKeys<F> = { [K in keyof F]: F[K] extends { readonly isOptional: true } ? K : never }[keyof F];
 type ValueOf<X> = X extends { readonly read: (value: unknown) => infer T } ? Exclude<T, undefined> : never;
 
-/** Message with these fields. */
+/** Message type with these fields. */
 export type MessageOf<F> = {
   readonly [K in Exclude<keyof F, OptionalKeys<F>>]: ValueOf<F[K]>;
 } & { readonly [K in OptionalKeys<F>]?: ValueOf<F[K]> };
@@ -29,13 +29,13 @@ export type MessageOf<F> = {
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 /** Maximum characters of a text; a longer one is cut when written. */
 export const TEXT_MAX = 8_192;
-/** Maximum characters of all lines of an answer; further lines are omitted when written. */
+/** Maximum characters of all lines of an answer together; further lines are omitted when written. */
 const LINES_MAX = 262_144;
 
 const printable = (value: string): string => value.slice(0, TEXT_MAX).replaceAll(UNPRINTABLE, ' ');
 const isText = (value: unknown): value is string => typeof value === 'string' && value.search(UNPRINTABLE) < 0;
 
-/** One line of text; forbidden characters are removed when it is written. */
+/** One line of text; unprintable characters are removed when it is written. */
 export const textField: Field<string> = {
   expected: 'text without control characters',
   read: value => (isText(value) ? value : undefined),
@@ -52,7 +52,7 @@ export const linesField: Field<readonly string[]> = {
   },
 };
 
-/** Text of a pattern, such as an id. */
+/** Text that matches a pattern, such as an id. */
 export const matchingField = (pattern: RegExp): Field<string> => ({
   expected: `text that matches ${pattern.source}`,
   read: value => (typeof value === 'string' && pattern.test(value) ? value : undefined),
@@ -83,14 +83,14 @@ export const flagField: Field<boolean> = {
   write: value => value,
 };
 
-/** One of some words. */
+/** One of the given words. */
 export const oneOfField = <const T extends string>(...words: readonly T[]): Field<T> => ({
   expected: `one of ${words.join(', ')}`,
   read: value => words.find(word => word === value),
   write: value => value,
 });
 
-/** Decimal text of an amount of money that `isValid`. */
+/** Decimal text of an amount of money for which `isValid` returns true. */
 export const moneyField = (expected: string, isValid: (amount: Money) => boolean): Field<Money> => ({
   expected,
   read: value => {
@@ -115,7 +115,10 @@ export const nullableField = <T>({ expected, read, write }: Field<T>): Field<T |
 /** Field that a message may lack. */
 export const optionalField = <T>(field: Field<T>): OptionalField<T> => ({ ...field, isOptional: true });
 
-/** Returns `value` as a message, or a clause on why it is none: a field that is missing, unknown or not valid. */
+/**
+ * Parses `value` as a message. For an invalid one, returns a clause that names the field that is missing, unknown or
+ * invalid.
+ */
 export function messageIn<F extends MessageFields>(fields: F, value: unknown): MessageOf<F> | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object';
   const given = value as Readonly<Record<string, unknown>>;

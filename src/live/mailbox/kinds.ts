@@ -17,18 +17,18 @@ import {
 } from './fields.ts';
 
 export type MailSpec = {
-  /** Name of the file; `*` is the id of the message if several of the kind can wait. */
+  /** File name; `*` is replaced by the id of the message if several of this kind can wait. */
   readonly file: string;
-  /** Ids that can be part of a file name. */
+  /** Pattern of ids that can be part of a file name. */
   readonly ids?: RegExp;
   readonly fields: MessageFields;
   readonly bytesMax: number;
   /**
-   * Whether the directory must be writable only by this user. A halt is accepted in any directory, because it reduces
-   * risk.
+   * Whether the directory must be writable only by this user. A halt is accepted in any directory, because a halt
+   * reduces risk.
    */
   readonly inTrustedDirOnly: boolean;
-  /** Whether several processes may write it concurrently. The last write stays. */
+  /** Whether several processes may write the file concurrently; the last write wins. */
   readonly hasSeveralWriters: boolean;
 };
 
@@ -36,9 +36,8 @@ const request = { bytesMax: SMALL_FILE, inTrustedDirOnly: true, hasSeveralWriter
 const answer = { bytesMax: TEXT_FILE, inTrustedDirOnly: false, hasSeveralWriters: false } as const;
 const latch = { bytesMax: SMALL_FILE, inTrustedDirOnly: false, hasSeveralWriters: false } as const;
 
-/** Name of the operator and the given reason. */
 const said = { at: numberField, by: textField, reason: textField };
-/** `by`: process that did it, or `person` for an operator; `who`: name of the operator. */
+/** `by`: process that set the latch, or `person` for an operator; `who`: name of the operator. */
 const latched = {
   reason: textField,
   at: numberField,
@@ -49,7 +48,7 @@ const latched = {
 export const SETTLED_AS = ['executed', 'failed'] as const;
 
 export const MAIL = {
-  /** Booking for the ledger; `amount` is positive if the exchange has more than the ledger. */
+  /** Adjustment of the ledger; `amount` is positive if the exchange has more than the ledger. */
   adjust: {
     ...request,
     file: 'adjust-*.json',
@@ -60,59 +59,61 @@ export const MAIL = {
       amount: moneyField('an amount other than 0', amount => amount !== 0n),
     },
   },
-  /** Outcome of a hedge that cannot be looked up; its id is that of the hedge. */
+  /** Outcome of a hedge that the exchange does not report; the id is that of the hedge. */
   settle: {
     ...request,
     file: 'settle-*.json',
     ids: /^[A-Za-z0-9-]{1,60}$/,
     fields: { ...said, as: oneOfField(...SETTLED_AS) },
   },
-  /** Request to cancel every order and to quote again. */
+  /** Request to cancel every order and then quote again. */
   cancel: { ...request, file: 'cancel.json', fields: { id: idField, ...said } },
-  /** `left`: all orders were canceled, but not all are verified to be gone. `kept`: nothing was done. */
+  /**
+   * Answer to `cancel`. `left`: all orders were canceled, but the end of some is not verified. `kept`: no order was
+   * canceled.
+   */
   cancelAnswer: {
     ...answer,
     file: 'cancel-answer.json',
     fields: { id: idField, end: oneOfField('gone', 'left', 'kept'), lines: linesField },
   },
   /**
-   * Request to reload the configuration. `digest`: SHA-256 (hex) of the file that the operator read; `null` accepts
-   * whatever the bot finds. `isPreview`: whether to show the effect without applying it.
+   * Request to reload the configuration. `digest`: SHA-256 (hex) of the file that the operator read; `null` accepts any
+   * content. `isPreview`: whether to show the effect without applying it.
    */
   reload: {
     ...request,
     file: 'reload.json',
     fields: { id: idField, ...said, digest: nullableField(textField), isPreview: flagField },
   },
-  /** `kept`: the bot continues with the configuration that it had. */
+  /** Answer to `reload`. `kept`: the bot continues with its old configuration. */
   reloadAnswer: {
     ...answer,
     file: 'reload-answer.json',
     fields: { id: idField, end: oneOfField('taken', 'nothing to do', 'shown', 'kept'), lines: linesField },
   },
-  /** Last preview that an operator saw; the following reload applies exactly that or nothing. */
+  /** Last preview that an operator saw. The next reload applies exactly that configuration or nothing. */
   reloadPreview: {
     ...answer,
     file: 'reload-previewed.json',
     fields: { by: textField, at: numberField, digest: textField },
   },
-  /** Resume command in progress; exists until the action journal has it. */
+  /** Resume command in progress; exists until the resume is in the action journal. */
   resuming: { ...answer, file: 'resuming.json', fields: { by: textField, reason: textField, isPause: flagField } },
   /**
-   * Request that the hedger close all inventory; exists until inventory is at its target, or an operator resumes. `id`:
-   * also in the hedges started for it, so that its costs count across restarts. `costMax`: maximum cost of all its
-   * hedges together, fees included, in the minor currency.
+   * Request that the hedger close all inventory. Exists until inventory is at its target, or an operator resumes. `id`:
+   * also stored in its hedges, so that their costs count across restarts. `costMax`: maximum cost of all these hedges
+   * together, including fees, in the quote currency.
    */
   flatten: {
     ...request,
     file: 'FLATTEN',
     fields: { id: idField, ...said, costMax: moneyField('an amount above 0', amount => amount > 0n) },
   },
-  /** Reason why trading is halted. */
   halt: { ...latch, file: 'HALTED', fields: latched },
   /** Reason why the bot is reduce-only. */
   reduce: { ...latch, file: 'REDUCE', hasSeveralWriters: true, fields: latched },
-  /** Pause by an operator; `until`: expiry time, `null` if only a resume ends it. */
+  /** Pause by an operator. `until`: expiry time; `null` if only a resume ends the pause. */
   pause: {
     ...latch,
     file: 'PAUSED',
@@ -121,11 +122,11 @@ export const MAIL = {
     fields: { ...latched, until: nullableField(numberField) },
   },
   /**
-   * Hold by the sentinel, which lifts it when the bot reads the exchange again. `born` and `reads`: the bot's heartbeat
-   * at that time, with its process and its number of complete reads.
+   * Hold by the sentinel, which ends it when the bot reads the exchange again. `born` and `reads` are from the bot's
+   * heartbeat at that time: its start, and its number of complete reads.
    */
   hold: { ...latch, file: 'HELD', fields: { ...latched, born: numberField, reads: countField } },
-  /** Open orders of the bot as another process saw them; `count` is 0 only if verified. */
+  /** Open orders of the bot that another process saw; `count` is 0 only if verified. */
   ordersSeen: {
     ...latch,
     file: 'orders-seen.json',
@@ -134,11 +135,11 @@ export const MAIL = {
 } as const satisfies Readonly<Record<string, MailSpec>>;
 
 export type MailKind = keyof typeof MAIL;
-/** Kinds of which several can wait, each under its id. */
+/** Kinds of which several messages can wait, each under its id. */
 export type NumberedMailKind = {
   [K in MailKind]: (typeof MAIL)[K] extends { readonly ids: RegExp } ? K : never;
 }[MailKind];
 
-/** Message of a kind, as its fields say. */
+/** Message of a kind, with the types of its fields. */
 export type MailMessage<K extends MailKind> = MessageOf<(typeof MAIL)[K]['fields']> & Numbered<K>;
 type Numbered<K extends MailKind> = K extends NumberedMailKind ? { readonly id: string } : unknown;

@@ -1,17 +1,16 @@
 /**
  * Messages between processes in a state directory: one file per message, written completely, and read only if no other
- * user could have written it.
+ * user can have written it.
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOfError, type Millis } from '../../core/index.ts';
-import { readOpenFile } from '../../guard/index.ts';
-import { appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../files/durableFiles.ts';
+import { readOpenFile, appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../../guard/index.ts';
 import { assertStateDirTrusted, ownershipFlaw } from '../files/stateDir.ts';
 import { messageIn, textOfMessage } from './fields.ts';
 import { MAIL, type MailKind, type MailSpec, type MailMessage, type NumberedMailKind } from './kinds.ts';
 
-/** Content of a file: a message, or the reason why the file is refused. */
+/** Content of a file: a message, or the reason why the file is rejected. */
 export type FoundMessage<M> =
   { readonly message: M; readonly refused?: never } | { readonly message?: never; readonly refused: Refusal };
 
@@ -22,10 +21,10 @@ export type Refusal = {
   readonly fault: 'file' | 'text';
 };
 
-/** Receives one sentence for each file that is refused. */
+/** Receives one sentence for each rejected file. */
 export type OnRefused = (sentence: string) => void;
 
-/** Location of one kind of message in a state directory. */
+/** Files of one kind of message in a state directory. */
 export class Mailbox<K extends MailKind> {
   readonly #dir: string;
   readonly #spec: MailSpec;
@@ -35,18 +34,18 @@ export class Mailbox<K extends MailKind> {
     this.#spec = MAIL[kind];
   }
 
-  /** Returns the path of the file; `messageId` if several can wait. */
+  /** Returns the path of a message's file; `messageId` is required if several of the kind can wait. */
   path(messageId = ''): string {
     return join(this.#dir, this.#spec.file.replace('*', messageId));
   }
 
-  /** Returns the content of the file; `null` if there is none. */
+  /** Returns the content of the file; `null` if there is no file. */
   read(messageId = ''): FoundMessage<MailMessage<K>> | null {
     const found = this.readAt(this.path(messageId));
     return found?.message === undefined || messageId === '' ? found : { message: { ...found.message, id: messageId } };
   }
 
-  /** Returns the message in a renamed file; `null` if there is none. `name`: path to report if it is refused. */
+  /** Returns the message in a renamed file; `null` if there is no file. `name`: path for error texts. */
   readAt(path: string, name = path): FoundMessage<MailMessage<K>> | null {
     const text = textAt(path, name, this.#spec.bytesMax);
     if (typeof text !== 'string') return text;
@@ -61,7 +60,7 @@ export class Mailbox<K extends MailKind> {
       : { message: message as MailMessage<K> };
   }
 
-  /** Returns the message; `null` if there is none, or if it is refused. */
+  /** Returns the message; `null` if none or its file is rejected. */
   message(onRefused: OnRefused = () => undefined): MailMessage<K> | null {
     const found = this.read();
     if (found?.refused) onRefused(sentenceOfRefusal(found.refused));
@@ -74,8 +73,8 @@ export class Mailbox<K extends MailKind> {
   }
 
   /**
-   * Writes a message in place of an earlier one, durable on return. Throws if the directory is not trusted, or the disk
-   * does not accept it.
+   * Writes a message over an earlier one, durable on return. Throws if the directory is not trusted or the disk accepts
+   * no write.
    */
   put(message: MailMessage<K>): void {
     const { ids, inTrustedDirOnly, hasSeveralWriters } = this.#spec;
@@ -86,7 +85,7 @@ export class Mailbox<K extends MailKind> {
     write(this.path(messageId), this.textOf(message));
   }
 
-  /** Removes a message or a refused file, durable on return. Throws if the disk does not accept the change. */
+  /** Removes a message or a rejected file, durable on return. Throws if the disk does not accept the change. */
   remove(messageId = ''): void {
     rmSync(this.path(messageId), { force: true });
     if (existsSync(this.#dir)) syncFolder(this.#dir);
@@ -105,7 +104,7 @@ export class NumberedMailbox<K extends NumberedMailKind> {
     this.#spec = MAIL[kind];
   }
 
-  /** Returns the waiting messages, oldest first. A refused file stays. */
+  /** Returns the waiting messages, oldest first. Rejected files remain. */
   waiting(onRefused: OnRefused = () => undefined): readonly MailMessage<K>[] {
     const names = existsSync(this.#dir) ? readdirSync(this.#dir) : [];
     return names
@@ -114,19 +113,19 @@ export class NumberedMailbox<K extends NumberedMailKind> {
         const found = this.#box.read(id);
         if (found?.refused) onRefused(sentenceOfRefusal(found.refused));
         const { message } = found ?? {};
-        // The compiler cannot infer that every numbered kind has the field.
+        // The compiler cannot infer that every numbered kind has the field `at`.
         return message === undefined ? [] : [{ id, message, at: (message as unknown as { readonly at: Millis }).at }];
       })
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
       .map(({ message }) => message);
   }
 
-  /** As `Mailbox.put`. */
+  /** Writes a message as `Mailbox.put` does. */
   put(message: MailMessage<K>): void {
     this.#box.put(message);
   }
 
-  /** Removes a message whose execution is durable. */
+  /** Removes a message after its execution was made durable. */
   done(id: string): void {
     this.#box.remove(id);
   }
@@ -150,7 +149,7 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
     this.#answer = new Mailbox(dir, answer);
   }
 
-  /** Returns the waiting request, or `null`. Removes a refused file; if that fails, reports it once. */
+  /** Returns the waiting request, or `null`. Removes a rejected file; if that fails, reports it once. */
   waiting(onRefused: OnRefused = () => undefined): MailMessage<R> | null {
     return this.#request.message(sentence => {
       if (sentence !== this.#lastRefused) onRefused(sentence);
@@ -158,19 +157,19 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
       try {
         this.take();
       } catch {
-        // A folder, or a file on a disk that accepts no writes, stays.
+        // A folder, or a file on a disk that accepts no writes, cannot be removed.
       }
     });
   }
 
-  /** As `Mailbox.put`. */
+  /** Writes a request as `Mailbox.put` does. */
   put(request: MailMessage<R>): void {
     this.#request.put(request);
   }
 
   /**
-   * Removes the request before it is executed, so that a kill does not cause a second execution; or because it was
-   * given up.
+   * Removes the request before it is executed, so that a killed process does not execute it twice. Also removes a
+   * request that was abandoned.
    */
   take(): void {
     this.#request.remove();
@@ -180,7 +179,6 @@ export class RequestBox<R extends MailKind, A extends MailKind> {
     this.#answer.put(answer);
   }
 
-  /** Returns the last answer, or `null`. */
   answered(): MailMessage<A> | null {
     return this.#answer.message();
   }
@@ -202,26 +200,25 @@ export class ReloadBox extends RequestBox<'reload', 'reloadAnswer'> {
     this.#preview = new Mailbox(dir, 'reloadPreview');
   }
 
-  /** Stores the last preview; `null` if it was applied or is no longer valid. */
+  /** Stores the last preview; `null` removes a preview that was applied or is no longer valid. */
   remember(preview: MailMessage<'reloadPreview'> | null): void {
     if (preview === null) this.#preview.remove();
     else this.#preview.put(preview);
   }
 
-  /** Returns the last preview, or `null`. */
   previewed(): MailMessage<'reloadPreview'> | null {
     return this.#preview.message();
   }
 
-  /** Logs the outcome of a request permanently, except for previews. */
+  /** Appends the outcome of a request, except a preview, to the log of reloads. */
   note(entry: object): void {
     appendLine(join(this.#dir, RELOADS_FILE), JSON.stringify(entry));
   }
 }
 
-const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; nothing is done with it`;
+const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; the file is ignored`;
 
-/** Returns the text of a trusted file; `null` if there is none. Never blocks on a pipe. */
+/** Returns the text of a trusted file; `null` if none. Never blocks on a pipe. */
 function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const refused = (why: string) => ({ refused: { path: name, why, fault: 'file' as const } });

@@ -1,4 +1,4 @@
-/** Executions for a followed market, each with its time and the resting order that it filled, as far as known. */
+/** Executions for a followed market, each with its time and, if known, the resting order that was filled. */
 import {
   opposite,
   type Amount,
@@ -12,16 +12,16 @@ import type { TradeListener, TradeWay } from '../../marketdata/index.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
 
 export interface TradeSink {
-  /** Returns a mark of the current time for `trade`. */
+  /** Returns a mark of the current time, for `TradeContext.mark`. */
   mark(): number;
   trade(taker: Side, price: Price, lots: Amount, told: TradeContext): void;
 }
 
 /** Context of an execution. */
 export type TradeContext = {
-  /** Number that differs from the previous execution's unless the same taker may have caused both. */
+  /** Number that changes with each execution, unless one taker may have caused both. */
   readonly moment: number;
-  /** Mark after which the execution happened; if absent, it happened just now. */
+  /** Mark after which the execution happened; absent for an execution that just happened. */
   readonly mark?: number;
   /**
    * Arrival number of the filled order, as `L3Book.arrivals` counts. 0 if no longer known; absent if it cannot be
@@ -39,10 +39,10 @@ export type ExecutionsOptions = {
 
 export class Executions implements TradeListener {
   readonly #options: ExecutionsOptions;
-  /** Mark before which every trade is known, and mark at the start of the current read. */
+  /** Mark up to which every trade is known; `#opened` is the mark at the start of the current read. */
   #mark = 0;
   #opened = 0;
-  /** Taker of the last execution, or its time if the taker is not reported. */
+  /** Taker of the last execution, or its time if the exchange does not report the taker. */
   #taker: string | number = '';
   #moment = 0;
 
@@ -50,7 +50,7 @@ export class Executions implements TradeListener {
     this.#options = options;
   }
 
-  /** Confirms that every trade until now was reported. */
+  /** Records that every trade until now was reported. */
   confirm(): void {
     this.#mark = this.#options.sink.mark();
   }

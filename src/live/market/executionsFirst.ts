@@ -1,19 +1,19 @@
 /**
- * Stream in which every execution precedes the book change that it caused; trade frames may arrive slightly after book
- * frames.
+ * Stream reordered so that every execution precedes the book change that it caused, because trade frames may arrive
+ * slightly after book frames.
  */
 import type { BookDiff, Clock, MarketStream, Millis, StreamNews, Timer } from '../../core/index.ts';
 
 export type ExecutionsFirstOptions = {
   readonly stream: MarketStream;
   readonly clock: Clock;
-  /** Whether every execution that a book change may stem from is already known. */
+  /** Whether every execution that may have caused a book change is already known. */
   readonly isToldOf: (diff: BookDiff) => boolean;
-  /** Called if an internal invariant is broken. */
+  /** Called with an error if an internal invariant is broken. */
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Maximum time that a book change waits for its trades. */
+/** Maximum time for which a book change waits for its trades. */
 const TRADES_WITHIN_MS = 250;
 const STEPS_WAITING_MAX = 10_000;
 
@@ -51,7 +51,7 @@ export class ExecutionsFirst implements MarketStream {
     this.#passOn();
   }
 
-  /** Passes on, in order, the book changes that no longer wait for a trade. */
+  /** Delivers, in order, the book changes that no longer wait for a trade. */
   #passOn(): void {
     const { clock, isToldOf } = this.#options;
     this.#timer?.stop();

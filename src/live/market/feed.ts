@@ -1,12 +1,12 @@
 /** Price feeds: parsing of a feed's text into a price and its age, or a reason for failure. */
 import type { Millis } from '../../core/index.ts';
 
-/** `ageMs`: age of the price in real time; never negative. */
+/** `ageMs`: age of the price in wall time; never negative. */
 export type FeedReading =
   | { readonly kind: 'price'; readonly price: number; readonly ageMs: Millis }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** External price, read on demand. Never rejects, and ends within its time limit. */
+/** External price, read on demand. A read never rejects, and ends within its time limit. */
 export interface Feed {
   /** Name for the operator: the address without its secrets. */
   readonly name: string;
@@ -15,22 +15,21 @@ export interface Feed {
 }
 
 /**
- * JSON pointers (RFC 6901) to the price, or to bid and ask, and to the time. If `price` is empty, the whole text is one
- * plain number.
+ * JSON pointers (RFC 6901) to the price, or to bid and ask, and to the time. If `price` is empty, the complete text is
+ * one number.
  */
 export type FeedFormat = { readonly price: readonly string[]; readonly time?: string | undefined };
 
-/** Clocks differ; a price further in the future than this is rejected. */
+/** Maximum time by which a price may be in the future, because clocks differ. */
 const AHEAD_MS: Millis = 5_000;
-/** Maximum length of a time in any format. */
+/** Maximum length of a time as text. */
 const TIME_LENGTH_MAX = 40;
 const PLAIN = /^\d{1,20}(\.\d{1,18})?$/;
 
 const failed = (why: string): FeedReading => ({ kind: 'failed', why });
 
 /**
- * Parses a feed's text. `now`: time of this machine; `at`: time of the text if it has none itself. Both in ms since
- * 1970.
+ * Parses a feed's text. `now`: time of this machine; `at`: time of the text if it contains none. Both in ms since 1970.
  */
 export function readingOf(text: string, format: FeedFormat, now: Millis, at: Millis): FeedReading {
   if (format.price.length === 0) {
@@ -60,11 +59,12 @@ export function readingOf(text: string, format: FeedFormat, now: Millis, at: Mil
 
 function aged(price: number, now: Millis, at: Millis): FeedReading {
   if (!(price > 0 && price < Infinity)) return failed(`expected a price above zero, found ${price}`);
-  if (!(at - now <= AHEAD_MS)) return failed(`its time is ${Math.round((at - now) / 1_000)} s in the future`);
+  if (!(at - now <= AHEAD_MS))
+    return failed(`the time of the price is ${Math.round((at - now) / 1_000)} s in the future`);
   return { kind: 'price', price, ageMs: Math.max(0, now - at) };
 }
 
-/** Returns the value at a JSON pointer; `undefined` if there is none. */
+/** Returns the value at a JSON pointer; `undefined` if none. */
 function valueAt(json: unknown, pointer: string): unknown {
   let here = json;
   for (const step of pointer.split('/').slice(1)) {
@@ -79,8 +79,8 @@ const numberOf = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'string' && PLAIN.test(value) ? Number(value) : Number.NaN;
 
 /**
- * Parses a time. The magnitude of a number shows its unit, from seconds to nanoseconds since 1970. Text without a time
- * zone is rejected as ambiguous.
+ * Parses a time. The unit of a number follows from its magnitude, from seconds to nanoseconds since 1970. Text without
+ * a time zone is rejected as ambiguous.
  */
 function epochMsOf(value: unknown): Millis {
   const number = numberOf(value);
@@ -100,7 +100,7 @@ const UNITS = [
   [1e20, 1e-6],
 ] as const;
 
-/** Returns the found value, shortened to one line. */
+/** Shortens a value of the feed to one line, for error texts. */
 function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return 'keys or a list';

@@ -1,7 +1,4 @@
-/**
- * Follower of another exchange's public book and trades, streamed or polled, with their freshness; it accesses no
- * account.
- */
+/** Follower of another exchange's public book and trades, streamed or polled, with their freshness. Uses no account. */
 import {
   L3Book,
   type Amount,
@@ -21,9 +18,9 @@ import type { Log } from '../log.ts';
 import { Executions, type TradeSink } from './executions.ts';
 import { ExecutionsFirst } from './executionsFirst.ts';
 
-/** Receiver of the followed market. An execution precedes the levels that it changed. */
+/** Receiver of the followed market. An execution arrives before the levels that it changed. */
 export interface MarketSink extends TradeSink {
-  /** Removes all levels within `reach`; levels beyond it stay. */
+  /** Removes all levels within `reach`; levels beyond it remain. */
   clear(reach?: Readonly<Record<Side, Price>>): void;
   set(side: Side, price: Price, amount: Amount): void;
   /** Publishes the changes since the last call. */
@@ -31,30 +28,30 @@ export interface MarketSink extends TradeSink {
 }
 
 export type Queues = {
-  /** Arrival number of the newest order; `null` while single orders are not reported. */
+  /** Returns the arrival number of the newest order; `null` while the stream does not report single orders. */
   arrivals(): number | null;
-  /** Lots at a price from orders that arrived up to `arrival`. */
+  /** Returns the lots at a price from orders that arrived up to `arrival`. */
   lotsUpTo(side: Side, price: Price, arrival: number): number;
 };
 
 export type FollowerOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'orderBook' | 'trades'>;
-  /** If absent, books are only polled. */
+  /** Market data stream. If absent, books are only polled. */
   readonly stream?: MarketStream | undefined;
   readonly sink: MarketSink;
   readonly clock: Clock;
   readonly log: Log;
   readonly instrument: Instrument;
-  /** Pause between two reads of the book; longer if `readsPerMinute` does not allow for books and trades. */
+  /** Pause between two reads of the book; longer if `readsPerMinute` requires it. */
   readonly pollMs: Millis;
   readonly readsPerMinute: number;
-  /** Called when the sink starts or stops showing the current market. */
+  /** Called when the receiver's market becomes current or stale. */
   readonly onFresh: (isFresh: boolean) => void;
-  /** Called if an internal invariant is broken. */
+  /** Called with an error if an internal invariant is broken. */
   readonly onBroken: (error: unknown) => void;
 };
 
-/** Multiple of a read cycle after which an unconfirmed market counts as stale. */
+/** Number of read cycles without confirmation after which the market counts as stale. */
 const ROUNDS_FRESH = 1.5;
 const LOOK_EVERY_MS = 100;
 
@@ -98,25 +95,25 @@ export class Follower {
     this.#look();
   }
 
-  /** Stops; resolves when the current work has ended. */
+  /** Stops following. Resolves when the current work has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#looking?.stop();
     await this.#supervisor.stop();
   }
 
-  /** Returns whether the sink shows the exchange's recent market. */
+  /** Returns whether the receiver has the current market of the exchange. */
   get isFresh(): boolean {
     return this.#options.clock.elapsed() - this.#freshAt < ROUNDS_FRESH * this.#everyMs + LOOK_EVERY_MS;
   }
 
-  /** Returns the length of a read cycle: a book, and a page of trades while the stream is down. */
+  /** Returns the length of a read cycle: one book, and a page of trades while the stream is down. */
   get #everyMs(): Millis {
     const { pollMs, readsPerMinute } = this.#options;
     return Math.max(pollMs, ((this.#trades.needsPages ? 2 : 1) * 60_000) / readsPerMinute);
   }
 
-  /** Returns queue positions in the stream's book, for orders that are not in it. */
+  /** Returns the queue in the stream's book, for simulated orders that are not in that book. */
   get queues(): Queues {
     const isKnown = () => this.#supervisor.source === 'stream' && this.#feed.sequence !== null;
     return {
@@ -146,8 +143,8 @@ export class Follower {
   }
 
   /**
-   * Whether every execution that a book change may stem from is already known. An order that shrinks was executed, or
-   * changed by its owner.
+   * Whether every execution that may have caused a book change is already known. An order whose amount fell was
+   * executed, or was changed by its owner.
    */
   #isToldOf({ changes }: BookDiff): boolean {
     if (this.#feed.sequence === null) return true;
@@ -165,7 +162,7 @@ export class Follower {
       onCurrent: (was, polledAt) => {
         if (this.#feed.show()) sink.flush();
         this.#freshAt = Math.max(this.#freshAt, polledAt ?? clock.elapsed());
-        // After a poll, executions since its answer may be unknown; the stream reports them in order.
+        // After a poll, trades since its answer may be missing; from the stream they arrive in order.
         if (polledAt === null && !this.#trades.needsPages) this.#executions.confirm();
         const sequence = String(this.#feed.sequence);
         if (was !== 'stream') log.info({ sequence }, 'the followed market comes from the stream');
@@ -185,7 +182,7 @@ export class Follower {
     };
   }
 
-  /** Publishes a book. Returns why it was rejected, or `null` if it was published. */
+  /** Publishes a book. Returns why the book was rejected; `null` if it was published. */
   #show(snapshot: BookSnapshot, isWhole: boolean): string | null {
     const { exchange, instrument, sink } = this.#options;
     const levels = levelsOf(snapshot, instrument);

@@ -1,6 +1,6 @@
 /**
- * Market data for the engine: the stream by default, polled books while it is silent, behind or down; one source at a
- * time for each book.
+ * Market data for the engine: the stream by default; polled books while the stream is silent, behind or down. Each book
+ * comes from one source at a time.
  */
 import {
   mayLive,
@@ -16,7 +16,7 @@ import {
 } from '../../core/index.ts';
 import { MarketDataSupervisor, writeLevels, type BookSource, type MarketDataUser } from '../../marketdata/index.ts';
 import type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
-import { oursIn } from '../account/ourOids.ts';
+import { oursIn } from '../account/ownOids.ts';
 import { EventDrivenReads } from '../account/eventDrivenReads.ts';
 import { ReferenceReads } from './reference.ts';
 import { amountOrNull, priceOrNull } from '../account/reads.ts';
@@ -25,9 +25,9 @@ import { isFailed } from '../failed.ts';
 export type { MarketDataOptions, MarketDataStatus } from './marketDataOptions.ts';
 
 const TRADE_EVERY_MS = 20_000;
-/** Minimum pause between two reports of the stream's book, unless another event occurs. */
+/** Minimum pause between two reports of the stream's book to the engine, unless another event occurs. */
 const TELL_EVERY_MS = 100;
-const SLEPT = 'this process stood still';
+const SLEPT = 'this process was suspended';
 
 export class MarketData {
   readonly #options: MarketDataOptions;
@@ -40,8 +40,8 @@ export class MarketData {
   #stopped = false;
   #tradeAt: Millis = -Infinity;
   /**
-   * Unreported change of the book, with the time when the book was read; `startedAt` is `null` for a book without the
-   * bot's orders.
+   * Change of the book that is not reported to the engine yet; `null` if none. `startedAt` is the start of the read;
+   * `null` for a book without the bot's orders.
    */
   #untold: { readonly startedAt: Millis | null } | null = null;
   #toldAt: Millis = -Infinity;
@@ -84,7 +84,7 @@ export class MarketData {
     this.#supervisor.start();
   }
 
-  /** Stops; resolves when the current reads of the account and of other books have ended. */
+  /** Stops all reads. Resolves when the current reads of the account and of other books have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#tellTimer?.stop();
@@ -92,7 +92,7 @@ export class MarketData {
     await Promise.all([this.#prompt.stop(), this.#reference?.stop()]);
   }
 
-  /** Reads the account because a webhook reported a transfer. */
+  /** Reads the account after a webhook reported a transfer. */
   moved(): void {
     this.#prompt.seen({ kind: 'moved' });
   }
@@ -111,19 +111,19 @@ export class MarketData {
     };
   }
 
-  /** Polls the book over REST unless the stream has just confirmed it. */
+  /** Polls the book over REST, unless the stream has just confirmed the book. */
   poll(): Promise<void> {
     return this.#supervisor.poll();
   }
 
   /**
-   * Must be called with every event before the engine handles it. The engine then decides on the newest book, without
-   * the bot's oids that the event contains.
+   * Updates the market data from an event; call before the engine handles the event. The engine then decides on the
+   * newest book, without the bot's orders whose oids the event contains.
    */
   learn(event: EngineEvent): void {
     if (event.kind === 'book') return;
     const { engine } = this.#options;
-    // Trades of the order may have been reported before its oid was known.
+    // The stream may have reported trades of the order before its oid was known.
     if (event.kind === 'placed' && engine.liveOrders.some(({ id, takes }) => takes === true && id === event.id))
       this.#prompt.seen({ kind: 'traded', tid: null });
     let changed = false;
@@ -202,7 +202,10 @@ export class MarketData {
     else step(event);
   }
 
-  /** Reports the book now, but at most once per pause: frames may arrive by the hundred, and each event is recorded. */
+  /**
+   * Reports the book immediately, but at most once per pause: frames may arrive by the hundred, and each report is
+   * recorded.
+   */
   #tellSoon(startedAt: Millis | null): void {
     const { clock } = this.#options.run;
     this.#untold = { startedAt };

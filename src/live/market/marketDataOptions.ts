@@ -6,7 +6,7 @@ import type { Reads } from '../account/reads.ts';
 import type { Failed } from '../failed.ts';
 import type { ReferenceOptions } from './reference.ts';
 
-/** Account reads that the stream's news of the bot's orders triggers. */
+/** Account reads that news of the bot's orders in the stream triggers. */
 export type AccountDoor = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBalances' | 'look'> & {
   readonly reads: Reads;
 };
@@ -14,23 +14,22 @@ export type AccountDoor = Pick<EventDrivenReadsOptions, 'readTrades' | 'readBala
 export type MarketDataOptions = {
   readonly run: RunContext;
   readonly bot: { readonly book: string; readonly instance: string };
-  /** Without `stream`, books are only polled. */
+  /** Exchange and its stream. Without `stream`, books are only polled. */
   readonly venue: { readonly exchange: Exchange; readonly stream?: MarketStream | undefined };
   readonly engine: Engine;
   readonly account: AccountDoor;
   readonly instrument: () => Instrument;
-  /** Sources of the reference price, and how often it is read. */
+  /** Sources of the reference price and interval of its reads. */
   readonly reference?: ReferenceOptions | undefined;
-  /** Pause between two polls; a stream without a frame for this time must be checked by a poll. */
+  /** Pause between two polls of the book. A stream that is silent for this time must be checked by a poll. */
   readonly bookPollMs: Millis;
-  /** Called with the outcome of a failed read. */
   readonly note: (what: string, failed: Failed) => void;
   readonly host: HostWatch;
 };
 
-/** Watch on the host process. */
+/** Detection of a suspended process. */
 export type HostWatch = {
-  /** Called at each frame, before it is handled. */
+  /** Called at each frame, before the frame is handled. */
   readonly onTurn: () => void;
   /** Whether received data may have waited while the process was suspended. */
   readonly isWaking: () => boolean;
@@ -39,8 +38,10 @@ export type HostWatch = {
 };
 
 export type MarketDataStatus = {
-  /** Whether the engine's book is the stream's; `null` if there is no stream. */
+  /** Whether the engine's book comes from the stream; `null` if there is no stream. */
   readonly streamUp: boolean | null;
-  /** Lots of others ahead of the bot's best order on each side; `null` if it is not in the stream's book. */
+  /**
+   * Lots of other traders ahead of the bot's best order on each side; `null` if that order is not in the stream's book.
+   */
   readonly queueAhead: Readonly<Record<Side, Amount | null>>;
 };

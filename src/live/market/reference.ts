@@ -13,7 +13,7 @@ import type { Feed } from './feed.ts';
 import type { RunContext } from '../runContext.ts';
 import type { Failed } from '../failed.ts';
 
-/** `feeds`: replacements for the exchange, by the book that they price. */
+/** `feeds`: external prices that replace books of the exchange, by book. */
 export type ReferenceOptions = {
   readonly legs: readonly Leg[];
   readonly everyMs: Millis;
@@ -31,8 +31,8 @@ type Surroundings = {
 export type FeedFailed = { readonly kind: 'feed failed'; readonly name: string; readonly why: string };
 
 /**
- * Reads the reference once. Its age is that of its oldest price and of its first request. `null` if a book is
- * one-sided.
+ * Reads the reference price once. Its age is that of its oldest price, or of the first request if older. `null` if a
+ * book is one-sided.
  */
 export async function readReference(
   { exchange, instrument, time }: Pick<Surroundings, 'exchange' | 'instrument'> & Pick<RunContext, 'time'>,
@@ -58,7 +58,7 @@ export async function readReference(
   return price > 0 && price < Infinity ? { kind: 'reference', at: time(), startedAt, price } : null;
 }
 
-/** Model value, so a float. */
+/** Returns the mid price as a float, because it is not an amount of money. */
 const snapshotMid = ({ bids, asks }: BookSnapshot): number =>
   (Number(bids[0]?.price ?? Number.NaN) + Number(asks[0]?.price ?? Number.NaN)) / 2;
 
@@ -83,7 +83,7 @@ export class ReferenceReads {
     this.#reading = this.#read().catch(this.#of.onBroken);
   }
 
-  /** Stops; resolves when the current read has ended. */
+  /** Stops the reads. Resolves when the current read has ended. */
   stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.stop();

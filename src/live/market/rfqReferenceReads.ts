@@ -1,4 +1,4 @@
-/** Periodic RFQ quotes as a price reference for the engine. This code cannot accept a quote. */
+/** Periodic RFQ quotes as a price reference for the engine. This code never accepts a quote. */
 import {
   isThin,
   moneyOf,
@@ -14,9 +14,9 @@ import type { RunContext } from '../runContext.ts';
 
 export type RfqReferenceSetup = {
   readonly desk: Pick<ConversionDesk, 'offer' | 'pairs'>;
-  /** Amount to request prices for, in the base currency ("major"). */
+  /** Amount of the base currency for which prices are requested. */
   readonly amount: Money;
-  /** Pause between two reads of two quotes each. */
+  /** Pause between two reads; each read requests two quotes. */
   readonly everyMs: Millis;
   readonly thinBps?: number | undefined;
   readonly capsSkew: boolean;
@@ -42,8 +42,8 @@ export class RfqReferenceReads {
   }
 
   /**
-   * Reads both quotes once, if they are needed: for a thin book, or for inventory whose skew they bound. The reading is
-   * as old as its first request.
+   * Reads both quotes once, if they are needed: for a thin book, or for inventory whose skew they limit. The age of the
+   * prices counts from the first request.
    */
   async read(): Promise<void> {
     const { engine, amount, instrument } = this.#o;
@@ -68,7 +68,7 @@ export class RfqReferenceReads {
   }
 }
 
-/** Returns the reads of one run; `null` if not configured. */
+/** Returns the RFQ reads of one run; `null` if unconfigured. */
 export function rfqReferenceReadsOf(
   setup: RfqReferenceSetup | undefined,
   run: RunContext,
@@ -78,6 +78,9 @@ export function rfqReferenceReadsOf(
   return setup ? new RfqReferenceReads({ ...setup, run, engine, instrument }) : null;
 }
 
-/** Model value, so a float: 10^-18 of the minor currency for one major. */
+/**
+ * Returns a price as a float, because it is not an amount of money: 10^-18 of the quote currency for one unit of the
+ * base currency.
+ */
 const priceOf = (minor: ConversionOffer['give'], major: ConversionOffer['give']): number =>
   (Number(moneyOf(minor.amount)) / Number(moneyOf(major.amount))) * 1e18;

@@ -18,7 +18,7 @@ import {
   type RestoredLedger,
 } from '../../core/index.ts';
 
-/** Profit since the opening; sums and twice the mid as decimal text. */
+/** Profit since the opening; its sums and twice the mid price as decimal text. */
 export type WrittenProfit = {
   readonly since: Millis | null;
   readonly at: Millis | null;
@@ -29,7 +29,7 @@ export type WrittenProfit = {
 type WrittenCauses = [currency: string, causes: Partial<Record<Cause, string>>][];
 
 type Written = {
-  /** Causes with an amount of zero are omitted. */
+  /** Amounts by cause and currency; zero amounts are omitted. */
   causes: WrittenCauses;
   sources: readonly string[];
   seen: [tid: string, content: string][];
@@ -39,10 +39,13 @@ type Written = {
   profit?: WrittenProfit;
 };
 
-/** Older format, before causes: only the balances. */
+/** Older format without causes: only the balances. */
 type WrittenBefore = Omit<Written, 'causes' | 'sources'> & { totals: [currency: string, total: string][] };
 
-/** Returns the ledger as JSON. Sums of causes are decimal text, sums of the guard are in 10^-18, the target in lots. */
+/**
+ * Returns the ledger as JSON. Sums of causes are decimal text, sums of the kill switch are in 10^-18, the target is in
+ * lots.
+ */
 export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, profit }: RestoredLedger): string =>
   JSON.stringify({
     causes: [...causes].map(([currency, row]) => [currency, writtenCauses(row)]),
@@ -54,7 +57,10 @@ export const textOfLedger = ({ causes, sources, seen, target, guard, adverse, pr
     ...(profit === undefined ? {} : { profit: writtenProfit(profit) }),
   } satisfies Written);
 
-/** Parses a ledger. In text from before causes, each whole balance is its opening. Throws on damaged JSON or sums. */
+/**
+ * Parses a ledger. In the older format without causes, each balance counts as its opening. Throws on damaged JSON or
+ * sums.
+ */
 export function ledgerOf(text: string): RestoredLedger {
   const written = JSON.parse(text) as Written | WrittenBefore;
   const { seen, target, guard, adverse, profit } = written;
@@ -69,7 +75,7 @@ export function ledgerOf(text: string): RestoredLedger {
   };
 }
 
-/** Returns the profit with sums as decimal text. */
+/** Returns the profit with its sums as decimal text. */
 export const writtenProfit = ({ since, at, twiceMid, profit }: ProfitSinceOpening): WrittenProfit => ({
   ...{ since, at, twiceMid: twiceMid === null ? null : textOfMoney(twiceMid) },
   profit: profitOf(profit, textOfMoney),
@@ -100,7 +106,7 @@ function causesIn(written: WrittenCauses): Map<string, Causes> {
 const openingOf = (totals: WrittenBefore['totals']): Map<string, Causes> =>
   new Map(totals.map(([currency, total]) => [currency, causesOf({ opening: moneyOf(total) })]));
 
-/** Returns the changes of an entry as text; its source and time are stored separately. */
+/** Returns the changes of an entry as text, without source and time, which are stored separately. */
 export const textOfEntry = ({ why, changes }: Pick<LedgerEntry, 'why' | 'changes'>): string =>
   JSON.stringify([
     why,
@@ -128,22 +134,22 @@ export type LedgerCheckpoint = {
     readonly id: string;
     readonly filled: Amount;
     readonly oid: string | null;
-    /** Price and amount in the units of the checkpoint. Absent in those of an older Puntas: as originally written. */
+    /** Price in ticks of the checkpoint; `amount` is in its lots. Absent in checkpoints of an older Puntas. */
     readonly price?: number;
     readonly amount?: number;
-    /** Filled amount beyond whole lots, in the major currency; absent if zero. */
+    /** Filled amount beyond complete lots, in the base currency; absent if zero. */
     readonly rest?: string;
   }[];
   readonly hedges?: readonly HedgeRow[];
   /** Tick and lot of all prices and amounts; `null` in checkpoints of an older Puntas. */
   readonly units?: { readonly tick: string; readonly lot: string } | null;
-  /** Listed transfers that are in the ledger or were before it started; `null` if unknown. */
+  /** Ids of listed transfers that are in the ledger or preceded it; `null` if unknown. */
   readonly transfers?: readonly string[] | null;
   /** Currencies with an unreadable trade; their balances cannot equal the ledger. */
   readonly uncounted?: readonly string[];
   /** Last comparison with the exchange's balances, for display. */
   readonly checked?: BalanceCheck | null;
-  /** Profit of all runs since the opening, including this one; `null` if an older Puntas kept none. */
+  /** Profit of all runs since the opening, including this run; `null` if an older Puntas stored none. */
   readonly profit?: Profit | null;
 };
 
@@ -156,7 +162,7 @@ type WrittenMark = Omit<LedgerCheckpoint, 'ledger' | 'marker' | 'checked' | 'pro
 };
 
 /**
- * Returns the checkpoint as JSON, with the ledger's text inside. Sums are decimal text, `filled` is in lots, times are
+ * Returns the checkpoint as JSON, with the ledger as text inside. Sums are decimal text, `filled` is in lots, times are
  * in ms since 1970.
  */
 export const textOfCheckpoint = ({

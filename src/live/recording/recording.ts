@@ -1,4 +1,4 @@
-/** Text lines of the engine's inputs and answers, from which a run can be replayed command by command. */
+/** Text lines of the engine's inputs and answers, from which a run can be replayed step by step. */
 import {
   DEPTH_LEVELS,
   emptyDepth,
@@ -16,17 +16,17 @@ import { ledgerOf, textOfLedger } from './ledgerText.ts';
 
 /** One line of the recording. */
 export type RecordingLine =
-  /** An input. `levels`: changes of the best levels since the last line that had any, as side, price, amount. */
+  /** An input. `levels`: changes of the best levels since the previous line with levels, as side, price, amount. */
   | { readonly kind: 'input'; readonly event: RecordedEvent; readonly levels: readonly LevelChange[] }
   | Answer
-  /** Marker of missing lines that the disk did not accept. */
+  /** Placeholder for lines that the disk did not accept. */
   | { readonly kind: 'gap' };
 
 type BookEvent = Extract<EngineEvent, { kind: 'book' }>;
-/** Event in a recording, without the book; the changed levels replace it. */
+/** Event in a recording, without its book; the changed levels replace the book. */
 export type RecordedEvent = Exclude<EngineEvent, BookEvent> | Omit<BookEvent, 'book'>;
 
-/** Engine's answer to the previous input. Written only if there are commands or the engine failed. */
+/** Engine's answer to the previous input. Recorded only if there are commands or the engine failed. */
 export type Answer =
   | { readonly kind: 'commands'; readonly commands: readonly Command[] }
   | { readonly kind: 'broke'; readonly message: string };
@@ -36,7 +36,7 @@ export type LevelChange = readonly [side: 0 | 1, price: number, amount: number];
 /** Text of a gap line. */
 export const GAP = 'g';
 
-/** Writer of lines; remembers the depth that it wrote last. */
+/** Writer of lines. Remembers the levels of the previous line. */
 export class LineWriter {
   readonly #depth = emptyDepth(DEPTH_LEVELS);
   readonly #written: Record<Side, Map<number, number>> = { buy: new Map(), sell: new Map() };
@@ -71,7 +71,10 @@ export class LineWriter {
   }
 }
 
-/** Uses only the message: replays compare it, and a stack differs between machines. */
+/**
+ * Returns the answer of a failed engine. Contains only the message, which replays compare; a stack differs between
+ * machines.
+ */
 export const brokenBy = (error: unknown): Answer => ({
   kind: 'broke',
   message: error instanceof Error ? error.message : String(error),
@@ -89,7 +92,7 @@ export function lineOf(text: string): RecordingLine {
 }
 
 /**
- * Returns the event of an input and updates `book` to that line; a `book` event carries it. Throws a RangeError on an
+ * Returns the event of an input, and updates `book` to that line; a `book` event contains it. Throws RangeError on an
  * impossible level.
  */
 export function eventOf({ event, levels }: Extract<RecordingLine, { kind: 'input' }>, book: OrderBook): EngineEvent {
@@ -105,7 +108,7 @@ function levelsOf(depth: Depth, side: Side): Map<number, number> {
   return levels;
 }
 
-/** JSON has no 64-bit integers and no maps, so both are written as one-key objects. */
+/** Encodes 64-bit integers and ledgers, which JSON cannot express, as objects with one key. */
 function encode(key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return { $bigint: value.toString() };
   if (key === 'ledger' && value !== null) return { $ledger: textOfLedger(value as RestoredLedger) };

@@ -1,7 +1,8 @@
 /**
- * Recordings of a state directory: one append-only file per run, so that deleting the file frees an old run's space.
+ * Recordings of a state directory: one append-only file per run, so that an old run's space can be freed by deleting
+ * its file.
  */
-import { openRegularFile } from '../../guard/index.ts';
+import { openRegularFile, syncFolder } from '../../guard/index.ts';
 import {
   closeSync,
   fdatasyncSync,
@@ -17,42 +18,41 @@ import {
 import { join } from 'node:path';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Millis } from '../../core/index.ts';
-import { syncFolder } from '../files/durableFiles.ts';
 
-/** First line of a recording: the inputs of the run. */
+/** First line of a recording: number, start and inputs of the run. */
 export type RecordedRun = {
   readonly run: number;
   readonly startedAt: Millis;
   /** Configuration as text. */
   readonly setup: string;
-  /** Absent in the first format, whose refusals have the exchange's code without a meaning. */
+  /** Format of the lines; absent in the first format, whose rejections have the exchange's code without a meaning. */
   readonly format?: 2;
 };
 
 /** Recorder of the current run. */
 export type RunRecorder = {
-  /** Bytes on disk. */
+  /** Size of the recording, in bytes on disk. */
   readonly bytes: number;
-  /** Appends lines, durable on return. Throws, and keeps none of them, if the disk does not accept them. */
+  /** Appends lines, durable on return. If the disk does not accept all lines, throws and appends none. */
   write(lines: readonly string[]): void;
-  /** Idempotent. */
+  /** Closes the file. Can be called repeatedly. */
   close(): void;
 };
 
 const NAME = /^run-(\d{1,15})\.rec$/;
 const recordingName = (run: number): string => `run-${run}.rec`;
 
-/** Length and checksum before each piece. */
+/** Bytes of length and checksum before each piece. */
 const HEAD_BYTES = 8;
-/** Maximum unpacked size of a piece; more lines are split. A larger piece was not written by this program. */
+/** Maximum uncompressed size of a piece; more lines are split. This program never writes a larger piece. */
 const PIECE_MAX_BYTES = 32 * 1024 * 1024;
 /**
- * Deflate window, which spans earlier pieces too: pieces are small and similar (54 MB per day without, 19 MB with,
- * measured).
+ * Size of the deflate window, which includes earlier pieces, because pieces are small and similar (measured: 54 MB per
+ * day without, 19 MB with).
  */
 const WINDOW_BYTES = 32_768;
 
-/** Returns the numbers and sizes of the recorded runs, oldest first. */
+/** Returns the number and size of each recorded run, oldest first. */
 export function recordingsIn(dir: string): readonly { readonly run: number; readonly bytes: number }[] {
   return readdirSync(dir)
     .flatMap(name => {
@@ -62,7 +62,10 @@ export function recordingsIn(dir: string): readonly { readonly run: number; read
     .sort((a, b) => a.run - b.run);
 }
 
-/** Deletes the oldest recordings until those before `current` have at most `maxBytes` and are at most `maxRuns`. */
+/**
+ * Deletes the oldest recordings until the recordings before `current` have at most `maxBytes` in total and are at most
+ * `maxRuns`.
+ */
 export function forgetOld(dir: string, current: number, maxBytes: number, maxRuns: number): void {
   const older = recordingsIn(dir).filter(({ run }) => run !== current);
   let bytes = older.reduce((sum, one) => sum + one.bytes, 0);
@@ -93,7 +96,7 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
       return Buffer.concat([head, packed]);
     });
     const piece = Buffer.concat(pieces);
-    // Always writes from the end of the last complete piece, over a partial one left by a full disk.
+    // Always writes after the last complete piece, over a partial piece that a full disk caused.
     for (let done = 0; done < piece.length;) done += writeSync(file, piece, done, piece.length - done, bytes + done);
     fdatasyncSync(file);
     bytes += piece.length;
@@ -120,9 +123,9 @@ export function recorderIn(dir: string, of: RecordedRun): RunRecorder {
 }
 
 /**
- * Reads the inputs and the lines of a run, also while it is being recorded. `null` if its first piece is incomplete:
- * the run ended at its start. An incomplete last piece was never relied on and is ignored. Throws a RangeError,
- * immediately or while the lines are read, if the file is damaged. The file is open until all lines were read or the
+ * Reads the inputs and the lines of a run, even while it is being recorded. `null` if the first piece is incomplete
+ * because the run ended at its start. Ignores an incomplete last piece, which was never durable. Throws RangeError,
+ * immediately or while lines are read, if the file is damaged. The file stays open until all lines are read or the
  * iterator returns.
  */
 export function readRecording(
@@ -134,7 +137,7 @@ export function readRecording(
   return first.done === true ? null : { of: recordedRunIn(first.value, run), lines };
 }
 
-/** Reads only the inputs of a run and leaves no file open. `null` and errors as for `readRecording`. */
+/** Reads only the inputs of a run, and closes the file. `null` and errors as for `readRecording`. */
 export function recordedRunOf(dir: string, run: number): RecordedRun | null {
   const pieces = followRecording(dir, run);
   try {
@@ -147,7 +150,7 @@ export function recordedRunOf(dir: string, run: number): RecordedRun | null {
 
 function recordedRunIn(line: string, run: number): RecordedRun {
   const of = JSON.parse(line) as RecordedRun;
-  if (of.run !== run) throw new RangeError(`the recording says that it is of run ${of.run}`);
+  if (of.run !== run) throw new RangeError(`the recording is of run ${of.run}`);
   return of;
 }
 
@@ -160,14 +163,11 @@ function* linesOf(path: string, run: number): Generator<string, undefined> {
   }
 }
 
-/**
- * Follows a recording as it grows. The first line is the run's `RecordedRun`. Throws the error of opening a missing
- * file.
- */
+/** Opens a recording that may still grow. Its first line is the `RecordedRun`. Throws if the file is missing. */
 export const followRecording = (dir: string, run: number): RecordingPieces =>
   new RecordingPieces(join(dir, recordingName(run)), run);
 
-/** Pieces of a recording in order, also of one that is still being written. */
+/** Pieces of a recording in order, even while it is being written. */
 export class RecordingPieces {
   readonly #file: number;
   readonly #run: number;
@@ -187,8 +187,7 @@ export class RecordingPieces {
   }
 
   /**
-   * Returns the lines of the next piece; `null` if there is no complete one. Throws a RangeError if the file is
-   * damaged.
+   * Returns the lines of the next piece; `null` if no complete piece follows. Throws RangeError if the file is damaged.
    */
   next(): readonly string[] | null {
     if (!readWhole(this.#file, this.#head, this.#at)) return null;
@@ -210,12 +209,12 @@ export class RecordingPieces {
   }
 }
 
-/** Joins lines into texts of at most one piece each. Throws a RangeError if a line is longer. */
+/** Joins lines to texts, each at most one piece long. Throws RangeError if a line is longer. */
 function texts(lines: readonly string[]): Buffer[] {
   const found: Buffer[] = [];
   let text = '';
   for (const line of lines) {
-    // At most three bytes per character.
+    // A character has at most three bytes.
     if (3 * (text.length + line.length + 1) > PIECE_MAX_BYTES && text !== '') {
       found.push(Buffer.from(text));
       text = '';
@@ -228,7 +227,7 @@ function texts(lines: readonly string[]): Buffer[] {
   return found;
 }
 
-/** Unpacks a piece. Throws a RangeError if it is not deflated text, or once it exceeds the maximum size. */
+/** Decompresses a piece. Throws RangeError if it is not deflated text or exceeds the maximum size. */
 function inflated(packed: Buffer, window: Buffer): Buffer {
   try {
     return inflateRawSync(packed, {
@@ -245,7 +244,7 @@ function inflated(packed: Buffer, window: Buffer): Buffer {
 
 const DAMAGED = 'the recording is damaged from here on';
 
-/** Fills the buffer; returns `false` if the file ends first. */
+/** Fills the buffer from the file; returns `false` if the file ends first. */
 function readWhole(file: number, into: Buffer, from: number): boolean {
   for (let done = 0; done < into.length;) {
     const read = readSync(file, into, done, into.length - done, from + done);

@@ -6,7 +6,7 @@ import { readRecording, recordingsIn } from '../recording/recordings.ts';
 export type AnsweredRequest = { readonly sent: Millis; readonly answered: Millis };
 
 /**
- * Returns placements, from decision to answer, and cancels, oldest run first. A damaged recording is read up to the
+ * Returns placements (from decision to answer) and cancels, oldest run first. Reads a damaged recording up to the
  * damage.
  */
 export function answeredRequests(dir: string): readonly AnsweredRequest[] {

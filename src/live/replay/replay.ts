@@ -8,18 +8,15 @@ export type Replayed = {
   readonly run: number;
   readonly inputs: number;
   readonly commands: number;
-  /** Description of the first difference; `null` if every command was the same. */
+  /** Description of the first difference; `null` if every command was equal. */
   readonly difference: string | null;
-  /** Whether the recording has a gap because the disk did not accept it; the replay ends there. */
+  /** Whether the replay ended at a gap in the recording, where the disk accepted no lines. */
   readonly gap: boolean;
-  /** Error on which the engine failed in the run and again in the replay; `null` if it did not. */
+  /** Error with which the engine failed in the run and again in the replay; `null` if it did not fail. */
   readonly broke: string | null;
 };
 
-/**
- * Returns the rules at the start of a run, from which its engine was created. `null` if the run ended before it read
- * them.
- */
+/** Returns the rules with which a run created its engine; `null` if the run ended before it read the rules. */
 export function firstRules(dir: string, run: number): Rules | null {
   for (const text of readRecording(dir, run)?.lines ?? []) {
     const line = lineOf(text);
@@ -31,15 +28,15 @@ export function firstRules(dir: string, run: number): Rules | null {
 }
 
 export type ReplayRunOptions = {
-  /** Receives each input with the engine's answer, for explanations. */
+  /** Receives each input with the engine's answer. */
   readonly onInput?: (event: EngineEvent, commands: readonly Command[]) => void;
-  /** Time limit: the replay stops before the first later input. */
+  /** End of the replay: it stops before the first later input. */
   readonly until?: Millis;
-  /** Returns the meaning of an exchange code, for recordings that have only codes. */
+  /** Returns the meaning of a code of the exchange, for recordings without meanings. */
   readonly meaningOf?: ((code: string) => Meaning | undefined) | undefined;
 };
 
-/** Replays a run and stops at the first difference. */
+/** Replays a run; stops at the first difference. */
 export function replayRun(
   dir: string,
   run: number,
@@ -62,7 +59,7 @@ export function replayRun(
   return replaying.end();
 }
 
-/** Returns a parser for lines of a recording in that format; it throws as `lineOf` does. */
+/** Returns a parser for lines of a recording in that format, which throws as `lineOf` does. */
 export const lineReader =
   (format: 2 | undefined, meaningOf: (code: string) => Meaning | undefined) =>
   (text: string): RecordingLine =>
@@ -86,7 +83,7 @@ export class Replaying {
     this.#onInput = onInput;
   }
 
-  /** Replays one line. Returns `null` to continue, or the result at a difference or a gap in the recording. */
+  /** Replays one line. Returns `null` to continue, or the result at a difference or a gap. */
   take(line: RecordingLine): Replayed | null {
     if (line.kind === 'gap') return this.#result(this.#compared(NO_COMMANDS), true);
     if (line.kind !== 'input') {
@@ -112,7 +109,7 @@ export class Replaying {
     return this.#result(this.#compared(NO_COMMANDS));
   }
 
-  /** Returns the result for an unreadable recording. */
+  /** Returns the result for a recording that cannot be read. */
   failed(error: unknown): Replayed {
     const why = error instanceof Error ? error.message : String(error);
     return this.#result(`after ${this.#last} (input ${this.#inputs}): ${why}`);
@@ -121,7 +118,7 @@ export class Replaying {
   #compared(recorded: Answer): string | null {
     return answerText(this.#given) === answerText(recorded)
       ? null
-      : `after ${this.#last} (input ${this.#inputs}) the engine now ${answerText(this.#given)}, recorded was that it ${answerText(recorded)}`;
+      : `after ${this.#last} (input ${this.#inputs}) the engine now ${answerText(this.#given)}, but in the recording it ${answerText(recorded)}`;
   }
 
   #result(difference: string | null, gap = false): Replayed {
@@ -129,7 +126,7 @@ export class Replaying {
   }
 }
 
-/** An empty answer is not recorded. */
+/** Answer without commands, which recordings omit. */
 const NO_COMMANDS: Answer = { kind: 'commands', commands: [] };
 
 function answerOf(engine: Engine, event: EngineEvent): Answer {
@@ -140,7 +137,7 @@ function answerOf(engine: Engine, event: EngineEvent): Answer {
   }
 }
 
-/** Adds the meaning of a refusal to a line of the first format. */
+/** Adds the meaning of a rejection to a line of the first format. */
 function translated(line: RecordingLine, meaningOf: (code: string) => Meaning | undefined): RecordingLine {
   if (line.kind !== 'input' || line.event.kind !== 'placed' || line.event.outcome.kind !== 'refused') return line;
   const { event } = line;

@@ -4,8 +4,8 @@ import type { Halt, Latch } from './latch.ts';
 import { pauseAt } from './pauseWatch.ts';
 
 /**
- * Returns why an order must not be sent, as text for the log, or `null` if nothing blocks it. A stop, halt or pause,
- * also one just latched by another process (`latched`), also blocks orders that were queued earlier.
+ * Returns why an order must not be sent, as text for the log; `null` if nothing blocks it. A stop, halt or pause also
+ * blocks queued orders, even if another process has just set it (`latched`).
  */
 export function blockedReason(
   isStopping: boolean,

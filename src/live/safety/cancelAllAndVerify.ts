@@ -1,4 +1,4 @@
-/** Verified cancel of every order of one instance, based on the exchange's own list. Needs no journal and no engine. */
+/** Cancellation of every order of one instance, verified by the exchange's own list. Needs no journal and no engine. */
 import {
   CANCEL_CHUNK,
   describeRow,
@@ -14,13 +14,13 @@ import type { ConnectivityLog } from '../connectivityLog.ts';
 export type CancelAllOptions = {
   readonly exchange: Pick<Exchange, 'limits' | 'openOrders' | 'cancel' | 'lookUp'>;
   readonly clock: Clock;
-  /** Receives the outcome of each request; limits what is logged. */
+  /** Log that receives the outcome of each request and limits repeats. */
   readonly connectivity: ConnectivityLog;
   readonly book: string;
   readonly instance: string;
-  /** Origin ids known to a journal; looked up one by one if the list is truncated. */
+  /** Origin ids from a journal, looked up individually if the list is truncated. */
   readonly known?: readonly string[];
-  /** Called with the origin ids that each read shows, and whether the list was truncated. */
+  /** Called after each read with the origin ids in the list, and whether the list was truncated. */
   readonly onSeen?: (ids: readonly string[], isCut: boolean) => void;
 };
 
@@ -28,16 +28,16 @@ export type CancelAllOptions = {
 export type ListedOrder = { readonly oid: string; readonly id: string };
 
 const READ_EVERY_MS = 500;
-/** Requested page size after a full page. An answer between the two sizes is complete. */
+/** Page size requested after a full page. An answer between the two sizes is complete. */
 const LARGE_PAGE = 50_000;
 const EMPTY_READS = 2;
 
-/** Orders of the instance on the exchange's list. */
+/** Orders of the instance on the exchange's list of open orders. */
 type Page = { readonly live: readonly ListedOrder[]; readonly isCut: boolean };
 
 /**
- * Returns the open orders of the instance; `null` if they could not be read completely. For a truncated list, returns
- * the listed orders and the known ones that are live.
+ * Returns the open orders of the instance; `null` if the read was incomplete. For a truncated list, returns the listed
+ * orders and those known orders that are live.
  */
 export async function found(options: CancelAllOptions): Promise<readonly ListedOrder[] | null> {
   const page = await pageOf(options, options.known ?? []);
@@ -45,8 +45,8 @@ export async function found(options: CancelAllOptions): Promise<readonly ListedO
 }
 
 /**
- * `asked`: origin ids to look up one by one if the list is truncated. `null` if the exchange's answers were
- * insufficient.
+ * Reads the list once. `asked`: origin ids to look up individually if the list is truncated. Returns `null` if the
+ * answers prove nothing.
  */
 async function pageOf(options: CancelAllOptions, asked: readonly string[]): Promise<Page | null> {
   const { instance } = options;
@@ -67,13 +67,13 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     options.connectivity.say(
       'unreadable',
       {},
-      `open_orders: ${describeRow(doubtful)}: it may be an order of ${instance}, so no order counts as gone; check the orders on ${options.book} at the exchange`,
+      `open_orders: ${describeRow(doubtful)}: the row may be an order of ${instance}, so no order counts as ended; check the orders on ${options.book} at the exchange`,
     );
   } else
     options.connectivity.say(
       'cut',
       { orders: list.rows },
-      `open_orders shows ${list.rows} orders which may not be all; no order of ${instance} counts as gone until it shows fewer; cancel some of the other programs' orders on ${options.book}, or check manually at the exchange`,
+      `open_orders shows ${list.rows} orders which may not be all; no order of ${instance} counts as ended until it shows fewer; cancel some of the other programs' orders on ${options.book}, or check manually at the exchange`,
     );
   if (asked.length === 0) return { live, isCut };
   const outcome = await options.exchange.lookUp({ originIds: asked });
@@ -82,7 +82,7 @@ async function pageOf(options: CancelAllOptions, asked: readonly string[]): Prom
     return live.length > 0 ? { live, isCut } : null;
   }
   for (const { oid, originId } of unreadableOf(outcome)) {
-    // Its end is not proven.
+    // An unreadable row does not prove the end of the order.
     if (typeof originId === 'string' && !live.some(one => one.id === originId))
       live.push({ oid: oid ?? '', id: originId });
   }
@@ -109,9 +109,9 @@ async function listed({ exchange, book, connectivity }: CancelAllOptions, limit:
 }
 
 /**
- * Cancels and reads until two complete reads in a row are empty, or until `goesOn` returns `false`. Returns the orders
- * last seen; empty only if verified. `null` if nothing could be read, or only an empty truncated list. Reads that start
- * while `isEarly` holds do not count as empty.
+ * Cancels and reads until two consecutive complete reads are empty, or until `goesOn` returns `false`. Returns the
+ * orders last seen; empty only if verified. `null` if nothing could be read, or only an empty truncated list. A read
+ * that starts while `isEarly` returns true never counts as empty.
  */
 export async function cancelAllAndVerify(
   options: CancelAllOptions,
@@ -136,7 +136,7 @@ export async function cancelAllAndVerify(
   return [];
 }
 
-/** Cancels by origin ids in bounded chunks. Only a later read proves the result. */
+/** Cancels by origin ids in bounded chunks. The answers are no proof; only a later read is. */
 export async function cancelAll(
   { exchange, connectivity }: Pick<CancelAllOptions, 'exchange' | 'connectivity'>,
   ids: readonly string[],
@@ -148,8 +148,8 @@ export async function cancelAll(
 }
 
 /**
- * Returns the text for the operator if a truncated list prevented verification. `known`: number of orders that the
- * state knows, each looked up.
+ * Returns the error for the operator if a truncated list prevented verification. `known`: number of orders from the
+ * state, each looked up.
  */
 export const cutText = (instance: string, book: string, known: number): string =>
   `the list of open orders on ${book} is full of orders of other programs, and may omit some of ${instance}${known === 0 ? '' : ` (the ${known} that the state knows were looked up one by one)`}; cancel some of the others, then run this command again, or check manually at the exchange`;

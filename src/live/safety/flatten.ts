@@ -1,5 +1,5 @@
-/** Operator's request to hedge all inventory: its total cost limit, and its end. */
-import { appendLine } from '../files/durableFiles.ts';
+/** Operator's request to hedge all inventory, with its total cost limit and its end. */
+import { appendLine } from '../../guard/index.ts';
 import { Mailbox } from '../mailbox/mailbox.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
 import type { Millis } from '../../core/index.ts';
@@ -9,13 +9,13 @@ import { LIFTED_FILE } from './latch.ts';
 export type Flatten = MailMessage<'flatten'>;
 
 export interface FlattenFile {
-  /** Returns the request, or `null` if there is none. A refused request spends nothing. */
+  /** Returns the request; `null` if none or its file is rejected. */
   read(): Flatten | null;
   /** Stores the request, durable on return. */
   set(flatten: Flatten): void;
   /**
-   * Ends the request and logs the reason with the lifted halts. Returns `false` if the disk refuses it; the caller must
-   * retry.
+   * Ends the request and logs the reason next to ended halts. Returns `false` if the disk accepts no write; the caller
+   * must retry.
    */
   end(why: string, at: Millis): boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Synchronization of halts between the state directory and the engine: set by another process or the operator, lifted
- * by the operator.
+ * Synchronization of halts between the state directory and the engine: another process or the operator sets a halt, the
+ * operator ends it.
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Halt, Latch } from './latch.ts';
@@ -8,8 +8,8 @@ import type { Halt, Latch } from './latch.ts';
 type Step = (event: EngineEvent) => void;
 
 /**
- * Passes a latched halt to the engine and returns it. Must be called before each order, so that the halt is reported
- * before the order that it blocks.
+ * Passes a latched halt to the engine and returns the halt. Call before each order, so that the halt is reported before
+ * an order that it blocks.
  */
 export function takeUpHalt(
   engine: Pick<Engine, 'haltedBecause'>,
@@ -22,7 +22,10 @@ export function takeUpHalt(
   return halt;
 }
 
-/** Must be called periodically. Only a new process lifts the halt of an engine that is `broken`. */
+/**
+ * Applies a halt, or its end, to the engine; call periodically. If the engine is `broken`, only a new process ends its
+ * halt.
+ */
 export function watchHalt(
   engine: Pick<Engine, 'haltedBecause'>,
   latch: Pick<Latch, 'read' | 'takeLifted'>,

@@ -1,37 +1,37 @@
 /**
- * Heartbeats between the bot and its sentinel: small files with a counter, because the clocks of the two may differ.
+ * Heartbeats between the bot and its sentinel: small files with a counter, because the clocks of the two processes may
+ * differ.
  */
-import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { readRegularFile, SMALL_FILE, writeWhole } from '../../guard/index.ts';
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Millis } from '../../core/index.ts';
-import { writeWhole } from '../files/durableFiles.ts';
 
 /** Content of a heartbeat. */
 export type HeartbeatRecord = {
   readonly counter: number;
   /**
-   * `kept out`: the process may not send private requests for now. `stopped`: it ended normally and left nothing to
-   * watch.
+   * `kept out`: the process must not send private requests for now. `stopped`: it ended normally, so that nothing needs
+   * to be watched.
    */
   readonly state: 'alive' | 'kept out' | 'stopped';
-  /** Start time of the heartbeat, in ms since 1970; identifies the process. */
+  /** Start time of the process, in ms since 1970, which identifies it. */
   readonly born: Millis;
-  /** Number of complete reads of own orders and trades. */
+  /** Number of complete reads of the bot's orders and trades. */
   readonly reads: number;
   /** Time in ms since the last complete read, or since `born`. */
   readonly unreadMs: Millis;
   /** Process id and host; absent if unknown. */
   readonly process?: { readonly pid: number; readonly host: string };
-  /** Clock of the process at the time of writing, if it is accelerated (`--speed`); otherwise absent. */
+  /** Clock of the process at the time of writing, if accelerated (`--speed`); otherwise absent. */
   readonly clock?: { readonly at: Millis; readonly speed: number };
 };
 
 export interface Heartbeat {
-  /** Writes a heartbeat. Never throws: if the disk does not accept it, the process must look dead. */
+  /** Writes a heartbeat. Never throws: if the disk accepts no write, the process must look dead. */
   beat(state: HeartbeatRecord['state']): void;
-  /** Writes a heartbeat after a complete read of own orders and trades. */
+  /** Writes a heartbeat after a complete read of the bot's orders and trades. */
   read(): void;
 }
 
@@ -42,7 +42,7 @@ export type Whose = keyof typeof HEARTBEAT_FILES;
 /** Returns a heartbeat that writes to a state directory. */
 export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>, speed = 1): Heartbeat {
   const file = join(dir, HEARTBEAT_FILES[whose]);
-  // The counter must change across a restart.
+  // The counter must also change across a restart.
   let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
   const born = clock.now();
   let reads = 0;
@@ -70,7 +70,7 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
   };
 }
 
-/** Returns the last heartbeat; `null` if there is none or it is unreadable. */
+/** Returns the last heartbeat; `null` if none or it is unreadable. */
 export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
     const told = JSON.parse(readRegularFile(join(dir, HEARTBEAT_FILES[whose]), SMALL_FILE)) as Partial<HeartbeatRecord>;
@@ -92,8 +92,7 @@ export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null
 }
 
 /**
- * Whether the process behind a heartbeat exists; `null` if unknown, because it runs on another host or is not
- * identified.
+ * Whether the process of a heartbeat exists; `null` if unknown, because it runs on another host or is not identified.
  */
 export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   if (where === undefined || where.host !== hostname()) return null;
@@ -105,9 +104,9 @@ export function isThere({ process: where }: HeartbeatRecord): boolean | null {
   }
 }
 
-/** Clock of a bot, as seen by another process on the machine. */
+/** Clock of a bot, for another process on the machine. */
 export type BotClock = {
-  /** Multiple of real time; 1 for the machine's clock. */
+  /** Speed as a multiple of real time; 1 for the machine's clock. */
   readonly speed: number;
   /** Returns the bot's time at a wall time of the machine. */
   at(wall: Millis): Millis;
@@ -121,32 +120,32 @@ export function botClockIn(dir: string): BotClock {
   return { speed: clock.speed, at: wall => Math.round(clock.at + (wall - writtenAt) * clock.speed) };
 }
 
-/** Observation of a process that started and did not stop normally. */
+/** State of a process that started and did not stop normally, as its watcher sees it. */
 export type Sight = {
   readonly record: HeartbeatRecord;
   /** Time in ms since the last heartbeat. */
   readonly stillMs: Millis;
   /**
-   * Time in ms since its last complete read. Without one, since that of the previous process, unless that one had
-   * stopped.
+   * Time in ms since the last complete read. Without one, counts from the last read of the previous process, unless
+   * that process had stopped.
    */
   readonly unreadMs: Millis;
 };
 
-/** If the watcher itself did not look for this long, it was suspended and restarts its count. */
+/** Gap between two checks after which the watcher was itself suspended, and restarts its count. */
 const UNWATCHED_MAX_MS = 30_000;
 
-/** Watcher that measures, by its own clock, how long a heartbeat has not changed. */
+/** Watcher of a heartbeat: measures, by its own clock, how long the heartbeat has not changed. */
 export class Watch {
   readonly #read: () => HeartbeatRecord | null;
   readonly #elapsed: () => Millis;
   #last: HeartbeatRecord | null = null;
   #movedAt: Millis;
   #lookedAt: Millis;
-  /** Time without a complete read when the heartbeat last changed. */
+  /** Time without a complete read at the last change of the heartbeat. */
   #unreadMs: Millis = 0;
 
-  /** The time without change counts from here. */
+  /** Starts the count of time without change. */
   constructor(read: () => HeartbeatRecord | null, elapsed: () => Millis) {
     this.#read = read;
     this.#elapsed = elapsed;
@@ -154,22 +153,19 @@ export class Watch {
     this.#lookedAt = elapsed();
   }
 
-  /** Returns the last readable heartbeat, also of a process that stopped. */
+  /** Returns the last readable heartbeat, even of a process that stopped. */
   get last(): HeartbeatRecord | null {
     return this.#last;
   }
 
-  /**
-   * Checks the heartbeat. Returns `null` if there is nothing to watch: no heartbeat yet, or the process stopped
-   * normally.
-   */
+  /** Checks the heartbeat. Returns `null` if there is no heartbeat yet, or the process stopped normally. */
   look(): Sight | null {
     const record = this.#read();
     const now = this.#elapsed();
     const hasMoved = record !== null && (record.counter !== this.#last?.counter || record.born !== this.#last.born);
     const wasAway = now - this.#lookedAt > UNWATCHED_MAX_MS;
     if (hasMoved) {
-      // A process that restarts repeatedly and reads nothing neglects its orders as much as a frozen one.
+      // The orders of a process that restarts repeatedly without reads need attention as much as those of a frozen one.
       const goesOn = record.reads === 0 && !wasAway && this.#last !== null && this.#last.state !== 'stopped';
       this.#unreadMs = Math.max(record.unreadMs, goesOn ? this.#unreadMs + now - this.#movedAt : 0);
       this.#last = record;
@@ -181,7 +177,7 @@ export class Watch {
     return { record: this.#last, stillMs, unreadMs: this.#unreadMs + stillMs };
   }
 
-  /** Returns the ms since the last heartbeat; `null` if there is nothing to watch. */
+  /** Returns the ms since the last heartbeat; `null` if none, or the process stopped normally. */
   stillForMs(): Millis | null {
     return this.look()?.stillMs ?? null;
   }

@@ -1,9 +1,8 @@
-/** Halt latch: a file with the reason why trading stopped. A restart does not lift it; only `puntas resume` does. */
-import { TailedLines } from '../../guard/index.ts';
+/** Halt latch: a file with the reason why trading stopped. Only `puntas resume` removes it, not a restart. */
+import { TailedLines, appendLine, overwrite, syncFolder, writeDurably } from '../../guard/index.ts';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
-import { appendLine, overwrite, syncFolder, writeDurably } from '../files/durableFiles.ts';
 import { assertStateDirTrusted } from '../files/stateDir.ts';
 import type { Log } from '../log.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
@@ -14,16 +13,16 @@ export type Pause = MailMessage<'pause'>;
 export type Hold = MailMessage<'hold'>;
 
 export interface Latch {
-  /** Returns why trading is halted, or `null`. An unreadable file counts as a halt. */
+  /** Returns the halt with its reason, or `null`. An unreadable file counts as a halt. */
   read(): Halt | null;
-  /** Sets the halt, durable on return. The first reason stays. */
+  /** Sets the halt, durable on return. An earlier halt is kept instead. */
   set(halt: Halt): void;
-  /** Returns why the bot is reduce-only until the operator resumes, or `null`. */
+  /** Returns the reduce-only state that lasts until the operator resumes, or `null`. */
   readReduce(): Halt | null;
-  /** Sets reduce-only, like `set`. */
+  /** Sets reduce-only, durable on return. An earlier state is kept instead. */
   setReduce(reduce: Halt): void;
   /**
-   * Lifts only reduce-only, on the bot's behalf, and logs the reason. Returns `false` if the disk does not accept it;
+   * Ends only reduce-only, for the bot, and logs the reason. Returns `false` if the disk does not accept the change;
    * the caller must retry.
    */
   liftReduce(reason: string, at: Millis): boolean;
@@ -32,42 +31,43 @@ export interface Latch {
    * ends.
    */
   readPause(): Pause | null;
-  /** Sets the pause, durable on return; replaces an earlier one. */
+  /** Sets the pause, durable on return; replaces an earlier pause. */
   setPause(pause: Pause): void;
   /**
-   * Ends only that pause and logs operator, reason and time. Returns `false` if another pause has replaced it, or if
-   * the disk does not accept the change.
+   * Ends only the given pause, and logs operator, reason and time. Returns `false` if another pause has replaced it, or
+   * if the disk does not accept the change.
    */
   endPause(pause: Pause, ended: Halt): boolean;
-  /** Returns why the sentinel holds quotes, or `null`. An unreadable file counts. */
+  /** Returns the sentinel's hold with its reason, or `null`. An unreadable file counts as a hold. */
   readHold(): Hold | null;
-  /** Sets the hold, like `set`. */
+  /** Sets the hold, durable on return. An earlier hold is kept instead. */
   setHold(hold: Hold): void;
   /**
-   * Lifts only the hold and logs operator, reason and time with what was lifted. Throws if the disk does not accept it.
+   * Ends only the hold, and logs operator, reason and time with the ended hold. Throws if the disk does not accept the
+   * change.
    */
   liftHold(lifted: { readonly reason: string; readonly at: Millis; readonly by: 'sentinel' }): void;
   /**
-   * Lifts the halt, the hold and reduce-only for the operator, but not the pause; logs the reason with what was lifted.
+   * Ends the halt, the hold and reduce-only for the operator, but not the pause. Logs the reason with what was ended.
    */
   lift(reason: string, at?: Millis, who?: string): void;
-  /** Returns `true` once after a halt was lifted, also if the bot was not running then. */
+  /** Returns `true` once after the operator ended a halt, even if the bot was not running at that time. */
   takeLifted(): boolean;
-  /** Reserves the disk space that a halt needs if the disk is full. Throws if there is none. */
+  /** Reserves the disk space for a halt, in case the disk is full later. Throws if none. */
   reserve(): void;
 }
 
-/** Log with one line for each lifted halt. */
+/** File name of the log with one line for each ended halt. */
 export const LIFTED_FILE = 'resumed.jsonl';
-/** Becomes the latch if the disk has no space for a new file: a rename needs none. */
+/** File that is renamed to the latch if the disk is full: a rename needs no space. */
 const RESERVE_FILE = 'HALTED.reserve';
 const RESERVED = 'the disk was full when trading was halted: the log has the reason';
 /** Size of the reserve file; a halt written over it needs no further space. */
 const RESERVE_BYTES = 4_096;
-/** Exists from the lifting of a halt until a bot has applied it. */
+/** Name of a file that exists from a resume until a bot has applied it. */
 const TAKE_UP_FILE = 'RESUMED';
 
-/** Returns a halt as text for the reserve, always of the same length; a longer reason is cut. */
+/** Returns a halt as text for the reserve file, always of equal length; cuts a longer reason. */
 function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
   const fits = (reason: string) => box.textOf({ ...halt, reason });
   let { reason } = halt;
@@ -77,8 +77,8 @@ function reservedText(box: Mailbox<'halt'>, halt: Halt): string {
 }
 
 /**
- * Returns the message of a latch. A refused file counts as a halt, pause or hold by the bot, with its other fields from
- * `unread`.
+ * Returns the message of a latch. A rejected file counts as a halt, pause or hold by the bot, with the further fields
+ * of `unread`.
  */
 function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null, unread: U): M | (Halt & U) | null {
   if (found?.refused === undefined) return found?.message ?? null;
@@ -87,14 +87,14 @@ function latchOf<M extends Halt, U extends object>(found: FoundMessage<M> | null
   return { reason: `the latch ${path} ${is}`, at: 0, by: 'bot', ...unread };
 }
 
-/** An unreadable hold does not identify its bot, so only the operator can lift it. */
+/** Further fields of an unreadable hold. They match no bot, so only the operator can end it. */
 const UNREAD_HOLD = { born: Number.NaN, reads: Number.NaN };
 const UNREAD_PAUSE = { until: null };
 
 const isSamePause = (a: Pause | null, b: Pause): boolean =>
   a !== null && (['reason', 'at', 'by', 'who', 'until'] as const).every(field => a[field] === b[field]);
 
-/** Deletes the file if it contains that pause. A later pause written by another process stays. */
+/** Deletes the file if it contains the given pause. Keeps a later pause from another process. */
 function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): boolean {
   const file = box.path();
   const over = overPauseFile(box);
@@ -119,7 +119,7 @@ function takePauseAway(box: Mailbox<'pause'>, pause: Pause, note: () => void): b
 
 const overPauseFile = (box: Mailbox<'pause'>): string => `${box.path()}.over`;
 
-/** Removes the file that a process killed while ending a pause left behind. */
+/** Removes the file of a process that was killed while it ended a pause. */
 export const forgetEndedPause = (dir: string): void =>
   rmSync(overPauseFile(new Mailbox(dir, 'pause')), { force: true });
 
@@ -144,7 +144,7 @@ export function latchIn(dir: string): Latch {
         try {
           overwrite(reserve, reservedText(halted, halt));
         } catch {
-          // The reserve says that the disk was full.
+          // The text of the reserve says that the disk was full.
         }
         renameSync(reserve, halted.path());
         syncFolder(dir);
@@ -185,7 +185,7 @@ export function latchIn(dir: string): Latch {
       note({ at, by: 'person', ...(who === undefined ? {} : { who }), lifted, reason });
       writeDurably(join(dir, TAKE_UP_FILE), reason);
       new Mailbox(dir, 'flatten').remove();
-      // Deleted first, so that a bot that looks in between does not find them again after it has applied the lifting.
+      // Removed before RESUMED is written, so that a bot that has applied the resume does not find them again.
       for (const box of [reducing, held, halted]) box.remove();
     },
     takeLifted: () => {
@@ -199,7 +199,10 @@ export function latchIn(dir: string): Latch {
 /** Bounds on the last part of the log that is read. */
 const LIFTED_SHOWN = { bytes: 1_048_576, lines: 2_000 };
 
-/** Returns the last lifted halts, oldest first: when, by whom and why. An unreadable line is omitted. */
+/**
+ * Returns the latest ended halts, oldest first, with the time, operator and reason of their end. Omits unreadable
+ * lines.
+ */
 export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt | null })[] {
   const file = join(dir, LIFTED_FILE);
   if (!existsSync(file)) return [];
@@ -213,8 +216,8 @@ export function liftedIn(dir: string): readonly (Halt & { readonly lifted: Halt 
 }
 
 /**
- * Returns the latch of a bot. A halt that the disk refuses holds for the life of this process and is written as soon as
- * possible.
+ * Returns the latch of a bot. A halt that the disk does not accept is effective for the life of this process, and is
+ * written as soon as possible.
  */
 export function stubbornLatch(latch: Latch, log: Log): Latch {
   let unwritten: Halt | null = null;
@@ -233,7 +236,7 @@ export function stubbornLatch(latch: Latch, log: Log): Latch {
   };
   return {
     ...latch,
-    // Retried at every check.
+    // The bot retries at every check.
     setReduce: reduce => {
       try {
         latch.setReduce(reduce);

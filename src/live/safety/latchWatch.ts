@@ -1,5 +1,5 @@
 /**
- * Synchronization of halt, reduce-only and pause between the latch and the engine, at start, before orders and
+ * Synchronization of halt, reduce-only and pause between the latch and the engine: at the start, before orders, and
  * periodically.
  */
 import type { Engine } from '../../core/index.ts';
@@ -20,7 +20,7 @@ export class LatchWatch {
     this.#latch = latch;
   }
 
-  /** Must be called before the first decision. */
+  /** Applies the latch before the first decision. */
   begin(): void {
     const { step, time } = this.#run;
     takeUpReduce(this.#latch, time(), step);
@@ -28,7 +28,7 @@ export class LatchWatch {
   }
 
   /**
-   * Must be called before orders are sent, so that a latch of another process is reported before the orders that it
+   * Applies the latch before orders are sent, so that a halt by another process is reported before the orders that it
    * blocks. Returns the halt, or `null`.
    */
   beforePlacing(): Halt | null {
@@ -38,7 +38,7 @@ export class LatchWatch {
     return halt;
   }
 
-  /** Must be called periodically. Only a new process lifts the halt of an engine that is `broken`. */
+  /** Applies changes of the latch; call periodically. If the engine is `broken`, only a new process ends its halt. */
   look(isBroken: boolean): void {
     const { step, time } = this.#run;
     watchHalt(this.#engine, this.#latch, time(), isBroken, step);

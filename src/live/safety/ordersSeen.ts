@@ -1,10 +1,10 @@
-/** Open orders of the bot as other processes saw them: evidence of what a bot that is down has left. */
+/** Open orders of the bot that other processes saw: evidence of which orders a stopped bot left open. */
 import type { MailMessage } from '../mailbox/kinds.ts';
 import { Mailbox } from '../mailbox/mailbox.ts';
 
 export type OrdersSeen = MailMessage<'ordersSeen'>;
 
-/** Stores the last observation. Never throws: without it, the orders count as unknown. */
+/** Stores the last observation. Never throws: without an observation, open orders count as unknown. */
 export function noteOrdersSeen(dir: string, seen: OrdersSeen): void {
   try {
     new Mailbox(dir, 'ordersSeen').put(seen);
@@ -13,5 +13,5 @@ export function noteOrdersSeen(dir: string, seen: OrdersSeen): void {
   }
 }
 
-/** Returns the last observation; `null` if there is none, or if another user could have written it. */
+/** Returns the last observation; `null` if none, or if another user could have written the file. */
 export const ordersSeenIn = (dir: string): OrdersSeen | null => new Mailbox(dir, 'ordersSeen').message();

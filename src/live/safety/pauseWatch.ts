@@ -1,6 +1,6 @@
 /**
- * Synchronization of the operator's pause between the state directory and the engine. It survives restarts and ends
- * only at its expiry or at a resume.
+ * Synchronization of the operator's pause between the state directory and the engine. The pause survives restarts; only
+ * its expiry or a resume ends it.
  */
 import type { Engine, EngineEvent, Millis } from '../../core/index.ts';
 import type { Log } from '../log.ts';
@@ -8,15 +8,15 @@ import type { Latch, Pause } from './latch.ts';
 
 type Step = (event: EngineEvent) => void;
 
-/** Returns the pause in effect at that time, or `null`. */
+/** Returns the pause that is in effect at a time, or `null`. */
 export function pauseAt(latch: Pick<Latch, 'readPause'>, at: Millis): Pause | null {
   const pause = latch.readPause();
   return pause === null || isOver(pause, at) ? null : pause;
 }
 
 /**
- * Must be called before the first decision, before each order and periodically. A failed disk write is retried at the
- * next call.
+ * Applies a pause, or its end, to the engine. Call before the first decision, before each order, and periodically. The
+ * next call retries a failed disk write.
  */
 export function watchPause(
   { pausedBecause: before }: Pick<Engine, 'pausedBecause'>,
@@ -28,8 +28,9 @@ export function watchPause(
   const pause = latch.readPause();
   if (pause !== null && isOver(pause, at)) {
     const words = `the pause expired at ${new Date(pause.until!).toISOString()}`;
-    // If another pause has just replaced it, the next call handles that one.
-    if (latch.endPause(pause, { reason: 'its time came', at, by: 'bot' })) log.info({}, `${words}: ${pause.reason}`);
+    // If another pause has just replaced this one, the next call handles that pause.
+    if (latch.endPause(pause, { reason: 'the pause expired', at, by: 'bot' }))
+      log.info({}, `${words}: ${pause.reason}`);
   }
   const holds = pauseAt(latch, at);
   const reason = holds && pauseText(holds);
@@ -39,7 +40,7 @@ export function watchPause(
   step({ kind: 'pause', at, reason });
 }
 
-/** Returns the reason and the expiry time. */
+/** Returns the reason and the expiry time of a pause, as text. */
 export const pauseText = ({ reason, until }: Pause): string =>
   until === null ? reason : `${reason} (until ${new Date(until).toISOString().slice(0, 19)}Z)`;
 

@@ -1,4 +1,4 @@
-/** Recovery from an untrusted state: place nothing, cancel and verify every order of this instance, and report. */
+/** Recovery without a trusted state: places nothing, cancels and verifies every order of this instance, and reports. */
 import { isFatal, type Millis } from '../../core/index.ts';
 import { cancelAllAndVerify, type CancelAllOptions } from './cancelAllAndVerify.ts';
 import type { Log } from '../log.ts';
@@ -6,28 +6,30 @@ import { ConnectivityLog } from '../connectivityLog.ts';
 
 export type RecoverOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
-  /** Maximum delay of a request of the previous run; reads count as empty only after it. */
+  /** Maximum delay of a request of the previous run. Only reads after that time count as empty. */
   readonly requestDelayMaxMs: Millis;
-  /** Time limit of the whole recovery, beyond `requestDelayMaxMs`. */
+  /** Time limit of the recovery, after `requestDelayMaxMs`. */
   readonly withinMs: Millis;
   /** Whether to stop once retries cannot help, as with a wrong key. */
   readonly givesUp?: boolean;
 };
 
-/** Number of such refusals in a row after which the recovery stops; a single one may be about a nonce. */
+/**
+ * Number of consecutive rejections that stop the recovery if retries cannot help. A single one may be about a nonce.
+ */
 const FATAL_IN_A_ROW = 3;
 
 export type Recovered = {
   /**
-   * Origin ids of orders that may live; empty only if two complete reads after `requestDelayMaxMs` showed none. `null`
-   * if nothing could be read.
+   * Origin ids of orders that may be live; empty only if two complete reads after `requestDelayMaxMs` showed none.
+   * `null` if nothing could be read.
    */
   readonly left: readonly string[] | null;
-  /** Number of orders that were seen live and are gone. */
+  /** Number of orders that were seen live and have ended. */
   readonly canceled: number;
   /**
-   * Whether the last list of open orders was full of other programs' orders and thus truncated. Known orders were
-   * looked up one by one.
+   * Whether the last list of open orders was truncated, because it was full of other programs' orders. Known orders
+   * were then looked up individually.
    */
   readonly isCut: boolean;
 };
@@ -69,7 +71,7 @@ export async function recoverAndCancel(options: RecoverOptions): Promise<Recover
     () => passed() < requestDelayMaxMs,
   );
   const ids = left === null ? null : left.map(({ id }) => id);
-  // If the list was truncated, the orders seen before were looked up one by one.
+  // If the list was truncated, the orders seen before were looked up individually.
   const notGone = ids?.length ?? (isCut ? 0 : seen.size);
   return { left: ids, canceled: seen.size - notGone, isCut };
 }

@@ -1,20 +1,26 @@
 /**
- * Synchronization of reduce-only between the state directory and the engine: set by the operator or by losses, lifted
- * by the operator, kept across restarts.
+ * Synchronization of reduce-only between the state directory and the engine. Set by the operator or by losses, ended by
+ * the operator, kept across restarts.
  */
 import { RESUMED_BEYOND_LIMIT, type Engine, type EngineEvent, type Millis } from '../../core/index.ts';
 import type { Latch } from './latch.ts';
 
 type Step = (event: EngineEvent) => void;
 
-/** Applies, before the first decision, what the operator lifted while the bot was down, and what the last run left. */
+/**
+ * Applies, before the first decision, a resume from the time when the bot was down, and reduce-only from an earlier
+ * run.
+ */
 export function takeUpReduce(latch: Latch, at: Millis, step: Step): void {
   if (latch.takeLifted()) step({ kind: 'resume', at });
   const reduce = latch.readReduce();
   if (reduce !== null) step({ kind: 'reduce', at, reason: reduce.reason });
 }
 
-/** Must be called periodically, after the halt check. A failed disk write is retried. */
+/**
+ * Keeps reduce-only equal in engine and latch; call periodically, after the halt check. The next call retries a failed
+ * disk write.
+ */
 export function watchReduce(
   { reducingBecause: reason, isWithinLimit }: Pick<Engine, 'reducingBecause' | 'isWithinLimit'>,
   latch: Latch,

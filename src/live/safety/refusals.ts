@@ -1,12 +1,15 @@
 /**
- * Rule for refusals that only the operator can fix: they halt immediately, or after a minute of only such refusals if a
- * nonce or a wrong clock may explain them.
+ * Rule for rejections that only the operator can fix. They halt the bot immediately; after a minute of only such
+ * rejections, if a nonce or a wrong clock may explain them.
  */
 import { isFatal, type Clock, type Meaning, type Millis } from '../../core/index.ts';
 import type { ConnectivityLog } from '../connectivityLog.ts';
 import type { Failed } from '../failed.ts';
 
-/** Time and number of refusals within which a possibly temporary cause counts as temporary. */
+/**
+ * Time for which a rejection with a possibly temporary cause does not halt the bot; `PASSES_WITHIN` is the number of such
+ * rejections.
+ */
 const PASSES_WITHIN_MS = 60_000;
 const PASSES_WITHIN = 3;
 
@@ -21,14 +24,14 @@ export class Refusals {
     this.#connectivity = connectivity;
   }
 
-  /** Records an accepted signed request: the key is valid. */
+  /** Records an accepted signed request, which proves that the key is valid. */
   accepted(): void {
     this.#connectivity.answered();
     this.#since = null;
     this.#count = 0;
   }
 
-  /** Logs the outcome of a request. Returns why trading must stop, or `null` if it need not. */
+  /** Logs the outcome of a request. Returns why trading must stop; `null` if it need not. */
   failed(what: string, failed: Failed): string | null {
     this.#connectivity.failed(what, failed);
     if (failed.kind !== 'refused' || !this.#isFinal(failed.meaning)) return null;

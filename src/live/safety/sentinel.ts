@@ -1,11 +1,11 @@
 /**
- * Sentinel: a second process with its own key that cancels the bot's orders when nothing looks after them. It never
+ * Sentinel: a second process with its own key that cancels the bot's orders when the bot cannot. The sentinel never
  * places an order.
- * - The bot is dead or frozen (no heartbeat): the sentinel cancels its orders and halts trading until the operator
- * resumes.
- * - The bot is cut off (it cannot read the exchange, which answers the sentinel): the sentinel cancels its orders and
- * holds its quotes until it reads again.
- * - The exchange answers neither: the sentinel does nothing, so nothing has to be undone.
+ * - The bot is dead or frozen (no heartbeat): the sentinel cancels the bot's orders and halts trading until the
+ * operator resumes.
+ * - The bot is disconnected (cannot read the exchange, which answers the sentinel): the sentinel cancels the bot's
+ * orders and holds its quotes until the bot reads again.
+ * - The exchange answers neither: the sentinel does nothing.
  */
 import { sleep, type Millis } from '../../core/index.ts';
 import { cancelAllAndVerify, found, type CancelAllOptions } from './cancelAllAndVerify.ts';
@@ -15,46 +15,49 @@ import type { DiskTrouble } from '../files/diskTrouble.ts';
 import type { Log } from '../log.ts';
 import { ConnectivityLog } from '../connectivityLog.ts';
 
-/** The exchange needs its own key, so that nonces and lockouts of the bot and the sentinel stay separate. */
+/**
+ * Options of the sentinel. `exchange` needs its own key, so that nonces and lockouts of bot and sentinel are separate.
+ */
 export type SentinelOptions = Omit<CancelAllOptions, 'connectivity'> & {
   readonly log: Log;
   readonly latch: Latch;
-  /** Sentinel's own heartbeat, for the bot. */
+  /** Heartbeat that the sentinel writes for the bot. */
   readonly heartbeat: Pick<Heartbeat, 'beat'>;
   /** Watcher of the bot's heartbeat. */
   readonly watch: Watch;
   /**
    * Time in ms without a heartbeat after which the bot counts as dead, and without a complete read after which it
-   * counts as cut off.
+   * counts as disconnected.
    */
   readonly ttlMs: Millis;
-  /** Maximum number of the bot's live orders; more are a reason to act too. */
+  /** Maximum number of the bot's live orders; the sentinel also cancels if there are more. */
   readonly ordersMax: number;
-  /** Command that lifts a halt of the bot. */
+  /** Command that ends a halt of the bot. */
   readonly resumeCommand: string;
-  /** Returns why the disk of the bot's state accepts no writes, or `null`. A full disk also stops the heartbeat. */
+  /**
+   * Returns why the disk of the bot's state accepts no writes; `null` if it does. A full disk also stops the heartbeat.
+   */
   readonly diskProblem?: () => DiskTrouble | null;
-  /** Receives the number of open orders of a bot that is down, halted or held; 0 only if verified. */
+  /** Receives the number of open orders of a bot that is down, halted or on hold; 0 only if verified. */
   readonly onOrders?: (count: number) => void;
-  /** Observer that notifies the operator. */
+  /** Receives each check, to notify the operator. */
   readonly onSight?: (seen: SentinelSight) => void;
 };
 
-/** Reported at every check, and when all orders of the bot are gone. */
+/** Result of a check, or the report that all orders of the bot have ended. */
 export type SentinelSight =
   | {
       readonly kind: 'look';
       /**
-       * Reason why the bot looks dead, reported well before the cancel if its process is visible; `null` if it lives or
-       * stopped normally.
+       * Reason why the bot looks dead; `null` if it runs or stopped normally. If its process is visible, reported well
+       * before the cancel.
        */
       readonly gone: string | null;
-      /** Whether the bot is halted or held. */
+      /** Whether the bot is halted or on hold. */
       readonly isLatched: boolean;
     }
   | { readonly kind: 'verified'; readonly isHalt: boolean; readonly sentence: string };
 
-/** Text of a halt by its kind. */
 type HaltTexts = {
   readonly 'no life': `the bot has shown no life for ${string}`;
   readonly 'too many orders': `${number} live orders, the limit is ${number}`;
@@ -67,18 +70,20 @@ const LOOK_EVERY_MS = 1_000;
 const COUNT_EVERY_MS = 10_000;
 /** Pause between reads while the bot reads nothing, or after a failed read. */
 const ASK_EVERY_MS = 2_000;
-/** A lockout lasts a minute and may repeat. A bot locked out for longer than this no longer looks after its orders. */
+/**
+ * Maximum time without reads because of lockouts; a lockout lasts a minute and may repeat. After a longer time, the bot
+ * counts as disconnected.
+ */
 const KEPT_OUT_MAX_MS = 150_000;
-/** Time without an answer that counts as an outage. Afterwards, the bot has the time of one read to notice its end. */
+/**
+ * Time without an answer that counts as an outage. After an outage, the bot has the time of one read to notice its end.
+ */
 const OUTAGE_MS = 15_000;
 
-/**
- * Time that a locked-out bot has for its next read after the lockout: one round of reads, each of which may be lost
- * once.
- */
+/** Time that a bot has for its next read after a lockout: one round of reads, each of which may be lost once. */
 const READ_ROUND_MS = 15_000;
 
-/** Watches until the signal aborts. Never rejects. */
+/** Watches the bot until the signal aborts. Never rejects. */
 export async function watchOver(options: SentinelOptions, signal: AbortSignal): Promise<void> {
   const sentinel = new Sentinel(options);
   while (!signal.aborted) {
@@ -92,14 +97,17 @@ class Sentinel {
   readonly #options: SentinelOptions;
   readonly #connectivity: ConnectivityLog;
   #wasGone = false;
-  /** Halt reason that the disk has not accepted yet; a full disk must not delay the cancels. */
+  /** Halt reason that the disk has not accepted yet. It is kept here so that a full disk does not delay the cancels. */
   #owed: HaltReason | null = null;
-  /** Read gap of the bot that was acted on. Each is acted on once, so that a resume by the operator is final. */
+  /**
+   * Read gap of the bot for which the sentinel has set a hold. There is one hold per gap, so that a resume by the
+   * operator is final.
+   */
   #heldFor: string | null = null;
   /** Hold reason that the disk has not accepted yet. */
   #owedHold: string | null = null;
   #countedAt: Millis = -Infinity;
-  /** Time of the exchange's last answer, and since when it has answered without an outage. */
+  /** Time of the exchange's last answer. `#answersSince` is the time since which it has answered without an outage. */
   #answeredAt: Millis;
   #answersSince: Millis = -Infinity;
   #isAnswered = true;
@@ -122,7 +130,7 @@ class Sentinel {
       reason = counted ?? seen;
     }
     if (reason !== null && !this.#cleared) await this.#clear(reason, signal);
-    // A halted or dead bot is checked again, because its earlier requests may still arrive.
+    // Orders of a halted or dead bot are checked again, because its earlier requests may still arrive.
     else if (this.#cleared && this.#isTime(COUNT_EVERY_MS)) {
       const live = await this.#live();
       this.#cleared = live?.length === 0;
@@ -131,8 +139,8 @@ class Sentinel {
   }
 
   /**
-   * Returns why no order of the bot may live, or `null`. Each death is latched once, so that a resume by the operator
-   * is final.
+   * Returns why no order of the bot may be live; `null` if orders may. Latches each death once, so that a resume by the
+   * operator is final.
    */
   #look(): string | null {
     const { heartbeat, watch, latch } = this.#options;
@@ -172,7 +180,7 @@ class Sentinel {
     return `the bot has shown no life for ${seconds(sight.stillMs)}${cause}${disk === null ? kind : kind.replace('; frozen: ', '; ')}`;
   }
 
-  /** Counts the bot's orders periodically, and more often while the bot lives but reads nothing. */
+  /** Counts the bot's orders periodically, and more often while the bot runs but reads nothing. */
   async #count(): Promise<string | null> {
     const { watch, ttlMs, ordersMax } = this.#options;
     const isBlind = (): boolean => {
@@ -195,8 +203,8 @@ class Sentinel {
   }
 
   /**
-   * Holds the bot's quotes, because the exchange answers the sentinel and not the bot. If the disk refuses the hold,
-   * returns the reason, and the caller acts on it anyway.
+   * Holds the bot's quotes, because the exchange answers the sentinel and not the bot. If the disk does not accept the
+   * hold, returns its reason, and the caller cancels nevertheless.
    */
   #hold(): string | null {
     const { clock, latch, watch } = this.#options;
@@ -216,7 +224,7 @@ class Sentinel {
     return this.#owedHold;
   }
 
-  /** Lifts only a hold (only the operator lifts a halt), and only for the same process if it has lived throughout. */
+  /** Ends a hold (only the operator ends a halt), if the process that was held has run without interruption. */
   #liftOwnHold(sight: Sight | null): void {
     const { clock, latch, log, watch, ttlMs, resumeCommand } = this.#options;
     const hold = latch.readHold();
@@ -226,7 +234,7 @@ class Sentinel {
     const readsAgain = record.reads > hold.reads && (sight === null || sight.unreadMs <= ttlMs);
     try {
       if (record.born !== hold.born) {
-        // No process looked after the orders between the two.
+        // No process watched the orders between the two.
         const why =
           `the bot was started anew while it was held back (${hold.reason.replace(/^sentinel: /, '')})` as const;
         if (!this.#isLatched(why)) return;
@@ -271,7 +279,7 @@ class Sentinel {
     return this.#options.clock.elapsed() - this.#countedAt >= everyMs;
   }
 
-  /** Reads the bot's open orders and records whether the exchange answers. */
+  /** Reads the bot's open orders, and records whether the exchange answers. */
   async #live(): ReturnType<typeof found> {
     const { clock } = this.#options;
     this.#countedAt = clock.elapsed();
@@ -284,7 +292,7 @@ class Sentinel {
     return live;
   }
 
-  /** Halts trading. Returns whether it is halted, by this call or earlier. */
+  /** Halts trading. Returns whether trading is halted, by this call or an earlier one. */
   #isLatched(reason: HaltReason): boolean {
     const { latch, clock } = this.#options;
     try {
@@ -299,7 +307,7 @@ class Sentinel {
 const processOf = ({ process: where }: HeartbeatRecord, is: 'there' | 'gone'): string =>
   `its process ${where?.pid} is ${is}`;
 
-/** Returns an id for the time between two complete reads of a process. */
+/** Returns an id for the gap after the last complete read of a process. */
 const silenceOf = ({ born, reads }: HeartbeatRecord): string => `${born}/${reads}`;
 
 const seconds = (ms: Millis): string => `${Math.round(ms / 1000)} s`;

@@ -1,4 +1,7 @@
-/** Bot's side of the sentinel: quotes wait while a required sentinel has no heartbeat, and while it holds them. */
+/**
+ * Bot's side of the sentinel: the bot does not quote while a required sentinel sends no heartbeat, or while the
+ * sentinel holds quotes.
+ */
 import type { RunContext } from '../runContext.ts';
 import type { Latch } from './latch.ts';
 
@@ -10,7 +13,7 @@ export class SentinelWatch {
   #alive = true;
   #isHeld = false;
 
-  /** `isAlive`: whether the sentinel has a heartbeat; if absent, none is required. */
+  /** `isAlive`: whether the sentinel sends a heartbeat; if absent, none is required. */
   constructor(
     run: RunContext,
     latch: Pick<Latch, 'readHold'>,

@@ -1,16 +1,16 @@
-/** Detection of a suspended process or machine; data that waited in the sockets meanwhile is outdated. */
+/** Detection of a suspended process or machine. Data that waited in the sockets meanwhile is outdated. */
 import type { Clock, Millis } from '../../core/index.ts';
 
-/** Pause between two checks without other events. */
+/** Interval of checks if there are no other events. */
 export const LOOK_EVERY_MS: Millis = 500;
-/** Pause after which earlier reads no longer count; the account was not read for too long either. */
+/** Suspension after which earlier reads, also of the account, no longer count. */
 const SLEPT_MS = 10_000;
 /**
- * Difference between wall and monotonic clock that counts as suspension of the machine. Setting the clock looks the
- * same and costs a second of quotes.
+ * Difference between wall and monotonic clock that counts as suspension of the machine. A change of the machine's clock
+ * looks like one, and costs a second of quotes.
  */
 const UNSEEN_MS = 2_000;
-/** Suspension after which data that arrives immediately may have waited as long. */
+/** Suspension after which data may have waited for an equal time, even if it arrives immediately. */
 const PAUSED_MS = 2_000;
 const WAKING_MS = 500;
 
@@ -26,9 +26,7 @@ export class SleepWatch {
     this.#wall = clock.now();
   }
 
-  /**
-   * Must be called at every turn. Returns the ms for which the process was suspended, if too long to continue; else 0.
-   */
+  /** Checks for a suspension; call at every turn. Returns its duration in ms; 0 if that was too short to matter. */
   look(): Millis {
     const elapsed = this.#clock.elapsed();
     const wall = this.#clock.now();

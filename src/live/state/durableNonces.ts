@@ -1,22 +1,22 @@
-/** Nonces that never repeat across restarts: an upper mark is on disk before any nonce below it is sent. */
+/** Nonces that never repeat across restarts: an upper bound is on disk before any nonce below it is sent. */
 import type { NonceSource } from '../../core/index.ts';
 import type { Journal } from './journal.ts';
 
 /** Nonces per millisecond: a 19-digit nonce is epoch milliseconds followed by six digits. */
 const PER_MS = 1_000_000n;
 /**
- * Size of a block, and the remainder at which the next one is reserved. The remainder lasts for any time with a full
- * disk. About one write per minute.
+ * Size of a block of nonces. The next block is reserved when `SPARE` of it remain, enough for a long time with
+ * a full disk. About one write per minute.
  */
 const BLOCK = 70_000n * PER_MS;
 const SPARE = 10_000n * PER_MS;
 /**
- * Reserved size while the nonces are ahead of the clock, after an earlier run's block. With complete blocks, quick
- * restarts would move the nonces ever further ahead.
+ * Reserved number of nonces while they are ahead of the clock, because of an earlier run's block. With complete blocks,
+ * quick restarts would move the nonces further ahead each time.
  */
 const FEW = PER_MS;
 
-/** Returns a nonce source with a durable mark. Throws if the disk accepts no write at the start. */
+/** Returns a nonce source with a durable bound. Throws if the disk accepts no write at the start. */
 export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonceMark' | 'reserveNonces'>): NonceSource {
   let mark = journal.nonceMark;
   const draw = (): { readonly nonce: bigint; readonly isAhead: boolean } => {
@@ -30,7 +30,7 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
     journal.reserveNonces(reserved);
     mark = reserved;
   };
-  // Reserved now, so that every run has a block of its own.
+  // Reserved immediately, so that every run has its own block.
   const first = draw();
   reserve(first);
   let used = first.nonce - 1n;
@@ -43,9 +43,9 @@ export function durableNonces(source: NonceSource, journal: Pick<Journal, 'nonce
       try {
         reserve(wanted);
       } catch {
-        // The disk is full; cancels must still be sent and use the rest of the block.
+        // If the disk is full, cancels must still be sent, with the rest of the block.
       }
-      // Only after the whole block, half a million requests later, is a nonce beyond the mark on disk sent.
+      // A nonce beyond the durable bound is sent only after the complete block: half a million requests later.
       used = wanted.nonce > mark && used < mark ? used + 1n : wanted.nonce;
       return String(used);
     },

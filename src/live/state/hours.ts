@@ -1,13 +1,13 @@
-/** Profit since the opening at the end of each UTC hour, kept in the state file for profit by hour and day. */
+/** Profit since the opening at the end of each UTC hour, stored in the state file for reports by hour and day. */
 import type Database from 'libsql';
 import { hourOf, type Millis, type ProfitSinceOpening } from '../../core/index.ts';
 import { profitSinceOpeningOf, writtenProfit, type WrittenProfit } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
 
-/** Number of hours kept: four years. The oldest are deleted. */
+/** Maximum number of stored hours: four years. The oldest are deleted. */
 export const HOURS_MAX = 35_064;
 
-/** Writes hours in the caller's transaction. Replaces an existing hour if the bot was restarted within it. */
+/** Writes hours in the caller's transaction. Replaces a stored hour if the bot was restarted within it. */
 export function writeHours(db: Database.Database, account: string, ended: readonly ProfitSinceOpening[]): void {
   if (ended.length === 0) return;
   const insert = db.prepare('INSERT OR REPLACE INTO hours (account, hour, profit, sum) VALUES (?, ?, ?, ?)');
@@ -22,7 +22,7 @@ export function writeHours(db: Database.Database, account: string, ended: readon
   ).run(account, account, HOURS_MAX);
 }
 
-/** Returns profit at the end of each hour, oldest first. */
+/** Returns the profit at the end of each hour, oldest first. */
 export function hoursIn(db: Database.Database, account: string): readonly ProfitSinceOpening[] {
   const rows = db.prepare('SELECT hour, profit FROM hours WHERE account = ? ORDER BY hour').all(account);
   return (rows as { hour: Millis; profit: string }[]).map(row =>

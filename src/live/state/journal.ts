@@ -32,79 +32,79 @@ import { sumOf } from './sums.ts';
 
 export { closeDatabase, DamagedState, openDatabase, STATE_FILE };
 
-/** State that the last run of an account left. */
+/** State of an account from its last run. */
 export type Leftovers = {
   readonly orders: readonly RestoredOrder[];
   readonly ledger: RestoredLedger | null;
-  /** Newest own trade in the ledger; `undefined` if there is none. */
+  /** Newest trade in the ledger; `undefined` if none. */
   readonly marker: string | undefined;
-  /** Conversions that may still execute, and the last ones that ended. */
+  /** Hedges that may still execute, and the last ones that ended. */
   readonly hedges: readonly HedgeRow[];
-  /** Listed transfers that are in the ledger or were before it started; `null` if unknown. */
+  /** Ids of listed transfers that are in the ledger or preceded it; `null` if unknown. */
   readonly transfers: readonly string[] | null;
   /** Currencies with a trade that an earlier run could not read; their balances are not compared. */
   readonly uncounted: readonly string[];
-  /** Tick and lot of all prices and amounts here; `null` if an older Puntas kept none. */
+  /** Tick and lot of all prices and amounts here; `null` if an older Puntas stored none. */
   readonly units: StateUnits | null;
 };
 
 export type Journal = {
-  /** Number of this run: unused in this state directory, and higher than any of a lost state directory. */
+  /** Number of this run: unused in this state directory, and higher than that of any run of a lost state directory. */
   readonly run: number;
-  /** Inputs of the engine, as text. */
+  /** Configuration that the engine was created from, as text. */
   readonly setup: string;
-  /** Highest nonce that an earlier run may have sent; 0 for the first run. */
+  /** Upper bound of the nonces that earlier runs may have sent; 0 for the first run. */
   readonly nonceMark: bigint;
   readonly leftovers: Leftovers;
   /**
-   * Makes the commands and everything recorded before durable; only after its return may the orders be sent. Throws if
-   * the disk does not accept them.
+   * Makes the commands, and everything recorded before, durable. Orders may be sent only after its return. Throws if
+   * the disk accepts no write.
    */
   intend(commands: readonly PlaceCommand[], at: Millis): void;
-  /** Records that the order can never be live again. Durable with the next flush. */
+  /** Records that the order can never be live again. Durable after the next flush. */
   ended(id: string, ending: string): void;
-  /** Adds one line to the recording: an input of the engine, or its commands. Durable with the next flush. */
+  /** Adds one line to the recording: an input of the engine, or its commands. Durable after the next flush. */
   record(line: string): void;
   /**
-   * Takes the current ledger and the entries since the last call. Durable with the next write, so that a durable ending
-   * never precedes the order's fills.
+   * Adds the current ledger and its new entries. Durable after the next write, so that a durable end of an order never
+   * precedes its fills.
    */
   keep(mark: LedgerCheckpoint, entries: readonly LedgerEntry[], hours?: readonly ProfitSinceOpening[]): void;
-  /** Makes everything durable, including the ledger if given. Throws if the disk does not accept it. */
+  /** Makes everything durable, including the ledger if given. Throws if the disk accepts no write. */
   flush(mark?: LedgerCheckpoint): void;
-  /** No nonce above `mark` may be sent before this returns. */
+  /** Stores the upper bound of nonces. No nonce above `mark` may be sent before this returns. */
   reserveNonces(mark: bigint): void;
-  /** Account number at the exchange; `null` until known, and if no account is bound to the state. */
+  /** Account number at the exchange; `null` while unknown, or if the state is bound to no account. */
   readonly client: string | null;
   /** Stores the account number when it becomes known. */
   ownedBy(client: string): void;
-  /** Bytes of this run's recording. */
+  /** Returns the size of this run's recording, in bytes. */
   recordedBytes(): number;
-  /** Whether the disk accepts durable writes; if not, the bot places nothing. */
+  /** Whether the disk accepts durable writes; if not, the bot places no order. */
   isWritable(): boolean;
   /**
-   * Returns the journal of the next run in the same process, as after a restart. This journal must not be used
-   * afterwards, unless the call throws. `setup`: new inputs of the engine, if changed; `earlierBytesMax`: new limit for
-   * earlier recordings, if changed.
+   * Returns the journal of the next run in this process, as after a restart. This journal must not be used afterwards,
+   * unless the call throws. `setup`: new configuration, if changed; `earlierBytesMax`: new limit for earlier
+   * recordings, if changed.
    */
   next(at: Millis, setup?: string, earlierBytesMax?: number): Journal;
   close(): void;
 };
 
 export type JournalOptions = {
-  /** Name of the account at its exchange; only state of the same account is restored. */
+  /** Name of the account at its exchange; only state of this account is restored. */
   readonly account: string;
   readonly at: Millis;
-  /** Inputs of the engine as text, required by a replay. */
+  /** Configuration as text, required by a replay. */
   readonly setup: string;
-  /** Folder of the recordings and the size limit for earlier runs; if absent, nothing is recorded. */
+  /** Folder of the recordings, and size limit for those of earlier runs. If absent, runs are not recorded. */
   readonly recordings?: { readonly dir: string; readonly earlierBytesMax: number };
-  /** Receives every commit, so that a file that lost some is detected. */
+  /** Receives the number of every commit, so that a file that lost commits is detected. */
   readonly mark?: CommitMark;
 };
 
 /**
- * Opens the state directory exclusively for this process. Throws one clear line if another process holds it, if it
+ * Opens the state directory exclusively for this process. Throws a one-line error if another process has it open, if it
  * belongs to another bot, or if it cannot be written.
  */
 export function openJournal(
@@ -116,7 +116,7 @@ export function openJournal(
     ...options
   }: Omit<JournalOptions, 'recordings' | 'mark'> & {
     readonly owner: Owner;
-    /** Account number, if the exchange was asked for it because the key changed. */
+    /** Account number, if the exchange was asked for it because the API key changed. */
     readonly client?: string;
     readonly earlierBytesMax: number;
   },
@@ -141,11 +141,14 @@ export function openJournal(
   }
 }
 
-/** Number of ended orders kept for look-ups; each adds 9 us to a start. Orders that may live are always kept. */
+/**
+ * Maximum number of ended orders, kept for look-ups; each adds 9 us to a start. Orders that may be live are always
+ * kept.
+ */
 export const ENDED_MAX = 100_000;
 /** Maximum number of runs whose recordings are kept. */
 export const RUNS_MAX = 500;
-/** Lines buffered while the disk accepts none; beyond this, the recording has a gap. */
+/** Maximum number of lines buffered while the disk accepts none; beyond it, the recording has a gap. */
 const LINES_MAX = 10_000;
 
 /** Returns the journal in an open database. */
@@ -165,12 +168,12 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   const marks = marksIn(db);
   let lines: string[] = [];
   let endings: Ending[] = [];
-  /** Text at the time of the call, because the objects change while a full disk delays the write. */
+  /** Text from the time of the call, because the objects may change while a full disk delays the write. */
   let standing: string | undefined;
   let booked: readonly LedgerEntry[] = [];
   let hours: readonly ProfitSinceOpening[] = [];
 
-  // The recording is never behind the intents that it explains.
+  // The recording is written before the intents that it explains.
   const record = () => {
     if (lines.length > 0) recorder?.write(lines);
     lines = [];
@@ -184,7 +187,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   let isWritable = true;
   const commit = (commands: readonly PlaceCommand[], now: Millis) => {
     if (lines.length === 0 && commands.length === 0 && endings.length === 0 && !standing) return;
-    // Stays `false` if a write throws.
+    // Remains `false` if a write throws.
     isWritable = false;
     record();
     if (commands.length > 0 || endings.length > 0 || standing) write(commands, now);
@@ -233,7 +236,7 @@ export function journalIn(db: Database.Database, options: JournalOptions): Journ
   };
 }
 
-/** Returns the work as one atomic commit that is counted. */
+/** Returns the work as one atomic, counted commit. */
 function countedIn(db: Database.Database, mark: CommitMark | undefined) {
   let commits = commitsIn(db);
   const count = db.prepare(
@@ -259,7 +262,7 @@ function beginRun(db: Database.Database, run: number, account: string, at: Milli
   foldEntries(db, account);
 }
 
-/** Returns a function that writes endings, then new intents. */
+/** Returns a function that writes ends of orders, then new intents. */
 function intentsIn(db: Database.Database, account: string) {
   const intent = db.prepare(
     'INSERT INTO intents (id, account, side, price, amount, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -280,7 +283,7 @@ function intentsIn(db: Database.Database, account: string) {
   };
 }
 
-/** Statements for the account's one row in each of the two tables. */
+/** Returns the statements for the account's row in each of the two tables. */
 const marksIn = (db: Database.Database) => ({
   mark: db.prepare(
     'INSERT INTO marks (account, mark, sum) VALUES (?, ?, ?) ON CONFLICT (account) DO UPDATE SET mark = excluded.mark, sum = excluded.sum',
@@ -306,8 +309,8 @@ const sumOfIntent = ({ id, account, side, price, amount, at, ending }: IntentRow
   sumOf(id, account, side, ending, price, amount, at);
 
 /**
- * Returns the seconds since the start of 2020, or the last run plus one. Origin ids begin with this number and must
- * never repeat, even after the state directory was lost.
+ * Returns the number of the next run: the seconds since the start of 2020, or the last run plus one. Origin ids contain
+ * this number and must never repeat, even after the state directory was lost.
  */
 function nextRun(db: Database.Database, at: Millis, dir: string | undefined): number {
   const { last } = db.prepare('SELECT max(run) AS last FROM runs').get() as { last: number | null };
@@ -353,7 +356,7 @@ function leftoversIn(db: Database.Database, account: string): Leftovers {
   };
 }
 
-/** An older Puntas kept sums of the profit without time and mid, or none. */
+/** Returns the ledger with its profit. An older Puntas stored the profit without time and mid price, or not at all. */
 const withProfit = ({ ledger, profit }: Required<LedgerCheckpoint>): RestoredLedger =>
   ledger.profit !== undefined
     ? ledger

@@ -1,18 +1,17 @@
 /**
- * Last known commit of the state file, in a separate small file, so that an emptied, lost or truncated state file is
+ * Last known commit of the state file, in a separate small file, so that an empty, lost or truncated state file is
  * never mistaken for a new account.
  */
-import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder } from '../files/durableFiles.ts';
 import { recordingsIn } from '../recording/recordings.ts';
 import { STATE_FILE } from './stateFile.ts';
 
 const FILE = 'puntas.commits';
 const BYTES = 32;
 
-/** Returns the number of the last commit known to be durable; `null` if no file records it. */
+/** Returns the number of the last commit known to be durable; `null` if it is not recorded. */
 export function commitsKnown(dir: string): number | null {
   try {
     const { commits } = JSON.parse(readRegularFile(join(dir, FILE), SMALL_FILE)) as { commits?: unknown };
@@ -24,18 +23,18 @@ export function commitsKnown(dir: string): number | null {
 
 export type CommitMark = {
   /**
-   * Records a commit. Never throws and does not wait for the disk: after a crash of the machine, the number may be
-   * behind, never ahead.
+   * Records the number of a commit. Never throws, and does not wait for the disk: after a crash of the machine, the
+   * number may be too low, never too high.
    */
   tell(commits: number): void;
   close(): void;
 };
 
-/** Opens the mark for writing. Throws if the disk does not accept it. */
+/** Opens the file for writing. Throws if the disk accepts no write. */
 export function commitMarkIn(dir: string, commits: number): CommitMark {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const fd = openSync(join(dir, FILE), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-  // Overwrites with a fixed length, so that it needs no further space.
+  // Overwrites with equal length, so that no further space is needed.
   const put = (n: number) => writeSync(fd, `${JSON.stringify({ commits: n }).padEnd(BYTES - 1)}\n`, 0);
   put(commits);
   fsyncSync(fd);
@@ -53,8 +52,8 @@ export function commitMarkIn(dir: string, commits: number): CommitMark {
 }
 
 /**
- * Returns why the state file cannot be what earlier runs left (missing or empty), or `null` if it can. Must be called
- * before SQLite opens it, which deletes an orphaned log.
+ * Returns why the state file cannot be that of earlier runs: it is missing or empty. Returns `null` if it can. Call
+ * before SQLite opens the file, because SQLite deletes a log without its file.
  */
 export function lossOf(dir: string): string | null {
   const file = join(dir, STATE_FILE);
@@ -65,8 +64,8 @@ export function lossOf(dir: string): string | null {
 }
 
 /**
- * Like `lossOf`, for a file that SQLite can read. `commits`: its commit count, `null` for a version without one;
- * `lastRun`: its newest run.
+ * Returns why a readable state file cannot be that of earlier runs; `null` if it can. `commits`: its commit count,
+ * `null` for a version without one; `lastRun`: its newest run.
  */
 export function stalenessOf(dir: string, commits: number | null, lastRun: number | null): string | null {
   const known = commitsKnown(dir);
@@ -79,8 +78,8 @@ export function stalenessOf(dir: string, commits: number | null, lastRun: number
 }
 
 /**
- * Returns the files that only a bot with a state file leaves. A sentinel's heartbeat and an operator's halt may precede
- * the first run.
+ * Returns the files that only a bot with a state file creates. A sentinel's heartbeat and an operator's halt may exist
+ * before the first run.
  */
 function tracesIn(dir: string): string[] {
   const names = existsSync(dir) ? readdirSync(dir) : [];

@@ -1,4 +1,4 @@
-/** Read-only view of the ledger in a state directory, from a copy, because a running bot locks its file. */
+/** Read-only view of the ledger in a state directory. Reads a copy, because a running bot locks its file. */
 import type Database from 'libsql';
 import type { Causes, BalanceCheck, Clock, LedgerEntry, ProfitSinceOpening } from '../../core/index.ts';
 import { entriesIn } from './entries.ts';
@@ -9,18 +9,18 @@ import { fromCopy } from './stateCopy.ts';
 
 export type LedgerFile = {
   readonly causes: ReadonlyMap<string, Causes>;
-  /** Oldest first; the first may be the sum of older ones. */
+  /** Entries, oldest first; the first may be the sum of older entries. */
   readonly entries: readonly LedgerEntry[];
   readonly checked: BalanceCheck | null;
-  /** Profit since the opening at the last checkpoint, in the minor currency; `null` if none was kept. */
+  /** Profit since the opening at the last checkpoint, in the quote currency; `null` if not stored. */
   readonly profit: ProfitSinceOpening | null;
   /** Profit since the opening at the end of each UTC hour, oldest first. */
   readonly hours: readonly ProfitSinceOpening[];
-  /** Book of the bot; `null` if its state does not contain it. */
+  /** Book of the bot; `null` if the state does not contain it. */
   readonly book: string | null;
 };
 
-/** Reads the ledger; `null` if there is none yet. Rejects if the file cannot be trusted. */
+/** Reads the ledger; `null` if no ledger exists. Rejects if the file cannot be trusted. */
 export const ledgerFileIn = (dir: string, clock: Clock): Promise<LedgerFile | null> => fromCopy(dir, clock, read);
 
 function read(db: Database.Database): LedgerFile | null {

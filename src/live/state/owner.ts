@@ -1,4 +1,4 @@
-/** Owner of a state directory: written at first use, and checked before anything in it is used. */
+/** Owner of a state directory: written at first use, and checked before any other use. */
 import type Database from 'libsql';
 import { checkpointOf } from '../recording/ledgerText.ts';
 import { sumOf } from './sums.ts';
@@ -6,11 +6,11 @@ import { sumOf } from './sums.ts';
 /** One bot on one account. */
 export type Owner = {
   /**
-   * Address of the exchange; `null` for an embedded one, which loses everything at its end, so that its state binds no
-   * account.
+   * Address of the exchange; `null` for an embedded exchange, which loses all data at its end, so that the state is
+   * bound to no account.
    */
   readonly venue: string | null;
-  /** Fingerprint of the API key. The account owns the state, so that a new key of the same account is accepted. */
+  /** Fingerprint of the API key. The state belongs to the account, so that a new key of this account is accepted. */
   readonly key: string;
   readonly book: string;
   readonly instance: string;
@@ -18,12 +18,13 @@ export type Owner = {
   readonly client?: string;
 };
 
-/** The state directory belongs to another bot, whose orders must not be canceled. */
+/** Error for a state directory of another bot, whose orders must not be canceled. */
 export class NotOurs extends Error {}
 
-/** The state belongs to this bot with another API key. Only the exchange can confirm that the account is the same. */
+/**
+ * Error for a state of this bot with another API key. Only the exchange can confirm that both keys are of one account.
+ */
 export class OtherKey extends NotOurs {
-  /** Evidence that identifies the account. */
   readonly known: AccountEvidence;
   constructor(message: string, known: AccountEvidence) {
     super(message);
@@ -34,17 +35,17 @@ export class OtherKey extends NotOurs {
 export type AccountEvidence = {
   /** Account number at the exchange; `null` if no run has received it. */
   readonly client: string | null;
-  /** Newest own trade in the ledger; `null` if there is none. */
+  /** Newest trade in the ledger; `null` if none. */
   readonly tid: string | null;
-  /** Origin ids of orders that may live. */
+  /** Origin ids of orders that may be live. */
   readonly orders: readonly string[];
 };
 
 /**
- * Takes ownership and returns the name under which the account's rows are stored, initially `account`. `client`:
+ * Takes ownership, and returns the name under which the account's rows are stored, initially `account`. `client`:
  * account number that the exchange reported for this key, if requested. Deletes state of other accounts, which ended
  * with their embedded exchange.
- * @throws NotOurs if another bot owns it.
+ * @throws NotOurs if another bot is the owner.
  * @throws OtherKey if only the key differs and `client` is `null`.
  */
 export function takeOwnership(
@@ -61,7 +62,7 @@ export function takeOwnership(
     throw new NotOurs(
       `the state directory ${dir} belongs to account ${before.client} of ${ownerText(before)}, but this key belongs to account ${client}; give every account its own state.dir`,
     );
-  // Rows keep their name, which derives from the first key.
+  // Rows keep their account name, which derives from the first key.
   const name = isBound ? (lastAccountIn(db) ?? account) : account;
   if (isBound && before.key !== owner.key && client === null)
     throw new OtherKey(
@@ -110,6 +111,6 @@ export function ownerIn(db: Database.Database): Owner | null {
 const refusal = (dir: string, before: Owner, now: Owner): string =>
   `the state directory ${dir} belongs to ${ownerText(before)}, this bot is ${ownerText(now)}: give every bot its own state.dir`;
 
-/** Returns the bot's name for messages. */
+/** Returns the name of the bot for messages. */
 export const ownerText = ({ venue, book, instance }: Owner): string =>
   `${instance} on ${book} at ${venue ?? 'an embedded exchange'}`;

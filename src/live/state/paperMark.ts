@@ -1,19 +1,20 @@
 /**
- * Mark of a paper-trading state directory: a live run never opens it, and paper never opens an unmarked one that was
- * used.
+ * Marker file of a paper-trading state directory. A live run never opens a directory with it; paper never opens a used
+ * directory without it.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDurably } from '../../guard/index.ts';
 import { STATE_FILE } from './journal.ts';
 import { claimStateDir } from '../files/stateDir.ts';
 
 const MARK = 'PAPER';
 const TEXT = 'This is the state of paper trading. Nothing in it is about real orders or real money.\n';
 
-/** Whether the directory is marked as paper; also `false` for a missing or unused one. */
+/** Whether the directory is marked as paper; `false` for a missing or unused one. */
 export const isPaperState = (dir: string): boolean => existsSync(join(dir, MARK));
 
-/** Throws one clear line if the directory is of the other kind; marks a new one as paper. */
+/** Throws a one-line error if the directory is of the other kind; marks a new one as paper. */
 export function claimState(dir: string, isPaper: boolean): void {
   const isMarked = isPaperState(dir);
   if (!isPaper && isMarked) {
@@ -28,6 +29,6 @@ export function claimState(dir: string, isPaper: boolean): void {
     );
   }
   claimStateDir(dir);
-  // Fails if the file exists; links are not followed.
-  writeFileSync(join(dir, MARK), TEXT, { mode: 0o600, flush: true, flag: 'wx' });
+  // Fails if the file exists; does not follow links.
+  createDurably(join(dir, MARK), TEXT, 0o600);
 }

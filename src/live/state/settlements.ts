@@ -1,11 +1,11 @@
-/** Settlement of hedges by the operator, for outcomes that cannot be looked up. */
+/** Settlement of hedges by the operator, for outcomes that the exchange does not report. */
 import type { Hedger } from '../../hedge/index.ts';
 import type { Log } from '../log.ts';
 import type { NumberedMailbox } from '../mailbox/mailbox.ts';
 
 /**
- * Ends the hedges that the operator has settled. Must be called periodically; a hedge that is being looked up waits for
- * the next call.
+ * Ends the hedges that the operator has settled. Call periodically; if a hedge is being looked up, the next call
+ * handles it.
  */
 export function takeUpSettlements(
   box: NumberedMailbox<'settle'> | undefined,
@@ -17,7 +17,7 @@ export function takeUpSettlements(
     const taken = hedger === null ? 'not open' : hedger.settleAs(id, as, `settled as ${as} by ${by}: ${reason}`);
     if (taken === 'busy') continue;
     if (taken === 'not open') log.warn({ id }, `hedge ${id} is no longer open; the settlement by ${by} was ignored`);
-    // A settlement that is not on disk is read again later, when its hedge is over.
+    // If the settlement is not durable, it is read again later, when the hedge has already ended.
     if (!persist()) return;
     try {
       box?.done(id);

@@ -1,4 +1,4 @@
-/** Copy of a state file for read-only commands: a running bot locks its own. */
+/** Copy of a state file for read-only commands, because a running bot locks its file. */
 import { openRegularFile } from '../../guard/index.ts';
 import { closeSync, copyFileSync, existsSync, mkdtempSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const TRIES = 40;
 const AGAIN_MS = 25;
 
 /**
- * Returns the result of `read` on a copy of the state file; `null` if there is none. Rejects if the file cannot be
+ * Returns the result of `read` on a copy of the state file; `null` if there is no file. Rejects if the file cannot be
  * trusted.
  */
 export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database.Database) => T): Promise<T | null> {
@@ -22,7 +22,7 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
       if (copied(dir, copy)) return readIn(copy, read);
       if (tries >= TRIES) throw new Error(`${dir}: was modified during every attempt to copy it; try again`);
     } catch (error) {
-      // Torn by a concurrent write, or damaged; damage persists over all tries.
+      // Incomplete because of a concurrent write, or damaged; damage remains in all tries.
       if (tries >= TRIES) throw error;
     } finally {
       rmSync(copy, { recursive: true, force: true });
@@ -34,8 +34,9 @@ export async function fromCopy<T>(dir: string, clock: Clock, read: (db: Database
 const LOG_FILE = `${STATE_FILE}-wal`;
 
 /**
- * Returns `false` if the log restarted meanwhile. Until then, commits are appended to the log, which holds every page
- * that may be newer in the file. So the file copied before its log is a durable state.
+ * Copies the state file and its log. Returns `false` if the log restarted meanwhile. Until a restart, commits are only
+ * appended to the log, which has every page that is newer than the file; so the file, copied before its log, is a
+ * durable state.
  */
 function copied(dir: string, copy: string): boolean {
   const before = headOf(join(dir, LOG_FILE));

@@ -12,18 +12,18 @@ import { sumOf } from './sums.ts';
 /** File name in a state directory. */
 export const STATE_FILE = 'puntas.db';
 
-/** Head of a state file before its migration. */
+/** Counts in a state file before its migration. */
 export type StateFileHead = {
-  /** Number of its last commit; `null` for a version that did not count them. */
+  /** Number of the last commit; `null` for a version that did not count commits. */
   readonly commits: number | null;
   /** Number of the last run; `null` if there was none. */
   readonly lastRun: number | null;
 };
 
 /**
- * Opens or creates the state file, locks it for this process, and checks all of it. `flawOf` returns a further reason
- * to reject what was found, or `null`.
- * @throws DamagedState if it exists and cannot be trusted, or if the disk accepts no writes.
+ * Opens or creates the state file, locks it for this process, and checks all rows. `flawOf` returns a further reason to
+ * reject the file, or `null`.
+ * @throws DamagedState if the file exists and cannot be trusted, or if the disk accepts no writes.
  */
 export function openDatabase(
   file: string,
@@ -32,7 +32,7 @@ export function openDatabase(
   let db: Database.Database | null = null;
   try {
     db = new Database(file, { timeout: 0 });
-    // The kernel holds the lock, so that it ends with the process in any case.
+    // The kernel has the lock, so that it ends with the process in any case.
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
@@ -63,10 +63,10 @@ export function openDatabase(
   }
 }
 
-/** Size to which the write-ahead log is truncated. Space of deleted rows in the file itself is reused. */
+/** Size to which the write-ahead log is truncated. The file itself reuses the space of deleted rows. */
 const LOG_MAX_BYTES = 8 * 1024 * 1024;
 
-/** Returns the error for the operator: the disk's problem, or else the file's. */
+/** Returns the error for the operator: the problem of the disk, if there is one; otherwise that of the file. */
 export const unusable = (file: string, error: unknown): DamagedState =>
   error instanceof DamagedState
     ? error
@@ -76,7 +76,7 @@ export const unusable = (file: string, error: unknown): DamagedState =>
 const ADVICE = (dir: string): string =>
   `check the account, move ${dir} away and keep it, then start again; the balances at that time become the new ledger`;
 
-/** Returns the error if the disk is the cause, otherwise `null`. */
+/** Returns the error if the disk is the cause, or `null`. */
 function troubleWith(file: string, error: unknown): DamagedState | null {
   if (file === ':memory:') return null;
   const dir = dirname(file);
@@ -92,7 +92,9 @@ function troubleWith(file: string, error: unknown): DamagedState | null {
       );
 }
 
-/** SQLite detects damage to its structure; rows carry checksums because SQLite does not check their content. */
+/**
+ * Checks structure and content. SQLite detects damage to the structure; checksums detect damage to the content of rows.
+ */
 function verify(db: Database.Database): void {
   const check = db.pragma('integrity_check(1)') as { integrity_check: string }[];
   if (check[0]?.integrity_check !== 'ok') throw new Error(`damaged: ${check[0]?.integrity_check}`);
@@ -121,8 +123,8 @@ function schemaOf(db: Database.Database): string {
 }
 
 /**
- * Returns the work as an atomic transaction. A full disk ends the transaction automatically, and the driver's own
- * wrapper would then hide the reason.
+ * Returns the work as an atomic transaction. On a full disk SQLite ends the transaction itself, and the driver's own
+ * wrapper would hide the reason.
  */
 export function atomically<A extends readonly unknown[]>(
   db: Database.Database,
@@ -141,28 +143,28 @@ export function atomically<A extends readonly unknown[]>(
 }
 
 /**
- * Closes the database and releases the lock immediately; a driver with open statements would keep it until their
- * collection.
+ * Closes the database and releases the lock immediately. Without this, a driver with open statements would keep the
+ * lock until they are garbage-collected.
  */
 export function closeDatabase(db: Database.Database): void {
   try {
-    // An exclusive lock taken in WAL mode ends only with that mode.
+    // SQLite releases an exclusive lock from WAL mode only when that mode ends.
     db.pragma('journal_mode = DELETE');
     db.pragma('locking_mode = NORMAL');
     db.prepare('SELECT count(*) FROM runs').get();
   } catch {
-    // The disk accepts no writes: durable data stays, and the lock ends with the process.
+    // If the disk accepts no writes, durable data remains, and the lock ends with the process.
   } finally {
     db.close();
   }
 }
 
-/** Another process holds the state file and looks after its live orders. */
+/** Error if another process has the state file open and manages its live orders. */
 export class StateInUse extends Error {}
 
 /**
- * The state file cannot be trusted or written. Nothing may be placed; live orders can still be canceled by their
- * prefix.
+ * Error for a state file that cannot be trusted or written. No order may be placed; live orders can still be canceled
+ * by their prefix.
  */
 export class DamagedState extends Error {
   /** Remedy, in one clause. */
@@ -180,7 +182,7 @@ const VERSION = 5;
 const BEFORE_HOURS = 4;
 /** Version without a commit count. */
 const BEFORE_COMMITS = 3;
-/** Version with balances only; the migrated ledger starts from them. */
+/** Version with balances only, from which the migrated ledger starts. */
 const BEFORE_ENTRIES = 2;
 const READ = [BEFORE_ENTRIES, BEFORE_COMMITS, BEFORE_HOURS, VERSION];
 
@@ -204,12 +206,12 @@ const ENTRIES = `
   ) WITHOUT ROWID;
 `;
 
-/** Number of committed transactions; a file that lost some has fewer than known. */
+/** Table with the number of committed transactions; a file that lost some has a lower number than known. */
 const COMMITS = `
   CREATE TABLE IF NOT EXISTS commits (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, sum INTEGER NOT NULL);
 `;
 
-/** Profit since the opening at the end of each UTC hour. */
+/** Table of the profit since the opening at the end of each UTC hour. */
 const HOURS = `
   CREATE TABLE IF NOT EXISTS hours (
     account TEXT NOT NULL, hour INTEGER NOT NULL, profit TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (account, hour)
@@ -221,7 +223,7 @@ const tablesOf = (version: number): string =>
 
 const SCHEMA = `${tablesOf(VERSION)} PRAGMA user_version = ${VERSION};`;
 
-/** Returns the commit count of a file with that table. */
+/** Returns the commit count of a file that has the table. */
 export const commitsIn = (db: Database.Database): number =>
   (db.prepare('SELECT n FROM commits').get() as { n: number } | undefined)?.n ?? 0;
 
@@ -237,7 +239,7 @@ const versionOf = (db: Database.Database): number => {
   return version;
 };
 
-/** Writes the ledger of the older version as the opening entries. */
+/** Writes the balances of the older version as opening entries. */
 function openEntries(db: Database.Database): void {
   const { at } = db.prepare('SELECT coalesce(max(started_at), 0) AS at FROM runs').get() as { at: number };
   const marks = db.prepare('SELECT account, mark FROM marks').all() as { account: string; mark: string }[];
@@ -245,7 +247,7 @@ function openEntries(db: Database.Database): void {
     const changes = [...checkpointOf(mark).ledger.causes].flatMap(([currency, row]) =>
       CAUSES.map(cause => ({ cause, currency, amount: row[cause] })),
     );
-    writeEntries(db, account, [{ source: 'opening', at, why: 'taken over from an older state file', changes }]);
+    writeEntries(db, account, [{ source: 'opening', at, why: 'migrated from an older state file', changes }]);
   }
 }
 
@@ -260,12 +262,13 @@ const SUMMED = [
   { table: 'commits', texts: [], numbers: ['n'] },
   { table: 'hours', texts: ['account', 'profit'], numbers: ['hour'] },
 ] as const;
-/** Versions before each later table was added. */
+/** First version that has each later table. */
 const SINCE: Readonly<Record<string, number>> = { entries: BEFORE_COMMITS, commits: BEFORE_HOURS, hours: VERSION };
 
 type Row = Readonly<Record<string, unknown>>;
 
-// The driver ends the whole process on text that is not UTF-8, and a damaged column may have any type.
+// Blobs, because the driver ends the process on text that is not UTF-8; checked types, because a damaged column may
+// have any.
 const text = (name: string): string => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) END AS ${name}`;
 const number = (name: string): string => `CASE WHEN typeof(${name}) IN ('integer', 'real') THEN ${name} END AS ${name}`;
 const decoded = (bytes: unknown): string | null =>

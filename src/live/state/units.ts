@@ -22,10 +22,9 @@ export type StateUnits = { readonly tick: DecimalText; readonly lot: DecimalText
 type Left = { readonly orders: readonly RestoredOrder[]; readonly ledger: RestoredLedger | null };
 
 /**
- * Returns what an earlier run left, in the current units of the book. A price is rounded against the bot, an amount up,
- * and its filled amount is exact. `written` is `null` for a state of an older Puntas, whose amounts are in units of
- * 10^-8.
- * @throws RangeError that names the order or target that the book's units cannot represent.
+ * Converts the state of an earlier run to the current units of the book. Rounds prices against the bot and amounts up;
+ * filled amounts are exact. `written` is `null` for a state of an older Puntas, whose amounts are in units of 10^-8.
+ * @throws RangeError with the order or target that the book's units cannot represent.
  */
 export function inUnitsOf<T extends Left>(leftovers: T, written: StateUnits | null, to: Instrument): T {
   const { tick, lot } = written ?? { tick: to.tick, lot: LOT };

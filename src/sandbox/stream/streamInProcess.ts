@@ -30,7 +30,7 @@ export function inProcessStream(stream: Stream, clock: Clock, delayMs = 0): Stre
         send: frame => cross(() => session?.receive(frame)),
         close: () => {
           cross(() => session?.gone());
-          end('closed by us');
+          end('closed by the client');
         },
       };
     },

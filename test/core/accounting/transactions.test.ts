@@ -141,7 +141,7 @@ describe('what deliveries of one transaction amount to', () => {
     const other = transactionFromEvent({ ...base, status: 'FAILED', updatedAt: 5 });
     for (const state of [joinTransactions(one, other), joinTransactions(other, one)]) {
       expect(state.status.value).toBe('FAILED');
-      expect(findContradictions(state)).toEqual(['its end is said to be COMPLETE and FAILED']);
+      expect(findContradictions(state)).toEqual(['its end was reported as COMPLETE and FAILED']);
     }
   });
 });

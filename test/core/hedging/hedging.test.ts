@@ -96,9 +96,9 @@ describe('the way out', () => {
     expect(taken).toBe('rfq');
     expect(compared.map(({ way, bps, rejectedReason }) => [way, bps, rejectedReason])).toEqual([
       ['rfq', 20, null],
-      ['conversion', 30, 'another way costs less'],
+      ['conversion', 30, 'another route costs less'],
       ['book', 10, 'orders of ours never take liquidity'],
-      ['wait', 0, 'inventory is past its band'],
+      ['wait', 0, 'inventory is beyond its band'],
     ]);
   });
 
@@ -199,7 +199,7 @@ describe('the book as a way out', () => {
     expect(through('10', { room: 3 })).toMatchObject({ take: { amount: 3 } });
     expect(through('10', { collarBps: 10 })).toMatchObject({ take: { price: 999, amount: 5 } });
     expect(through('10', { collarBps: 5 })).toMatchObject({
-      unavailableReason: 'no level that is seen is within the limits',
+      unavailableReason: 'no visible level is within the limits',
     });
   });
 

@@ -176,11 +176,11 @@ test('what the book shows pulls nothing, however one-sided its amounts are', () 
 });
 
 test.each([
-  ['pull: { leader: {} }', '', 'pull.leader: expected reference: { books: [...] }, the leader'],
+  ['pull: { leader: {} }', '', 'pull.leader: expected reference: { books: [...] } for the price of the leader'],
   [
     'pull: { print: { amount: "1" } }',
     '  stream: false\n',
-    'pull.print: trades are heard by the stream alone, and exchange.stream is false',
+    'pull.print: only the stream reports every trade, and exchange.stream is false',
   ],
 ])('%s is refused where it would hear nothing', (pull, exchange, line) => {
   const file = readFileSync(new URL('../../../config/sandbox.yaml', import.meta.url), 'utf8');

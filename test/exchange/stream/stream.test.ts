@@ -127,7 +127,7 @@ describe('a stream', () => {
     const { say, news, last } = scripted();
     last().listener.open();
     say({ action: 'subscribe', type: 'trades', error: 'This book is not supported - btc_mxn', time: 1 });
-    expect(news).toEqual([{ kind: 'down', reason: 'the exchange said: This book is not supported - btc_mxn' }]);
+    expect(news).toEqual([{ kind: 'down', reason: 'the exchange reported: This book is not supported - btc_mxn' }]);
     expect(last().closed).toBe(true);
   });
 

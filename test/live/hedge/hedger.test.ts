@@ -35,7 +35,7 @@ describe('inventory past its band', () => {
     expect(hedging).toBeLessThan(0);
     expect(hedging).toBeGreaterThan(-0.08 * 1_600_000 * 0.01);
     expect(running.log.map(({ text }) => text).join('\n')).toMatch(
-      /should leave: .*\(taken\).*book .*never take liquidity/,
+      /to hedge: .*\(taken\).*book .*never take liquidity/,
     );
   });
 
@@ -88,10 +88,10 @@ describe('inventory past its band', () => {
     expect(summary.ledgerMatches).toBe(true);
     expect(held(made)).toBeLessThan(moneyOf('1.58'));
     expect(converted(made).length).toBeGreaterThan(0);
-    expect(running.log.filter(({ text }) => text.includes('not carried out: refused'))).toEqual([]);
+    expect(running.log.filter(({ text }) => text.includes('not executed: refused'))).toEqual([]);
   });
 
-  test('is not accepted when the offer would expire on its way', async () => {
+  test('is not accepted when the offer would expire before its acceptance arrives', async () => {
     const made = world(3, { quoteLifeMinMs: 40_000 });
     const running = await started(made);
     await made.clock.advance(60_000);
@@ -155,7 +155,7 @@ describe('a hedge whose answers go wrong', () => {
       expect(moved).toBe(true);
       expect(converted(made)).toHaveLength(count);
       const told = running.log.map(({ text }) => text).join('\n');
-      expect(told).toMatch(count === 1 ? /hedge \S+: .* became/ : /hedge \S+ was not carried out/);
+      expect(told).toMatch(count === 1 ? /hedge \S+: .* became/ : /hedge \S+ was not executed/);
       const { summary, left } = await running.stop();
       expect({ left, ledger: summary.ledgerMatches, halted: summary.halted }).toEqual({
         left: [],
@@ -217,7 +217,7 @@ describe('a bot that is killed with a hedge under way', () => {
     });
     expect(converted(made)).toHaveLength(fate === 'unanswered' ? 1 : 0);
     expect(second.log.map(({ text }) => text).join('\n')).toMatch(
-      fate === 'unanswered' ? /hedge \S+: .* became/ : /hedge \S+ was not carried out/,
+      fate === 'unanswered' ? /hedge \S+: .* became/ : /hedge \S+ was not executed/,
     );
   });
 });

@@ -8,7 +8,7 @@ import { moneyOf, type WireRequest } from '../../../src/core/index.ts';
 import { latchIn } from '../../../src/live/safety/latch.ts';
 import { ledgerFileIn } from '../../../src/live/state/ledgerFile.ts';
 import { realClock } from '../../../src/live/realClock.ts';
-import { openHedgeOf } from '../../../src/live/state/stateLook.ts';
+import { openHedgeOf } from '../../../src/live/state/stateSummary.ts';
 import { NumberedMailbox } from '../../../src/live/mailbox/mailbox.ts';
 import { doomed, restarted } from '../crashes.ts';
 import { Folders } from '../states.ts';

@@ -13,7 +13,7 @@ import {
   type Snapshot,
   type RiskContext,
 } from '../../../src/core/index.ts';
-import { HedgeRows } from '../../../src/hedge/rows.ts';
+import { HedgeRows } from '../../../src/hedge/hedgeHistory.ts';
 import { roomMoney, hedgeableAmount, spentOnDay } from '../../../src/hedge/sizes.ts';
 import { hedgeViewOf, type HedgeView } from '../../../src/hedge/view.ts';
 import { btcMxn, plain } from '../../core/market.ts';

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { senderOf } from '../../../src/guard/index.ts';
 import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
-import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/desk.ts';
+import { Desk, RESERVE_BYTES } from '../../../src/live/inbox/deliveryQueue.ts';
 import { KNOWN_SENDERS, Rates, ROW_BYTES, UNKNOWN_SENDERS } from '../../../src/live/inbox/rates.ts';
 import { openInboxStore } from '../../../src/live/inbox/store.ts';
 import { heartbeatIn, readHeartbeat } from '../../../src/live/safety/heartbeat.ts';
@@ -181,11 +181,11 @@ describe('a transaction that was told of', () => {
     const text = told('COMPLETE', '2026-01-01T00:00:01Z').toString('utf8');
     expect(inboxReader(delivery)(Buffer.from(text.replace('{"event"', '{"payload":{},"event"')))).toEqual({
       kind: 'unreadable',
-      why: 'the key "payload" stands twice in one object',
+      why: 'the key "payload" occurs twice in one object',
     });
     expect(inboxReader(delivery)(Buffer.from(text.replace('"asset"', '"\\u0061mount":"9","asset"')))).toMatchObject({
       kind: 'unreadable',
-      why: 'the key "amount" stands twice in one object',
+      why: 'the key "amount" occurs twice in one object',
     });
   });
 });

@@ -40,7 +40,7 @@ describe('a bot that breaks', () => {
     });
     expect([failure, halted, left]).toEqual(['no such log', 'no such log', []]);
     expect(errors[0]).toMatchObject({
-      text: 'stopping: something broke: no such log',
+      text: 'stopping after an internal error: no such log',
       known: { stack: expect.stringMatching(/^TypeError: no such log\n +at .*broken\.test\.ts/) as string },
     });
     expect(replayed(dir).printed).toMatch(/^run \d+: \d+ inputs, \d+ commands, every command the same$/);
@@ -75,7 +75,9 @@ describe('a bot that breaks', () => {
     vi.restoreAllMocks();
     expect(replayed(dir)).toEqual({
       same: false,
-      printed: expect.stringMatching(/DIFFERENT after balances at .*recorded was that it broke: not a whole/) as string,
+      printed: expect.stringMatching(
+        /DIFFERENT after balances at .*but in the recording it broke: not a whole/,
+      ) as string,
     });
   });
 });

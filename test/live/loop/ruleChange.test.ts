@@ -50,7 +50,7 @@ describe('a tick that changes under a running bot', () => {
       await quotesOn(at, tick, 30);
       expect(texts(running)).toMatch(
         new RegExp(
-          `the exchange changed btc_mxn: tick 10 -> ${tick}.*; quotes are canceled, and the next run applies it`,
+          `the exchange changed btc_mxn: tick 10 -> ${tick}.*; quotes are canceled, and the next run applies the change`,
         ),
       );
       expect(refusalsOf(running)).toBeLessThanOrEqual(6);

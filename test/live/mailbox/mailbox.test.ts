@@ -244,7 +244,7 @@ describe('a request that a kill interrupts', () => {
     const told: string[] = [];
     for (let look = 0; look < 2; look++)
       expect(new RequestBox(dir, 'cancel', 'cancelAnswer').waiting(line => told.push(line))).toBeNull();
-    expect(told).toEqual([`${boxOf('cancel').path()}: not JSON; nothing is done with it`]);
+    expect(told).toEqual([`${boxOf('cancel').path()}: not JSON; the file is ignored`]);
     expect(new NumberedMailbox(dir, 'adjust').waiting(line => told.push(line))).toEqual([]);
     expect(told[1]).toContain('adjust-a1b2c3d4.json: not JSON');
     expect(readdirSync(dir)).toEqual(['adjust-a1b2c3d4.json']);

@@ -56,7 +56,7 @@ describe('the text of a feed', () => {
     ],
     ['{"p":1,"t":"2026-09-21 13:33"}', TIMED, 'expected a time at /t, found "2026-09-21 13:33"'],
     ['{"p":1,"t":-1}', TIMED, 'expected a time at /t, found "-1"'],
-    [`{"p":1,"t":${NOW + 60_000}}`, TIMED, 'its time is 60 s in the future'],
+    [`{"p":1,"t":${NOW + 60_000}}`, TIMED, 'the time of the price is 60 s in the future'],
   ])('%j is no price, and says why', (text, format, why) => {
     expect(readingOf(text, format, NOW, NOW)).toEqual({ kind: 'failed', why });
   });

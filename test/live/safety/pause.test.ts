@@ -68,10 +68,10 @@ describe('the file of a pause', () => {
     mkdirSync(dir, { mode: 0o700 });
     const [first, second] = [pause({ until: 5 }), pause({ until: 500 })];
     latchIn(dir).setPause(second);
-    expect(latchIn(dir).endPause(first, { reason: 'its time came', at: 6, by: 'bot' })).toBe(false);
+    expect(latchIn(dir).endPause(first, { reason: 'the pause expired', at: 6, by: 'bot' })).toBe(false);
     expect(latchIn(dir).readPause()).toEqual(second);
     expect(existsSync(join(dir, 'resumed.jsonl'))).toBe(false);
-    expect(latchIn(dir).endPause(second, { reason: 'its time came', at: 501, by: 'bot' })).toBe(true);
+    expect(latchIn(dir).endPause(second, { reason: 'the pause expired', at: 501, by: 'bot' })).toBe(true);
     expect(JSON.parse(readFileSync(join(dir, 'resumed.jsonl'), 'utf8'))).toMatchObject({ lifted: second, by: 'bot' });
   });
 

@@ -4,7 +4,7 @@ import { inboxHearing } from '../../../src/wiring/inbox.ts';
 import { inboxReader } from '../../../src/wiring/inboxReader.ts';
 import { delivery } from '../../../src/exchange/index.ts';
 import { money } from '../../../src/core/index.ts';
-import { Desk } from '../../../src/live/inbox/desk.ts';
+import { Desk } from '../../../src/live/inbox/deliveryQueue.ts';
 import { inboxStoreIn, type InboxStore } from '../../../src/live/inbox/store.ts';
 import type { DeliveryPort, EmbeddedExchange } from '../../../src/sandbox/index.ts';
 import { heardLog } from '../../memoryLog.ts';

@@ -1,7 +1,7 @@
 /** Outcome of a hedge's taker order, from engine news. */
 import { money, moneyOf, type Amount, type Ending, type EngineNews, type HedgeRow, type Money } from '../core/index.ts';
 
-/** Latest state of such an order. Amounts are in lots. */
+/** Latest state of a taker order. Amounts are in lots. */
 export type TakenOrder =
   | { readonly id: string; readonly state: 'waiting' }
   | { readonly id: string; readonly state: 'executing' | 'unknown' }
@@ -14,14 +14,17 @@ export type TakenOrder =
       readonly ending: Ending | null;
     };
 
-/** Extracts an order's state from engine news; null for other news. Includes orders that are not taker orders; the caller checks the id. */
+/**
+ * Returns an order's state from engine news; `null` for other news. Includes orders that are not taker orders; the
+ * caller checks the id.
+ */
 export function takenOrderFromNews(news: EngineNews): TakenOrder | null {
   if (news.kind === 'taking') return { id: news.command.id, state: 'executing' };
   if (news.kind === 'not taken') return { id: news.id, state: 'refused', why: news.why };
   if (news.kind !== 'order') return null;
   const { kind, order } = news.news;
   const { id, state, filled, amount, ending } = order;
-  // The `reopened` news precedes the state change.
+  // The `reopened` news arrives before the order's state changes.
   if (state === 'done' && kind !== 'reopened') return { id, state, filled, amount, ending };
   return { id, state: kind === 'unknown' ? 'unknown' : 'executing' };
 }
@@ -31,23 +34,27 @@ export type TakerOrderOutcome =
   | { readonly state: 'completed' | 'failed'; readonly why: string | null; readonly costMax?: Money };
 
 /**
- * Returns the resulting state of the hedge; null if the order is not sent yet. `costMax` is the possible cost of the
- * traded part. A null `order` means no news since the start.
+ * Returns the resulting state of the hedge; `null` if the order is not sent yet. `costMax` is the possible cost of the
+ * traded part. A `null` order means that there was no news since the start.
  */
 export function takerOrderOutcome(row: Pick<HedgeRow, 'costMax'>, order: TakenOrder | null): TakerOrderOutcome | null {
   if (order === null)
     return {
       state: 'completed',
-      why: 'a restart came before its end was noted: what it traded, if anything, is in the ledger',
+      why: 'a restart came before the end of its order was recorded; the ledger has its trades, if any',
     };
   if (order.state === 'waiting') return null;
-  if (order.state === 'refused') return { state: 'failed', why: `it was not sent: ${order.why}` };
+  if (order.state === 'refused') return { state: 'failed', why: `the order was not sent: ${order.why}` };
   if (order.state !== 'done') return { state: order.state };
   const { filled, amount, ending } = order;
   if (filled === 0) {
-    const why = ending === 'canceled' ? 'nothing was there at its price any more' : `its order: ${ending}`;
+    const why = ending === 'canceled' ? 'no amount was left at its price' : `its order: ${ending}`;
     return { state: 'failed', why };
   }
   const costMax = money((moneyOf(row.costMax ?? '0') * BigInt(filled)) / BigInt(amount));
-  return { state: 'completed', why: filled < amount ? 'in part: no more was there' : null, costMax };
+  return {
+    state: 'completed',
+    why: filled < amount ? 'in part; no further amount was left at its price' : null,
+    costMax,
+  };
 }

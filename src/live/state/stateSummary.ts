@@ -1,4 +1,4 @@
-/** Read-only summary of a state directory for a start that does not open it: owner, orders that may live, halt. */
+/** Read-only summary of a state directory, for a start that does not open it: owner, orders that may be live, halt. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Amount, Clock, Price, Side } from '../../core/index.ts';
@@ -9,19 +9,23 @@ import { ownerIn, type Owner } from './owner.ts';
 import { fromCopy } from './stateCopy.ts';
 import { STATE_FILE } from './stateFile.ts';
 
-/** Price in ticks, amount in lots; the state does not contain the rules of the book. */
+/**
+ * Order that may be live. Price in ticks and amount in lots, because the state does not contain the rules of the book.
+ */
 export type LiveOrder = { readonly id: string; readonly side: Side; readonly price: Price; readonly amount: Amount };
 
 export type StateLook = {
   /** Owner; `null` before the first use. */
   readonly owner: Owner | null;
-  /** Orders without an end on disk, oldest first. */
+  /** Orders whose end is not on disk, oldest first. */
   readonly orders: readonly LiveOrder[];
-  /** Reason why trading is halted, or why the bot is reduce-only. */
+  /** Halt or reduce-only state, with its reason; `null` if there is neither. */
   readonly halt: Halt | null;
 };
 
-/** Reads the summary; `null` if no bot has run there. Rejects if the state file cannot be trusted or read. */
+/**
+ * Reads the summary; `null` if no bot has run in the directory. Rejects if the state file cannot be trusted or read.
+ */
 export async function lookInto(dir: string, clock: Clock): Promise<StateLook | null> {
   if (!existsSync(join(dir, STATE_FILE))) return null;
   const latch = latchIn(dir);
@@ -35,8 +39,8 @@ export async function lookInto(dir: string, clock: Clock): Promise<StateLook | n
 }
 
 /**
- * Returns the id of the hedge that may still execute or waits between its legs; `null` if there is none. Rejects as
- * `lookInto` does.
+ * Returns the id of the hedge that may still execute or waits between its legs; `null` if none. Rejects as `lookInto`
+ * does.
  */
 export async function openHedgeOf(dir: string, clock: Clock): Promise<string | null> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM marks').all() as { mark: string }[]);
@@ -44,7 +48,7 @@ export async function openHedgeOf(dir: string, clock: Clock): Promise<string | n
   return rows.find(row => mayStillExecute(row) || row.state === 'between')?.id ?? null;
 }
 
-/** Returns a bound above every nonce that a bot may have used; 0 if there is none. Rejects as `lookInto` does. */
+/** Returns an upper bound of all nonces that a bot may have used; 0 if none. Rejects as `lookInto` does. */
 export async function nonceMarkOf(dir: string, clock: Clock): Promise<bigint> {
   const marks = await fromCopy(dir, clock, db => db.prepare('SELECT mark FROM nonces').all() as { mark: string }[]);
   return (marks ?? []).reduce((highest, { mark }) => (BigInt(mark) > highest ? BigInt(mark) : highest), 0n);

@@ -1,9 +1,9 @@
-/** Hedges of a bot: the active one, and recent ended ones. Every change is recorded. */
+/** Hedges of a bot: the active hedge, and recently ended ones. Every change is recorded. */
 import { textOfMoney, type HedgeRow, type Millis, type Money } from '../core/index.ts';
-import { isOver, mayStillExecute } from './row.ts';
+import { isOver, mayStillExecute } from './hedgeText.ts';
 import type { HedgeRun, RestoredHedges } from './setup.ts';
 
-/** Number of ended hedges kept. */
+/** Maximum number of stored hedges that have ended. */
 const ROWS_KEPT = 20;
 
 export class HedgeRows {
@@ -19,8 +19,8 @@ export class HedgeRows {
   }
 
   /**
-   * Restores hedges of the last run. Those not accepted by its end have failed. Accepted ones and those between legs
-   * restart their waiting time now, because the clock may have changed.
+   * Restores hedges of the last run. Hedges without an acceptance have failed. Accepted hedges and those between legs
+   * restart their waiting time, because the clock may have changed.
    */
   restore(waitMs: Millis): void {
     const now = this.#run.time();
@@ -32,7 +32,7 @@ export class HedgeRows {
     });
   }
 
-  /** Oldest first; the last one may be active. */
+  /** Hedges, oldest first; the last may be active. */
   get list(): readonly HedgeRow[] {
     return this.#list;
   }
@@ -46,7 +46,7 @@ export class HedgeRows {
     return this.#list.some(mayStillExecute);
   }
 
-  /** Adds a hedge; `spent` is the possible cost of earlier ones. */
+  /** Adds a hedge; `spent` is the possible cost of earlier hedges. */
   begin(amount: Money, spent: Pick<HedgeRow, 'dayCost' | 'flatten'>): void {
     const row: HedgeRow = {
       id: `${this.#prefix}${++this.#counter}`,
@@ -64,10 +64,10 @@ export class HedgeRows {
     this.#note(row);
   }
 
-  /** Changes the last hedge that has not ended. */
+  /** Changes the last hedge, which must not have ended. */
   change(to: Partial<HedgeRow>): HedgeRow {
     const row = this.#list.findLast(each => !isOver(each));
-    if (!row) throw new Error('a hedge that is over cannot change');
+    if (!row) throw new Error('an ended hedge cannot change');
     const changed = { ...row, ...to };
     this.#list = this.#list.map(each => (each === row ? changed : each));
     this.#note(changed);

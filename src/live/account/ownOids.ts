@@ -1,11 +1,11 @@
-/** Oid of the bot's order, from an event. */
+/** Oids of the bot's orders, from an event. */
 import type { EngineEvent } from '../../core/index.ts';
 
 export type OurOid = { readonly oid: string; readonly id?: string };
 
 /**
- * Returns the bot's oids in an event, with their origin ids if present. Cancels use origin ids, so every oid that they
- * list is the bot's.
+ * Returns the bot's oids in an event, with their origin ids if present. Every oid in the answer to a cancel is the
+ * bot's, because cancels use origin ids.
  */
 export function oursIn(event: EngineEvent, prefix: string): readonly OurOid[] {
   if (event.kind === 'open orders') return withOurPrefix(event.orders, prefix);

@@ -1,15 +1,21 @@
-/** Selection of the listed transfers that explain a difference; a list may be ahead of the balances or behind them. */
+/**
+ * Selection of the listed transfers that explain a difference. A list may show a transfer before or after the balances
+ * do.
+ */
 import { money, type Money } from '../../core/index.ts';
 import type { ListedTransfer } from './transferReads.ts';
 
-/** Maximum number of transfers per currency for which every combination is tried; with more, only all together. */
+/**
+ * Maximum number of transfers per currency for which every combination is tried. With more, only all of them together
+ * are.
+ */
 const CHOICES_MAX = 10;
 
 /**
- * Returns the transfers to book, from those not yet in a ledger. `differences`: reported minus ledger, by currency.
- * `isEarly` marks transfers that were listed while nothing differed. These are booked only if they close the difference
- * of their currency exactly, because the balances may already include them. The others are booked if their currency
- * differs at all; the rest of the difference is not listed yet.
+ * Returns the transfers to book, of those not yet in a ledger. `differences`: reported minus ledger, by currency.
+ * `isEarly` marks transfers that were listed while balances equaled the ledger. Because the balances may already
+ * include them, they are booked only if they close the difference of their currency exactly. Other transfers are booked
+ * if their currency differs at all; the rest of the difference is not listed yet.
  */
 export function explaining(
   transfers: readonly ListedTransfer[],
@@ -23,7 +29,7 @@ export function explaining(
     const difference = differences.get(currency) ?? money(0n);
     const choices = [late, ...(difference === 0n ? [] : [all, ...choicesOf(all)])];
     const exact = choices.find(choice => transferred(choice) === difference);
-    // If a currency does not differ, its balance already includes the transfers or will include them later.
+    // If a currency does not differ, its balance includes the transfers already or will include them later.
     for (const each of exact ?? (difference === 0n ? [] : late)) chosen.add(each);
   }
   return transfers.filter(each => chosen.has(each));
@@ -32,7 +38,7 @@ export function explaining(
 const transferred = (transfers: readonly ListedTransfer[]): bigint =>
   transfers.reduce((sum, { amount }) => sum + amount, 0n);
 
-/** Returns every non-empty combination, smaller ones first. */
+/** Returns every non-empty combination, smaller combinations first. */
 function choicesOf(all: readonly ListedTransfer[]): readonly (readonly ListedTransfer[])[] {
   if (all.length > CHOICES_MAX) return [];
   const choices = Array.from({ length: 2 ** all.length - 1 }, (_, bits) =>

@@ -1,6 +1,6 @@
 /**
- * Queue between the webhook listener and the disk: batches deliveries while the disk is busy, and reports for each
- * whether it can be acknowledged.
+ * Queue between the webhook listener and the disk: batches deliveries while the disk is busy, and reports whether each
+ * delivery can be acknowledged.
  */
 import { textOfError, type Millis } from '../../core/index.ts';
 import type { Arrived, InboxStore } from './store.ts';
@@ -9,42 +9,42 @@ export type DeskOptions = {
   readonly store: Pick<InboxStore, 'put'>;
   /** Monotonic clock. */
   readonly elapsed: () => Millis;
-  /** Runs the call after everything that has already arrived was processed. */
+  /** Runs the call after all deliveries that have already arrived. */
   readonly soon: (call: () => void) => void;
-  /** Called once for each new text, when it is on disk. */
+  /** Called once for each new delivery, when it is on disk. */
   readonly onStored: (arrived: Arrived) => void;
   readonly onProblem: (problem: string) => void;
-  /** Free bytes on the disk; `null` if unknown. */
+  /** Returns the free bytes on the disk; `null` if unknown. */
   readonly room: () => number | null;
 };
 
-/** Number of deliveries by outcome. `noRoom`: the disk had too little space; `failed`: the disk did not accept them. */
+/** Number of deliveries by outcome. `noRoom`: too little space on the disk; `failed`: rejected by the disk. */
 export type DeskCounts = { stored: number; repeated: number; waiting: number; noRoom: number; failed: number };
 
 /**
- * Bytes reserved for the journal and the latch; below this, no delivery is stored. Enough for ten days of a recording
- * at 19 MB per day and the state file's log.
+ * Bytes reserved for the journal and the latch; with less free space, no delivery is stored. Enough for ten days of a
+ * recording at 19 MB per day and the log of the state file.
  */
 export const RESERVE_BYTES = 256_000_000;
-/** Pause after which a lasting problem is reported again. */
+/** Pause after which a problem that remains is reported again. */
 const TOLD_EVERY_MS = 60_000;
 
-/** Queue length and waiting time above which the sender is asked to retry. */
+/** Queue length above which the sender is asked to retry. `WAITING_MAX_MS` is the maximum waiting time. */
 const WAITING_MAX = 2_000;
 const WAITING_MAX_MS = 2_000;
-/** Maximum size of one transaction; it bounds the wait of its last delivery. */
+/** Maximum number of deliveries in one transaction, which bounds the wait of the last one. */
 const BATCH_MAX = 500;
 const BATCH_MAX_BYTES = 1_000_000;
 
 type Waiting = { readonly arrived: Arrived; readonly since: Millis; readonly done: (stored: boolean) => void };
 
-/** Accepts deliveries one by one. */
+/** Queue of deliveries that are waiting for the disk. */
 export class Desk {
   readonly #options: DeskOptions;
   readonly #counts: DeskCounts;
   #waiting: Waiting[] = [];
   #scheduled = false;
-  /** Reason why nothing is stored, time of its last report, and number of deliveries rejected since. */
+  /** Reason why deliveries are not stored, time of its last report, and number of deliveries rejected since. */
   #problem: { readonly why: string; readonly of: 'room' | 'disk'; toldAt: Millis; untold: number } | null = null;
 
   constructor(options: DeskOptions, counts: DeskCounts) {
@@ -52,13 +52,13 @@ export class Desk {
     this.#counts = counts;
   }
 
-  /** Returns why nothing is stored, for the operator; `null` while deliveries are stored. */
+  /** Returns why deliveries are not stored, for the operator; `null` while they are. */
   problem(): string | null {
     this.#hasRoom();
     return this.#problem?.why ?? null;
   }
 
-  /** Resolves to `true` once the delivery is on disk, and to `false` if it will not be stored. */
+  /** Adds a delivery. Resolves to `true` once it is on disk, and to `false` if it will not be stored. */
   take(arrived: Arrived): Promise<boolean> {
     const since = this.#options.elapsed();
     const oldest = this.#waiting[0]?.since ?? since;
@@ -131,7 +131,7 @@ export class Desk {
     return false;
   }
 
-  /** Reports immediately, then once per minute. */
+  /** Reports a problem immediately, then once per minute. */
   #failed(of: 'room' | 'disk', why: string): void {
     const now = this.#options.elapsed();
     const { toldAt, untold } = this.#problem ?? { toldAt: -Infinity, untold: 0 };

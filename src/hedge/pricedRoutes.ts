@@ -14,7 +14,7 @@ import { requestRoute, type RouteOffer, type RouteRules } from './routes.ts';
 import type { HedgeSetup } from './setup.ts';
 import type { HedgeView } from './view.ts';
 
-/** Route with the data to execute it. */
+/** Priced route with the data that its execution needs. */
 export type ExecutableRoute =
   | { readonly by: 'offer'; readonly out: PricedRoute; readonly offer: ConversionOffer }
   | { readonly by: 'route'; readonly out: PricedRoute; readonly route: RouteOffer }
@@ -51,8 +51,8 @@ export async function requestRoutes(
 }
 
 /**
- * Returns the book route as a taker order. If taking is not allowed (`mayTake`), returns its price for comparison only.
- * A positive `amount` is sold.
+ * Returns the book route as a taker order. If taker orders are not allowed (`mayTake`), returns the price only for
+ * comparison. A positive `amount` is sold.
  */
 export function bookRoute(
   { venues, rules }: Pick<HedgeSetup, 'venues' | 'rules'>,
@@ -60,7 +60,7 @@ export function bookRoute(
   { sides, limits, instrument, depth, takerRate, mid }: HedgeView,
   amount: Money,
 ): ExecutableRoute {
-  if (limits === null) return { by: 'nothing', out: { way: 'book', unavailableReason: 'there are no limits' } };
+  if (limits === null) return { by: 'nothing', out: { way: 'book', unavailableReason: 'no limits are set' } };
   const isAllowed = mayTake && venues.includes('book');
   const { room } = sides[amount > 0n ? 'sell' : 'buy'];
   const costMaxBps = isAllowed ? rules.costMaxBps : limits.collarBps;

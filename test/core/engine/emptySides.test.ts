@@ -108,19 +108,19 @@ describe('what is said of an empty side', () => {
     [
       'the number of orders',
       limited({ ordersMax: 0 }),
-      'no bid and no ask: order count limit (0 orders may live, limits.ordersMax is 0)',
+      'no bid and no ask: order count limit (0 orders may be live, limits.ordersMax is 0)',
       true,
     ],
     [
       'the position',
       limited({ positionMax: 4 }),
-      'no bid and no ask: position limit (10 btc more, and limits.positionMax 4 btc leaves room for 4 btc)',
+      'no bid and no ask: position limit (10 btc more, but limits.positionMax 4 btc allows only 4 btc)',
       true,
     ],
     [
       'the distance from the middle',
       limited({ collarBps: 10 }),
-      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the middle, limits.collarBps is 10: raise it, or bring the quotes nearer)',
+      'no bid and no ask: price outside the collar (10 btc at 998 is 20.0 bps from the mid price, limits.collarBps is 10: raise it, or quote nearer to the market)',
       true,
     ],
     [
@@ -151,8 +151,8 @@ describe('what is said of an empty side', () => {
     desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
     desk.round();
     expect(snapshotOf(desk).whyNot).toBe(
-      'no bid: insufficient funds (600 btc at 998 needs 598800 mxn, free are 500000.5 mxn: pay in, or lower strategy.amount); ' +
-        'no ask: insufficient funds (500 btc at 1002 needs 500 btc, free are 400 btc: pay in, or lower strategy.amount)',
+      'no bid: insufficient funds (600 btc at 998 needs 598800 mxn, available are 500000.5 mxn: deposit more, or lower strategy.amount); ' +
+        'no ask: insufficient funds (500 btc at 1002 needs 500 btc, available are 400 btc: deposit more, or lower strategy.amount)',
     );
     expect(needsOperator(snapshotOf(desk).unshown)).toBe(true);
   });
@@ -172,31 +172,31 @@ describe('what is said of an empty side', () => {
       'the least amount',
       { minimumAmount: '11' },
       {},
-      'below the minimum amount (10 btc is below the least amount of an order in btc_mxn, 11 btc, a rule of the exchange: raise strategy.amount)',
+      'below the minimum amount (10 btc is below the minimum order amount of btc_mxn, 11 btc, a rule of the exchange: raise strategy.amount)',
     ],
     [
       'the least value',
       { minimumValue: '20000' },
       {},
-      'below the minimum value (10 btc at 998 is worth 9980 mxn, below the least value of an order in btc_mxn, 20000 mxn, a rule of the exchange: raise strategy.amount)',
+      'below the minimum value (10 btc at 998 is worth 9980 mxn, below the minimum order value of btc_mxn, 20000 mxn, a rule of the exchange: raise strategy.amount)',
     ],
     [
       'the least value, which the limit forbids',
       { minimumValue: '9000' },
       { orderValueMax: 500n },
-      'order value limit (limits.orderValueMax 500 mxn is below the least value of an order in btc_mxn, 9000 mxn, a rule of the exchange: raise it)',
+      'order value limit (limits.orderValueMax 500 mxn is below the minimum order value of btc_mxn, 9000 mxn, a rule of the exchange: raise it)',
     ],
     [
       'the lowest price',
       { minimumPrice: '2000' },
       {},
-      'price below the minimum (the lowest price in btc_mxn is 2000, a rule of the exchange: bring the quotes nearer)',
+      'price below the minimum (the lowest price in btc_mxn is 2000, a rule of the exchange: quote nearer to the market)',
     ],
     [
       'the highest price',
       { maximumPrice: '900' },
       {},
-      'price above the maximum (the highest price in btc_mxn is 900, a rule of the exchange: bring the quotes nearer)',
+      'price above the maximum (the highest price in btc_mxn is 900, a rule of the exchange: quote nearer to the market)',
     ],
   ])('names the bound of the exchange: %s', (_, rules, limits, text) => {
     const instrument = least(rules);
@@ -230,7 +230,7 @@ describe('what is said while it is not ready', () => {
     desk.plant('mm-6-1', 'buy', 990, 10);
     desk.fateOfCancel = () => 'lost';
     desk.round();
-    expect(snapshotOf(desk).waitsFor).toBe('orders of an earlier run are not known to be gone yet');
+    expect(snapshotOf(desk).waitsFor).toBe('orders of an earlier run may still be open');
     desk.fateOfCancel = () => 'done';
     desk.rounds(100);
     expect(snapshotOf(desk).waitsFor).toBeNull();

@@ -1,17 +1,19 @@
-/** Predicates on hedge states, the conversion of a hedge, and its texts for the log. */
+/** Predicates on hedge states, the conversion of a hedge, and texts about a hedge for the log. */
 import { moneyOf, textOfMoney, type Conversion, type HedgeDecision, type HedgeRow } from '../core/index.ts';
 import { secondId } from './routes.ts';
 
 export type { HedgeRow };
 
-/** Whether the hedge has ended. A stranded one has too, although the operator must handle it. */
+/** Whether the hedge has ended. A stranded hedge has ended, although the operator must act. */
 export const isOver = ({ state }: HedgeRow): boolean =>
   state === 'completed' || state === 'failed' || state === 'stranded';
-/** Whether its acceptance may have been sent; from then on it counts both ways. */
+/** Whether the acceptance may have been sent; after that, both outcomes count. */
 export const mayStillExecute = ({ state }: HedgeRow): boolean =>
   state === 'accepted' || state === 'executing' || state === 'unknown';
 
-/** Returns the conversion of its offer, or of the active leg of its route. Throws if it has no offer yet. */
+/**
+ * Returns the conversion of the hedge's offer, or of the active leg of its route. Throws if the hedge has no offer yet.
+ */
 export function conversionOf({ id, offer, route }: HedgeRow): Conversion {
   if (offer === null) throw new Error(`hedge ${id} has no offer`);
   const { give, get } = offer;
@@ -23,17 +25,19 @@ export function conversionOf({ id, offer, route }: HedgeRow): Conversion {
   };
 }
 
-/** Describes its end in one sentence. */
+/** Describes the end of a hedge in one sentence. */
 export function describeHedge({ id, state, why, offer }: HedgeRow, conversion?: Conversion): string {
   if (state === 'stranded') return `hedge ${id} is stranded: ${why}`;
-  if (state === 'failed') return `hedge ${id} was not carried out: ${why}`;
+  if (state === 'failed') return `hedge ${id} was not executed: ${why}`;
   if (conversion === undefined)
-    return `hedge ${id}: taken from the book by ${offer?.id}${why === null ? '' : ` (${why})`}`;
+    return `hedge ${id}: filled from the book by order ${offer?.id}${why === null ? '' : ` (${why})`}`;
   const { give, get } = conversion;
   return `hedge ${id}: ${textOfMoney(give.amount)} ${give.currency} became ${textOfMoney(get.amount)} ${get.currency}`;
 }
 
-/** Converts the comparison to text. Costs become decimals of the quote currency, negative for a gain; bps are unchanged. */
+/**
+ * Converts the comparison to text. Costs become decimals of the quote currency, negative for a gain; bps are unchanged.
+ */
 export const comparisonRows = ({ compared }: HedgeDecision): HedgeRow['weighed'] =>
   compared.map(({ way, cost, bps, rejectedReason }) => ({
     way,

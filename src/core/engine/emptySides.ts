@@ -22,17 +22,17 @@ export type RefusedLevel = {
   readonly amounts?: readonly AmountStep[] | undefined;
 };
 
-/** Reason for an empty side: that of its first level, or of the whole side. */
+/** Reason for an empty side, from its first level or for the whole side. */
 export type EmptySide = {
   readonly reason: Reason;
-  /** The strategy's own text, if it shows nothing itself. */
+  /** Text of the strategy, if it wants no level on this side. */
   readonly words: string | null;
   readonly level: RefusedLevel | null;
 };
 
 export type EmptySides = Readonly<Record<Side, EmptySide | null>>;
 
-/** Reasons that last in any ordinary market until the operator changes the configuration, its limits or the balances. */
+/** Reasons that usually last until the operator changes the configuration, its limits or the balances. */
 const LASTING: readonly Reason[] = [
   'no limits',
   'order value limit',
@@ -51,15 +51,15 @@ const LASTING: readonly Reason[] = [
 
 const SIDE_SPECIFIC: readonly Reason[] = ['insufficient funds', 'position limit'];
 
-/** Whether nothing is quoted, and the operator must act to change that. */
+/** Whether both sides are empty for reasons that only the operator can change. */
 export const needsOperator = ({ buy, sell }: EmptySides): boolean =>
   buy !== null && sell !== null && [buy, sell].some(({ reason }) => LASTING.includes(reason));
 
-/** Explains the empty sides with reasons and numbers; null if both sides show something. */
+/** Explains the empty sides with reasons and numbers; `null` if both sides show a quote. */
 export function explainEmptySides({ buy, sell }: EmptySides, riskContext: RiskContext): string | null {
   const [bid, ask] = [reasonText('buy', buy, riskContext), reasonText('sell', sell, riskContext)];
   if (bid !== null && bid === ask) return `no bid and no ask: ${bid}`;
-  // The numbers of both sides are alike, unless they are in two currencies.
+  // Both sides have equal numbers, unless the numbers are in two currencies.
   if (
     bid !== null &&
     buy?.reason === sell?.reason &&
@@ -77,7 +77,7 @@ function reasonText(side: Side, of: EmptySide | null, riskContext: RiskContext):
   return detail === null || detail === of.reason ? of.reason : `${of.reason} (${detail})`;
 }
 
-/** Returns the numbers behind a refusal and what to change; null if the reason is enough. */
+/** Returns the numbers behind a refusal and what to change; `null` if the reason says enough. */
 function refusalNumbers(side: Side, reason: Reason, level: RefusedLevel, riskContext: RiskContext): string | null {
   const { instrument } = riskContext;
   const { price, amount } = onGrid(level, instrument);
@@ -114,30 +114,30 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
     const most = moneyOfValue(instrument, limits.orderValueMax);
     const least = moneyOfValue(instrument, instrument.valueMin);
     return most < least
-      ? `limits.orderValueMax ${write.minor(most)} is below the least value of an order in ${instrument.symbol}, ${write.minor(least)}, ${RULE}: raise it`
+      ? `limits.orderValueMax ${write.minor(most)} is below the minimum order value of ${instrument.symbol}, ${write.minor(least)}, ${RULE}: raise it`
       : `${write.order(of)} is worth ${write.minor(of.value)}, limits.orderValueMax is ${write.minor(most)}: raise it, or lower strategy.amount`;
   },
   'below the minimum amount': ({ level, amount, riskContext: { instrument }, write }) =>
-    `${write.amount(amount)} is below the least amount of an order in ${instrument.symbol}, ${write.amount(instrument.amountMin)}, ${RULE}${raiseAmountHint(level)}`,
+    `${write.amount(amount)} is below the minimum order amount of ${instrument.symbol}, ${write.amount(instrument.amountMin)}, ${RULE}${raiseAmountHint(level)}`,
   'below the minimum value': of => {
     const { instrument } = of.riskContext;
     const least = of.write.minor(moneyOfValue(instrument, instrument.valueMin));
-    return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, below the least value of an order in ${instrument.symbol}, ${least}, ${RULE}${raiseAmountHint(of.level)}`;
+    return `${of.write.order(of)} is worth ${of.write.minor(of.value)}, below the minimum order value of ${instrument.symbol}, ${least}, ${RULE}${raiseAmountHint(of.level)}`;
   },
   'price below the minimum': ({ riskContext: { instrument }, write }) =>
-    `the lowest price in ${instrument.symbol} is ${write.price(instrument.priceMin)}, ${RULE}: bring the quotes nearer`,
+    `the lowest price in ${instrument.symbol} is ${write.price(instrument.priceMin)}, ${RULE}: quote nearer to the market`,
   'price above the maximum': ({ riskContext: { instrument }, write }) =>
-    `the highest price in ${instrument.symbol} is ${write.price(instrument.priceMax)}, ${RULE}: bring the quotes nearer`,
+    `the highest price in ${instrument.symbol} is ${write.price(instrument.priceMax)}, ${RULE}: quote nearer to the market`,
   'price outside the collar': of => {
     const { depth, limits } = of.riskContext;
     const mid = (bestOf(depth, 'buy') + bestOf(depth, 'sell')) / 2;
     const bps = ((Math.abs(of.price - mid) * 10_000) / mid).toFixed(1);
-    return `${of.write.order(of)} is ${bps} bps from the middle, limits.collarBps is ${limits?.collarBps ?? 0}: raise it, or bring the quotes nearer`;
+    return `${of.write.order(of)} is ${bps} bps from the mid price, limits.collarBps is ${limits?.collarBps ?? 0}: raise it, or quote nearer to the market`;
   },
   'order count limit': ({ riskContext: { orders, limits } }) =>
-    `${orders.filter(mayLive).length} orders may live, limits.ordersMax is ${limits?.ordersMax ?? 0}`,
+    `${orders.filter(mayLive).length} orders may be live, limits.ordersMax is ${limits?.ordersMax ?? 0}`,
   'position limit': ({ side, amount, riskContext, write }) =>
-    `${write.amount(amount)} more, and limits.positionMax ${write.amount(riskContext.limits?.positionMax ?? 0)} leaves room for ${write.amount(roomOf(side, riskContext))}`,
+    `${write.amount(amount)} more, but limits.positionMax ${write.amount(riskContext.limits?.positionMax ?? 0)} allows only ${write.amount(roomOf(side, riskContext))}`,
   'insufficient funds': of => {
     const { side, amount, value, riskContext, write } = of;
     const funds = fundsFor(side, riskContext);
@@ -146,15 +146,15 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
       side === 'buy'
         ? [write.minor(value), write.minor(free)]
         : [write.major(moneyOfAmount(riskContext.instrument, amount)), write.major(free)];
-    return `${write.order(of)} needs ${needed}, free are ${left}: pay in, or lower strategy.amount`;
+    return `${write.order(of)} needs ${needed}, available are ${left}: deposit more, or lower strategy.amount`;
   },
 };
 
-/** A larger amount does not help a level that was already cut for its inventory. */
+/** Returns the advice to raise the amount. A level that was reduced because of inventory gets none. */
 const raiseAmountHint = ({ amounts }: RefusedLevel): string =>
   amounts?.some(({ lots }) => lots < 0) === true ? '' : ': raise strategy.amount';
 
-/** Rounds to the grid; 0 for NaN. */
+/** Rounds a level to the grid; 0 for NaN. */
 function onGrid({ price, amount }: RefusedLevel, { priceMax }: Instrument): { price: Price; amount: Amount } {
   const whole = (x: number, most: number) => (x > 0 ? Math.min(Math.round(x), most) : 0);
   return {
