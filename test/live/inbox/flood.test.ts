@@ -1,5 +1,6 @@
 /** Whoever knows the path may flood it: what they fill, how fast, and which connections they hold has a bound, and keeps no real delivery out. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -196,9 +197,18 @@ describe('a heartbeat', () => {
     const heart = heartbeatIn(dir, 'bot', new VirtualClock());
     heart.beat('alive');
     const before = readFileSync(join(dir, 'heartbeat.json'), 'utf8');
-    // A disk without room: what is written beside goes nowhere.
-    symlinkSync('/dev/full', join(dir, 'heartbeat.json.new'));
+    // A disk without room: it takes a half, and then no more.
+    const { writeSync } = fs;
+    let taken = 0;
+    fs.writeSync = (fd: number, data: unknown) => {
+      if (taken++ > 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+      return writeSync(fd, (data as Uint8Array).subarray(0, 9));
+    };
+    syncBuiltinESMExports();
     heart.beat('alive');
+    fs.writeSync = writeSync;
+    syncBuiltinESMExports();
+    expect(taken).toBe(2);
     expect(readdirSync(dir)).toEqual(['heartbeat.json']);
     expect(readFileSync(join(dir, 'heartbeat.json'), 'utf8')).toBe(before);
     heart.beat('alive');
