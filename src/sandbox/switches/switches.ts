@@ -66,7 +66,11 @@ export const SWITCHES = {
   ),
   replaceRace: choice(['created', 'dropped'], 'Replacement of a finished order (v3).', 'facts 6, 16.3'),
   modifyPriority: choice(['lost', 'kept when reduced'], 'Queue place after v4 modify.', 'facts 6, 18.6'),
-  modifyMajor: choice(['original', 'remaining'], 'v4 modify: whether a new major includes the filled part.', 'facts 6, 18.6'),
+  modifyMajor: choice(
+    ['original', 'remaining'],
+    'v4 modify: whether a new major includes the filled part.',
+    'facts 6, 18.6',
+  ),
   cancelUnknown: choice(['omitted', '0312'], 'Cancel of an unknown ID.', 'facts 8, 18.8'),
   lookupUnknown: choice(['omitted', '0312'], 'Lookup of an unknown ID.', 'facts 7, 18.8'),
   idsPerCallMax: quantity(1000, 1, 100_000, 'IDs per lookup or cancel call, else 0304.', 'facts 8, 18.3'),
