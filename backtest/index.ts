@@ -54,7 +54,7 @@ export { quoteVerdictOf } from './profile/verdict.ts';
 export type { QuoteVerdict, VerdictOptions } from './profile/verdict.ts';
 export { marketProfileOf } from './profile/marketProfile.ts';
 export type { MarketProfile } from './profile/marketProfile.ts';
-export { HORIZON_S, ORDERS_A_SIDE, ranked, scoutedBook, verdictDistance } from './scout/scouting.ts';
+export { HORIZON_S, ORDERS_PER_SIDE as ORDERS_A_SIDE, ranked, scoutedBook, verdictDistance } from './scout/scouting.ts';
 export type { ScoutedBook, Scouting } from './scout/scouting.ts';
 export { scoutPage } from './scout/page.ts';
 export { bpsText, compact, scoutWords, shownIn, signed } from './scout/words.ts';
@@ -63,7 +63,7 @@ export type { Parameter as SpaceParameter, ParameterValue, Point, Space } from '
 export type { Search } from './tune/search/search.ts';
 export { newSearch } from './tune/search/searches.ts';
 export { paretoFront, paretoRanks } from './tune/search/paretoFront.ts';
-export { medianAfter } from './tune/search/pruning.ts';
+export { medianAfter } from './tune/search/medianStop.ts';
 export { combinatorialSplits, walkForwardSplits } from './tune/judge/timeSplits.ts';
 export type { CombinatorialSplits, ResultSpan } from './tune/judge/timeSplits.ts';
 export { chooseAndJudge, meanOf, pathResults } from './tune/judge/outOfSample.ts';

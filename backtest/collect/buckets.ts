@@ -12,7 +12,7 @@ export const BUCKETS_MAX = 1024;
 export class Buckets<Name extends string> {
   readonly #from: number;
   readonly #keeps: Readonly<Record<Name, Keep>>;
-  /** Columns by bucket, for callers that know their aggregation: they write the last value or add to a sum directly. */
+  /** Columns by bucket. Callers that know the aggregation of a column write its last value or add to its sum directly. */
   readonly columns: Readonly<Record<Name, Float64Array>>;
   #width: number;
   #length = 0;
@@ -70,7 +70,7 @@ export class Buckets<Name extends string> {
     for (const name in this.columns) {
       const column = this.columns[name];
       const keep = this.#keeps[name];
-      // Values beyond the length are empty, so an odd last bucket keeps its value.
+      // Entries beyond the length are empty, so the last bucket of an odd number keeps its value.
       for (let i = 0; i < half; i++) {
         const second = 2 * i + 1 < column.length ? column[2 * i + 1]! : emptyOf(keep);
         column[i] = merged(keep, column[2 * i]!, second);

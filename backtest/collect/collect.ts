@@ -344,7 +344,7 @@ export class Collector implements Watcher {
     const series = this.#series;
     const parts = this.#shown(this.#position.profit());
     const { profit } = parts;
-    // All values below are of this time.
+    // Bucket of this time, for all values below.
     const stretch = series.stretchAt(at);
     const { columns } = series;
     this.#fell(at, stretch);
@@ -429,7 +429,7 @@ export class Collector implements Watcher {
     this.#sizeTime += Math.abs(this.#lots) * passed;
   }
 
-  /** Records the extremes of the position. */
+  /** Puts the position into the series of its minimum and maximum. */
   #holding(at: Millis): void {
     const held = this.#lots * this.#lot;
     this.#series.put('positionLeast', at, held);

@@ -17,7 +17,7 @@ export type Hour = {
 const HOUR = 3_600_000;
 const PARTS = ['spread', 'inventory', 'fees', 'hedging', 'total'] as const;
 
-/** Times must not decrease; `profit` is called only at the end of an hour. */
+/** Collector of hours. Times must not decrease. `profit` is called only at the end of an hour. */
 export class Hours {
   readonly #to: Millis;
   readonly #past: Hour[] = [];
@@ -36,7 +36,7 @@ export class Hours {
     this.#ends = (Math.floor(from / HOUR) + 1) * HOUR;
   }
 
-  /** Closes the hours that end up to `at`, before any event at `at`. Events after the run count in its last hour. */
+  /** Ends each hour that ends by `at`, before any event at `at`. Events after the run count in its last hour. */
   reach(at: Millis, profit: () => Profit): void {
     while (this.#ends <= at && this.#ends < this.#to) this.#close(this.#ends, profit());
   }

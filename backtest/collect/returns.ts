@@ -1,13 +1,13 @@
 /** Gains per minute, and the annualized ratios of mean to deviation. */
 
 const MINUTE = 60_000;
-const MINUTES_A_YEAR = 365 * 24 * 60;
+const MINUTES_PER_YEAR = 365 * 24 * 60;
 /**
  * Minimum number of days for a ratio. Its standard error is about one over the square root of the years: 3.5 after
  * thirty days, but 19 after one.
  */
 export const RATIO_DAYS = 30;
-const MINUTES_LEAST = RATIO_DAYS * 24 * 60;
+const MINUTES_MIN = RATIO_DAYS * 24 * 60;
 
 export class Returns {
   minutes = 0;
@@ -21,7 +21,7 @@ export class Returns {
     this.#next = from + MINUTE;
   }
 
-  /** Takes the profit so far; times must not decrease. The first call at or after the end of a minute closes it. */
+  /** Receives the profit so far. Times must not decrease. The first call at or after the end of a minute ends that minute. */
   look(at: number, profit: number): void {
     if (at < this.#next) return;
     // After a time without calls, one gain covers all of it.
@@ -50,7 +50,7 @@ export class Returns {
   }
 
   #ratio(mean: number, deviation: number): number | null {
-    if (this.minutes < MINUTES_LEAST || !(deviation > 0)) return null;
-    return (mean / deviation) * Math.sqrt(MINUTES_A_YEAR);
+    if (this.minutes < MINUTES_MIN || !(deviation > 0)) return null;
+    return (mean / deviation) * Math.sqrt(MINUTES_PER_YEAR);
   }
 }

@@ -24,22 +24,22 @@ export function sizeFlag(text: string): number {
 }
 
 const SWEEP_MAX_MS = 60_000;
-const SWEEP_MOST = 12;
+const SWEEP_MAX = 12;
 
 /** Up to twelve latencies in ms, each at most one minute, separated by commas; sorted and deduplicated. */
 export function sweepFlag(text: string): readonly number[] {
   const all = text.split(',').map(one => (/^\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
-  if (!(all.length <= SWEEP_MOST && all.every(ms => ms >= 0 && ms <= SWEEP_MAX_MS)))
+  if (!(all.length <= SWEEP_MAX && all.every(ms => ms >= 0 && ms <= SWEEP_MAX_MS)))
     throw new InvalidArgumentError('expected up to twelve latencies in ms, like 0,25,100, each at most 60000.');
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
-const FEES_MOST = 8;
+const FEES_MAX = 8;
 
 /** Up to eight fees in bps, separated by commas; negative for a rebate. Deduplicated, in the given order. */
 export function feesFlag(text: string): readonly number[] {
   const all = text.split(',').map(one => (/^-?\d+(\.\d+)?$/.test(one) ? Number(one) : Number.NaN));
-  if (!(all.length <= FEES_MOST && all.every(bps => Math.abs(bps) <= 1_000)))
+  if (!(all.length <= FEES_MAX && all.every(bps => Math.abs(bps) <= 1_000)))
     throw new InvalidArgumentError('expected up to eight fees in bps, like 4,10, from -1000 to 1000.');
   return [...new Set(all)];
 }

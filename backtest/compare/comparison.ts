@@ -10,7 +10,7 @@ import { intervalOf, type Interval } from '../report/interval.ts';
 import { mainOf } from '../report/models.ts';
 import type { ReplayReport } from '../report/report.ts';
 
-/** Equal for equal recordings, options and configurations, except `made`. */
+/** Comparison. Equal recordings, options and configurations give equal fields, except `made`. */
 export type Comparison = {
   readonly made: { readonly puntas: string; readonly node: string };
   readonly latencyMs: string;
@@ -113,7 +113,7 @@ export type ComparedRun = {
   readonly declined: string | null;
   /** Reason why its profit is not scored; `null` if it is. */
   readonly unscored: string | null;
-  /** Its volume scaled to 30 days, and the resulting tier of the exchange; `null` if it did not run. */
+  /** Volume of the bot, scaled to 30 days, and its tier at the exchange; `null` if the bot did not run. */
   readonly pace: Pace | null;
   /** Later starts of the run; only for the first tier, under the main model. */
   readonly staggered: readonly StaggeredStart[];
@@ -122,7 +122,7 @@ export type ComparedRun = {
    * if there is none.
    */
   readonly againstFirst: { readonly value: number; readonly interval: Interval | null } | null;
-  /** Obstacles to its trading, in sentences; empty if there were none. */
+  /** Obstacles to the bot's trading, in sentences; empty if there were none. */
   readonly remarks: readonly string[];
   readonly models: readonly ComparedModel[];
 };

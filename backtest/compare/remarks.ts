@@ -2,8 +2,8 @@
 import type { DataFlaw } from '../../src/tape/index.ts';
 import { mainModel, type ComparedModel } from './comparison.ts';
 
-/** A smaller share of time with quotes gets a sentence. */
-const QUOTED_LEAST = 0.9;
+/** Share of time with quotes below which the run gets a sentence. */
+const QUOTED_MIN = 0.9;
 const FEW_FILLS = 30;
 const REASONS_SHOWN = 2;
 
@@ -17,7 +17,7 @@ export function remarksOf(models: readonly ComparedModel[], flaws: readonly Data
   if (main === null) return [];
   return [
     ...models.flatMap(({ model, haltedBecause }) =>
-      haltedBecause === null ? [] : [`${model} halted itself: ${haltedBecause}`],
+      haltedBecause === null ? [] : [`${model} halted: ${haltedBecause}`],
     ),
     ...unquoted(main, flaws),
     ...outOfBudget(main),
@@ -26,7 +26,7 @@ export function remarksOf(models: readonly ComparedModel[], flaws: readonly Data
 }
 
 function unquoted({ uptime, missing, seconds }: ComparedModel, flaws: readonly DataFlaw[]): string[] {
-  if (uptime.both >= QUOTED_LEAST) return [];
+  if (uptime.both >= QUOTED_MIN) return [];
   const reasons = missing.slice(0, REASONS_SHOWN).map(({ reason, bidSeconds: bid, askSeconds: ask }) => {
     const of = (side: number): string => roughPercent(side / seconds);
     return `${reason} (no bid ${of(bid)}, no ask ${of(ask)} of the time)`;
@@ -42,9 +42,10 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
   const { overBudget, lockedOut, allowedPerMinute } = requests;
   if (overBudget + lockedOut === 0) return [];
   const all = overBudget + orders.placed;
-  const locked = lockedOut > 0 ? `, ${lockedOut.toLocaleString('en-US')} met a lock-out of the exchange` : '';
+  const locked =
+    lockedOut > 0 ? `, ${lockedOut.toLocaleString('en-US')} were rejected in a lockout of the exchange` : '';
   return [
-    `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) found no place in the budget of ${allowedPerMinute} a minute${locked}`,
+    `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) exceeded the budget of ${allowedPerMinute} per minute${locked}`,
   ];
 }
 

@@ -49,7 +49,7 @@ export function togetherOf(
         const mains = group.map(i => scored[i]!.main);
         return {
           value: mains.reduce((all, main) => all + total(main), 0),
-          // Also from few blocks: a wide interval is better than none.
+          // Few blocks are enough here: a wide interval is better than none.
           interval: intervalOf(
             parts(mains[0]!).map((_, at) => mains.reduce((all, main) => all + parts(main)[at]!, 0)),
             2,

@@ -45,7 +45,7 @@ import { recordedDeskBook } from './recordedBests.ts';
 import type { SimulatedExchange } from './simulatedExchange.ts';
 import type { Travel } from '../rows/latency.ts';
 
-/** Plain data, so that it can be sent to another thread. Shares are from 0 to 1. */
+/** Options of the desk: plain data, so that they can be sent to another thread. Shares are from 0 to 1. */
 export type ReplayDeskOptions = {
   /** Spread, quote life, refill, delays and failures of both interfaces. Default: those of the embedded exchange. */
   readonly switches?: Partial<Switches>;

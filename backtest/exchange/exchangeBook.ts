@@ -1,5 +1,5 @@
 /** Recorded book at the exchange, at its own time. It is read once, for any number of replays with orders in it. */
-import { Disproved } from './disproved.ts';
+import { InvalidatedLevels } from './invalidatedLevels.ts';
 import { NO_ASK, NO_BID, type OwnSide } from './ownOrders.ts';
 import { Unrecorded } from './unrecorded.ts';
 import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.ts';
@@ -30,7 +30,7 @@ export class ExchangeBook {
   /** Number of residents' orders per place. */
   readonly ownBidsAt: Uint32Array;
   readonly ownAsksAt: Uint32Array;
-  readonly disproved = new Disproved();
+  readonly invalidated = new InvalidatedLevels();
   readonly unrecorded = new Unrecorded();
   /** Taker of the last execution. */
   readonly taker = new Sweep(SWEEP_MS);
@@ -150,10 +150,10 @@ export class ExchangeBook {
     const sell = (flags & FLAG.sell) !== 0;
     if ((flags & FLAG.trade) !== 0) this.#trade(row, sell, place, lots);
     else {
-      this.disproved.told(sell ? SELL : BUY, place);
+      this.invalidated.updated(sell ? SELL : BUY, place);
       if (this.#heed(flags, row)) this.#set(row, sell, place, lots);
     }
-    this.#isPlain = !this.isPicture && this.#crossedSince === Infinity && this.disproved.isEmpty;
+    this.#isPlain = !this.isPicture && this.#crossedSince === Infinity && this.invalidated.isEmpty;
   }
 
   #set(row: number, sell: boolean, place: number, lots: number): void {
@@ -171,7 +171,7 @@ export class ExchangeBook {
 
   #trade(row: number, sell: boolean, place: number, lots: number): void {
     if (this.isPicture) {
-      this.disproved.traded(this.book, sell ? BUY : SELL, place, lots);
+      this.invalidated.traded(this.book, sell ? BUY : SELL, place, lots);
       this.unrecorded.traded(sell ? BUY : SELL, place, lots);
     }
     this.taker.begin(this.rows.at[row]!, sell ? -1 : 1, place);
@@ -183,7 +183,7 @@ export class ExchangeBook {
     if ((flags & FLAG.ghost) !== 0) this.ghosts++;
     if (((flags & FLAG.crossed) !== 0) !== this.#crossedSince < Infinity) this.#crossing(this.rows.at[row]!);
     const isPicture = (flags & FLAG.snapshot) !== 0;
-    // The first step after a snapshot: until then nothing had changed.
+    // First step after a snapshot: the book was unchanged until this row.
     const goesOn = this.isPicture && !isPicture;
     if (goesOn) this.#seen();
     this.isPicture = isPicture;

@@ -16,7 +16,7 @@ export class OwnOrder {
   /** Whether it takes liquidity immediately and never rests. */
   takes = false;
 
-  // Fields of the exchange's end.
+  // Remaining lots. This and the fields below belong to the exchange's end.
   left = 0;
   resting = false;
   /** Estimated lots of other orders ahead of it. */
@@ -30,7 +30,7 @@ export class OwnOrder {
   /** Whether its place has not been recorded since it arrived. */
   unseen = false;
 
-  // Fields of the bot's end.
+  // State at the bot's end. This and the fields below belong to the bot's end.
   state: LocalState = LOCAL.sent;
   filled = 0;
   /** Messages in transit that refer to it; while there are any, the object is not reused. */

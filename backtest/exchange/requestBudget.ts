@@ -38,7 +38,7 @@ export class RequestBudget {
   /** Reserves `count` requests at `at`, or none and counts a rejection. */
   take(at: number, count: number): boolean {
     const times = this.#times;
-    // The oldest of the last requests must have left the window.
+    // `count` requests fit if the `count` oldest entries are older than the window.
     const last = times[(this.#next + count - 1) % times.length]!;
     if (!(count <= times.length && at - last >= WINDOW_MS)) {
       this.refused++;

@@ -10,7 +10,7 @@ import type { Latency } from '../rows/latency.ts';
 import { OwnSide, type OwnOrder } from './ownOrders.ts';
 import { BUY, FLAG, SELL, type MarketRows, type SideIndex } from '../rows/rows.ts';
 import type { TickBook } from '../rows/tickBook.ts';
-import { NOBODY, type Watcher } from './watch.ts';
+import { NO_WATCHER, type Watcher } from './watch.ts';
 
 /** Time for which liquidity taken by the bot stays unavailable. */
 const TAKEN_MS = 60_000;
@@ -36,7 +36,7 @@ export class SimulatedExchange implements Resident {
     this.#watcher.filled(order, lots, now, mid, order.place);
     this.answers.push(now + this.#latency.back(now), MESSAGE.filled, order, lots, now, mid);
     if (order.left === 0) this.#ends.push(order);
-    // Stops so that the bot's end receives the answer before it acts on anything later.
+    // Stops the exchange, so that the bot's end receives the answer before it acts on later events.
     this.#there.stopBefore(this.dueAt);
   };
   /** Lots taken by the bot's orders, by place, with their time. */
@@ -47,7 +47,7 @@ export class SimulatedExchange implements Resident {
   #end = -Infinity;
 
   /** `market`: rows read only by this replay, or a shared book. */
-  constructor(market: MarketRows | ExchangeBook, model: FillModel, latency: Latency, watcher = NOBODY) {
+  constructor(market: MarketRows | ExchangeBook, model: FillModel, latency: Latency, watcher = NO_WATCHER) {
     this.#there = market instanceof ExchangeBook ? market : new ExchangeBook(market);
     this.#model = model;
     this.#latency = latency;
@@ -246,7 +246,7 @@ export class SimulatedExchange implements Resident {
     const levels = side === BUY ? this.book.bids : this.book.asks;
     const guess = isBehind
       ? this.#there.unrecorded.at(side, place) || last
-      : this.#there.disproved.left(side, place, levels[place] ?? 0);
+      : this.#there.invalidated.left(side, place, levels[place] ?? 0);
     if (order.unseen) queue.joinedUnseen(order, guess);
     else queue.joined(order, guess);
   }
@@ -298,7 +298,7 @@ export class SimulatedExchange implements Resident {
     const { book } = this;
     const { asks, last } = book;
     let { ask } = book;
-    while (ask < last && (ask <= this.bids.best || !(this.#there.disproved.left(SELL, ask, asks[ask]!) > 0)))
+    while (ask < last && (ask <= this.bids.best || !(this.#there.invalidated.left(SELL, ask, asks[ask]!) > 0)))
       ask = book.askAbove(ask);
     return ask;
   }
@@ -307,7 +307,7 @@ export class SimulatedExchange implements Resident {
     const { book } = this;
     const { bids } = book;
     let { bid } = book;
-    while (bid > 0 && (bid >= this.asks.best || !(this.#there.disproved.left(BUY, bid, bids[bid]!) > 0)))
+    while (bid > 0 && (bid >= this.asks.best || !(this.#there.invalidated.left(BUY, bid, bids[bid]!) > 0)))
       bid = book.bidBelow(bid);
     return bid;
   }

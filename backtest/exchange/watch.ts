@@ -20,7 +20,7 @@ export interface Watcher {
   canceled(order: OwnOrder, at: number): void;
 }
 
-export const NOBODY: Watcher = {
+export const NO_WATCHER: Watcher = {
   dueAt: Infinity,
   look: () => undefined,
   rested: () => undefined,

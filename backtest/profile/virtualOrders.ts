@@ -85,7 +85,7 @@ export class VirtualOrders {
     this.#options = options;
     this.#rows = rowsOfTape({ ...tape, quotesOnly: false }, { feed: () => feedMs });
     this.#fills = new Fills(options, this.#rows);
-    const model = alone(tape.quotesOnly ? THROUGH : fillModel('expected', this.#rows), distances.length);
+    const model = independentFills(tape.quotesOnly ? THROUGH : fillModel('expected', this.#rows), distances.length);
     this.#exchange = new SimulatedExchange(this.#rows, model, latency, this.#fills);
     this.#pegs = distances.flatMap((_, level) =>
       [BUY, SELL].map(side => ({ level, side: side as SideIndex, order: null })),
@@ -143,7 +143,7 @@ export class VirtualOrders {
   #peg(now: Millis): void {
     const { bid, ask, last } = this.#seen;
     const isKnown = bid > 0 && ask < last && !this.#gaps.isIn(now);
-    if (isKnown) this.#fills.stood(now);
+    if (isKnown) this.#fills.addOrderTime(now);
     for (const peg of this.#pegs) {
       const place = isKnown ? this.#placeOf(peg, bid, ask) : null;
       if (peg.order?.place === place) continue;
@@ -203,7 +203,7 @@ const THROUGH: FillModel = {
 /**
  * Returns a model of independent orders: each receives every execution in full. `level` identifies an order's distance.
  */
-function alone({ name, queue, rule }: FillModel, distances: number): FillModel {
+function independentFills({ name, queue, rule }: FillModel, distances: number): FillModel {
   const sweeps = Array.from({ length: 2 * distances }, () => new Sweep(SWEEP_MS));
   const single: FillRule = {
     name: rule.name,
@@ -279,8 +279,8 @@ class Fills implements Watcher {
     return this.#dueAt;
   }
 
-  /** Counts one cadence of order time from now on. */
-  stood(now: Millis): void {
+  /** Adds one cadence to the time with pegged orders. */
+  addOrderTime(now: Millis): void {
     this.#seconds[this.#blockOf(now)]! += this.#options.cadenceMs / 1_000;
   }
 

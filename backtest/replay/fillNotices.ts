@@ -29,7 +29,7 @@ export class FillNotices<Message extends Told> {
   }
 
   /** Whether an arrived message must wait; if so, holds it. */
-  keepsBack(message: Message, now: Millis): boolean {
+  holdBack(message: Message, now: Millis): boolean {
     if (this.#travel === null) return false;
     const before = this.#held.findLast(({ message: { order } }) => order === message.order)?.at ?? -Infinity;
     let at = Math.max(now, before);
@@ -44,7 +44,7 @@ export class FillNotices<Message extends Told> {
   }
 
   /** Makes all held messages due, because the bot reads the account. */
-  hurry(now: Millis): void {
+  releaseAll(now: Millis): void {
     if (this.#held.length > 0) this.dueAt = now;
   }
 

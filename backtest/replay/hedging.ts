@@ -33,7 +33,7 @@ import type { SimulatedExchange } from '../exchange/simulatedExchange.ts';
 import { GapIterator } from '../rows/gapIterator.ts';
 import type { Latency } from '../rows/latency.ts';
 
-/** Plain data, so that it can be sent to another thread. */
+/** Options of the hedger: plain data, so that they can be sent to another thread. */
 export type HedgeOptions = {
   readonly setup: Omit<HedgeSetup, 'desk'>;
   /** Prefix of the origin ids of taker orders. */
@@ -105,7 +105,7 @@ export type Hedged = {
 
 const BALANCES_EVERY_MS = 10_000;
 const REASONS_MAX = 50;
-const QUIET = { info: () => undefined, warn: () => undefined };
+const SILENT_LOG = { info: () => undefined, warn: () => undefined };
 
 type Executed = {
   readonly at: Millis;
@@ -162,7 +162,7 @@ export class Hedging {
       run: {
         clock: this.#clock,
         time: () => this.#clock.now(),
-        log: QUIET,
+        log: SILENT_LOG,
         step: event => {
           if (event.kind === 'conversion' && event.phase === 'done') this.#hear();
           step(event);
@@ -193,7 +193,7 @@ export class Hedging {
   }
 
   /** Value of third currencies in the quote currency, in which they are counted but not held. */
-  get worthBetween(): Money {
+  get thirdCurrencyValue(): Money {
     return money(this.#worth);
   }
 
@@ -225,14 +225,14 @@ export class Hedging {
    * Records an execution of a taker order of the hedger: the change per currency, fees included; `mid` as in
    * `Watcher.filled`.
    */
-  took(major: bigint, minor: bigint, at: Millis, mid: number): void {
+  onTakerExecution(major: bigint, minor: bigint, at: Millis, mid: number): void {
     const { instrument, base } = this.#scene;
     const price = BigInt(mid + 2 * base) * instrument.tickMoney;
     const cost = money(mid === 0 ? 0n : -((major * price) / (2n * 10n ** 18n) + minor));
     this.#add({ at, major, minor, cost });
   }
 
-  /** A hedge may be executed in parts. */
+  /** Adds to the sums, because a hedge may be executed in parts. */
   #add({ at, major, minor, cost }: Executed): void {
     const before = this.#heard ?? { at, major: 0n, minor: 0n, cost: 0n };
     this.#heard = {
@@ -250,7 +250,7 @@ export class Hedging {
 
   end(): Hedged {
     const between = this.#hedger.rows.find(({ state }) => state === 'between');
-    if (between) this.#ended({ ...between, state: 'stranded', why: 'the replay ended between its legs' });
+    if (between) this.#ended({ ...between, state: 'stranded', why: 'the replay ended between the two legs' });
     return {
       requests: this.#desk.requests,
       begun: this.#begun,
@@ -297,7 +297,7 @@ export class Hedging {
 
   #swap(pay: DeskSum, receive: DeskSum): void {
     const { instrument, exchange, collector } = this.#scene;
-    if (this.#unheard !== null) throw new Error('the desk carried out two conversions at once');
+    if (this.#unheard !== null) throw new Error('the desk executed two conversions at one time');
     const worth = this.#throughThird(pay, -1n) + this.#throughThird(receive, 1n);
     this.#worth += worth;
     const major = changeOf(instrument.major, pay, receive);
@@ -321,7 +321,7 @@ export class Hedging {
   }
 
   #hear(): void {
-    if (this.#unheard === null) throw new Error('the hedger counts a conversion that the desk did not carry out');
+    if (this.#unheard === null) throw new Error('the hedger counts a conversion that the desk did not execute');
     this.#add(this.#unheard);
     this.#unheard = null;
   }
@@ -330,7 +330,7 @@ export class Hedging {
   #readBalances(): void {
     const { engine, instrument, step } = this.#scene;
     const at = (this.#balancesAt = this.#clock.now());
-    const { holdings } = engine.snapshot(at);
+    const { holdings } = engine.snapshot(at).booked;
     const unheard = this.#unheard;
     const balances = [instrument.major, instrument.minor, ...this.#thirds.keys()].map(currency => {
       const moved = unheard === null ? 0n : changeOf(currency, unheard.pay, unheard.receive);

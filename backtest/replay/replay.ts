@@ -157,11 +157,11 @@ const HEDGES_END_MS = 3_600_000;
 /**
  * Reason if the engine quotes a side but has no live order: it is in transit, was just filled, or is being replaced.
  */
-const UNDER_WAY = 'an order was on its way or being replaced';
+const UNDER_WAY = 'an order was in transit or being replaced';
 const PROGRESS_EVERY = 1_000;
 /** Interval at which the bot reads its fees. */
 const RATES_EVERY_MS = 300_000;
-const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
+const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'the request budget was used up' } as const;
 const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
 /** Types of the facts that follow in the hash. */
@@ -197,8 +197,8 @@ type Heard = {
  */
 type Later = { readonly at: Millis; readonly event: () => EngineEvent; readonly ids: readonly string[] | null };
 
-type MetLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
-const NO_LEVELS: readonly MetLevel[] = [];
+type ConsumedLevel = { readonly side: Side; readonly price: Price; readonly amount: Amount };
+const NO_LEVELS: readonly ConsumedLevel[] = [];
 
 /** Phase of a replay: before trading, trading, the time of the stop, and answers after it. */
 type Phase = 'before' | 'trading' | 'stop' | 'stopping' | 'over';
@@ -258,7 +258,7 @@ export class TapeReplay {
   /** Whether levels were hidden when the engine last received the book. */
   #hid = false;
   /** Levels just taken by the bot's orders, hidden until the recording has news. */
-  #took: readonly MetLevel[] = NO_LEVELS;
+  #took: readonly ConsumedLevel[] = NO_LEVELS;
   #tids = 0;
   #decisions = 0;
   #placed = 0;
@@ -276,7 +276,7 @@ export class TapeReplay {
     this.#feed = market.here;
     this.#rows = rows;
     if (market.isSliding && options.to === undefined)
-      throw new RangeError('rows that slide past do not tell their end');
+      throw new RangeError('a sliding window has no known end: pass `to`');
     const { from = rows.at[0]!, to = rows.local[rows.length - 1]! } = options;
     this.#span = { from, to };
     this.#options = options;
@@ -298,7 +298,7 @@ export class TapeReplay {
       fees,
       budget: this.#budget,
       base: rows.base,
-      opening: this.#engine.snapshot(from).inventory,
+      opening: this.#engine.snapshot(from).booked.inventory,
     });
     this.#notices = new FillNotices(options.fillNotice ?? null);
     this.exchange = new SimulatedExchange(market.there, model, latency, this.#collector);
@@ -311,7 +311,7 @@ export class TapeReplay {
   run(): ReplayResult {
     while (this.aim()) {
       const hedgeAt = this.turn(this.exchange.run());
-      // Without a hedger nothing may be awaited.
+      // Only a hedger needs an asynchronous replay.
       if (hedgeAt !== null) throw new Error(`a hedge is due at ${hedgeAt}`);
     }
     return this.result();
@@ -356,7 +356,7 @@ export class TapeReplay {
       case 'over':
     }
     if (this.#phase === 'over') {
-      // Rows need not be kept for an ended replay.
+      // Releases the rows: an ended replay reads no more.
       if (this.#trades !== null) this.#trades.next = Infinity;
       return false;
     }
@@ -515,12 +515,12 @@ export class TapeReplay {
     if (!always && !isNews && !this.#hid) return;
     this.#levelsHeard = feed.levels;
     this.#decisions++;
-    // Rows in transit when a gap begins arrive within it.
+    // Rows that are in transit when a gap begins arrive during the gap.
     const isUnderWay = isNews && !this.#gapsThere.isIn(feed.changedAt);
     if (this.#gaps.isIn(at) && !isUnderWay) this.#step({ kind: 'timer', at });
     else {
       const taken = this.#took.length === 0 ? NO_LEVELS : this.#hideTaken();
-      const met = this.#hideMet();
+      const met = this.#hideConsumed();
       this.#hid = taken.length > 0 || met.length > 0;
       this.#step({ kind: 'book', at, startedAt: null, book: feed.book });
       if (this.#hid)
@@ -547,7 +547,7 @@ export class TapeReplay {
     this.#hid = true;
   }
 
-  #hideTaken(): readonly MetLevel[] {
+  #hideTaken(): readonly ConsumedLevel[] {
     const { book } = this.#feed;
     return this.#took.map(({ side, price, amount: lots }) => {
       const amount = book.amountAt(side, price);
@@ -560,7 +560,7 @@ export class TapeReplay {
    * Removes levels from the engine's book that the bot's resting orders have executed: those at their price or through
    * it.
    */
-  #hideMet(): readonly MetLevel[] {
+  #hideConsumed(): readonly ConsumedLevel[] {
     const { book } = this.#feed;
     let bid = -Infinity;
     let ask = Infinity;
@@ -572,7 +572,7 @@ export class TapeReplay {
     const { base } = this.#rows;
     const [bestBid, bestAsk] = [book.best('buy'), book.best('sell')];
     if (!(bestAsk > 0 && bestAsk <= bid + base) && !(bestBid > 0 && bestBid >= ask + base)) return NO_LEVELS;
-    const met: MetLevel[] = [];
+    const met: ConsumedLevel[] = [];
     const hide = (side: Side, isMet: (price: Price) => boolean): void => {
       for (let price = book.best(side); price > 0 && isMet(price); price = book.best(side)) {
         met.push({ side, price, amount: book.amountAt(side, price) });
@@ -596,7 +596,7 @@ export class TapeReplay {
       const placed = this.#byOrder.get(order);
       if (placed === undefined) throw new Error(`an answer for order ${order.id}, which was never placed`);
       const message = { kind, placed, order, lots, sent, mid, place };
-      if (!this.#notices.keepsBack(message, now)) heard.push(message);
+      if (!this.#notices.holdBack(message, now)) heard.push(message);
       // The bot looks up the order despite the held notice: it learns the end and the filled amount, but not the
       // trades.
       else if (kind === MESSAGE.canceled || kind === MESSAGE.missed) closed.push({ placed, left: lots });
@@ -672,7 +672,7 @@ export class TapeReplay {
     const tid = String(++this.#tids);
     const came = side === 'buy' ? major - fee : -major;
     this.#held += came;
-    if (order.takes) this.#hedging?.took(came, side === 'buy' ? -minor : minor - fee, at, mid);
+    if (order.takes) this.#hedging?.onTakerExecution(came, side === 'buy' ? -minor : minor - fee, at, mid);
     const trade: OwnTrade = {
       book: instrument.symbol,
       tid,
@@ -764,7 +764,7 @@ export class TapeReplay {
   #readAccount(at: Millis): void {
     this.#now = at;
     if (!this.#budget.take(at, 2) || !this.#isAdmitted(2)) return;
-    this.#notices.hurry(at);
+    this.#notices.releaseAll(at);
     this.#hear(at);
     this.#step({ kind: 'trades', at, startedAt: at, complete: true, trades: [] });
     const reports: OrderReport[] = [];
@@ -909,7 +909,7 @@ export class TapeReplay {
     hash.number(placedAt);
     hash.number(endedAt);
     hash.text(ending);
-    // Only the sink needs the texts.
+    // Formats texts only for the sink.
     sink?.order({
       orderId,
       side,
@@ -940,18 +940,18 @@ export class TapeReplay {
     const left = this.#engine.liveOrders.length;
     const hedged = this.#hedging?.end() ?? null;
     const snapshot = this.#engine.snapshot(to);
-    const { profit } = snapshot;
+    const { profit, inventory, holdings } = snapshot.booked;
     const collected = this.#collector.end();
-    // Compares the accounts of both ends, which come from the same fills.
+    // Compares the accounts of both ends, which are computed from the same fills.
     const { instrument, balances } = this.#options;
-    const cash = (snapshot.holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
-    const counted = cash + (this.#hedging?.worthBetween ?? 0n);
-    if (collected.position !== snapshot.inventory || collected.cash !== counted) {
+    const cash = (holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
+    const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
+    if (collected.position !== inventory || collected.cash !== counted) {
       throw new Error(
-        `the exchange's end holds ${collected.position} and ${collected.cash}, ours ${snapshot.inventory} and ${counted}`,
+        `the exchange's end holds ${collected.position} and ${collected.cash}, the bot's end ${inventory} and ${counted}`,
       );
     }
-    const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
+    const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];
     if (hedged !== null) numbers.push(profit.hedging);
     this.#hash.text(numbers.map(String).join(' '));
     return {

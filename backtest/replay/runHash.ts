@@ -11,7 +11,7 @@ const LETTERS = 4;
 export class RunHash {
   readonly #hash = createHash('sha256');
   readonly #numbers = new Float64Array(AT_ONCE);
-  /** The same memory as letters, four per number. */
+  /** View of `#numbers` as 16-bit characters, four per number. */
   readonly #letters = new Uint16Array(this.#numbers.buffer);
   #count = 0;
 

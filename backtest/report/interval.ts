@@ -16,13 +16,13 @@ export type Stretches = {
 };
 
 /** Minimum number of blocks, each at least a minute, for an interval. */
-export const STRETCHES_LEAST = 20;
-const STRETCHES_MOST = 40;
+export const STRETCHES_MIN = 20;
+const STRETCHES_MAX = 40;
 const STRETCH_S = 60;
 const SEED = 1;
 
 /** Returns the number of time blocks for a run of this length; 0 below one minute. */
-export const stretchesIn = (seconds: number): number => Math.min(STRETCHES_MOST, Math.floor(seconds / STRETCH_S));
+export const stretchesIn = (seconds: number): number => Math.min(STRETCHES_MAX, Math.floor(seconds / STRETCH_S));
 
 /**
  * Splits values at equal steps into `count` equal parts. `sum`: values are increments; `last`: values are cumulative,
@@ -45,7 +45,7 @@ export function cutUp(values: ArrayLike<number>, keep: 'sum' | 'last', count: nu
  * Returns the 95% interval of the sum of equal time blocks: what a similar time could have earned, if blocks are alike
  * and nearly independent. `null` with fewer than `least`, or if all are equal.
  */
-export function intervalOf(gains: readonly number[], least = STRETCHES_LEAST): Interval | null {
+export function intervalOf(gains: readonly number[], least = STRETCHES_MIN): Interval | null {
   if (gains.length < least) return null;
   const found = blockBootstrap(gains, of => of.reduce((sum, gain) => sum + gain, 0), { random: randomOf(SEED) });
   return found === null || found.low === found.high ? null : { low: short(found.low), high: short(found.high) };

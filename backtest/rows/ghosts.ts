@@ -52,7 +52,7 @@ export class Ghosts {
     else if (this.#bid > 0 && bids[this.#bid] === 0) this.#bid = this.#book.bidBelow(this.#bid);
   }
 
-  /** Forgets removed levels that a snapshot of a side does not show. */
+  /** Forgets the removed levels that are missing from a snapshot of their side. */
   pictured(side: SideIndex, isShown: (place: number) => boolean): void {
     for (const place of this.#ghosts[side].keys()) if (!isShown(place)) this.#ghosts[side].delete(place);
   }

@@ -1,7 +1,7 @@
 /** Latency between the bot and the exchange: constant, random, or recorded. */
 import { normal, type Random } from '../../src/core/index.ts';
 
-/** Plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually milliseconds. */
+/** Latency as plain data, so that it can be sent to another thread. Times are in the unit of the rows, usually milliseconds. */
 export type LatencySpec =
   | { readonly kind: 'constant'; readonly ms: number }
   /** At least `least`, with mean `mean`. */
@@ -34,7 +34,7 @@ export function travel(spec: LatencySpec, random: Random): Travel {
     case 'exponential': {
       const { least, mean } = spec;
       if (!(least >= 0 && mean >= least && mean < Infinity)) {
-        throw new RangeError(`latency needs 0 <= least <= mean, found ${least} and ${mean}`);
+        throw new RangeError(`latency needs 0 <= minimum <= mean, found ${least} and ${mean}`);
       }
       return () => least - (mean - least) * Math.log(1 - random.next());
     }
@@ -94,7 +94,7 @@ export const latencyOf = (there: Travel, back: Travel, cancel: Travel = there): 
  * or infinite values.
  */
 export function constantLatency(there: number, back: number, cancel = there): Latency {
-  const [go, come, out] = [there, back, cancel].map(ms => travel({ kind: 'constant', ms }, NO_DICE)) as [
+  const [go, come, out] = [there, back, cancel].map(ms => travel({ kind: 'constant', ms }, NO_RANDOM)) as [
     Travel,
     Travel,
     Travel,
@@ -102,7 +102,7 @@ export function constantLatency(there: number, back: number, cancel = there): La
   return latencyOf(go, come, out);
 }
 
-const NO_DICE: Random = { next: () => 0, integer: from => from };
+const NO_RANDOM: Random = { next: () => 0, integer: from => from };
 
 /**
  * Parses text of the command line, in ms: `25`, `exponential:5,20` (minimum and mean), `lognormal:20,0.5` (median, and
@@ -117,7 +117,7 @@ export function latencySpecOf(text: string, read: (path: string) => LatencySpec)
       : drawn
         ? { kind: 'lognormal', median: Number(drawn[2]), sigma: Number(drawn[3]) }
         : read(text);
-  travel(spec, NO_DICE);
+  travel(spec, NO_RANDOM);
   return spec;
 }
 
@@ -125,7 +125,7 @@ export function latencySpecOf(text: string, read: (path: string) => LatencySpec)
 export function recordedLatencies(csv: string, source: string): LatencySpec {
   const [head, ...lines] = csv.split(/\r?\n/).filter(line => line.trim() !== '');
   if (head?.trim() !== 'sent,answered') {
-    throw new Error(`${source}: expected the head sent,answered, found ${JSON.stringify(head ?? '')}`);
+    throw new Error(`${source}: expected the header sent,answered, found ${JSON.stringify(head ?? '')}`);
   }
   return requestsTook(
     lines.map((line, i) => {

@@ -7,7 +7,7 @@ import { FLAG, type MarketRows, type RowsOut } from './rows.ts';
 type Sliding = { -readonly [K in keyof MarketRows]: MarketRows[K] };
 
 /** Twice the size of the first chunk of a stored tape. */
-const ROOM = 1 << 17;
+const CAPACITY_MIN = 1 << 17;
 
 /** Flags by kind + 16 × side. */
 const FLAGS = Uint8Array.from({ length: 48 }, (_, mark) => {
@@ -31,7 +31,7 @@ export class RowWindow implements RowsOut {
     places: Pick<MarketRows, 'base' | 'places'> & { readonly depth?: number },
     more: (window: RowWindow) => boolean,
   ) {
-    const { length, at, local, place, lots, flags } = emptyColumns(ROOM);
+    const { length, at, local, place, lots, flags } = emptyColumns(CAPACITY_MIN);
     const { base, depth = Infinity } = places;
     this.#rows = { length, base, places: places.places, depth, at, local, place, lots, flags, orders: null };
     this.#more = more;
@@ -130,7 +130,8 @@ export class RowWindow implements RowsOut {
     const rows = this.#rows;
     const n = rows.length;
     if (n + 1 >= rows.at.length) this.reserve(1);
-    if (!(at >= this.#at)) throw new RangeError(`row ${this.#total} goes back in time: at ${at} after ${this.#at}`);
+    if (!(at >= this.#at))
+      throw new RangeError(`row ${this.#total} is earlier than the row before it: ${at} after ${this.#at}`);
     this.#local = Math.max(at, local, this.#local);
     this.#at = at;
     const place = tick - rows.base;

@@ -90,7 +90,7 @@ class Sight {
 
   trade(at: Millis, price: number, amount: number, side: 'buy' | 'sell'): void {
     const mid = this.#midAt(at);
-    // Trades inside gaps are not counted, as their time is not.
+    // Trades inside gaps do not count, because the time of gaps does not count either.
     if (!(mid > 0)) return;
     const value = price * amount * this.#tick * this.#lot;
     this.#trades++;

@@ -6,7 +6,7 @@ import { quoteVerdictOf, type QuoteVerdict } from '../profile/verdict.ts';
 import { constantLatency } from '../rows/latency.ts';
 import { marketSeen, type MarketSeen } from './marketSeen.ts';
 
-/** Equal for equal recordings and options, except `made`. */
+/** Result of a scout. Equal recordings and options give equal fields, except `made`. */
 export type Scouting = {
   readonly made: { readonly puntas: string; readonly node: string };
   /** Address of the exchange, or the recordings as named. */
@@ -20,7 +20,7 @@ export type Scouting = {
   /** Currency for comparing the nets of books: `netPerHour` times `rate`. `null` without books. */
   readonly currency: string | null;
   /**
-   * Best first: those that pay by their net per hour, then the others by the excess of their fee over the break-even.
+   * Best first: books that pay by their net per hour, then the others by the excess of their fee over the break-even fee.
    */
   readonly books: readonly ScoutedBook[];
   readonly leftOut: readonly { readonly what: string; readonly why: string }[];
@@ -82,7 +82,7 @@ export type ScoutOptions = {
 };
 
 /** Orders per side at full inventory. */
-export const ORDERS_A_SIDE = 10;
+export const ORDERS_PER_SIDE = 10;
 export const HORIZON_S = 60;
 const HOURS_30D = 720;
 
@@ -117,7 +117,7 @@ export function scoutedBook(name: string, tape: Tape, options: ScoutOptions): Sc
     ...{ name, book, major, minor, from, to, rate: null, feeBps, verdict, curve },
     ...seen,
     orderValue: takerValue,
-    capital: takerValue === null ? null : 2 * ORDERS_A_SIDE * takerValue,
+    capital: takerValue === null ? null : 2 * ORDERS_PER_SIDE * takerValue,
     reached: point === undefined ? null : reachedTier(point.valuePerHour, options),
     limits: profile.limits,
     ...(wide !== null && { wideHours: wide }),

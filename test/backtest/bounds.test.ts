@@ -5,7 +5,7 @@ import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts'
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY, SELL, type SideIndex } from '../../backtest/rows/rows.ts';
-import { NOBODY } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
 import { randomOf } from '../../src/core/index.ts';
 import type { NaiveRow } from './naiveReplay.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';
@@ -45,7 +45,7 @@ const markets = Array.from({ length: 12 }, (_, i) =>
 
 /** Lots filled of each quote by row `until`, which comes after all of them. Prices come from the recorded book, so that they are the same whatever the model. */
 function filled(rows: MarketRows, quotes: readonly Quote[], model: ModelName, until: number): number[] {
-  const view = new SimulatedExchange(rows, fillModel(model, rows), constantLatency(0, 0), NOBODY);
+  const view = new SimulatedExchange(rows, fillModel(model, rows), constantLatency(0, 0), NO_WATCHER);
   const pool = new OrderPool();
   const orders = quotes.map(({ row, side, behind, lots }) => {
     const at = rows.at[row]!;

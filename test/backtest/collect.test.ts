@@ -10,7 +10,7 @@ import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { RequestBudget } from '../../backtest/exchange/requestBudget.ts';
 import { Returns } from '../../backtest/collect/returns.ts';
 import { BUY, SELL } from '../../backtest/rows/rows.ts';
-import { NOBODY } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
 import {
   ClusteredMean,
   HORIZONS,
@@ -249,7 +249,7 @@ describe('what is gathered of a replay', () => {
         const answers = (watched: boolean) => {
           let dueAt = watched ? 0 : Infinity;
           const watcher = {
-            ...NOBODY,
+            ...NO_WATCHER,
             get dueAt() {
               return dueAt;
             },

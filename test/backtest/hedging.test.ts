@@ -13,7 +13,7 @@ import {
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool } from '../../backtest/exchange/ownOrders.ts';
 import { BUY } from '../../backtest/rows/rows.ts';
-import { NOBODY } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
 import { moneyOf, randomOf, type Conversion, type Engine, type EngineEvent } from '../../src/core/index.ts';
 import { bestsOf, type RecordedBests } from '../../src/tape/index.ts';
 import { engineOf, run, runHedged, tape, type HedgedRun } from './ladderRun.ts';
@@ -144,7 +144,7 @@ describe('a backtest with a hedger', () => {
           minor += moneyOf((sells ? got : gave) ?? '') * (sells ? 1n : -1n);
           cost += moneyOf(paid ?? '');
         }
-        const { holdings } = result.snapshot;
+        const { holdings } = result.snapshot.booked;
         expect([holdings.get('btc'), holdings.get('mxn')]).toEqual([major, minor]);
         const { profit } = result.collected;
         if (takes.size === 0) expect(profit.hedging).toBe(-cost);
@@ -234,7 +234,7 @@ describe('the book as a way out of a replay', () => {
     const market = builder.rows();
     const got: string[] = [];
     const view = new SimulatedExchange(market, fillModel('expected', market), constantLatency(0, 0), {
-      ...NOBODY,
+      ...NO_WATCHER,
       filled: (_order, lots, at, _mid, place) => void got.push(`${at}: ${lots} at ${place + market.base}`),
     });
     const pool = new OrderPool();
@@ -309,7 +309,7 @@ describe('the desk inside a replay', () => {
 
   test('asks out of the same budget as everything else', async () => {
     const { result, hedges } = await runHedged({ hedge: hedge(), privatePerMinute: 62 });
-    expect(hedges.some(({ weighed }) => weighed.includes('no place in the request budget'))).toBe(true);
+    expect(hedges.some(({ weighed }) => weighed.includes('the request budget was used up'))).toBe(true);
     expect(result.requests.overBudget).toBeGreaterThan(0);
   });
 });
@@ -353,7 +353,7 @@ describe('a route over a third currency in a backtest', () => {
       add(gotCurrency, moneyOf(got ?? ''));
       cost += moneyOf(paid ?? '');
     }
-    const { holdings } = result.snapshot;
+    const { holdings } = result.snapshot.booked;
     for (const currency of ['btc', 'mxn'])
       expect([currency, holdings.get(currency)]).toEqual([currency, sums.get(currency)]);
     // What the second leg could not take for its decimals stays, less than a cent a hedge.
@@ -367,7 +367,7 @@ describe('a route over a third currency in a backtest', () => {
       const run = await runHedged({ hedge: hedge({ beside: dollars(bps), capacity: '10000000' }, { routes }) });
       expectKept(run);
       const all = run.hedges.filter(({ way }) => way === 'rfq via usd');
-      const over = all.filter(({ why }) => why !== 'the replay ended between its legs');
+      const over = all.filter(({ why }) => why !== 'the replay ended between the two legs');
       expect(all.length - over.length).toBeLessThan(2);
       expect(over.length).toBeGreaterThan(1);
       for (const { state, gaveCurrency, gotCurrency, cost, weighed } of over) {

@@ -3,7 +3,7 @@ import { constantLatency } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool, type OwnOrder } from '../../backtest/exchange/ownOrders.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
-import { NOBODY } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
 import { BUY, FLAG, SELL, type MarketRows } from '../../backtest/rows/rows.ts';
 import type { FillModel } from '../../src/fills/index.ts';
 
@@ -22,7 +22,7 @@ export function sweepShare(
   const inside = withinMs.map(() => 0);
   let fills = 0;
   const exchange: SimulatedExchange = new SimulatedExchange(rows, model, constantLatency(latencyMs, latencyMs), {
-    ...NOBODY,
+    ...NO_WATCHER,
     filled: ({ side, restedAt }, _lots, at) => {
       fills++;
       began.forEach((first, n) => (inside[n]! += Number(restedAt >= (first[side].get(at) ?? Infinity))));

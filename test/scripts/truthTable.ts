@@ -3,7 +3,7 @@ import { constantLatency, rowsOfTape } from '../../backtest/index.ts';
 import { MESSAGE } from '../../backtest/exchange/messages.ts';
 import { OrderPool, type OwnOrder } from '../../backtest/exchange/ownOrders.ts';
 import { SimulatedExchange } from '../../backtest/exchange/simulatedExchange.ts';
-import { NOBODY } from '../../backtest/exchange/watch.ts';
+import { NO_WATCHER } from '../../backtest/exchange/watch.ts';
 import { BUY, FLAG, SELL, type MarketRows } from '../../backtest/rows/rows.ts';
 import { TickBook } from '../../backtest/rows/tickBook.ts';
 import { amount, blockBootstrap, price, randomOf, type BootstrapInterval } from '../../src/core/index.ts';
@@ -177,7 +177,7 @@ class Copies {
     this.#shift = shift;
     this.#end = rows.at[rows.length - 1]!;
     this.#exchange = new SimulatedExchange(rows, model, constantLatency(0, 0), {
-      ...NOBODY,
+      ...NO_WATCHER,
       filled: (_order, _lots, at) => void (this.#filledAt = at),
     });
   }

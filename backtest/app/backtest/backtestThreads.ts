@@ -6,10 +6,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { REPLAY_THREAD, rowsInShared, type ReplayReport } from '../../index.ts';
-import { hearTheSame, runJobs, sourceFor, type ModelJob, type RowSource } from './backtestModel.ts';
+import { haveSameFeed, runJobs, sourceFor, type ModelJob, type RowSource } from './backtestModel.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 
-/** Work of a thread. `shares` from `first` on is the progress of its jobs. */
+/** Work of a thread. Entries of `shares` from index `first` on are the progress of its jobs. */
 export type ThreadWork = {
   readonly jobs: readonly ModelJob[];
   readonly source: RowSource;
@@ -17,7 +17,7 @@ export type ThreadWork = {
   readonly first: number;
 };
 
-/** Result of a group; `wrong`: the operator can fix the failure. */
+/** Result of a group. `wrong`: whether the operator can fix the failure. */
 export type ThreadResult =
   | { readonly kind: 'done'; readonly reports: readonly ReplayReport[] }
   | { readonly kind: 'failed'; readonly message: string; readonly wrong: boolean };
@@ -52,7 +52,7 @@ export function groupsOf<Job extends Pick<ModelJob, 'latencies' | 'seed'>>(
   const groups: Job[][] = [];
   for (const job of jobs) {
     const group = groups.at(-1);
-    if (group !== undefined && group.length < size && hearTheSame(group[0]!, job)) group.push(job);
+    if (group !== undefined && group.length < size && haveSameFeed(group[0]!, job)) group.push(job);
     else groups.push([job]);
   }
   return groups;
@@ -67,7 +67,7 @@ export function modelRunner(threads: number): ModelRunner {
   const workers: Worker[] = [];
   const begun = (index: number): Worker => (workers[index] ??= new Worker(file, REPLAY_THREAD));
   return {
-    // A program run from sources has no compiled thread.
+    // A program run from sources has no compiled file for a thread.
     run: (jobs, given, onProgress) => {
       const source = sourceFor(jobs, given);
       return threads === 1 || (jobs.length === 1 && workers.length === 0) || !existsSync(file)

@@ -45,16 +45,20 @@ export function recordedRoutes(config: Hedged, tapes: ReferenceTapes, span: Span
     );
     if (legs.length === pairs.length) for (const tape of legs) found.add(tape);
   }
-  return [...found].map(tape => during(span, tape.instrument.symbol, bestsOf(tape)));
+  return [...found].map(tape => requireOverlap(span, tape.instrument.symbol, bestsOf(tape)));
 }
 
 /** Returns `found` if it overlaps the tape's time. Throws `UsageError` otherwise. */
-export function during<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(span: Span, book: string, found: T): T {
+export function requireOverlap<T extends Pick<RecordedBests, 'at' | 'to' | 'source'>>(
+  span: Span,
+  book: string,
+  found: T,
+): T {
   const from = found.at[0] ?? Infinity;
   if (from <= span.to && found.to >= span.from) return found;
   const when = (at: number) => (Number.isFinite(at) ? new Date(at).toISOString() : 'never');
   throw new UsageError(
-    `--reference ${book}: ${found.source} tells its price from ${when(from)} to ${when(found.to)}, not while the tape runs (${when(span.from)} to ${when(span.to)})`,
+    `--reference ${book}: ${found.source} has prices from ${when(from)} to ${when(found.to)}, but the tape is from ${when(span.from)} to ${when(span.to)}`,
   );
 }
 
@@ -68,7 +72,7 @@ export function untestedRoutes(config: Hedged, recorded: readonly RecordedBests[
       {
         what: `no recordings of ${needs}`,
         count: 1,
-        done: `hedges do not leave over ${via}: that needs recordings of ${needs}`,
+        done: `no hedges over ${via}, because recordings of ${needs} are missing`,
       },
     ];
   });

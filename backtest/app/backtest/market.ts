@@ -98,14 +98,14 @@ export function cutAt(given: Tape | OpenedTape, until: number | undefined): Tape
 }
 
 /** Returns why the recording does not overlap the requested time; `null` if it does. */
-export function outside(given: Tape | OpenedTape, { since, until }: TradedTime): string | null {
+export function noOverlapReason(given: Tape | OpenedTape, { since, until }: TradedTime): string | null {
   if (since === undefined && until === undefined) return null;
   const { from, to } = spanOf(given);
   const text = (at: number): string => new Date(at).toISOString();
   if (since !== undefined && until !== undefined && !(since < until))
     return `--since ${text(since)} is not before --until ${text(until)}`;
   if ((since ?? from) < to && (until ?? to) > from) return null;
-  return `the recording is from ${text(from)} to ${text(to)}: nothing is left of it by --since and --until`;
+  return `the recording is from ${text(from)} to ${text(to)}: --since and --until leave nothing`;
 }
 
 function firstTicksOf(tape: StoredTape): number {

@@ -27,17 +27,17 @@ import { recordedRoutes, routeBooks } from '../backtest/hedgeRoutes.ts';
 import type { Latencies } from '../backtest/backtestModel.ts';
 import { modelRunner, type ModelRunner } from '../backtest/backtestThreads.ts';
 import { fullValueOf, ORDERS_IN_FULL } from '../../../strategies/index.ts';
-import { comparedRun, declinedOr, Replays, startsOf, type Planned } from './compareRuns.ts';
-import { declines, Verdicts } from './compareVerdicts.ts';
+import { comparedRun, planUnlessDeclined, Replays, startsOf, type Planned } from './compareRuns.ts';
+import { reasonAgainstQuoting, Verdicts } from './compareVerdicts.ts';
 import { derivedSetups, givenSetups, termsOf, type Setup } from './compareSetups.ts';
-import { findTapes, firstPart, SECONDS_LEAST, type FoundTape, type LeftOut } from './compareTapes.ts';
+import { findTapes, firstPart, SECONDS_MIN, type FoundTape, type LeftOut } from './compareTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { missingReference, recordedElsewhere } from '../backtest/externalReference.ts';
 import type { LatencyText } from '../backtest/latencies.ts';
 import {
   cutAt,
   marketOf,
-  outside,
+  noOverlapReason,
   spanOf,
   type RecordedMarket,
   type OpenedTape,
@@ -59,7 +59,7 @@ export type CompareOptions = {
   readonly venueFees?: VenueFees;
   /** Whether to run bots even if the first part of a recording advises against quoting. */
   readonly anyway: boolean;
-  /** Number of starts of each run at the first tier, evenly over an hour; 1: no others. */
+  /** Number of starts of each run at the first tier, spread evenly over an hour. 1: only the first start. */
   readonly starts: number;
   readonly models: readonly ModelName[];
   /** Decimal text: cost of one standard deviation per hour at full inventory, in each book's quote currency. */
@@ -86,7 +86,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   const prepared: Prepared[] = [];
   const unprepared: LeftOut[] = [];
   for (const { name, given: recorded } of found) {
-    const problem = outside(recorded, options.time ?? {});
+    const problem = noOverlapReason(recorded, options.time ?? {});
     if (problem !== null) {
       unprepared.push({ path: name, why: problem });
       continue;
@@ -140,8 +140,8 @@ type Prepared = {
 function derived({ name, given }: FoundTape, options: CompareOptions, onShare: OnShare): Prepared | string {
   const { riskPerHour, calibratedShare } = options;
   const since = options.time?.since;
-  if (since !== undefined && since < spanOf(given).from + 1_000 * SECONDS_LEAST)
-    return `parameters come from what is before --since, at least ${SECONDS_LEAST} s: here there is less`;
+  if (since !== undefined && since < spanOf(given).from + 1_000 * SECONDS_MIN)
+    return `parameters come from the time before --since, at least ${SECONDS_MIN} s; this recording has less`;
   const first = firstPart(given, calibratedShare, since);
   const calibration = calibrationOf(first.tape, onShare);
   const whole = 'options' in given ? loadStoredTape(given.tape) : given;
@@ -166,11 +166,11 @@ function derived({ name, given }: FoundTape, options: CompareOptions, onShare: O
   const planAt = (tierName: TierName, tier?: FeeTier): readonly Planned[] => {
     if (tier === undefined) return [];
     const advice = verdicts?.at(makerBpsOf(tier));
-    const declined = advice === undefined ? null : declines(advice, makerBpsOf(tier));
+    const declined = advice === undefined ? null : reasonAgainstQuoting(advice, makerBpsOf(tier));
     const setups = derivedSetups(typeof why === 'string' ? why : terms, tier.maker, advice).map(one =>
       atFees(one, options),
     );
-    return setups.map(setup => declinedOr(plan(setup, tierName, market, tier), declined, options.anyway));
+    return setups.map(setup => planUnlessDeclined(plan(setup, tierName, market, tier), declined, options.anyway));
   };
   const fees = scheduleOf(market.instrument.minor, options).map(makerBpsOf);
   return {
@@ -181,8 +181,7 @@ function derived({ name, given }: FoundTape, options: CompareOptions, onShare: O
   };
 }
 
-const WITHOUT_AMOUNTS =
-  'best prices without amounts: the profile of distances can be measured, and nothing can be replayed';
+const WITHOUT_AMOUNTS = 'best prices without amounts: a distance profile can be measured, but nothing can be replayed';
 
 function givenFor(
   { name, given }: FoundTape,
@@ -253,7 +252,7 @@ function elsewhereIn(
   if (books.length > 0 && tapes.size === books.length) return recordedElsewhere(config, tapes, span) ?? undefined;
   if (missingReference(config, new Map()) === null) return undefined;
   const missing = books.filter(book => !tapes.has(book));
-  return `it quotes around the price in ${books.join(', ')}, and no recording here is of ${missing.join(', ')} in these hours`;
+  return `it quotes around the price in ${books.join(', ')}, and ${missing.join(', ')} was not recorded in these hours`;
 }
 
 /** Returns the recordings of these books that overlap the time span. */
@@ -264,14 +263,14 @@ function tapesOf(
 ): ReadonlyMap<string, Tape> {
   const tapes = new Map<string, Tape>();
   for (const book of books) {
-    const other = all.find(({ given }) => bookOf(given) === book && meets(spanOf(given), span))?.given;
+    const other = all.find(({ given }) => bookOf(given) === book && hasOverlap(spanOf(given), span))?.given;
     if (other !== undefined) tapes.set(book, 'options' in other ? loadStoredTape(other.tape) : other);
   }
   return tapes;
 }
 
 const bookOf = (given: Tape | OpenedTape): string => ('options' in given ? given.tape.book : given.instrument.symbol);
-const meets = (a: RecordedMarket['span'], b: RecordedMarket['span']): boolean => a.from <= b.to && a.to >= b.from;
+const hasOverlap = (a: RecordedMarket['span'], b: RecordedMarket['span']): boolean => a.from <= b.to && a.to >= b.from;
 
 /** Price of the last trade, in ticks. */
 function lastPrice({ columns: { kind, price, length } }: Tape): number {
@@ -302,12 +301,12 @@ async function runAll(prepared: readonly Prepared[], options: CompareOptions): P
   return tapes;
 }
 
-/** Cost of one second of decisions, in rows: decisions cost more than rows. */
-const ROWS_A_SECOND = 100;
+/** Rows that take as long to process as the decisions of one second, for estimates of progress. */
+const ROWS_PER_DECISION_SECOND = 100;
 function costOf({ given, market }: Prepared): number {
   const rows = 'options' in given ? given.tape.rows : given.columns.length;
   const seconds = (market.span.to - market.span.from) / 1000;
-  return rows + ROWS_A_SECOND * seconds;
+  return rows + ROWS_PER_DECISION_SECOND * seconds;
 }
 
 async function runTape(

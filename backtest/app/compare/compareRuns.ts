@@ -33,7 +33,7 @@ export type Planned = {
 };
 
 /** Returns the plan without an account if quoting is advised against, unless `anyway` is set. */
-export function declinedOr(planned: Planned, declined: string | null, anyway: boolean): Planned {
+export function planUnlessDeclined(planned: Planned, declined: string | null, anyway: boolean): Planned {
   if (declined === null || planned.account === null) return planned;
   return anyway ? { ...planned, declined } : { ...planned, account: null, notRun: declined, declined };
 }
@@ -44,7 +44,7 @@ export type TapeRuns = {
   readonly rows: RowSource;
   readonly models: readonly ModelName[];
   readonly runner: ModelRunner;
-  /** Number of replays that `onProgress` refers to. */
+  /** Expected number of replays, for the progress. */
   readonly expected: number;
   readonly onProgress: (share: number) => void;
 };

@@ -16,7 +16,7 @@ import { cutAt, spanOf, type OpenedTape } from '../backtest/market.ts';
 import { withProgress, type OnShare, type Progress } from '../../../src/messages/progress.ts';
 
 export type FoundTape = {
-  /** Short and unique. */
+  /** Short, unique name of the recording. */
   readonly name: string;
   readonly given: Tape | OpenedTape;
 };
@@ -36,14 +36,14 @@ export async function findTapes(
   const found: PlacedTape[] = [];
   const leftOut: LeftOut[] = [];
   for (const path of paths) {
-    if (!existsSync(path)) throw new UsageError(`${path}: no such file or folder; expected recordings behind --tape`);
+    if (!existsSync(path)) throw new UsageError(`${path}: no such file or folder; expected recordings for --tape`);
     for (const place of placesIn(path)) {
       try {
         for (const book of await booksIn(place)) {
           const given = await withProgress(progress, `reading ${pathName(place)}`, onShare =>
             opened(place, book, session, onShare),
           );
-          const why = lacks(given);
+          const why = missingForReplay(given);
           const full = `${pathName(place)} ${book ?? ''}`.trim();
           const short = shortName(originOf(given) ?? pathName(place), book ?? '');
           const name = [short, full, `${place} ${book ?? ''}`].find(one => !found.some(other => other.name === one));
@@ -64,7 +64,7 @@ function placesIn(path: string): readonly string[] {
   if (!statSync(path).isDirectory() || isStoredTape(path)) return [path];
   const inside = readdirSync(path, { withFileTypes: true });
   const folders = inside.filter(entry => entry.isDirectory()).map(entry => join(path, entry.name));
-  // Folders of hours or days are one recording; a stored tape is always its own, whatever its name.
+  // Folders of hours or days form one recording. A stored tape is a recording by itself, whatever its name.
   const isOne = folders.every(folder => isTimeFolder(basename(folder)) && !isStoredTape(folder));
   return isOne || inside.some(entry => entry.isFile() && !/^(readme|licen[cs]e)/i.test(entry.name))
     ? [path]
@@ -82,7 +82,7 @@ async function opened(
 }
 
 /** Returns what the recording lacks for a replay; `null` if nothing. */
-function lacks(given: Tape | OpenedTape): string | null {
+function missingForReplay(given: Tape | OpenedTape): string | null {
   const trades = 'options' in given ? given.tape.kinds.has(KIND.trade) : given.columns.kind.includes(KIND.trade);
   return trades ? null : 'no trades: nothing can be filled';
 }
@@ -91,10 +91,10 @@ function lacks(given: Tape | OpenedTape): string | null {
  * Minimum seconds for measuring arrivals, which use windows of 20 s, and maximum share of a recording used to reach
  * them.
  */
-export const SECONDS_LEAST = 240;
-const SHARE_MOST = 0.6;
+export const SECONDS_MIN = 240;
+const SHARE_MAX = 0.6;
 const endOf = (from: number, to: number, share: number): number =>
-  Math.floor(from + Math.max(share * (to - from), Math.min(SHARE_MOST * (to - from), SECONDS_LEAST * 1_000)));
+  Math.floor(from + Math.max(share * (to - from), Math.min(SHARE_MAX * (to - from), SECONDS_MIN * 1_000)));
 
 /**
  * Loads the first share of a recording, extended to the minimum for measuring, or with `since` everything before it.

@@ -16,7 +16,7 @@ import type { Tape } from '../../../src/tape/index.ts';
 import { feedTravel, type Latencies } from '../backtest/backtestModel.ts';
 
 export type VerdictTerms = {
-  /** First part, from which parameters come, and the complete recording, whose rest tests them. */
+  /** First part, which determines the parameters, and the complete recording, whose rest tests the parameters. */
   readonly first: Tape;
   readonly whole: Tape;
   /** End of the first part, in ms. */
@@ -103,10 +103,10 @@ export class Verdicts {
 }
 
 /** Returns why nothing is quoted, as a sentence; `null` if quoting is advised. */
-export function declines({ verdict }: QuoteAdvice, feeBps: number): string | null {
+export function reasonAgainstQuoting({ verdict }: QuoteAdvice, feeBps: number): string | null {
   if (verdict.quote) return null;
   const { why, breakEvenFeeBps: fee } = verdict;
   const from =
-    fee === null ? '' : fee >= 0 ? `; it would pay at a fee of ${fee} bps` : `; it would take a rebate of ${-fee} bps`;
+    fee === null ? '' : fee >= 0 ? `; it would pay at a fee of ${fee} bps` : `; it would need a rebate of ${-fee} bps`;
   return `do not quote at ${Number(feeBps.toPrecision(4))} bps: ${why}${from}`;
 }

@@ -8,11 +8,11 @@ import { UsageError } from '../../../src/wiring/usageError.ts';
 import {
   ledgerFinding,
   modelFinding,
-  promisedBy,
+  predictedNetOf,
   replayFindings,
   resultOf,
   tradedFindings,
-  type Promised,
+  type PredictedNet,
 } from './findings.ts';
 import { liveDigestOf } from '../../../src/app/promote/liveFile.ts';
 import type { Check } from '../../../src/app/promote/records.ts';
@@ -23,7 +23,7 @@ import { paperConfig } from '../../../src/app/promote/candidate.ts';
 import type { Looking, PromotionJudge, StageCheck } from '../../../src/app/promote/promotionJudge.ts';
 import type { OpenPromotion, Standing } from '../../../src/app/promote/standing.ts';
 
-/** Rejects with `UsageError` if a problem must be fixed before the check. */
+/** Checks a stage. Rejects with `UsageError` if the operator must fix a problem first. */
 async function checkStage(open: OpenPromotion, standing: Standing, looking: Looking): Promise<StageCheck> {
   const { dir, liveFile, clock, onInput } = looking;
   const { started, stage, since, evidence } = open;
@@ -34,7 +34,8 @@ async function checkStage(open: OpenPromotion, standing: Standing, looking: Look
   const traded = await tradedStage({
     ...{ dir: isFollowed ? config.paper.stateDir : config.state.dir, config, since, clock, onInput },
   });
-  const before = evidence.map(promisedBy).findLast((promised): promised is Promised => promised !== null) ?? null;
+  const before =
+    evidence.map(predictedNetOf).findLast((promised): promised is PredictedNet => promised !== null) ?? null;
   const findings = [
     ...tradedFindings(criteria[stage], traded, before),
     ...(stage === 'paper' ? modelFinding(criteria.paper, traded.evidence) : [ledgerFinding(traded.evidence)]),
@@ -61,7 +62,7 @@ async function replayCheck(open: OpenPromotion, { dir, progress, threads }: Look
 function placedConfigOf(liveFile: string, { live }: Standing): Config {
   if (liveDigestOf(liveFile) !== live)
     throw new UsageError(
-      `${liveFile}: does not say what the promotion put there: it was changed by hand. What was put there is in ${dirname(liveFile)}, under files/${live?.slice(0, 8) ?? ''}…; put that back, or go back with: puntas promote back`,
+      `${liveFile}: changed by hand since the promotion wrote it. The promotion's text is in ${dirname(liveFile)}, under files/${live?.slice(0, 8) ?? ''}…; restore that text, or go back with: puntas promote back`,
     );
   return readConfigText(liveFile).config;
 }

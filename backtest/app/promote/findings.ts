@@ -3,7 +3,7 @@
  * is not known yet.
  */
 import type { TunedEvidence } from '../../../src/app/promote/tunedEvidence.ts';
-import { meet } from '../tune/registry.ts';
+import { haveCommonHours } from '../tune/registry.ts';
 import type {
   Criteria,
   ReplayedRun,
@@ -32,7 +32,7 @@ const finding = (
   result: result === true ? 'passed' : result === false ? 'failed' : result,
 });
 
-/** Findings of the replay, and of the tuning if the criteria require it or there is no replay. */
+/** Returns the findings of the replay. Adds those of the tuning if the criteria require a tuning or there is no replay. */
 export function replayFindings(
   criteria: Criteria['replay'],
   tuned: TunedEvidence | null,
@@ -46,7 +46,7 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
   const better = 'better than not trading (docs/tuning.md)';
   if (tuned === null) return [finding('tuning', better, 'no evidence of puntas tune in the candidate', false)];
   const { holdout, deflated, pbo, study, trial } = tuned;
-  const held = 'net after 60 s above zero by the lower end, in hours that no trial has seen';
+  const held = 'lower bound of the net after 60 s above zero, in hours that no trial has used';
   const about = `study ${study.slice(0, 8)}, trial ${trial}; deflated Sharpe ${deflated.toFixed(3)}, PBO ${pbo === null ? 'not known' : pbo.toFixed(3)}`;
   return [
     finding('tuning', better, `${tuned.better ? 'better' : 'not better'}: ${about}`, tuned.better),
@@ -72,14 +72,14 @@ function replayed(
   const tunedOn = (tuned?.tapes ?? []).flatMap(({ market, digest, tuned: span }) =>
     span === null ? [] : [{ market, digest, from: Date.parse(span[0]), to: Date.parse(span[1]) }],
   );
-  const seen = tapes.filter(tape => meet([tape], tunedOn)).map(({ name }) => name);
+  const seen = tapes.filter(tape => haveCommonHours([tape], tunedOn)).map(({ name }) => name);
   const { net60sLeast, fillsLeast, uptimeLeast, haltsMost, drawdownMost } = criteria;
   const { fills, uptime, drawdown, halts } = measures;
   const isNew = seen.length === 0;
   return [
     ...(tunedOn.length === 0
       ? []
-      : [finding('hours', 'none that it was tuned on', isNew ? 'none' : seen.join(', '), isNew)]),
+      : [finding('hours', 'recordings that were not used for tuning', isNew ? 'none' : seen.join(', '), isNew)]),
     ...(net60sLeast === null ? [] : [replayedNet(net60sLeast, replay)]),
     finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
     finding(
@@ -103,29 +103,29 @@ function replayed(
 }
 
 function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): CriterionFinding {
-  const expected = `net after 60 s above ${digits(least)} ${minor} by the lower end`;
+  const expected = `net after 60 s above ${digits(least)} ${minor} at the lower bound`;
   const found = `${digits(measures.net60s)} ${minor}`;
   return interval === null
-    ? finding('net60s', expected, `${found}, no interval: fewer than 20 blocks of time that differ`, false)
+    ? finding('net60s', expected, `${found}, no interval: fewer than 20 different time blocks`, false)
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
 /** Prediction of an earlier stage for the net after 60 s, in bps of the volume. */
-export type Promised = { readonly stage: string; readonly low: number; readonly high: number };
+export type PredictedNet = { readonly stage: string; readonly low: number; readonly high: number };
 
 /** Returns the interval of a check, in bps of the traded volume; `null` if it has none. */
-export function promisedBy({ stage, replay, run }: Check & { readonly stage: string }): Promised | null {
+export function predictedNetOf({ stage, replay, run }: Check & { readonly stage: string }): PredictedNet | null {
   if (run?.interval) return { stage, ...run.interval };
   if (!replay?.interval || !(replay.measures.volume > 0)) return null;
   const bps = (net: number): number => (10_000 * net) / replay.measures.volume;
   return { stage, low: bps(replay.interval.low), high: bps(replay.interval.high) };
 }
 
-/** Findings of the stages paper and smallest. */
+/** Returns the findings of the stages `paper` and `smallest`. */
 export function tradedFindings(
   criteria: RunningCriteria,
   traded: TradedStage,
-  before: Promised | null,
+  before: PredictedNet | null,
 ): readonly CriterionFinding[] {
   const { evidence } = traded;
   const { hoursLeast, fillsLeast, uptimeLeast, haltsMost } = criteria;
@@ -141,7 +141,7 @@ export function tradedFindings(
       begun ? partPercent(uptime) : 'nothing ran',
       (begun && uptime >= uptimeLeast) || (begun && hours >= hoursLeast ? false : 'not yet'),
     ),
-    ...(criteria.net60sBpsLeast === null ? [] : earningFindings(criteria.net60sBpsLeast, traded, before)),
+    ...(criteria.net60sBpsLeast === null ? [] : profitFindings(criteria.net60sBpsLeast, traded, before)),
     finding('halts', `at most ${haltsMost}`, haltsText(halts), halts.length <= haltsMost),
   ];
 }
@@ -151,18 +151,18 @@ function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const expected = 'runs of this configuration that replay to the last command';
   const different = runs.find(({ difference }) => difference !== null);
   if (different !== undefined) return finding('runs', expected, differenceText(different), false);
-  const beside = others === 0 ? '' : `, ${others} of other configurations left out`;
+  const beside = others === 0 ? '' : `, ${others} of other configurations ignored`;
   return finding('runs', expected, `${runs.length}${beside}`, runs.length > 0 || 'not yet');
 }
 
 const differenceText = ({ run, difference }: ReplayedRun): string =>
   `run ${run} does not: ${(difference ?? '').slice(0, 120)}`;
 
-function earningFindings(least: number, traded: TradedStage, before: Promised | null): readonly CriterionFinding[] {
+function profitFindings(least: number, traded: TradedStage, before: PredictedNet | null): readonly CriterionFinding[] {
   const { interval } = traded.evidence;
-  const own = earning(least, traded);
+  const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `net60s not wholly below ${spanText(before)} bps`;
+  const expected = `interval of net60s not completely below ${spanText(before)} bps`;
   return [
     own,
     interval === null
@@ -175,12 +175,12 @@ function earningFindings(least: number, traded: TradedStage, before: Promised | 
  * Finding about profit. The interval stays valid for any number of checks; if it contains the required value, more
  * fills are needed.
  */
-function earning(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
-  const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
+function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
+  const expected = `net after 60 s at least ${digits(least)} bps of the volume at the lower bound`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
-  // Their mid price after 60 s is not in any recording of the runs.
-  const left = fills > judged ? `; fills of the last 60 s of a run, not in it: ${fills - judged}` : '';
-  if (net60sBps === null) return finding('net60s', expected, `no fill that is 60 s old${left}`, 'not yet');
+  // For these fills, the recordings have no mid price 60 s later.
+  const left = fills > judged ? `; without ${fills - judged} fills of the last 60 s of a run` : '';
+  if (net60sBps === null) return finding('net60s', expected, `no fill older than 60 s${left}`, 'not yet');
   if (interval === null)
     return finding(
       'net60s',
@@ -194,7 +194,7 @@ function earning(least: number, { ratio, evidence }: TradedStage): CriterionFind
   const missing = ratio.blocksMissing(least / 10_000);
   const more =
     missing === null
-      ? 'undecided, and below what is asked for so far'
+      ? 'undecided, and below the required value so far'
       : `undecided: needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills (${digits((missing * hours) / ratio.blocks)} h) like these`;
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }
@@ -210,8 +210,8 @@ export const modelFinding = (
 
 /** Finding about the ledger of real orders, which must equal the exchange's to the last digit. */
 export function ledgerFinding({ ledger }: RunEvidence): CriterionFinding {
-  const expected = 'no difference to the exchange';
-  if (ledger === null) return finding('ledger', expected, 'not compared since the stage began', 'not yet');
+  const expected = 'no difference from the exchange';
+  if (ledger === null) return finding('ledger', expected, 'not compared since the start of the stage', 'not yet');
   const wrong = Object.entries(ledger.differences).filter(([, sum]) => !/^-?0(?:\.0+)?$/.test(sum));
   return wrong.length === 0
     ? finding('ledger', expected, `none at ${new Date(ledger.at).toISOString()}`, true)

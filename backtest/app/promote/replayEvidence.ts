@@ -9,7 +9,7 @@ import type { Progress } from '../../../src/messages/progress.ts';
 import { intervalOfSum } from '../tune/evidence.ts';
 import type { Study } from '../tune/study.ts';
 import { studySchema } from '../tune/studySchema.ts';
-import { runBatch, whyNotRun, type TrialOutcome, type TrialTerms } from '../tune/trialRuns.ts';
+import { runBatch, notRunReason, type TrialOutcome, type TrialTerms } from '../tune/trialRuns.ts';
 import { piecesOf, referencesOf, tuneTapes } from '../tune/tuneTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Criteria, ReplayEvidence } from '../../../src/app/promote/evidence.ts';
@@ -44,7 +44,7 @@ export async function replayEvidence(asked: ReplayAsked): Promise<ReplayEvidence
       ...{ pieces: piecesOf(tapes, study, latencies[0]!), models: criteria.models, starts: [0], latencies },
       ...{ seed: SEED, references, objective: 'net60s', runner },
     };
-    const why = whyNotRun(config, terms);
+    const why = notRunReason(config, terms);
     if (why !== null) throw new UsageError(`${asked.file}: cannot be replayed on these tapes: ${why}`);
     const { measures, blocks } = await outcomeOf(config, terms, progress);
     if (measures === null) throw new Error('the replay has no result');

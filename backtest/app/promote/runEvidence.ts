@@ -50,7 +50,7 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
   let [others, model]: [number, string | null] = [0, null];
   let traded: LastTraded | null = null;
   for (const { run } of existsSync(dir) ? recordingsIn(dir) : []) {
-    const begun = begunAs(dir, run, since);
+    const begun = runStartOf(dir, run, since);
     if (begun === null) continue;
     if (tradingDigest(begun.setup) !== wanted) {
       others++;
@@ -81,10 +81,10 @@ export async function tradedStage(asked: RunsAsked): Promise<TradedStage> {
   };
 }
 
-type Begun = { readonly setup: Config; readonly rules: Rules; readonly startedAt: Millis };
+type RunStart = { readonly setup: Config; readonly rules: Rules; readonly startedAt: Millis };
 
-/** `null` for a run before that time, and for one that ended before reading its rules. */
-function begunAs(dir: string, run: number, since: Millis): Begun | null {
+/** Returns how a run began; `null` if it began before `since`, or ended before it read the rules of its book. */
+function runStartOf(dir: string, run: number, since: Millis): RunStart | null {
   try {
     const recording = readRecording(dir, run);
     if (recording === null || recording.of.startedAt < since) return null;
@@ -100,7 +100,7 @@ function begunAs(dir: string, run: number, since: Millis): Begun | null {
 async function replayedRun(
   dir: string,
   run: number,
-  { setup, rules, startedAt }: Begun,
+  { setup, rules, startedAt }: RunStart,
   onInput: (at: Millis) => void,
 ): Promise<{ readonly sums: RunSums; readonly replayed: ReplayedRun }> {
   const { bytes } = recordingsIn(dir).find(one => one.run === run)!;

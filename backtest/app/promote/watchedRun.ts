@@ -20,7 +20,7 @@ export type RunSums = {
   readonly ms: number;
   /** Time with a bid and an ask of the bot in the book. */
   readonly bothMs: number;
-  /** Fills of the bot; `judged` counts those older than 60 s, which volume and blocks include. */
+  /** Fills of the bot. `judged` counts fills older than 60 s; volume and blocks include only these. */
   readonly fills: number;
   readonly judged: number;
   readonly volume: number;
@@ -32,7 +32,7 @@ export type RunSums = {
 };
 
 const MARKOUT_MS = 60_000;
-/** A markout reaches at most into the next block. */
+/** Length of a block: a markout then ends in the block of its fill or in the next one. */
 const BLOCK_MS = 120_000;
 
 export class WatchedRun {
@@ -54,7 +54,7 @@ export class WatchedRun {
     this.#instrument = instrument;
   }
 
-  /** Sets the engine to read from. */
+  /** Sets the engine whose market and orders are measured. */
   watch(engine: Engine): void {
     this.#engine = engine;
     this.#depth = engine.riskContext(0).depth;
@@ -76,7 +76,7 @@ export class WatchedRun {
     const passed = this.#from === null ? 0 : Math.max(0, at - this.#at);
     this.#all.ms += passed;
     if (this.#hasBoth) this.#all.bothMs += passed;
-    // Uses the market before this input.
+    // Values waiting fills by the market before this input.
     this.#judge(at);
     this.#from ??= at;
     this.#at = at;

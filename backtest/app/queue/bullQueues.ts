@@ -9,7 +9,7 @@ export type BullQueues = {
   /** Returns one queue per name. */
   queue(name: string): Queue;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Worker;
-  /** Errors for a processor to throw: after it returned its job, and for a failure that no retry would change. */
+  /** Errors that a processor throws: `givenBack` after it returned its job, `hopeless` for a failure that no retry would change. */
   givenBack(): Error;
   hopeless(sentence: string): Error;
   /** Closes the queues; a worker closes itself. */
@@ -25,7 +25,7 @@ const SCHEMA = 'puntas_queue';
  */
 export async function connectQueues(place: QueuePlace, onError: (error: Error) => void): Promise<BullQueues> {
   const { shown, url, kind } = place;
-  await (kind === 'redis' ? lookAtRedis(place) : lookAtPostgres(place));
+  await (kind === 'redis' ? checkRedis(place) : checkPostgres(place));
   const bullmq = await loadOptional(shown, () => import('bullmq'));
   const { Queue, Worker, WaitingError, UnrecoverableError, createPostgresBackend } = bullmq;
   const connection =
@@ -66,7 +66,7 @@ export async function connectQueues(place: QueuePlace, onError: (error: Error) =
 }
 
 /** Checks that Redis is available, grants access, and does not evict data. */
-async function lookAtRedis({ url, shown }: QueuePlace): Promise<void> {
+async function checkRedis({ url, shown }: QueuePlace): Promise<void> {
   const { Redis } = await loadOptional(shown, () => import('ioredis'));
   const client = new Redis(url, {
     ...{ lazyConnect: true, connectTimeout: CONNECT_MS, maxRetriesPerRequest: 0 },
@@ -80,7 +80,7 @@ async function lookAtRedis({ url, shown }: QueuePlace): Promise<void> {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
     if (policy !== undefined && policy !== 'noeviction')
       throw new UsageError(
-        `${shown}: Redis has maxmemory-policy ${policy}, and would throw jobs away when its memory is full: set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)`,
+        `${shown}: Redis has maxmemory-policy ${policy}, and would delete jobs when its memory is full; set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)`,
       );
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -90,7 +90,7 @@ async function lookAtRedis({ url, shown }: QueuePlace): Promise<void> {
   }
 }
 
-async function lookAtPostgres({ url, shown }: QueuePlace): Promise<void> {
+async function checkPostgres({ url, shown }: QueuePlace): Promise<void> {
   const { Client } = (await loadOptional(shown, () => import('pg'))).default;
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
   client.on('error', () => undefined);

@@ -24,11 +24,11 @@ export type Attendants = Readonly<Record<'here' | 'known' | 'forgotten', readonl
 
 export const HELLO_QUEUE = 'puntas-hello';
 
-export const SAID_EVERY_MS = 5_000;
-/** Includes a tolerance: clocks of machines may differ by half of it. */
+export const ANNOUNCE_EVERY_MS = 5_000;
+/** Age after which a participant counts as gone. Clocks of machines may differ by half of this time. */
 const GONE_AFTER_MS = 30_000;
-const FORGOTTEN_AFTER_MS = 86_400_000;
-const MOST = 1_000;
+const EXPIRED_AFTER_MS = 86_400_000;
+const ENTRIES_MAX = 1_000;
 
 /** Formats version and code as text. */
 export const buildText = ({ version, code }: Pick<Presence, 'version' | 'code'>): string =>
@@ -54,15 +54,15 @@ export class PresenceBoard {
 
   /** Groups participants by their last announcement: recent, within a day, and older. Ignores invalid entries. */
   async seen(now: number): Promise<Attendants> {
-    const jobs = await this.#queue.getJobs(['waiting'], 0, MOST - 1);
+    const jobs = await this.#queue.getJobs(['waiting'], 0, ENTRIES_MAX - 1);
     const all = jobs.flatMap(job => {
       const parsed = presenceSchema.safeParse(job?.data);
       return parsed.success ? [parsed.data] : [];
     });
     return {
       here: all.filter(({ at }) => now - at < GONE_AFTER_MS),
-      known: all.filter(({ at }) => now - at <= FORGOTTEN_AFTER_MS),
-      forgotten: all.filter(({ at }) => now - at > FORGOTTEN_AFTER_MS),
+      known: all.filter(({ at }) => now - at <= EXPIRED_AFTER_MS),
+      forgotten: all.filter(({ at }) => now - at > EXPIRED_AFTER_MS),
     };
   }
 }

@@ -5,14 +5,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const ROOMS = ['src', 'strategies', 'backtest'];
+const PROGRAM_FOLDERS = ['src', 'strategies', 'backtest'];
 
 /** SHA-256 of every file of the program and of its packages' versions. Compiled and uncompiled code differ. */
 export function programCode(): string {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const hash = createHash('sha256');
-  for (const room of ROOMS)
+  for (const room of PROGRAM_FOLDERS)
     for (const file of filesIn(root, room, ending))
       hash.update(`${file}\n`).update(readRegularFile(join(root, file), LARGE_FILE));
   const manifest = [join(root, 'package.json'), join(root, '..', 'package.json')].find(existsSync);

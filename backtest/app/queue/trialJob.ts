@@ -5,13 +5,13 @@ import type { Latencies } from '../backtest/backtestModel.ts';
 import { MEASURE_NAMES } from '../tune/measures.ts';
 import { digestOfData } from '../tune/study.ts';
 
-const TEXT_MOST = 262_144;
-const NUMBERS_MOST = 1_000_000;
+const TEXT_MAX = 262_144;
+const NUMBERS_MAX = 1_000_000;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const book = z.string().regex(/^[a-z0-9]{2,12}_[a-z0-9]{2,12}$/);
 const ms = z.number().min(0).max(1e9);
-const numbers = z.array(z.number()).max(NUMBERS_MOST);
+const numbers = z.array(z.number()).max(NUMBERS_MAX);
 
 const latency = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('constant'), ms }),
@@ -69,7 +69,7 @@ const jobSchema = z.strictObject({
   run: sha256,
   number: z.int().min(0),
   /** Configuration as YAML, and the digest of its contents. */
-  text: z.string().max(TEXT_MOST),
+  text: z.string().max(TEXT_MAX),
   config: sha256,
   bounds: z.array(z.number().nullable()).max(100_000),
   setting: settingSchema,

@@ -46,7 +46,7 @@ export class TrialThreads {
       const key = digestOfData(job.setting);
       if (thread.key !== key) {
         const pieces = await this.#piecesOf(key, job.setting, paths, thread);
-        // If the study cannot be taken, the thread has none.
+        // Set before the study is opened, so that a thread that cannot open it has no study.
         thread.key = null;
         await this.#asked(thread, { kind: 'take', key, setting: job.setting, paths, pieces });
         thread.key = key;

@@ -6,7 +6,14 @@ import { StoreProblem, type StoredFiles } from '../tapeStore/storedFiles.ts';
 import type { TrialOutcome } from '../tune/trialRuns.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { connectQueues, messageOf, type BullQueues } from './bullQueues.ts';
-import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS, type Presence, type Attendants } from './presence.ts';
+import {
+  buildText,
+  HELLO_QUEUE,
+  PresenceBoard,
+  ANNOUNCE_EVERY_MS,
+  type Presence,
+  type Attendants,
+} from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
@@ -37,7 +44,7 @@ export type WorkerOptions = {
 const LOCK_MS = 15_000;
 const STALLED_LOOK_MS = 5_000;
 /** Maximum number of worker deaths after which a trial is retried. */
-export const STALLED_MOST = 10;
+export const STALLED_MAX = 10;
 const SHARE_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
 const STORE_PAUSE_MS = 5_000;
@@ -45,7 +52,7 @@ const STORE_PAUSE_MS = 5_000;
 export const JOBS_KEPT_MS = 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const TIDY_EVERY_MS = 60_000;
-const CLEAN_MOST = 10_000;
+const CLEAN_MAX = 10_000;
 
 /**
  * Runs until stopped and every trial is done or returned to the queue. Rejects with `UsageError` if it cannot work at
@@ -59,7 +66,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const trials = new Trials(options, code, queues);
   const presence = { kind: 'worker', id: idOf(who), study: '', version, code, who } as const;
   try {
-    await trials.whileNotStopped(() => attended(presence, queues, health, trials, options));
+    await trials.whileNotStopped(() => attendUntilStopped(presence, queues, health, trials, options));
   } finally {
     await queues.end();
     log.info({}, `ends; ${trials.countText()}`);
@@ -67,7 +74,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 }
 
 /** Announces the worker, tracks other participants and deletes expired jobs until stopped. */
-async function attended(
+async function attendUntilStopped(
   own: Omit<Presence, 'at'>,
   queues: BullQueues,
   health: QueueHealth,
@@ -88,22 +95,22 @@ async function attended(
           refused.add(id);
           log.warn(
             {},
-            `does not run the study of ${who}: it is of ${buildText({ version, code })}, this worker of ${buildText(own)}; run the same build on both`,
+            `does not run the study of ${who}: its build is ${buildText({ version, code })}, this worker's is ${buildText(own)}; run the same build on both`,
           );
         }
-      // Announced only after the warnings: a study of another version ends when it sees this worker.
+      // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
       await board.say({ ...own, at: now() });
       health.works();
       if (!isThere) log.info({}, `takes trials from ${place.shown}, ${threads} at once; ${buildText(own)}`);
       isThere = true;
       if (now() - cleaned > CLEAN_EVERY_MS) {
         cleaned = now();
-        await forget(seen, queues, board, own.code);
+        await deleteExpired(seen, queues, board, own.code);
       }
     } catch (error) {
       health.heard(error);
     }
-    await paused(SAID_EVERY_MS, ...stops);
+    await paused(ANNOUNCE_EVERY_MS, ...stops);
   }
   await Promise.race([board.leave({ ...own, at: now() }).catch(() => undefined), paused(RETRY_MS)]);
 }
@@ -112,14 +119,14 @@ async function attended(
  * Deletes results older than a day, and everything of versions not seen for a day. Waiting jobs are deleted by the
  * worker that takes them.
  */
-async function forget(
+async function deleteExpired(
   { known, forgotten }: Attendants,
   queues: BullQueues,
   board: PresenceBoard,
   code: string,
 ): Promise<void> {
   const own = queues.queue(trialQueueName(code));
-  for (const state of ['completed', 'failed'] as const) await own.clean(JOBS_KEPT_MS, CLEAN_MOST, state);
+  for (const state of ['completed', 'failed'] as const) await own.clean(JOBS_KEPT_MS, CLEAN_MAX, state);
   for (const presence of forgotten) {
     if (presence.code !== code && !known.some(other => other.code === presence.code))
       await queues.queue(trialQueueName(presence.code)).obliterate({ force: true });
@@ -128,7 +135,7 @@ async function forget(
 }
 
 class Trials {
-  /** Stops the worker from inside, if it cannot do its work. */
+  /** Ends the worker when it cannot do its work. */
   readonly #broken = new AbortController();
   readonly #options: WorkerOptions;
   readonly #code: string;
@@ -163,10 +170,10 @@ class Trials {
     const { threads, log } = this.#options;
     const worker = this.#queues.worker(trialQueueName(this.#code), (job, token) => this.#run(job, token ?? '', log), {
       ...{ concurrency: threads, lockDuration: LOCK_MS, stalledInterval: STALLED_LOOK_MS },
-      ...{ maxStalledCount: STALLED_MOST, runRetryDelay: RETRY_MS },
+      ...{ maxStalledCount: STALLED_MAX, runRetryDelay: RETRY_MS },
     });
-    worker.on('stalled', () => log.warn({}, 'a trial goes back to the queue: its worker has died'));
-    const inUse = setInterval(() => this.#cache?.sayInUse(), SAID_EVERY_MS);
+    worker.on('stalled', () => log.warn({}, 'a trial returns to the queue, because its worker died'));
+    const inUse = setInterval(() => this.#cache?.markInUse(), ANNOUNCE_EVERY_MS);
     const tidied = setInterval(() => void this.#tidy(), TIDY_EVERY_MS);
     void this.#tidy();
     try {
@@ -182,7 +189,8 @@ class Trials {
   async #ended(worker: Worker): Promise<void> {
     const { stop, graceMs, log } = this.#options;
     const isBusy = this.#isBusy > 0;
-    if (stop.aborted) log.info({}, isBusy ? `stops; what runs has ${Math.round(graceMs / 1_000)} s to end` : 'stops');
+    if (stop.aborted)
+      log.info({}, isBusy ? `stopping; running trials have ${Math.round(graceMs / 1_000)} s to end` : 'stops');
     const timer = setTimeout(() => this.#giveBack(), graceMs);
     try {
       await closed(worker, graceMs + LOCK_MS);
@@ -211,7 +219,7 @@ class Trials {
     const name = `trial ${job.number} (${job.config.slice(0, 8)}) of study ${job.study.slice(0, 12)}`;
     const begun = now();
     this.#isBusy++;
-    log.info({}, `${name} starts${queued.stalledCounter > 0 ? ' again: its worker went down' : ''}`);
+    log.info({}, `${name} starts${queued.stalledCounter > 0 ? ' again, because its worker died' : ''}`);
     const share = new Float64Array(new SharedArrayBuffer(8));
     const watch = setInterval(() => void queued.updateProgress(share[0]!).catch(() => undefined), SHARE_EVERY_MS);
     try {
@@ -244,8 +252,8 @@ class Trials {
 
   async #taken({ data, timestamp }: Job): Promise<TrialJob> {
     const job = trialJobOf(data);
-    if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
-    if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
+    if (typeof job === 'string') throw this.#queues.hopeless(`invalid trial in the queue: ${job}`);
+    if (job.code !== this.#code) throw this.#queues.hopeless('its version differs from this worker');
     if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
       throw this.#queues.hopeless('expired: waited for more than a day without its study');
     return job;
@@ -259,9 +267,9 @@ class Trials {
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
     if (!(await this.#seen()).here.some(isOf(job)))
-      throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
+      throw this.#queues.hopeless('its study has ended, and this worker has no --tapes');
     this.#problem ??= new UsageError(
-      'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
+      'the study uses recordings; pass the --tapes DIR or --tapes s3://BUCKET/PREFIX of puntas tune',
     );
     this.#broken.abort();
     throw this.#problem;
@@ -300,5 +308,5 @@ export function paused(ms: number, ...stops: readonly AbortSignal[]): Promise<vo
   });
 }
 
-/** The end of the name is the unique part. */
+/** Keeps the end of the name, which is unique. */
 const idOf = (who: string): string => who.replace(/[^\w.-]/g, '-').slice(-80);

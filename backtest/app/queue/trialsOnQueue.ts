@@ -15,7 +15,7 @@ import type { StudySetup } from '../tune/tune.ts';
 import { referencePaths } from '../tune/tuneTapes.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { connectQueues, isLostConnection, type BullQueues } from './bullQueues.ts';
-import { buildText, HELLO_QUEUE, PresenceBoard, SAID_EVERY_MS, type Presence } from './presence.ts';
+import { buildText, HELLO_QUEUE, PresenceBoard, ANNOUNCE_EVERY_MS, type Presence } from './presence.ts';
 import { programCode } from './programCode.ts';
 import { QueueHealth } from './queueHealth.ts';
 import type { QueuePlace } from './queuePlace.ts';
@@ -27,7 +27,7 @@ import {
   type QueuedSetting,
   type TrialJob,
 } from './trialJob.ts';
-import { JOBS_KEPT_MS, paused, STALLED_MOST } from './trialWorker.ts';
+import { JOBS_KEPT_MS, paused, STALLED_MAX } from './trialWorker.ts';
 
 export type QueueOptions = {
   readonly place: QueuePlace;
@@ -54,8 +54,8 @@ const ATTEMPTS = 8;
 const RETRY_MS = 3_000;
 /** Polling interval for unfinished trials: a share of the elapsed time, within bounds. */
 const LOOK_SHARE = 0.02;
-const LOOK_LEAST_MS = 25;
-const LOOK_MOST_MS = 1_000;
+const LOOK_MIN_MS = 25;
+const LOOK_MAX_MS = 1_000;
 /** A poll reads the number of finished jobs; details only when that changes, or after this time. */
 const LOOK_CLOSELY_MS = 5_000;
 
@@ -85,7 +85,7 @@ async function settingOf(
   const stored = async (path: string): Promise<string> => {
     if (store === null)
       throw new UsageError(
-        `${study.file}: workers need its recordings: say where these are put with --tapes DIR, a folder that all machines see, or --tapes s3://BUCKET/PREFIX`,
+        `${study.file}: workers need its recordings; choose a store with --tapes DIR (a folder shared by all machines) or --tapes s3://BUCKET/PREFIX`,
       );
     try {
       return await withProgress(progress, 'storing tapes', onShare => storeRecording(store, path, onShare));
@@ -123,7 +123,7 @@ class Attendance {
   #hasHadWorkers = false;
   #isToldWaiting = false;
   readonly #since: number;
-  /** Operator of another process that runs this study into the same registry. */
+  /** Operator of another process that runs this study into the same registry; `null` if there is none. */
   twin: string | null = null;
   /** Reason why no present worker can ever run it. */
   refusal: UsageError | null = null;
@@ -137,7 +137,7 @@ class Attendance {
     this.#health = health;
   }
 
-  /** Starts; rejects with `UsageError` if all workers have another version. */
+  /** Announces the study. Rejects with `UsageError` if all workers have another version. */
   async begin(): Promise<void> {
     await this.#look();
     if (this.refusal !== null) {
@@ -158,7 +158,7 @@ class Attendance {
 
   async #goOn(): Promise<void> {
     const { signal } = this.#ended;
-    for (await paused(SAID_EVERY_MS, signal); !signal.aborted; await paused(SAID_EVERY_MS, signal))
+    for (await paused(ANNOUNCE_EVERY_MS, signal); !signal.aborted; await paused(ANNOUNCE_EVERY_MS, signal))
       try {
         await this.#look();
         this.#health.works();
@@ -181,11 +181,11 @@ class Attendance {
     const [other] = workers;
     if (!this.#hasHadWorkers && other !== undefined)
       this.refusal = new UsageError(
-        `${place.shown}: its workers are of another version and are refused: ${other.who} is of ${buildText(other)}, this is ${buildText(this.#own)}; run the same build on both`,
+        `${place.shown}: its workers have another version: ${other.who} runs ${buildText(other)}, this process ${buildText(this.#own)}; run the same build on both`,
       );
     else if (this.#workers === 0 && !this.#isToldWaiting) {
       this.#isToldWaiting = true;
-      tell(`no worker is at ${place.shown}: begin one with puntas worker --queue ${place.shown}`);
+      tell(`no worker at ${place.shown}; start one with puntas worker --queue ${place.shown}`);
     } else if (this.#workers > 0) this.#isToldWaiting = false;
   }
 }
@@ -250,7 +250,7 @@ class QueuedTrials implements TrialExecutor {
             onEnded(asked, outcome);
             for (const twin of twins) if (twin.asked.digest === asked.digest) onEnded(twin.asked, outcome);
           });
-          // A trial that ended meanwhile makes the next count differ, so that results are collected again.
+          // If a trial ended meanwhile, the next count differs and results are collected again.
           over = found - (left - this.#waiting.size);
           onShare((whole - this.#waiting.size + shares) / whole);
         }
@@ -260,7 +260,7 @@ class QueuedTrials implements TrialExecutor {
         if (error instanceof UsageError || !isLostConnection(error)) throw error;
         this.#health.heard(error);
       }
-      const look = Math.min(LOOK_MOST_MS, Math.max(LOOK_LEAST_MS, LOOK_SHARE * (now() - begun)));
+      const look = Math.min(LOOK_MAX_MS, Math.max(LOOK_MIN_MS, LOOK_SHARE * (now() - begun)));
       if (this.#waiting.size > 0) await paused(look, stop);
     }
   }
@@ -321,8 +321,8 @@ class QueuedTrials implements TrialExecutor {
       const { twin } = this.#attendance;
       this.#options.tell(
         twin === null
-          ? `${this.#options.place.shown} has lost ${lost.length} trials, as a server does that keeps nothing on disk: they are asked for again`
-          : `${twin} runs the same study into the same registry, and has taken ${lost.length} trials from the queue: they are asked for again; end one of the two`,
+          ? `${this.#options.place.shown} lost ${lost.length} trials, like a server without persistence; they are requested again`
+          : `${twin} runs the same study into the same registry and took ${lost.length} trials from the queue; they are requested again; stop one of the two`,
       );
       await this.#add(lost);
     }
@@ -337,14 +337,14 @@ class QueuedTrials implements TrialExecutor {
       if (isWithoutResult(job)) throw failed(asked, job.failedReason);
       const outcome = queuedOutcomeOf(job.returnvalue);
       if (typeof outcome === 'string') {
-        // Removed, so that a restarted study requests the trial again.
+        // Without its job, a restarted study requests the trial again.
         await this.#queue.remove(id);
         throw new UsageError(
-          `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found in the queue at ${this.#options.place.shown} what is no result (${outcome}); it is thrown away: see who else writes to that queue, and run the same command again`,
+          `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found an invalid result in the queue at ${this.#options.place.shown} (${outcome}), which was dropped; find who else writes to that queue, and run the same command again`,
           1,
         );
       }
-      // Recorded before it is removed: a crash between the two leaves a result that expires.
+      // Records the result before it removes the job: after a crash between the two, the job expires.
       onEnded(asked, outcome);
       this.#waiting.delete(id);
       over.push(id);
@@ -360,10 +360,10 @@ const isWithoutResult = ({ returnvalue }: Job): boolean => returnvalue === undef
 const failed = ({ number }: AskedTrial, reason: string): Error =>
   new UsageError(
     /stalled more than allowable/.test(reason)
-      ? `trial ${number}: its workers died ${STALLED_MOST + 1} times, each time while they ran it; look whether they have enough memory`
+      ? `trial ${number}: its workers died ${STALLED_MAX + 1} times while running it; check whether they have enough memory`
       : `trial ${number} failed on a worker: ${reason}`,
     1,
   );
 
 const stopped = (): Error =>
-  new UsageError('stopped; what is done is in the registry, and the same command goes on from there', 1);
+  new UsageError('stopped; finished trials are in the registry, and the same command continues from there', 1);

@@ -36,7 +36,7 @@ export type ScoutCommand = {
 /** Live market to record: where, and for how long. */
 export type LiveMarket = Pick<RecordOptions, 'addresses' | 'log' | 'onStarted'> & {
   readonly clock: Clock;
-  /** Duration on that clock. */
+  /** Duration of the recording, by the clock of `addresses`. */
   readonly forMs: number;
 };
 
@@ -49,8 +49,8 @@ export type Scouted = {
   >;
 };
 
-/** More requests would lock the address out (public-facts 11), whatever the configuration allows. */
-const PUBLIC_MOST = 60;
+/** Maximum public requests per minute, whatever the configuration allows: the exchange locks out an address with more (public-facts 11). */
+const PUBLIC_MAX = 60;
 
 /**
  * Records the market into a temporary folder, then measures it. Rejects with `UsageError` if the exchange cannot be
@@ -59,12 +59,12 @@ const PUBLIC_MOST = 60;
 export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Promise<Scouted> {
   const out = mkdtempSync(join(tmpdir(), 'puntas-scout-'));
   try {
-    const listed = await watched(command, live, out);
+    const listed = await recordMarket(command, live, out);
     const { found, leftOut } = await findTapes([out], command.progress);
     const quiet = listed.filter(({ book }) => !found.some(tape => bookOf(tape) === book));
     const because = new Map(leftOut.map(({ path, why }) => [path.split(' ').at(-1), why]));
     return await measured(command, live.addresses.restUrl, found, listed, [
-      ...quiet.map(({ book }) => ({ path: book, why: because.get(book) ?? 'nothing was seen of it' })),
+      ...quiet.map(({ book }) => ({ path: book, why: because.get(book) ?? 'no data' })),
     ]);
   } finally {
     rmSync(out, { recursive: true, force: true });
@@ -83,19 +83,19 @@ export async function scoutRecordings(
   if (wanted.length === 0) {
     const why = leftOut.map(one => `${one.path}: ${one.why}`).join('; ');
     const has = found.map(bookOf).join(', ');
-    throw new UsageError(`nothing to look at: ${has === '' ? why || 'no recording was found' : `there are ${has}`}`);
+    throw new UsageError(`nothing to measure: ${has === '' ? why || 'no recording was found' : `there are ${has}`}`);
   }
   return measured(command, paths.join(', '), wanted, null, books === null ? leftOut : []);
 }
 
 /** Records the market and returns the list rows of the recorded books. */
-async function watched(
+async function recordMarket(
   { config, books, seed, progress }: ScoutCommand,
   { addresses, clock, forMs, log, onStarted }: LiveMarket,
   out: string,
 ): Promise<readonly AvailableBook[]> {
   const { exchange } = config;
-  const publicPerMinute = Math.min(PUBLIC_MOST, exchange.budgets.publicPerMinute);
+  const publicPerMinute = Math.min(PUBLIC_MAX, exchange.budgets.publicPerMinute);
   let watching: readonly AvailableBook[] = [];
   const started = clock.elapsed();
   try {
@@ -109,7 +109,7 @@ async function watched(
       },
       onProgress: () => progress.at(Math.min(forMs, clock.elapsed() - started)),
     });
-    if (failure !== null) throw new UsageError(`watching ended because something broke: ${failure}`, 1);
+    if (failure !== null) throw new UsageError(`recording failed: ${failure}`, 1);
   } finally {
     progress.end();
   }
@@ -191,6 +191,6 @@ function accountAt(
   const at = fees === 'config' ? tiers.find(({ volume }) => volume30d <= Number(volume)) : undefined;
   const tier = at ?? (fees === 'entry' ? tiers[0] : tiers.at(-1));
   if (tier === undefined)
-    throw new UsageError(`${book}: the exchange lists no fees; say the maker fee with --fees BPS`);
+    throw new UsageError(`${book}: the exchange lists no fees; pass the maker fee with --fees BPS`);
   return { feeBps: 1e4 * Number(tier.maker), volume30d };
 }

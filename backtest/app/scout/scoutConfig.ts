@@ -6,7 +6,7 @@ import { loadConfig, type Config } from '../../../src/config.ts';
 import type { BookRules, FeeTier } from '../../../src/core/index.ts';
 import type { Scouted } from './scout.ts';
 
-const ORDERS_A_SIDE = 10;
+const ORDERS_PER_SIDE = 10;
 /** Maximum loss before a halt, as a share of the capital. */
 const LOSS_SHARE = 0.02;
 
@@ -19,7 +19,7 @@ export function scoutConfig({ scouting, found }: Scouted, config: Config): strin
     '\n',
   );
   const loaded = loadConfig(text, best.name);
-  if (!loaded.ok) throw new Error(`the configuration of ${best.name} is wrong: ${loaded.errors.join('; ')}`);
+  if (!loaded.ok) throw new Error(`the configuration of ${best.name} is invalid: ${loaded.errors.join('; ')}`);
   return text;
 }
 
@@ -29,8 +29,8 @@ function heading({ looked }: Scouting, { book, seconds, feeBps, minor, verdict }
   const [net, from, to] = [value, low, high].map(x => fourDigits(x));
   return [
     `# Written by puntas scout: ${book}, ${Math.round(seconds / 60)} minutes of ${looked}.`.replaceAll(/[\r\n]/g, ' '),
-    `# Expected at a maker fee of ${bpsText(feeBps)} bps: ${net} ${minor} an hour (95 %: ${from} to ${to}), each fill as it stood after a minute.`,
-    '# Read docs/scout.md, then every limit in here; try it on paper first.',
+    `# Expected at a maker fee of ${bpsText(feeBps)} bps: ${net} ${minor} per hour (95 %: ${from} to ${to}), with each fill valued after a minute.`,
+    '# Read docs/scout.md, then check every limit below; try it on paper first.',
     '',
   ];
 }
@@ -51,7 +51,7 @@ function configOf(
   const least = Math.max(Number(rules.minimumAmount), (1.1 * Number(rules.minimumValue)) / price);
   // Adds a unit of the eighth decimal, so that rounding down keeps the minimum.
   const amount = Math.max(least + 1e-8, (orderValue ?? 0) / price);
-  const full = ORDERS_A_SIDE * amount;
+  const full = ORDERS_PER_SIDE * amount;
   const balances = { [major]: eightDecimals(2 * full), [minor]: eightDecimals(2 * full * price) };
   const loss = eightDecimals(LOSS_SHARE * 2 * full * price);
   return {

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { StoreProblem, type StoredFiles } from './storedFiles.ts';
 
-const FILES_MOST = 100_000;
-export const MANIFEST_BYTES_MOST = 64_000_000;
+const FILES_MAX = 100_000;
+export const MANIFEST_BYTES_MAX = 64_000_000;
 
 /** Whether the name stays inside the recording's folder. */
 const isInside = (name: string): boolean =>
@@ -30,7 +30,7 @@ const manifestSchema = z.strictObject({
       }),
     )
     .min(1)
-    .max(FILES_MOST),
+    .max(FILES_MAX),
 });
 
 /** Uploads missing files, and returns the hash of the complete recording. Rejects with `StoreProblem`. */
@@ -42,7 +42,7 @@ export async function storeRecording(
   const root = resolve(path);
   const isFolder = statSync(root).isDirectory();
   const found = isFolder ? filesBelow(root, '') : [basename(root)];
-  if (found.length > FILES_MOST) throw new StoreProblem(`${path}: has more than ${FILES_MOST} files`);
+  if (found.length > FILES_MAX) throw new StoreProblem(`${path}: has more than ${FILES_MAX} files`);
   const files: z.infer<typeof manifestSchema>['files'] = [];
   for (const [i, name] of found.entries()) {
     const file = isFolder ? join(root, name) : root;
@@ -60,18 +60,17 @@ export async function storeRecording(
 
 /** Returns how a fetched recording differs from its hash; `null` if it does not. */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
-  if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
-    return 'its list of files is not the one that its hash says';
+  if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256) return 'its list of files does not match its hash';
   const { name: folder, isFolder, files } = manifestIn(dir);
   const root = join(dir, 'files', ...(isFolder ? [folder] : []));
   for (const { name, sha256: hash } of files) {
     const found = await hashOrNull(join(root, name));
-    if (found !== hash) return `${name} ${found === null ? 'is not there' : 'has other content than its hash says'}`;
+    if (found !== hash) return `${name} ${found === null ? 'is missing' : 'does not match its hash'}`;
   }
-  // Additional files would be read, too.
+  // An unlisted file is a flaw, because a reader would read it too.
   const listed = new Set(files.map(({ name }) => name));
   const other = filesBelow(root, '').find(name => !listed.has(name));
-  return other === undefined ? null : `${other} is none of its files`;
+  return other === undefined ? null : `${other} is not in its list of files`;
 }
 
 /** Returns the path of a fetched recording. */
@@ -82,8 +81,8 @@ export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const file = join(dir, 'manifest.json');
   const bytes = statSync(file).size;
   const parsed =
-    bytes > MANIFEST_BYTES_MOST ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MOST)));
-  if (parsed?.success !== true) throw new StoreProblem(`${file}: is no list of the files of a recording`);
+    bytes > MANIFEST_BYTES_MAX ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MAX)));
+  if (parsed?.success !== true) throw new StoreProblem(`${file}: is not a list of a recording's files`);
   return parsed.data;
 }
 

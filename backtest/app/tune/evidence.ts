@@ -79,7 +79,7 @@ export function evidenceOf(best: TrialRecord, feasible: readonly TrialRecord[], 
   };
 }
 
-/** Splits into ten groups, two of them for testing, purged and embargoed. */
+/** Splits spans into ten groups, two of them for testing, purged and embargoed. */
 export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): CombinatorialSplits =>
   combinatorialSplits(spans, {
     groups: Math.min(GROUPS, spans.length),
@@ -88,13 +88,13 @@ export const crossSplits = (spans: readonly ResultSpan[], embargoMs: number): Co
   });
 
 /** Minimum number of blocks for an interval. */
-const BLOCKS_LEAST = 20;
+const BLOCKS_MIN = 20;
 
 const sum = (values: readonly number[]): number => values.reduce((all, x) => all + x, 0);
 
 /** Returns the 95% interval of the sum of blocks, in order of time. */
 export function intervalOfSum(gains: readonly number[]): Interval | null {
-  if (gains.length < BLOCKS_LEAST) return null;
+  if (gains.length < BLOCKS_MIN) return null;
   const found = stationaryInterval(gains, sum, { random: randomOf(1) });
   return found === null || found.low === found.high ? null : { low: rounded(found.low), high: rounded(found.high) };
 }

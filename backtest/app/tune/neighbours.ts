@@ -2,20 +2,20 @@
  * Trials around the best one, which show whether it is on a plateau or a peak. They are registered, but never chosen.
  */
 import { neighboursOf, textOfPoint } from '../../index.ts';
-import { mayTune } from './holdoutLaw.ts';
+import { requireTuningAllowed } from './holdoutRule.ts';
 import { NEVER_PRUNED } from './pruner.ts';
 import type { NeighbourRecord, TrialRecord } from './registry.ts';
 import { preparedAt, type StudyRun } from './trials.ts';
 import type { AskedTrial, TrialOutcome } from './trialRuns.ts';
 
-/** Returns the neighbors, from the registry if present. Rejects like `runTrials`. */
+/** Runs the neighbors that the registry lacks, and returns all. Rejects like `runTrials`. */
 export async function runNeighbours(best: TrialRecord, run: StudyRun): Promise<readonly NeighbourRecord[]> {
   const { study, registry, hours, terms, executor, progress } = run;
   const wanted = neighboursOf(study.space, best.point);
   const known = knownOf(best, run);
   const left = wanted.filter(({ point }) => !known.has(textOfPoint(point)));
   if (left.length > 0) {
-    mayTune(registry.records(), hours);
+    requireTuningAllowed(registry.records(), hours);
     const add = (
       asked: Pick<AskedTrial, 'number' | 'point'> & { readonly config: string | null },
       outcome: Omit<TrialOutcome, 'soFar' | 'blocks'>,

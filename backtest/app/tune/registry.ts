@@ -2,7 +2,7 @@
  * Registry of trials: one append-only file for all studies of a folder. A line is a started study, a finished trial, an
  * opened holdout, or its result.
  */
-import { openRegularFile } from '../../../src/guard/index.ts';
+import { openRegularFile, syncFolder } from '../../../src/guard/index.ts';
 import {
   closeSync,
   constants,
@@ -16,7 +16,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Point } from '../../index.ts';
-import { syncFolder } from '../../../src/live/files/durableFiles.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Measures } from './measures.ts';
 
@@ -119,7 +118,7 @@ export class Registry {
       const record = line === '' ? null : recordOf(line);
       if (record === undefined)
         throw new UsageError(
-          `${this.file}:${this.#lines} expected a record of a study as puntas tune writes it; restore the file from a copy, or take another folder with --registry`,
+          `${this.file}:${this.#lines} expected a record written by puntas tune; restore the file from a copy, or use another folder with --registry`,
         );
       if (record !== null) this.#records.push(record);
     }
@@ -134,7 +133,7 @@ export class Registry {
       const bytes = Buffer.from(`${this.#torn(fd)}${JSON.stringify(record)}\n`, 'utf8');
       const written = writeSync(fd, bytes);
       fsyncSync(fd);
-      if (written < bytes.length) throw new Error('the disk takes no more');
+      if (written < bytes.length) throw new Error('the disk is full');
     } catch (error) {
       throw new UsageError(
         `${this.file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`,
@@ -172,16 +171,16 @@ export class Registry {
     if (size === 0) return '';
     const last = Buffer.alloc(1);
     readSync(fd, last, 0, 1, size - 1);
-    return last[0] === 0x0a ? '' : `${TORN}\n`;
+    return last[0] === 0x0a ? '' : `${TORN_MARK}\n`;
   }
 }
 
 /** Mark of a cut-off line. */
-const TORN = ' #torn';
+const TORN_MARK = ' #torn';
 
 /** Parses a line; `null` if it was cut off, `undefined` if it is invalid. */
 function recordOf(line: string): RegistryRecord | null | undefined {
-  if (line.endsWith(TORN)) return null;
+  if (line.endsWith(TORN_MARK)) return null;
   try {
     const { kind } = JSON.parse(line) as { readonly kind?: unknown };
     return ['study', 'trial', 'neighbour', 'opened', 'holdout'].includes(String(kind))
@@ -192,8 +191,8 @@ function recordOf(line: string): RegistryRecord | null | undefined {
   }
 }
 
-/** Whether they have hours in common, of one market or of one recording under any name. */
-export const meet = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
+/** Whether two lists of hours overlap in one market, or in one recording under any name. */
+export const haveCommonHours = (some: readonly MarketHours[], others: readonly MarketHours[]): boolean =>
   some.some(a => others.some(b => (a.market === b.market || a.digest === b.digest) && a.from < b.to && a.to > b.from));
 
 /** Whether the record is of a configuration run on a tape. */
@@ -204,7 +203,7 @@ export const isTrial = (record: RegistryRecord): record is TrialRecord | Neighbo
 export const trialsOn = (records: readonly RegistryRecord[], hours: readonly MarketHours[]): number =>
   new Set(
     records.flatMap(record =>
-      isTrial(record) && record.config !== null && record.state !== 'refused' && meet(record.tapes, hours)
+      isTrial(record) && record.config !== null && record.state !== 'refused' && haveCommonHours(record.tapes, hours)
         ? [record.config]
         : [],
     ),

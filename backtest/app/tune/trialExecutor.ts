@@ -15,7 +15,7 @@ export type TrialExecutor = {
     onEnded: (asked: AskedTrial, outcome: TrialOutcome) => void,
     onShare: (share: number) => void,
   ): Promise<void>;
-  /** Ends its threads or requests, whether they are done or not. */
+  /** Ends the threads or requests of the executor, finished or not. */
   end(): Promise<void>;
 };
 

@@ -46,7 +46,7 @@ export type Pruner = (
 ) => ReadonlyMap<number, string>;
 
 /** Returns why a configuration cannot run on these tapes; `null` if it can. */
-export function whyNotRun(
+export function notRunReason(
   config: Config,
   { pieces, references }: Pick<TrialTerms, 'pieces' | 'references'>,
 ): string | null {

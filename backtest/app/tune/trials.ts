@@ -6,14 +6,14 @@ import { newSearch, paretoRanks, textOfPoint, type Point } from '../../index.ts'
 import type { Config } from '../../../src/config.ts';
 import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
-import { mayTune, type StudyHours } from './holdoutLaw.ts';
+import { requireTuningAllowed, type StudyHours } from './holdoutRule.ts';
 import { MEASURES, upwards } from './measures.ts';
 import { configAt } from './parameters.ts';
 import { pruningBounds } from './pruner.ts';
 import { trialsOf, type Registry, type TrialRecord } from './registry.ts';
 import { digestOfData, type Study } from './study.ts';
 import type { TrialExecutor, TrialSetting } from './trialExecutor.ts';
-import { whyNotRun, type AskedTrial, type TrialOutcome } from './trialRuns.ts';
+import { notRunReason, type AskedTrial, type TrialOutcome } from './trialRuns.ts';
 
 export type StudyRun = {
   readonly study: Study;
@@ -47,7 +47,7 @@ export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> 
       const recorded = trialsOf(registry.records(), hours.study);
       const left = numbers.filter(number => !recorded.has(number));
       if (left.length > 0) {
-        mayTune(registry.records(), hours);
+        requireTuningAllowed(registry.records(), hours);
         await runLeft(
           left.map(number => ({ number, point: points[number - first]! })),
           made,
@@ -67,10 +67,10 @@ export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> 
 
 /** Checks that a registered trial equals the requested one; otherwise another program wrote it. */
 function same(record: TrialRecord | undefined, point: Point, { registry }: StudyRun): TrialRecord {
-  if (record === undefined) throw new Error(`${registry.file}: a trial that was run is not there`);
+  if (record === undefined) throw new Error(`${registry.file}: a finished trial is missing`);
   if (textOfPoint(record.point) !== textOfPoint(point))
     throw new UsageError(
-      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} is of another point than this version asks for; take another folder with --registry`,
+      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} has another point than this version requests; use another folder with --registry`,
     );
   return record;
 }
@@ -167,7 +167,7 @@ export function preparedAt(
   | { readonly why: string; readonly digest: string | null } {
   const config = configAt(point, study.keys.parameters, study.base);
   if (typeof config === 'string') return { why: config, digest: null };
-  const why = whyNotRun(config, terms);
+  const why = notRunReason(config, terms);
   return why === null ? { why, config, digest: digestOfData(config) } : { why, digest: digestOfData(config) };
 }
 

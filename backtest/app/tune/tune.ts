@@ -8,7 +8,7 @@ import type { Progress } from '../../../src/messages/progress.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import { bestConfig } from './bestConfig.ts';
 import { evidenceOf, intervalOfSum } from './evidence.ts';
-import { mayOpen, mayTune, openedBy, type StudyHours } from './holdoutLaw.ts';
+import { requireOpeningAllowed, requireTuningAllowed, openedBy, type StudyHours } from './holdoutRule.ts';
 import { configAt } from './parameters.ts';
 import { NEVER_PRUNED } from './pruner.ts';
 import { runNeighbours } from './neighbours.ts';
@@ -137,9 +137,9 @@ function beginOrGoOn({ keys, file }: Study, hours: StudyHours, registry: Registr
   const { version, by, now, openHoldout } = options;
   const records = registry.records();
   const opened = openedBy(records, hours.study);
-  if (openHoldout) mayOpen(records, hours);
+  if (openHoldout) requireOpeningAllowed(records, hours);
   if (opened !== null && trialsOf(records, hours.study).size >= keys.search.trials) return;
-  mayTune(records, hours);
+  requireTuningAllowed(records, hours);
   if (records.some(record => record.kind === 'study' && record.study === hours.study)) return;
   registry.append({
     ...{ kind: 'study', study: hours.study, at: new Date(now()).toISOString(), by, version },
@@ -163,14 +163,14 @@ async function openHoldout(
 ): Promise<void> {
   const { registry, hours, study, signed, terms, progress } = run;
   if (best?.config === null || best === null)
-    throw new UsageError('no trial keeps the constraints: there is nothing to open the holdout for; it stays closed');
-  mayOpen(registry.records(), hours);
+    throw new UsageError('no trial satisfies the constraints, so the holdout stays closed');
+  requireOpeningAllowed(registry.records(), hours);
   const opened: OpenedRecord = { kind: 'opened', ...signed(), tapes: hours.heldOut, config: best.config };
   registry.append(opened);
   // If two processes open it at the same time, the first in the registry wins.
-  mayOpen(registry.records(), hours, opened);
+  requireOpeningAllowed(registry.records(), hours, opened);
   const config = configAt(best.point, study.keys.parameters, study.base);
-  if (typeof config === 'string') throw new Error(`the best configuration is none: ${config}`);
+  if (typeof config === 'string') throw new Error(`the best configuration is invalid: ${config}`);
   progress.begin(1_000, 'the holdout');
   try {
     await here.run(
@@ -178,7 +178,7 @@ async function openHoldout(
       { ...terms, pieces: pieces() },
       NEVER_PRUNED,
       (_, { measures, blocks }) => {
-        if (measures === null) throw new Error('the holdout was run without a result');
+        if (measures === null) throw new Error('the run on the holdout has no result');
         const record: HoldoutRecord = { kind: 'holdout', ...signed(), measures, blocks, config: opened.config };
         registry.append(record);
       },

@@ -17,7 +17,7 @@ export type TuneTape = {
   /** Absolute path of the recording, or the flow of the built-in market. */
   readonly from: RecordedFrom;
   readonly given: Tape | OpenedTape;
-  /** Complete hours, then those for tuning and holdout; `null` if there are none. */
+  /** All hours of the tape, then its hours for tuning and for the holdout; `null` if there are none. */
   readonly hours: MarketHours;
   readonly tuned: MarketHours | null;
   readonly heldOut: MarketHours | null;
@@ -52,7 +52,7 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
     const name = keysOfTape.name ?? `tape ${i + 1}`;
     const where = `${study.file}: ${keysOfTape.path ?? name}`;
     if (book !== config.book)
-      throw new UsageError(`${where}: the tape is of ${book}, the configuration trades ${config.book}`);
+      throw new UsageError(`${where}: the tape has the book ${book}, but the configuration trades ${config.book}`);
     const { quotesOnly } = 'options' in given ? given.tape : given;
     if (quotesOnly) throw new UsageError(`${where}: best prices without amounts: nothing can be replayed`);
     const digest = digestOfRecording(given, latencies, keys.search.seed);
@@ -64,7 +64,7 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
       ...partsOf({ market, digest, from, to }, keys, keysOfTape.name, where),
     });
   }
-  apart(tapes, study);
+  requireSeparateHours(tapes, study);
   return tapes;
 }
 
@@ -125,24 +125,24 @@ function partsOf(
 }
 
 /** Minimum length of a piece: two minutes, because a markout takes one. */
-const PIECE_LEAST_MS = 120_000;
+const PIECE_MIN_MS = 120_000;
 
 function longEnough(hours: MarketHours, pieces: number, where: string): MarketHours {
-  if (!(hours.to - hours.from >= pieces * PIECE_LEAST_MS))
+  if (!(hours.to - hours.from >= pieces * PIECE_MIN_MS))
     throw new UsageError(
-      `${where}: too short: expected at least ${PIECE_LEAST_MS / 1_000} s for each of its ${pieces} segments and for the holdout, found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s in one of the parts`,
+      `${where}: too short: expected at least ${PIECE_MIN_MS / 1_000} s for each of its ${pieces} segments and for the holdout, found ${Math.max(0, Math.round((hours.to - hours.from) / 1_000))} s in one of the parts`,
     );
   return hours;
 }
 
-/** Rejects hours that are in both tuning and holdout, or appear twice. */
-function apart(tapes: readonly TuneTape[], { file }: Study): void {
+/** Throws `UsageError` if hours are in both tuning and holdout, or appear twice. */
+function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void {
   for (const [i, one] of tapes.entries())
     for (const other of tapes.slice(0, i)) {
       const isOne = one.hours.market === other.hours.market || one.hours.digest === other.hours.digest;
       if (isOne && one.hours.from < other.hours.to && one.hours.to > other.hours.from)
         throw new UsageError(
-          `${file}: ${other.name} and ${one.name} have hours of ${one.hours.market} in common: what is tuned on and what is held out must be apart, and no hour counts twice`,
+          `${file}: ${other.name} and ${one.name} share hours of ${one.hours.market}; tuning and holdout must be separate, and no hour may count twice`,
         );
     }
 }
@@ -212,17 +212,17 @@ function marketsOf(parts: readonly Part[], seed: number, latencies: Latencies): 
   });
 }
 
-const BLOCK_LEAST_MS = 60_000;
-const BLOCKS_MOST = 40;
+const BLOCK_MIN_MS = 60_000;
+const BLOCKS_MAX = 40;
 
 /** Number of blocks in the shortest run, each at least one minute. */
 function blocksIn(from: number, to: number, starts: readonly number[]): number {
   const shortest = to - from - 1_000 * Math.max(...starts);
-  if (shortest < PIECE_LEAST_MS)
+  if (shortest < PIECE_MIN_MS)
     throw new UsageError(
-      `startsAfterSeconds: the last start leaves ${Math.round(shortest / 1_000)} s of a piece; expected at least ${PIECE_LEAST_MS / 1_000}: take earlier starts, fewer segments or longer tapes`,
+      `startsAfterSeconds: the last start leaves ${Math.round(shortest / 1_000)} s of a piece; expected at least ${PIECE_MIN_MS / 1_000}: take earlier starts, fewer segments or longer tapes`,
     );
-  return Math.min(BLOCKS_MOST, Math.floor(shortest / BLOCK_LEAST_MS));
+  return Math.min(BLOCKS_MAX, Math.floor(shortest / BLOCK_MIN_MS));
 }
 
 /** Opens the recordings of other books for references and hedge routes. */

@@ -3,7 +3,7 @@ import { tuningWords, type Tuning } from '../../index.ts';
 import { wrapped } from '../../../src/messages/wrapped.ts';
 
 const WIDTH = 80;
-const SHOWN = 10;
+const TRIALS_SHOWN = 10;
 
 /** Describes a study, without a line break at the end. */
 export function describeTuning(tuning: Tuning): string {
@@ -31,7 +31,7 @@ function refusedFor({ trials }: Tuning): readonly string[] {
 /** Table of the best trials: number, objectives, and as many parameters as fit. */
 function tableOf({ trials, ranking, front, objectives, parameters }: Tuning): readonly string[] {
   const shown = objectives.length > 1 ? front : ranking;
-  const rows = shown.slice(0, SHOWN).flatMap(number => trials.filter(trial => trial.number === number));
+  const rows = shown.slice(0, TRIALS_SHOWN).flatMap(number => trials.filter(trial => trial.number === number));
   const names = ['net60s', 'fills'].filter(name => !objectives.includes(name));
   const columns = [
     { head: 'trial', cells: rows.map(({ number }) => String(number)) },

@@ -24,11 +24,11 @@ export type RunningRatio = {
  * Minimum number of blocks: the asymptotic sequence needs a start, and its error at the first check is measured with
  * this number (`test/backtest/tune/judge`).
  */
-const BLOCKS_LEAST = 20;
+const BLOCKS_MIN = 20;
 /** Number of blocks at which the sequence is narrowest. */
 const NARROWEST_AT = 100;
 const ERROR = 0.05;
-const BLOCKS_MOST = 1e7;
+const BLOCKS_MAX = 1e7;
 
 /**
  * Returns the ratio with an interval of 95% over all checks together. Blocks must be long enough to be nearly
@@ -42,7 +42,7 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
   // Linearized: the error of the ratio is the mean of these divided by the mean volume of a block.
   const squares = traded.reduce((sum, block) => sum + (block.net - ratio * block.volume) ** 2, 0);
   const deviation = Math.sqrt(squares / (blocks - 1)) / (volume / blocks);
-  const isKnown = blocks >= BLOCKS_LEAST && deviation > 0;
+  const isKnown = blocks >= BLOCKS_MIN && deviation > 0;
   const half = deviation * reach(blocks);
   return {
     ratio,
@@ -51,13 +51,13 @@ export function runningRatio(all: readonly TradedBlock[]): RunningRatio {
     blocksMissing: least => {
       if (!isKnown || !(ratio > least) || ratio - half >= least) return null;
       let [low, high] = [blocks, 2 * blocks];
-      while (deviation * reach(high) > ratio - least && high < BLOCKS_MOST) [low, high] = [high, 2 * high];
+      while (deviation * reach(high) > ratio - least && high < BLOCKS_MAX) [low, high] = [high, 2 * high];
       while (high - low > 1) {
         const between = Math.floor((low + high) / 2);
         if (deviation * reach(between) > ratio - least) low = between;
         else high = between;
       }
-      return high >= BLOCKS_MOST ? null : high - blocks;
+      return high >= BLOCKS_MAX ? null : high - blocks;
     },
   };
 }

@@ -41,10 +41,10 @@ export function tuningPage(tuning: Tuning, parts: PageParts): string {
   return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
 }
 
-const SHOWN = 15;
+const TRIALS_SHOWN = 15;
 const best = ({ trials, ranking, front, objectives }: Tuning): readonly TunedTrial[] =>
   (objectives.length > 1 ? front : ranking)
-    .slice(0, SHOWN)
+    .slice(0, TRIALS_SHOWN)
     .flatMap(number => trials.filter(one => one.number === number));
 
 function tiles({ evidence, counts, holdout, minor, verdict }: Tuning): Html {
@@ -106,7 +106,7 @@ function studyTable(tuning: Tuning): Html {
     row('search', `${search.algorithm}, seed ${search.seed}, ${search.trials} trials in batches of ${search.batch}`),
     row('objectives', objectives.join(', ')),
     row('constraints', constraints.join('; ') || 'none'),
-    row('fill models', `${models.join(', ')}: each measure is the worse of them`),
+    row('fill models', `${models.join(', ')}: each measure is the worst of these models`),
     row('latencies, ms', latenciesMs.join(', ')),
     row('begun after, s', startsAfterSeconds.join(', ')),
     row('segments of a tape', String(segments)),

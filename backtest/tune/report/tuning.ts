@@ -43,7 +43,7 @@ export type Tuning = {
   /** Numbers of the trials, best first; then of those on the Pareto front of several objectives. */
   readonly ranking: readonly number[];
   readonly front: readonly number[];
-  /** Number of the best; `null` if none is feasible. */
+  /** Number of the best trial; `null` if no trial is feasible. */
   readonly chosen: number | null;
   readonly evidence: Evidence | null;
   readonly holdout: HeldOut | null;
@@ -64,7 +64,7 @@ export type TunedTrial = {
   readonly point: Point;
   readonly state: 'done' | 'pruned' | 'refused';
   readonly why: string | null;
-  /** Names of the violated constraints. */
+  /** Names of the constraints that the trial violates. */
   readonly breaks: readonly string[];
   readonly measures: Readonly<Record<string, number>> | null;
   /** First objective after each piece. */

@@ -4,8 +4,8 @@ import type { Interval } from '../../report/interval.ts';
 import type { Evidence, HeldOut, Tuning } from './tuning.ts';
 
 /** Required minimum of the deflated Sharpe ratio, and maximum of the probability of overfitting. */
-export const DEFLATED_LEAST = 0.95;
-export const PBO_MOST = 0.05;
+export const DEFLATED_MIN = 0.95;
+export const PBO_MAX = 0.05;
 
 /**
  * Returns the verdict: better than not trading only without any objection; otherwise every objection as a clause. The
@@ -17,11 +17,11 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
   const words: string[] = [];
   if (!(net > 0)) words.push('the best trial earned nothing after 60 s');
   else {
-    if (interval === null) words.push('too few stretches of time to tell what it earned from chance');
+    if (interval === null) words.push('too few time blocks to distinguish its result from chance');
     else if (!(interval.low > 0)) words.push('its 95 % interval holds zero');
-    if (!(deflated.probability >= DEFLATED_LEAST))
+    if (!(deflated.probability >= DEFLATED_MIN))
       words.push(
-        `the best of ${numberText(deflated.trials)} trials without any skill would look as good: deflated Sharpe ${share(deflated.probability)}, expected ${DEFLATED_LEAST}`,
+        `the best of ${numberText(deflated.trials)} trials without any skill would look as good: deflated Sharpe ${share(deflated.probability)}, expected ${DEFLATED_MIN}`,
       );
     if (paths.length > 0 && !(median(paths) > 0))
       words.push('choosing on some of the hours lost on the others, on the median path');
@@ -68,9 +68,9 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
     stability === null
       ? ''
       : ` Of its ${stability.neighbours} neighbours ${Math.round(stability.share * stability.neighbours)} hold at least ${100 - 100 * stability.within} % of what it brought.`;
-  if (pbo === null) return `How far the choice is overfitted cannot be told from so little.${path}${walked}${held}`;
+  if (pbo === null) return `There is too little data to measure overfitting.${path}${walked}${held}`;
   const word =
-    pbo.value <= PBO_MOST
+    pbo.value <= PBO_MAX
       ? 'the choice among the trials holds out of sample'
       : pbo.value < 0.5
         ? 'the choice among the trials is uncertain: its neighbours may do as well'
@@ -78,7 +78,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
   return `Probability of overfitting ${share(pbo.value)}: ${word}.${keptText(pbo)}${path}${walked}${held}`;
 }
 
-/** Describes which part of the best result of one half remained in the other half. */
+/** Says how much of the best result of one half remained in the other half. */
 function keptText({ inSample, outOfSample }: NonNullable<Evidence['pbo']>): string {
   if (!(inSample > 0)) return '';
   if (!(outOfSample > 0)) return ' What was best in one half of the time lost in the other.';

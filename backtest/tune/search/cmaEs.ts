@@ -18,7 +18,7 @@ const CONVERGED = 1e-6;
 /** Attempts to sample a point within the bounds; then coordinates outside are set to the bound. */
 const DRAWS = 50;
 /** Learning rate of a choice's probabilities per generation. */
-const LEARNT = 0.4;
+const LEARNING_RATE = 0.4;
 const POPULATION_MAX = 1024;
 
 /** Point of the generation: its numeric coordinates, the index of each choice, and its value once known. */
@@ -161,7 +161,7 @@ function learnShares({ law, shares }: Run, ranked: readonly Member[], choices: r
     const found = new Array<number>(of.length).fill(0);
     for (const { weight, index } of seen) found[index] = found[index]! + weight / whole;
     const least = Math.min(1 / of.length, 0.5 / law.population);
-    const moved = of.map((share, i) => Math.max(least, share + LEARNT * (found[i]! - share)));
+    const moved = of.map((share, i) => Math.max(least, share + LEARNING_RATE * (found[i]! - share)));
     const sum = moved.reduce((all, share) => all + share, 0);
     moved.forEach((share, i) => (of[i] = share / sum));
   }

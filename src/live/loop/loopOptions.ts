@@ -98,7 +98,7 @@ export type StopReport = {
   readonly left: readonly string[];
   /** Reason why the open orders could not be read, so that more than those in `left` may be open; absent if they were read. */
   readonly unread?: string;
-  /** Whether the ledger equals the exchange's balances to the last digit; `null` if the balances could not be read. */
+  /** Whether the ledger equals the exchange's balances to the last digit; `null` if they were not compared. */
   readonly ledgerMatches: boolean | null;
   /** Error that ended the run; `null` if there was none. */
   readonly failure: string | null;

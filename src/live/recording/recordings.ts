@@ -1,7 +1,7 @@
 /**
  * Recordings of a state directory: one append-only file per run, so that deleting the file frees an old run's space.
  */
-import { openRegularFile } from '../../guard/index.ts';
+import { openRegularFile, syncFolder } from '../../guard/index.ts';
 import {
   closeSync,
   fdatasyncSync,
@@ -17,7 +17,6 @@ import {
 import { join } from 'node:path';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Millis } from '../../core/index.ts';
-import { syncFolder } from '../files/durableFiles.ts';
 
 /** First line of a recording: the inputs of the run. */
 export type RecordedRun = {

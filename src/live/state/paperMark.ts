@@ -2,8 +2,9 @@
  * Mark of a paper-trading state directory: a live run never opens it, and paper never opens an unmarked one that was
  * used.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDurably } from '../../guard/index.ts';
 import { STATE_FILE } from './journal.ts';
 import { claimStateDir } from '../files/stateDir.ts';
 
@@ -29,5 +30,5 @@ export function claimState(dir: string, isPaper: boolean): void {
   }
   claimStateDir(dir);
   // Fails if the file exists; links are not followed.
-  writeFileSync(join(dir, MARK), TEXT, { mode: 0o600, flush: true, flag: 'wx' });
+  createDurably(join(dir, MARK), TEXT, 0o600);
 }

@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync }
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mayOpen, mayTune } from '../../../../backtest/app/tune/holdoutLaw.ts';
+import { requireOpeningAllowed, requireTuningAllowed } from '../../../../backtest/app/tune/holdoutRule.ts';
 import {
-  meet,
+  haveCommonHours,
   Registry,
   trialsOf,
   trialsOn,
@@ -112,8 +112,8 @@ describe('the registry', () => {
         const [mine, theirs] = [hours(a, a + long, one), hours(b, b + wide, other)];
         const moments = Array.from({ length: 60 }, (_, i) => (i + 0.5) / 2);
         const both = moments.some(at => at > a && at < a + long && at > b && at < b + wide);
-        expect(meet([mine], [theirs])).toBe(one === other && both);
-        expect(meet([theirs], [mine])).toBe(meet([mine], [theirs]));
+        expect(haveCommonHours([mine], [theirs])).toBe(one === other && both);
+        expect(haveCommonHours([theirs], [mine])).toBe(haveCommonHours([mine], [theirs]));
       }),
     );
   });
@@ -124,19 +124,19 @@ describe('the law of the holdout', () => {
 
   test('lets a study tune and open that nobody has seen the holdout of', () => {
     const records = [trial(0, 'a', own.tapes), trial(0, 'b', [hours(4, 9)], { study: 'two' })];
-    expect(() => mayTune(records, own)).not.toThrow();
-    expect(() => mayOpen(records, own)).not.toThrow();
+    expect(() => requireTuningAllowed(records, own)).not.toThrow();
+    expect(() => requireOpeningAllowed(records, own)).not.toThrow();
   });
 
   test('opens it once: the second is told who it was and when', () => {
     const records = [trial(0, 'a', own.tapes), opened(own.heldOut)];
-    expect(() => mayOpen(records, own)).toThrow(
-      /^the holdout was opened by ana@desk at 2026-01-02T00:00:00\.000Z \(study one\), and is opened once: btc_mxn 1970-01-01T03:00:00Z/,
+    expect(() => requireOpeningAllowed(records, own)).toThrow(
+      /^the holdout was opened by ana@desk at 2026-01-02T00:00:00\.000Z \(study one\), and can be opened only once: btc_mxn 1970-01-01T03:00:00Z/,
     );
     // Another study with a part of the same hours neither.
-    expect(() => mayOpen(records, { study: 'two', tapes: [hours(8, 9)], heldOut: [hours(3.5, 5)] })).toThrow(
-      /was opened by ana@desk/,
-    );
+    expect(() =>
+      requireOpeningAllowed(records, { study: 'two', tapes: [hours(8, 9)], heldOut: [hours(3.5, 5)] }),
+    ).toThrow(/was opened by ana@desk/);
   });
 
   test('lets nobody tune on hours of an open holdout, nor hold them out', () => {
@@ -146,27 +146,29 @@ describe('the law of the holdout', () => {
       { study: 'two', tapes: [hours(5, 6)], heldOut: [hours(3.9, 5)] },
       own,
     ])
-      expect(() => mayTune(records, of)).toThrow(
+      expect(() => requireTuningAllowed(records, of)).toThrow(
         /^a holdout with hours of this study was opened by ana@desk at 2026-01-02/,
       );
-    expect(() => mayTune(records, { study: 'two', tapes: [hours(4, 6)], heldOut: [hours(6, 7)] })).not.toThrow();
+    expect(() =>
+      requireTuningAllowed(records, { study: 'two', tapes: [hours(4, 6)], heldOut: [hours(6, 7)] }),
+    ).not.toThrow();
   });
 
   test('opens no hours that any registered trial covers, stopped early or not', () => {
     for (const state of ['done', 'pruned'] as const) {
       const records = [trial(0, 'a', [hours(3.5, 6)], { state, study: 'two' })];
       const refusal =
-        /^hours that this study holds out were tuned on by ana@desk at 2026-01-02T00:00:00\.000Z \(study two\)/;
-      expect(() => mayOpen(records, own)).toThrow(refusal);
-      expect(() => mayTune(records, own)).toThrow(refusal);
+        /^holdout hours of this study were used for tuning by ana@desk at 2026-01-02T00:00:00\.000Z \(study two\)/;
+      expect(() => requireOpeningAllowed(records, own)).toThrow(refusal);
+      expect(() => requireTuningAllowed(records, own)).toThrow(refusal);
     }
-    expect(() => mayOpen([trial(0, 'a', [hours(3.5, 6)], { state: 'refused' })], own)).not.toThrow();
+    expect(() => requireOpeningAllowed([trial(0, 'a', [hours(3.5, 6)], { state: 'refused' })], own)).not.toThrow();
   });
 
   test('gives it to the first of two that open it at once', () => {
     const [first, second] = [opened(own.heldOut), opened(own.heldOut, 'two')];
     const records = [first, second];
-    expect(() => mayOpen(records, own, first)).not.toThrow();
-    expect(() => mayOpen(records, { ...own, study: 'two' }, second)).toThrow(/was opened by ana@desk/);
+    expect(() => requireOpeningAllowed(records, own, first)).not.toThrow();
+    expect(() => requireOpeningAllowed(records, { ...own, study: 'two' }, second)).toThrow(/was opened by ana@desk/);
   });
 });

@@ -5,7 +5,7 @@
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import {
   isTrial,
-  meet,
+  haveCommonHours,
   type MarketHours,
   type NeighbourRecord,
   type OpenedRecord,
@@ -38,13 +38,14 @@ export const openedBy = (records: readonly RegistryRecord[], study: string): Ope
  * Throws `UsageError` if trials are forbidden: an opened holdout overlaps hours of this study, or its holdout hours
  * were used for tuning.
  */
-export function mayTune(records: readonly RegistryRecord[], of: StudyHours): void {
+export function requireTuningAllowed(records: readonly RegistryRecord[], of: StudyHours): void {
   const opened = records.find(
-    (record): record is OpenedRecord => record.kind === 'opened' && meet(record.tapes, [...of.tapes, ...of.heldOut]),
+    (record): record is OpenedRecord =>
+      record.kind === 'opened' && haveCommonHours(record.tapes, [...of.tapes, ...of.heldOut]),
   );
   if (opened !== undefined)
     throw new UsageError(
-      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; its result is known and would bias the tuning: record other hours`,
+      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; its known result would bias the tuning; record other hours`,
     );
   unseen(records, of);
 }
@@ -53,15 +54,15 @@ export function mayTune(records: readonly RegistryRecord[], of: StudyHours): voi
  * Throws `UsageError` if the holdout may not be opened: it already was, or its hours were used for tuning. With
  * `before`, only earlier records count.
  */
-export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
+export function requireOpeningAllowed(records: readonly RegistryRecord[], of: StudyHours, before?: OpenedRecord): void {
   const end = before === undefined ? records.length : records.findIndex(record => isSame(record, before));
   const earlier = records.slice(0, end);
   const opened = earlier.find(
-    (record): record is OpenedRecord => record.kind === 'opened' && meet(record.tapes, of.heldOut),
+    (record): record is OpenedRecord => record.kind === 'opened' && haveCommonHours(record.tapes, of.heldOut),
   );
   if (opened !== undefined)
     throw new UsageError(
-      `the holdout was opened ${openingText(opened)}, and is opened once: ${spanText(opened.tapes)}; what it said is in the registry`,
+      `the holdout was opened ${openingText(opened)}, and can be opened only once: ${spanText(opened.tapes)}; its result is in the registry`,
     );
   unseen(earlier, of);
 }
@@ -69,11 +70,11 @@ export function mayOpen(records: readonly RegistryRecord[], of: StudyHours, befo
 function unseen(records: readonly RegistryRecord[], { heldOut }: StudyHours): void {
   const seen = records.find(
     (record): record is TrialRecord | NeighbourRecord =>
-      isTrial(record) && record.state !== 'refused' && meet(record.tapes, heldOut),
+      isTrial(record) && record.state !== 'refused' && haveCommonHours(record.tapes, heldOut),
   );
   if (seen !== undefined)
     throw new UsageError(
-      `hours that this study holds out were tuned on ${openingText(seen)}: ${spanText(heldOut)}; a holdout must be of hours that no trial has seen`,
+      `holdout hours of this study were used for tuning ${openingText(seen)}: ${spanText(heldOut)}; a holdout needs hours that no trial has used`,
     );
 }
 

@@ -5,7 +5,7 @@ import { neighboursOf, stabilityOf } from '../../../../backtest/tune/judge/stabi
 import { bestRun, stationaryInterval } from '../../../../backtest/tune/judge/stationaryInterval.ts';
 import { meanOf } from '../../../../backtest/tune/judge/outOfSample.ts';
 import { dominates, paretoFront, paretoRanks } from '../../../../backtest/tune/search/paretoFront.ts';
-import { medianAfter } from '../../../../backtest/tune/search/pruning.ts';
+import { medianAfter } from '../../../../backtest/tune/search/medianStop.ts';
 import type { Space } from '../../../../backtest/tune/search/space.ts';
 import { normal, randomOf } from '../../../../src/core/index.ts';
 

@@ -6,7 +6,7 @@ import type { TickBook } from '../rows/tickBook.ts';
  * Invalidated levels. A snapshot is outdated quickly: a taker consumes all better prices, and no opposite order can
  * rest at or beyond the execution price.
  */
-export class Disproved {
+export class InvalidatedLevels {
   /** Lots by place, of bids and asks; Infinity if an execution passed the level. */
   readonly #gone = [new Map<number, number>(), new Map<number, number>()] as const;
 
@@ -27,7 +27,7 @@ export class Disproved {
     return this.#gone[BUY].size === 0 && this.#gone[SELL].size === 0;
   }
 
-  told(side: SideIndex, place: number): void {
+  updated(side: SideIndex, place: number): void {
     const gone = this.#gone[side];
     if (gone.size > 0) gone.delete(place);
   }
