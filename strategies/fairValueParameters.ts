@@ -9,7 +9,7 @@ const maxDivergenceBps = z
   .gt(0)
   .max(5_000)
   .default(100)
-  .describe('Maximum distance from the mid price (bps); beyond it, no quote.');
+  .describe('Maximum distance from the mid price; beyond, no quote.');
 
 const TABLE_MAX = 200;
 
@@ -17,15 +17,15 @@ const microprice = z
   .strictObject({
     weight,
     tick: aboveZero.describe('Tick size of the table.'),
-    imbalanceBuckets: z.int().min(1).max(100).describe('Columns: equal parts of bid / (bid + ask) amount.'),
+    imbalanceBuckets: z.int().min(1).max(100).describe('Columns: parts of bid / (bid + ask) amount.'),
     spreadsTicks: z
       .array(z.number().gt(0))
       .max(20)
-      .describe('Upper spread bounds of all rows but the last (ticks), ascending.'),
+      .describe('Upper spread bounds of all rows but the last, ascending.'),
     adjustTicks: z
       .array(z.array(z.number().min(-100_000).max(100_000).nullable()).max(TABLE_MAX))
       .max(21)
-      .describe('Ticks to add to the mid price, one row per spread; null: no quote.'),
+      .describe('Shift, one row per spread; null: no quote.'),
   })
   .superRefine((p, context) => {
     const wrong = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -36,7 +36,7 @@ const microprice = z
     else if (p.adjustTicks.some(row => row.length !== p.imbalanceBuckets))
       wrong(['adjustTicks'], `expected rows of ${p.imbalanceBuckets} numbers, as imbalanceBuckets says`);
   })
-  .describe('Micro-price: mid price corrected by imbalance and spread (Stoikov), from puntas calibrate.');
+  .describe('Micro-price (Stoikov): corrected by imbalance and spread; from puntas calibrate.');
 
 /** Maximum imbalance, in standard deviations. */
 export const DEVIATIONS_MAX = 3;
@@ -48,13 +48,11 @@ export const imbalanceKeys = {
     .min(0)
     .max(5_000)
     .default(30)
-    .describe('Distance of counted amounts from the mid price (bps). 0: best prices only.'),
+    .describe('Distance of counted amounts from the mid price. 0: best prices.'),
   bpsPerDeviation: bps
     .default(2)
-    .describe(
-      `Shift of the fair value per standard deviation of imbalance (bps); at most ${DEVIATIONS_MAX} deviations count.`,
-    ),
-  memory: duration.default('10m').describe('Time constant of the mean and deviation of the imbalance.'),
+    .describe(`Shift per standard deviation of imbalance; at most ${DEVIATIONS_MAX} count.`),
+  memory: duration.default('10m').describe('Time constant of its mean and deviation.'),
 };
 
 export const fairValueParameters = z
@@ -64,51 +62,40 @@ export const fairValueParameters = z
       .gt(0)
       .max(5_000)
       .default(50)
-      .describe('Maximum distance of the fair value from the mid price (bps).'),
+      .describe('Maximum distance of the fair value from the mid price.'),
     mid: z.strictObject({ weight }).optional().describe('Mid price.'),
-    weightedMid: z
-      .strictObject({ weight })
-      .optional()
-      .describe('Mid price weighted by the amounts at the best prices.'),
+    weightedMid: z.strictObject({ weight }).optional().describe('Mid price weighted by the best amounts.'),
     microprice: microprice.optional(),
     lastTrades: z
       .strictObject({
         weight,
         memory: duration.default('30s').describe('Time constant of the weight of a trade.'),
-        maxAgeMs: z.int().min(100).max(86_400_000).default(60_000).describe('Maximum age of the newest trade (ms).'),
+        maxAgeMs: z.int().min(100).max(86_400_000).default(60_000).describe('Maximum age of the newest trade.'),
       })
       .optional()
-      .describe('Mean price of the last public trades; needs the stream.'),
+      .describe('Mean of the last public trades; needs the stream.'),
     reference: z
       .strictObject({
         weight,
-        maxAgeMs: z.int().min(100).max(3_600_000).default(15_000).describe('Maximum age of the reference (ms).'),
+        maxAgeMs: z.int().min(100).max(3_600_000).default(15_000).describe('Maximum age of the reference.'),
         maxDivergenceBps,
-        basisMemory: duration
-          .optional()
-          .describe('Time constant of the ratio between book and reference, like 1h. If omitted, no correction.'),
+        basisMemory: duration.optional().describe('Time constant of the ratio of book to reference, like 1h.'),
       })
       .optional()
-      .describe('Price of the section reference.'),
+      .describe('The section reference.'),
     depthImbalance: z
       .strictObject(imbalanceKeys)
       .optional()
       .describe('Shift towards the side that is thinner than usual.'),
     orderFlowImbalance: z
       .strictObject({
-        bpsPerUnit: z
-          .number()
-          .min(-100_000)
-          .max(100_000)
-          .describe('Shift per unit of order flow at the best prices (bps per base currency).'),
+        bpsPerUnit: z.number().min(-100_000).max(100_000).describe('Shift per unit of order flow (base).'),
         memory: duration.default('10s').describe('Time constant of the order flow.'),
-        maxBps: z.number().gt(0).max(1_000).default(5).describe('Maximum shift (bps).'),
+        maxBps: z.number().gt(0).max(1_000).default(5).describe('Maximum shift.'),
       })
       .optional()
-      .describe('Shift by the order flow at the best prices (Cont, Kukanov, Stoikov).'),
+      .describe('Shift by order flow at the best prices (Cont, Kukanov, Stoikov).'),
   })
-  .describe(
-    'Price to quote around: weighted mean of the named prices, plus order flow and imbalance. If omitted, the mid price.',
-  );
+  .describe('Price to quote around: weighted mean of prices, plus shifts. If omitted, the mid price.');
 
 export type FairValueParameters = z.infer<typeof fairValueParameters>;

@@ -23,7 +23,7 @@ const profileParameters = z
       .array(bps)
       .min(2)
       .max(50)
-      .describe('Distances from the fair value (bps), ascending. Quotes stay within the last.'),
+      .describe('Distances from the fair value, ascending; the last bounds quotes.'),
     fillsPerMinute: z
       .array(z.number().gt(0).max(100_000))
       .max(50)
@@ -31,7 +31,7 @@ const profileParameters = z
     adverseBps: z
       .array(z.number().min(-5_000).max(5_000))
       .max(50)
-      .describe('Adverse move within a minute at each distance (bps).'),
+      .describe('Adverse move within a minute at each distance.'),
   })
   .superRefine(({ distancesBps, fillsPerMinute, adverseBps }, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -40,29 +40,27 @@ const profileParameters = z
     const at = distancesBps.findIndex((d, i) => i > 0 && d <= distancesBps[i - 1]!);
     if (at > 0) wrong('distancesBps', `must ascend: ${distancesBps[at]} follows ${distancesBps[at - 1]}`);
   })
-  .describe('Measured fills and adverse moves by distance, instead of A e^(-k d) and adverseBps.');
+  .describe('Fills and adverse moves by distance, instead of A e^(-k d) and adverseBps.');
 
 /** Market section as written by `puntas calibrate`. */
 export const marketParameters = z
   .strictObject({
-    volatilityBps: z.number().gt(0).max(10_000).describe('Standard deviation of the price per hour (bps, sigma).'),
+    volatilityBps: z.number().gt(0).max(10_000).describe('Volatility per hour (sigma).'),
     arrivalsPerMinute: z.number().gt(0).max(100_000).describe('Arrivals per minute and side at the fair value (A).'),
     decayPerBps: z.number().gt(0).max(100).describe('Decay k of arrivals A e^(-k d) with distance d, per bps.'),
-    adverseBps: bps.default(0).describe('Adverse move after a fill (bps, xi).'),
+    adverseBps: bps.default(0).describe('Adverse move after a fill (xi).'),
     profile: profileParameters.optional(),
     estimate: z
       .enum(['rolling', 'fixed'])
       .default('rolling')
-      .describe(
-        'rolling: volatility and arrivals are measured, starting with these values. fixed: these values apply.',
-      ),
+      .describe('rolling: volatility and arrivals are measured from these values on. fixed: these values apply.'),
     memory: duration.default('30m').describe('Time constant of rolling estimates, like 30m.'),
     withinFactor: z
       .number()
       .min(1)
       .max(100)
       .default(4)
-      .describe('Maximum factor between a rolling estimate and its configured value.'),
+      .describe('Maximum factor between an estimate and its configured value.'),
   })
   .describe('Market model, from puntas calibrate.');
 

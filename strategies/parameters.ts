@@ -38,21 +38,19 @@ export const amountTolerance = z
   .min(0)
   .max(1)
   .optional()
-  .describe(
-    'Share of the wanted amount by which a live order may differ before it is replaced. If omitted, 0.5; for merged levels 0.1.',
-  );
+  .describe('Amount change (share) that a live order tolerates. If omitted, 0.5; merged levels 0.1.');
 
 /** Parameters of every strategy except the ladder, which has its own descriptions. */
 export const levelParameters = {
-  amount: aboveZero.describe('Amount of one order (base currency).'),
+  amount: aboveZero.describe('Amount of one order (base).'),
   levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
-  refreshToleranceBps: bps.default(2).describe('Price difference within which a live order keeps its place (bps).'),
+  refreshToleranceBps: bps.default(2).describe('Price change that a live order tolerates.'),
   maxOrderAgeMs: z
     .int()
     .min(1_000)
     .max(86_400_000)
     .default(1_800_000)
-    .describe('Age after which a live order is replaced (ms).'),
+    .describe('Age at which a live order is replaced.'),
   amountTolerance,
 };
 

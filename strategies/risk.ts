@@ -6,9 +6,9 @@ import { currencyOf, duration, sumOfMoney, type LimitProblem } from './parameter
 export const riskParameters = z
   .strictObject({
     amount: sumOfMoney.describe(
-      'Cost of one standard deviation at full inventory over per, like "500 mxn". It sets full inventory and skew.',
+      'Cost of one standard deviation at full inventory over per, like "500 mxn"; sets the skew.',
     ),
-    per: duration.default('1h').describe('Time of the amount, like 1h; also the approximate time to reduce inventory.'),
+    per: duration.default('1h').describe('Time of the amount, like 1h; about the time to reduce inventory.'),
   })
   .describe('Risk in money and time; it sets the risk aversion gamma.');
 

@@ -23,16 +23,14 @@ export const minEdge = z
   .min(-1_000)
   .max(5_000)
   .default(1)
-  .describe('Minimum profit of a round trip above both maker fees (bps). Negative values pay for volume.');
+  .describe('Minimum profit of a round trip after both maker fees. Negative values pay for volume.');
 
 export const spreadParameters = {
   ...levelParameters,
-  halfSpreadBps: bps.describe('Distance of the first level from the fair value (bps).'),
-  levelSpacingBps: bps.default(10).describe('Distance between levels (bps).'),
+  halfSpreadBps: bps.describe('Distance of the first level from the fair value.'),
+  levelSpacingBps: bps.default(10).describe('Distance between levels.'),
   minEdgeBps: minEdge,
-  skewBpsAtLimit: bps
-    .default(0)
-    .describe('Shift of both sides against inventory at positionMax (bps), proportional below.'),
+  skewBpsAtLimit: bps.default(0).describe('Shift against inventory at positionMax, proportional below.'),
 };
 
 /** Meaning of the steps of `quoteAround`. */

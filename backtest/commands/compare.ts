@@ -43,32 +43,27 @@ type CompareFlags = {
 export function addCompareCommand(program: Command): void {
   sessionHours(tradedTime(venueFees(program.command('compare'))))
     .description('compare configurations or all strategies on recordings')
-    .requiredOption('--tape <paths...>', 'recordings, tapes, or folders of them')
-    .addOption(
-      new Option('-c, --config <files...>', 'configurations to compare on the recordings of their books').default(
-        [],
-        'none',
-      ),
-    )
+    .requiredOption('--tape <paths...>', 'recordings or folders of them')
+    .addOption(new Option('-c, --config <files...>', 'configurations to compare, each on its book').default([], 'none'))
     .option('--fees <tiers>', 'fee tiers: own, best, entry, config (default: own,best,entry; with -c: config)')
-    .option('--starts <n>', 'starts of each run, spread over an hour', startNumber, 4)
+    .option('--starts <n>', 'starts of each run within an hour', startNumber, 4)
     .option('--models <names>', 'fill models, comma-separated', 'pessimistic,expected,optimistic')
     .option(
       '--risk <sum>',
-      'without -c: cost of one standard deviation per hour at full inventory (quote currency)',
+      'without -c: cost of one standard deviation per hour at full inventory (quote)',
       decimalFlag,
       '10',
     )
     .addOption(
-      new Option('--calibrate <share>', 'without -c: share of each recording for calibration only')
+      new Option('--calibrate <share>', 'without -c: share of each recording that calibrates')
         .argParser(shareOf)
         .default(1 / 3, 'a third'),
     )
-    .option('--anyway', 'without -c: also run what should not be quoted', false)
+    .option('--anyway', 'without -c: also what should not be quoted', false)
     .option('--latency-ms <spec>', 'request latency (see puntas backtest)', '25')
     .option('--cancel-latency-ms <spec>', 'latency of cancels, if different')
     .option('--feed-latency-ms <spec>', 'minimum market-data delay (ms)', '0')
-    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: that of an answer)')
+    .option('--fill-latency-ms <spec>', 'delay of fill notices (default: that of answers)')
     .option('--seed <n>', 'random seed', seedNumber, 1)
     .option('--threads <n>', 'parallel runs (default: 2)', threadNumber)
     .option('--out <file>', 'write NAME.html, and NAME.json next to it')

@@ -54,11 +54,7 @@ export function venueFeesFlag(text: string): { readonly maker: string; readonly 
 
 /** Adds the flag for fees of another exchange. */
 export const venueFees = (command: Command): Command =>
-  command.option(
-    '--venue-fees <maker,taker>',
-    'fees of another exchange as fractions, like -0.0001,0.0005',
-    venueFeesFlag,
-  );
+  command.option('--venue-fees <maker,taker>', 'fees of another exchange, like -0.0001,0.0005', venueFeesFlag);
 
 /** Integer ms from 50 to 60000, like `decideEveryMs`. */
 export function cadenceFlag(text: string): Millis {

@@ -49,7 +49,7 @@ export function addPromoteCommand(program: Command): void {
   });
 
   verb(promote, 'start <candidate>', 'start a promotion with a copy of the candidate and its criteria')
-    .option('--criteria <file>', 'criteria file (default: those of the tuning, and defaults)')
+    .option('--criteria <file>', 'criteria (default: those of the tuning)')
     .option('--new', 'create the live configuration', false)
     .action(async (candidate: string, _: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
@@ -76,7 +76,7 @@ export function addPromoteCommand(program: Command): void {
     });
 
   verb(promote, 'back', 'restore the previous live file and reload a running bot')
-    .option('--preview', 'show the effect without doing anything', false)
+    .option('--preview', 'only show the effect', false)
     .action(async (_: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const options = optionsOf(flags, flags.preview !== true);
@@ -86,9 +86,7 @@ export function addPromoteCommand(program: Command): void {
 }
 
 const ofLive = (command: Command): Command =>
-  command
-    .requiredOption('-c, --config <file>', 'live configuration, which the promotion replaces')
-    .option('--json', 'print one JSON object', false);
+  command.requiredOption('-c, --config <file>', 'live configuration').option('--json', 'print one JSON object', false);
 
 /** The parent command has the options of the live file. */
 const verb = (promote: Command, name: string, description: string): Command =>
@@ -96,7 +94,7 @@ const verb = (promote: Command, name: string, description: string): Command =>
     .command(name)
     .description(description)
     .option('--reason <text>', 'reason for the record')
-    .option('--by <name>', 'operator name for the record (default: your login)');
+    .option('--by <name>', 'your name for the record (default: your login)');
 
 const ofThreads = (command: Command): Command => command.option('--threads <n>', 'parallel runs', threadNumber, 2);
 

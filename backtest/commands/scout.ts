@@ -44,18 +44,18 @@ export function addScoutCommand(program: Command): void {
     .description('rank books by what quoting would earn there; needs no key')
     .option('-c, --config <file>', 'configuration (default: the embedded exchange with ten books)')
     .option('--books <names>', 'books, comma-separated (default: all)', text => text.split(','))
-    .option('--tape <paths...>', 'recordings to use instead of a live market')
+    .option('--tape <paths...>', 'recordings instead of a live market')
     .addOption(
-      new Option('--for <duration>', 'observation time, like 10m or 2h; Ctrl-C ends it early')
+      new Option('--for <duration>', 'observation time, like 10m; Ctrl-C ends it')
         .argParser(durationFlag)
         .default(HOUR_MS, '1h'),
     )
-    .option('--fees <tier>', 'fee tier: config, best, entry, or a maker fee in bps', feesFlag, 'config')
+    .option('--fees <tier>', 'fee tier (config, best, entry) or maker fee (bps)', feesFlag, 'config')
     .option('--latency-ms <n>', 'request latency each way (ms)', latencyFlag, 25)
     .option('--out <file>', 'write NAME.html, and NAME.json next to it')
-    .option('--yaml <file>', 'configuration to write for the best book, if quoting there pays')
+    .option('--yaml <file>', 'configuration to write for the best book, if it pays')
     .option('--json', 'print one JSON object', false)
-    .option('--speed <n>', 'speed of the embedded exchange and its clients, times real time', speed, 1)
+    .option('--speed <n>', 'speed of the embedded exchange and its clients', speed, 1)
     .option('--seed <n>', 'random seed', seedNumber)
     .action(async (flags: ScoutFlags) => {
       const { out, yaml } = flags;

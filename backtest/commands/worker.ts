@@ -28,9 +28,9 @@ export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
     .description('run trials of puntas tune --queue on this machine until stopped')
-    .requiredOption('--queue <url>', 'queue for workers: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
-    .option('--tapes <place>', 'recordings for workers: shared folder or s3://BUCKET/PREFIX')
-    .option('--cache <dir>', 'cache folder for recordings', 'reports/tapes')
+    .requiredOption('--queue <url>', 'queue: redis://HOST:6379 or postgres://USER@HOST/DATABASE')
+    .option('--tapes <place>', 'recordings: shared folder or s3://BUCKET/PREFIX')
+    .option('--cache <dir>', 'cache of recordings', 'reports/tapes')
     .addOption(new Option('--cache-max <size>', 'maximum size of the cache').argParser(sizeFlag).default(20e9, '20GB'))
     .option('--threads <n>', 'parallel runs', threadNumber, 2)
     .addOption(

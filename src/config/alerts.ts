@@ -72,20 +72,20 @@ const modes = Object.fromEntries(
 const channel = {
   webhook: z
     .strictObject({
-      url: httpAddress.optional().describe('Address for alert messages (JSON). If omitted, PUNTAS_ALERT_WEBHOOK_URL.'),
+      url: httpAddress.optional().describe('Address. If omitted, PUNTAS_ALERT_WEBHOOK_URL.'),
     })
     .optional()
-    .describe('Posts messages to an address; signed if PUNTAS_ALERT_WEBHOOK_SECRET is set.'),
+    .describe('Webhook; signed if PUNTAS_ALERT_WEBHOOK_SECRET is set.'),
   telegram: z
     .strictObject({
       chatId: z
         .string()
         .regex(/^(-?\d{1,20}|@\w{5,32})$/, 'expected the id of a chat as quoted text, like "-1001234567890"')
-        .describe('Chat number, or @name of a public channel, as quoted text.'),
-      url: httpAddress.default('https://api.telegram.org').describe('Base address of the Bot API.'),
+        .describe('Chat number, or @name of a public channel, quoted.'),
+      url: httpAddress.default('https://api.telegram.org').describe('Bot API.'),
     })
     .optional()
-    .describe('Sends messages to a Telegram chat; token in PUNTAS_TELEGRAM_TOKEN.'),
+    .describe('Telegram chat; token in PUNTAS_TELEGRAM_TOKEN.'),
 };
 
 export const alerts = z
@@ -96,21 +96,16 @@ export const alerts = z
       .min(3)
       .max(100)
       .default(12)
-      .describe(
-        'Messages per ten minutes and address; a third is reserved for critical events. Further events are combined.',
-      ),
+      .describe('Messages to each address; a third is reserved for critical events.'),
     digestAt: z
       .string()
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time of the day in UTC as quoted text, like "07:30"')
       .default('00:00')
-      .describe('UTC time of the daily summary, as quoted text.'),
-    events: z
-      .strictObject(modes)
-      .prefault({})
-      .describe('Per event: on, silent (no sound), or off (only counted in the summary).'),
+      .describe('UTC time of the daily summary, quoted.'),
+    events: z.strictObject(modes).prefault({}).describe('silent: without sound; off: only counted in the summary.'),
   })
   .refine(({ webhook, telegram }) => webhook !== undefined || telegram !== undefined, {
     message: 'expected webhook, telegram or both; omit the section to send no alerts',
   })
-  .describe('Alerts by webhook or Telegram. If omitted, Puntas sends none; use Alertmanager instead.');
+  .describe('Alerts by webhook or Telegram.');
 export type AlertSettings = z.infer<typeof alerts>;

@@ -13,26 +13,22 @@ export const backtestKeys = z.strictObject({
       taker: signedRate.describe('Taker fee.'),
     })
     .optional()
-    .describe(
-      'Fees of the recorded exchange as fractions; a negative fee is a rebate. If omitted, the fee tiers of this exchange apply.',
-    ),
+    .describe('Fees as fractions, negative for a rebate. If omitted, the tiers of this exchange.'),
   desk: z
     .strictObject({
-      spreadBps: bps(20).describe('RFQ spread around the mid price (bps).'),
-      paddingBps: bps(100).describe('Spread of REST conversions around the best price (bps).'),
-      lifeMs: millis(1_000, 3_600_000).default(30_000).describe('Lifetime of a quote (ms).'),
+      spreadBps: bps(20).describe('RFQ spread around the mid price.'),
+      paddingBps: bps(100).describe('Spread of conversions around the best price.'),
+      lifeMs: millis(1_000, 3_600_000).default(30_000).describe('Lifetime of a quote.'),
       capacity: aboveZero
         .optional()
-        .describe('RFQ capacity per direction (quote currency). If omitted, 2.5% of the largest order of the book.'),
-      refillMs: millis(0, 86_400_000).default(60_000).describe('Time until an empty desk is full again (ms).'),
-      delayMinMs: millis(0, 600_000).default(200).describe('Minimum duration of an accepted conversion (ms).'),
-      delayMaxMs: millis(0, 600_000).default(2_000).describe('Maximum duration (ms); at least delayMinMs.'),
-      latencyMs: millis(0, 60_000)
-        .optional()
-        .describe('Latency of the desk each way (ms). If omitted, that of orders.'),
-      failedShare: share(0).describe('Share of accepted conversions that fail.'),
-      refusedShare: share(0).describe('Share of quotes and acceptances that are rejected.'),
-      lostShare: share(0).describe('Share of requests without an answer; half of them are executed.'),
+        .describe("RFQ capacity per direction (quote). If omitted, 2.5% of the book's largest order."),
+      refillMs: millis(0, 86_400_000).default(60_000).describe('Time until an empty desk is full again.'),
+      delayMinMs: millis(0, 600_000).default(200).describe('Minimum duration of an accepted conversion.'),
+      delayMaxMs: millis(0, 600_000).default(2_000).describe('Maximum duration; at least delayMinMs.'),
+      latencyMs: millis(0, 60_000).optional().describe('Latency each way. If omitted, that of orders.'),
+      failedShare: share(0).describe('Share of conversions that fail.'),
+      refusedShare: share(0).describe('Share of requests that are rejected.'),
+      lostShare: share(0).describe('Share of requests without an answer; half are executed.'),
     })
     .prefault({})
     .describe('Simulated desk for hedges; uses the seed of the backtest.'),

@@ -8,23 +8,23 @@ const bps = z.number().min(0).max(500);
 
 export const markouts = z
   .strictObject({
-    horizonMs: z.literal(HORIZONS_MS).default(5_000).describe('Time after a fill whose markout moves quotes (ms).'),
+    horizonMs: z.literal(HORIZONS_MS).default(5_000).describe('Time after a fill at which its value counts.'),
     halfLifeMs: millis(60_000, 604_800_000)
       .default(86_400_000)
-      .describe("Half-life of a fill's weight (ms); also of the widening."),
+      .describe("Half-life of a fill's weight and of the widening."),
     minFills: z
       .number()
       .min(2)
       .max(10_000)
       .default(8)
-      .describe('Minimum effective fills of a side. Fills of one minute count as one.'),
+      .describe('Minimum fills of a side; those of one minute count as one.'),
     standardErrors: z
       .number()
       .min(0)
       .max(10)
       .default(2.5)
-      .describe('Minimum standard errors by which adverse selection must exceed toleratedBps.'),
-    toleratedBps: bps.default(2).describe('Adverse selection that has no effect (bps).'),
-    widenBpsMax: bps.default(10).describe('Maximum widening of a side (bps). 0 only reports markouts.'),
+      .describe('Standard errors by which adverse selection must exceed toleratedBps.'),
+    toleratedBps: bps.default(2).describe('Adverse selection that has no effect.'),
+    widenBpsMax: bps.default(10).describe('Maximum widening of a side. 0 only reports markouts.'),
   })
-  .describe('Measures markouts and widens a side that suffers adverse selection. If omitted, off.');
+  .describe('Measures markouts, and widens a side that suffers adverse selection.');

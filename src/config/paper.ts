@@ -7,21 +7,19 @@ export const paper = z.strictObject({
   fills: z
     .enum(['pessimistic', 'expected', 'optimistic'])
     .default('pessimistic')
-    .describe(
-      'Fill model. pessimistic: everything is ahead; expected: estimated queue; optimistic: fills when touched.',
-    ),
-  balances: balances.optional().describe('Opening balances by currency. Required for puntas run --paper.'),
-  volume30d: decimalText.default('0').describe('30-day volume, which sets the fee tier.'),
+    .describe('Fill model: behind everything, in an estimated queue, or filled when touched.'),
+  balances: balances.optional().describe('Opening balances by currency; required for paper runs.'),
+  volume30d: decimalText.default('0').describe('30-day volume (quote), for the fee tier.'),
   fees: z
     .strictObject({ maker: rate.describe('Maker fee.'), taker: rate.describe('Taker fee.') })
     .optional()
     .describe('Fees as fractions if the exchange lists none.'),
-  latencyMs: millis(0, 10_000).default(25).describe('Request latency each way (ms).'),
+  latencyMs: millis(0, 10_000).default(25).describe('Request latency each way.'),
   stateDir: z
     .string()
     .min(1)
     .max(4_096)
     .default('./state-paper')
     .describe('State directory of paper runs, relative to this file.'),
-  only: z.boolean().default(false).describe('Whether puntas run requires --paper for this file.'),
+  only: z.boolean().default(false).describe('Whether puntas run requires --paper.'),
 });

@@ -18,21 +18,21 @@ export const pull = z
           .min(0)
           .max(500)
           .default(0)
-          .describe('Minimum distance from the expected price (bps); at least the maker fee.'),
+          .describe('Minimum distance from the expected price; at least the maker fee.'),
         basisMemoryMs: millis(10_000, 86_400_000)
           .default(600_000)
-          .describe('Time constant of the ratio between book and reference (ms).'),
-        maxAgeMs: millis(100, 3_600_000).default(10_000).describe('Maximum age of the reference (ms).'),
+          .describe('Time constant of the ratio of book to reference.'),
+        maxAgeMs: millis(100, 3_600_000).default(10_000).describe('Maximum age of the reference.'),
       })
       .optional()
-      .describe('Pulls a side that the reference has passed. Needs reference. If omitted, off.'),
+      .describe('Cancels a side that the section reference has passed.'),
     print: z
       .strictObject({
-        amount: aboveZero.describe('Amount taken from one side within withinMs that pulls it (base currency).'),
-        withinMs: millis(1, 60_000).default(1_000).describe('Window for adding trades of one side (ms).'),
-        holdMs: millis(100, 600_000).default(5_000).describe('Time without quotes after the last trade (ms).'),
+        amount: aboveZero.describe('Amount taken from one side within withinMs (base).'),
+        withinMs: millis(1, 60_000).default(1_000).describe('Window in which trades of one side add up.'),
+        holdMs: millis(100, 600_000).default(5_000).describe('Time without quotes after the last trade.'),
       })
       .optional()
-      .describe('Pulls a side after large trades; needs the stream. If omitted, off.'),
+      .describe('Cancels a side after large trades; needs the stream.'),
   })
-  .describe('Cancels a side immediately after a reference move or large trade. If omitted, the next decision does.');
+  .describe('Cancels a side before the next decision.');

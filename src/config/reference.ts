@@ -12,7 +12,7 @@ const pointer = z
 
 const feed = z
   .strictObject({
-    book: bookName.optional().describe('Book of this price, <base>_<quote>. If omitted, the quoted book.'),
+    book: bookName.optional().describe('Book of this price. If omitted, the quoted book.'),
     url: z
       .string()
       .refine(
@@ -20,22 +20,22 @@ const feed = z
         'expected an address like https://example.com/price, without user; https, except on this machine',
       )
       .optional()
-      .describe('Address for GET; redirects are not followed. Either url or file.'),
+      .describe('Address for GET, without redirects. Either url or file.'),
     file: z
       .string()
       .min(1)
       .max(4_096)
       .optional()
-      .describe('File with the price, relative to this file, read after each change. Replace it by renaming.'),
+      .describe('File, relative to this file, read after each change; replace it by renaming.'),
     price: z
       .array(pointer)
       .max(2)
       .default([])
-      .describe('JSON pointers to the price, or to bid and ask. If omitted, the text is one number.'),
+      .describe('JSON pointer to the price, or two to bid and ask. If omitted, the text is the price.'),
     time: pointer
       .optional()
-      .describe('JSON pointer to the time of the price (ISO or since 1970). If omitted, time of the request or file.'),
-    timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout (ms).'),
+      .describe('JSON pointer to the time of the price (ISO or since 1970). If omitted, the time of the request or file.'),
+    timeoutMs: millis(50, 30_000).default(2_000).describe('Request timeout.'),
   })
   .superRefine((f, context) => {
     if ((f.url === undefined) === (f.file === undefined))
@@ -57,10 +57,8 @@ export const reference = z
       .min(1)
       .max(3)
       .optional()
-      .describe(
-        'Books that lead from base to quote currency, like [btc_usd, usd_mxn]. If omitted, those of the feeds.',
-      ),
-    everyMs: millis(100, 600_000).default(5_000).describe('Interval of reads (ms); one public request per book.'),
+      .describe('Books from base to quote currency, like [btc_usd, usd_mxn]. If omitted, those of the feeds.'),
+    everyMs: millis(100, 600_000).default(5_000).describe('Interval of reads, one public request per book.'),
     feeds: z.array(feed).max(3).default([]).describe('Prices from files and web addresses.'),
   })
   .describe('Reference price from other books or feeds.');

@@ -9,39 +9,27 @@ import { millis } from './values.ts';
 const bps = z.number().gt(0).max(5_000);
 
 const wide = z.strictObject({
-  factor: z.number().min(1).max(20).default(2).describe('Factor for the spread between the first levels.'),
-  volatilityBps: z
-    .number()
-    .gt(0)
-    .max(10_000)
-    .optional()
-    .describe('Volatility per hour from which quotes are wide (bps). If omitted, off.'),
-  volatilityMemoryMs: millis(10_000, 86_400_000)
-    .default(300_000)
-    .describe('Time constant of the volatility estimate (ms).'),
-  marketSpreadBps: bps.optional().describe('Market spread from which quotes are wide (bps).'),
-  depthMin: aboveZero.optional().describe('Depth per side below which quotes are wide (base currency).'),
-  depthBps: bps.default(50).describe('Distance from the mid price for depthMin (bps).'),
+  factor: z.number().min(1).max(20).default(2).describe('Factor of the spread.'),
+  volatilityBps: z.number().gt(0).max(10_000).optional().describe('Volatility per hour from which quotes are wide.'),
+  volatilityMemoryMs: millis(10_000, 86_400_000).default(300_000).describe('Time constant of the volatility.'),
+  marketSpreadBps: bps.optional().describe('Market spread from which quotes are wide.'),
+  depthMin: aboveZero.optional().describe('Depth per side below which quotes are wide (base).'),
+  depthBps: bps.default(50).describe('Distance from the mid price for depthMin.'),
 });
 
 const reduceOnly = z.strictObject({
-  positionShare: z
-    .number()
-    .gt(0)
-    .max(0.99)
-    .optional()
-    .describe('Share of limits.positionMax from which quotes only reduce inventory. If omitted, off.'),
+  positionShare: z.number().gt(0).max(0.99).optional().describe('Threshold: share of limits.positionMax.'),
   drawdownShare: z
     .number()
     .min(0.001)
     .max(0.99)
     .optional()
-    .describe('Share of limits.drawdownMax from which quotes only reduce inventory, until puntas resume.'),
+    .describe('Threshold: share of limits.drawdownMax; lasts until puntas resume.'),
 });
 
 export const regimes = z.strictObject({
-  leaveShare: z.number().gt(0).max(0.99).default(0.8).describe('Share of a threshold below which its regime can end.'),
-  calmMs: millis(0, 86_400_000).default(60_000).describe('Time below that share before a wide regime ends (ms).'),
+  leaveShare: z.number().gt(0).max(0.99).default(0.8).describe('Share of a threshold below which a regime can end.'),
+  calmMs: millis(0, 86_400_000).default(60_000).describe('Time below leaveShare before a wide regime ends.'),
   wide: wide.optional().describe('Wider quotes in a fast, wide or thin market.'),
   reduceOnly: reduceOnly.optional().describe('Quotes that only reduce inventory.'),
 });

@@ -24,35 +24,35 @@ const requests = {
         .min(1)
         .max(100_000)
         .default(54)
-        .describe('Public requests per 60 s. The exchange allows 60 per address.'),
+        .describe('Public requests per 60 s (the exchange allows 60 per address).'),
       privatePerMinute: z
         .int()
         .min(1)
         .max(100_000)
         .default(270)
-        .describe('Private requests per 60 s without cancels. The exchange allows 300 per account.'),
+        .describe('Private requests per 60 s without cancels (the exchange allows 300 per account).'),
     })
     .prefault({})
     .describe('Request budgets. Exceeding the limits of the exchange causes a lockout of a minute.'),
   requestTimeoutMs: millis(100, 60_000)
     .default(5_000)
-    .describe('Timeout after which the outcome of a request is unknown (ms).'),
-  stream: z.boolean().default(true).describe('Whether to use the WebSocket stream. If false, books are polled.'),
+    .describe('Time after which the outcome of a request is unknown.'),
+  stream: z.boolean().default(true).describe('Whether to use the WebSocket stream instead of polling.'),
   authentication: z
     .enum(['bitso', 'headers'])
     .default('bitso')
-    .describe('Signature format: one Authorization header (bitso) or three headers (headers).'),
+    .describe('Signature in one Authorization header, or in three headers.'),
 };
 
 const market = z.discriminatedUnion('kind', [
   z
-    .strictObject({ kind: z.literal('flow').describe('Market of seeded actors, without an end.') })
+    .strictObject({ kind: z.literal('flow').describe('Seeded actors, without an end.') })
     .describe('Market of seeded actors.'),
   z
     .strictObject({
       kind: z.literal('tape').describe('Replay of a recording.'),
-      dir: z.string().min(1).max(4_096).describe('Folder of the recording, relative to this file.'),
-      loop: z.boolean().default(true).describe('Whether to restart the recording at its end.'),
+      dir: z.string().min(1).max(4_096).describe('Folder, relative to this file.'),
+      loop: z.boolean().default(true).describe('Whether to repeat the recording.'),
     })
     .describe('Recorded market.'),
 ]);
@@ -60,43 +60,43 @@ const market = z.discriminatedUnion('kind', [
 const embedded = z.strictObject({
   kind: z.literal('embedded').describe('Embedded exchange with play money; needs no key.'),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Random seed.'),
-  engineDelayMs: millis(0, 60_000).default(50).describe('Delay between the arrival of an order and its matching (ms).'),
+  engineDelayMs: millis(0, 60_000).default(50).describe('Delay before an order is matched.'),
   market: market.prefault({ kind: 'flow' }).describe('Source of other orders.'),
   balances: balances.default({ btc: '1.5', mxn: '2000000' }).describe('Opening balances by currency.'),
-  volume30d: decimalText.default('200000000').describe('30-day volume (quote currency), which sets the fee tier.'),
-  port: port.default(0).describe('Port on 127.0.0.1; 0 selects a free port.'),
+  volume30d: decimalText.default('200000000').describe('30-day volume (quote), for the fee tier.'),
+  port: port.default(0).describe('Port on 127.0.0.1; 0 takes a free one.'),
   ...requests,
 });
 
 const remote = z.strictObject({
   kind: z.literal('remote').describe('Remote exchange with your key.'),
   venue: z.string().optional().describe('Exchange; only bitso.'),
-  restUrl: baseAddress.describe('REST base address, like https://api.bitso.com.'),
-  rfqUrl: baseAddress.optional().describe('RFQ base address. If omitted, restUrl.'),
-  webhookUrl: baseAddress.optional().describe('Webhook base address. If omitted, restUrl.'),
+  restUrl: baseAddress.describe('REST base, like https://api.bitso.com.'),
+  rfqUrl: baseAddress.optional().describe('RFQ base. If omitted, restUrl.'),
+  webhookUrl: baseAddress.optional().describe('Webhook base. If omitted, restUrl.'),
   streamUrl: address(/^wss?:$/, 'wss://ws.example.com')
     .optional()
-    .describe('Stream address, like wss://ws.bitso.com. If omitted, books are polled.'),
+    .describe('Stream, like wss://ws.bitso.com. If omitted, books are polled.'),
   ...requests,
 });
 
 const limits = z.strictObject({
   positionMax: aboveZero.describe(
-    'Maximum distance of inventory from its target if all live and unknown orders fill (base currency).',
+    'Maximum distance of inventory from its target if all live and unknown orders fill (base).',
   ),
-  orderValueMax: aboveZero.describe('Maximum value of one order (quote currency).'),
-  ordersMax: z.int().min(1).max(500).describe('Maximum live orders on both sides, pending and unknown ones included.'),
-  collarBps: z.number().gt(0).max(5_000).describe('Maximum distance of an order from the mid price (bps).'),
-  drawdownMax: aboveZero.describe('Drawdown at which trading halts (quote currency).'),
-  dayLossMax: aboveZero.describe('Loss per UTC day at which trading halts (quote currency).'),
+  orderValueMax: aboveZero.describe('Maximum value of one order (quote).'),
+  ordersMax: z.int().min(1).max(500).describe('Maximum orders, pending and unknown ones included.'),
+  collarBps: z.number().gt(0).max(5_000).describe('Maximum distance of an order from the mid price.'),
+  drawdownMax: aboveZero.describe('Drawdown at which trading halts (quote).'),
+  dayLossMax: aboveZero.describe('Loss per UTC day at which trading halts (quote).'),
 });
 
 const perMinute = (fallback: number) => z.int().min(1).max(100_000).default(fallback);
 const halts = z.strictObject({
-  fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Fills per ten minutes above which trading halts.'),
-  refusalsPerMinute: perMinute(20).describe('Rejected placements per minute above which trading halts.'),
-  unknownsPerMinute: perMinute(20).describe('Placements without a usable answer per minute above which trading halts.'),
-  messagesPerMinute: perMinute(600).describe('Placements and cancels per minute above which trading halts.'),
+  fillsPer10Min: z.int().min(1).max(100_000).default(300).describe('Fills.'),
+  refusalsPerMinute: perMinute(20).describe('Rejected placements.'),
+  unknownsPerMinute: perMinute(20).describe('Placements without a usable answer.'),
+  messagesPerMinute: perMinute(600).describe('Placements and cancels.'),
 });
 
 /** Name and parameters of any strategy in the index. */
@@ -121,34 +121,32 @@ export const configSchema = z
     instance: z
       .string()
       .regex(/^[A-Za-z0-9]{1,12}$/, 'expected 1 to 12 letters and digits, like mm1')
-      .describe('Name of the bot in its order ids: 1 to 12 letters and digits, unique per account.'),
+      .describe('Name in order ids: 1 to 12 letters and digits, unique per account.'),
     exchange: z.discriminatedUnion('kind', [embedded, remote]).describe('Exchange to trade on.'),
     strategy: strategy.meta(AT_RELOAD).describe('Strategy and its parameters.'),
     fairValue: fairValueParameters.optional().meta(AT_RELOAD),
     paper: paper.prefault({}).describe('Settings of puntas run --paper.'),
     limits: limits.meta(AT_RELOAD).describe('Hard limits. All are required.'),
-    halts: halts.prefault({}).meta(AT_RELOAD).describe('Activity that halts trading until puntas resume.'),
+    halts: halts
+      .prefault({})
+      .meta(AT_RELOAD)
+      .describe('Maximum activity; above it, trading halts until puntas resume.'),
     sentinel: z
       .strictObject({
         required: z
           .boolean()
           .default(false)
           .meta(AT_RELOAD)
-          .describe('Whether quoting requires a running sentinel. Recommended with real money.'),
+          .describe('Whether quoting requires a sentinel; recommended with real money.'),
         ttlMs: millis(5_000, 600_000)
           .default(30_000)
           .meta(ELSEWHERE)
-          .describe(
-            "Timeout for the bot's heartbeat, and for reads of its orders while the exchange is reachable (ms).",
-          ),
+          .describe("Timeout of the bot's heartbeat, and of its reads while the exchange is reachable."),
       })
       .prefault({})
       .describe("Second process that cancels the bot's orders if the bot is down."),
     reference: reference.optional().meta(AT_RELOAD),
-    hedge: hedge
-      .optional()
-      .meta(AT_RELOAD)
-      .describe('Hedges inventory. If omitted, only quotes and their skew reduce inventory.'),
+    hedge: hedge.optional().meta(AT_RELOAD).describe('Hedges inventory. If omitted, only quotes reduce it.'),
     backtest: backtestKeys.prefault({}).meta(ELSEWHERE).describe('Assumptions of puntas backtest.'),
     markouts: markouts.optional().meta(AT_RELOAD),
     pull: pull.optional().meta(AT_RELOAD),
@@ -156,14 +154,11 @@ export const configSchema = z
     rfqReference: rfqReference
       .optional()
       .meta(AT_RELOAD)
-      .describe('RFQ prices to check a thin book and limit the skew. If omitted, off.'),
-    regimes: regimes
-      .optional()
-      .meta(AT_RELOAD)
-      .describe('Automatic wide and reduce-only regimes. If omitted, only puntas reduce sets one.'),
+      .describe('RFQ prices that check a thin book and limit the skew.'),
+    regimes: regimes.optional().meta(AT_RELOAD).describe('Automatic wide and reduce-only regimes.'),
     inventory: z
       .strictObject({
-        target: decimalText.optional().describe('Target inventory (base currency). If omitted, the opening balance.'),
+        target: decimalText.optional().describe('Target (base). If omitted, the opening balance.'),
       })
       .prefault({})
       .meta(AT_RELOAD)
@@ -175,13 +170,13 @@ export const configSchema = z
           .string()
           .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name or address, like 127.0.0.1')
           .default('127.0.0.1')
-          .describe('Listen address; use 0.0.0.0 only in containers.'),
-        port: port.default(9_464).describe('Port; 0 selects a free port.'),
+          .describe('Listen address; 0.0.0.0 only in containers.'),
+        port: port.default(9_464).describe('Port; 0 takes a free one.'),
         allowedHosts: z
           .array(z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, 'expected a host name, like bot.internal'))
           .max(20)
           .default([])
-          .describe('Further allowed Host headers, without port.'),
+          .describe('Further Host headers, without port.'),
       })
       .prefault({})
       .describe('Metrics server.'),
@@ -198,13 +193,8 @@ export const configSchema = z
           .min(0.01)
           .max(168)
           .default(24)
-          .describe('Hours after which a new run starts; quotes are absent for some seconds.'),
-        keepMb: z
-          .number()
-          .min(0.1)
-          .max(1_000_000)
-          .default(2_048)
-          .describe('Maximum size of all recordings (MB); the oldest are deleted.'),
+          .describe('Time after which a new run starts, without quotes for some seconds.'),
+        keepMb: z.number().min(0.1).max(1_000_000).default(2_048).describe('Maximum size; the oldest are deleted.'),
       })
       .prefault({})
       .meta(AT_RELOAD)
@@ -220,27 +210,27 @@ export const configSchema = z
         callbackUrl: address(/^https?:$/, 'https://bot.example.com')
           .optional()
           .meta(ELSEWHERE)
-          .describe('Public address of the listener, for puntas webhooks register; the secret path is appended.'),
+          .describe('Public address, for puntas webhooks register; the secret path is appended.'),
         sources: z
           .array(addressRange)
           .max(100)
           .default([])
-          .describe('Sender addresses and ranges, like 10.0.0.0/8. If empty, any.'),
+          .describe('Sender addresses and ranges, like 10.0.0.0/8; empty: any.'),
         proxies: z.array(addressRange).max(20).default([]).describe('Proxies whose X-Forwarded-For is trusted.'),
         signature: z
           .enum(['off', 'required'])
           .default('off')
-          .describe("Whether deliveries need a signature by the exchange's public key."),
+          .describe("Whether deliveries need the exchange's signature."),
         keep: z
           .int()
           .min(1_000)
           .max(10_000_000)
           .default(100_000)
-          .describe('Maximum stored deliveries; the oldest are deleted.'),
-        keepMb: z.number().min(2).max(10_000).default(64).describe('Maximum size of stored deliveries (MB).'),
+          .describe('Maximum deliveries; the oldest are deleted.'),
+        keepMb: z.number().min(2).max(10_000).default(64).describe('Maximum size of deliveries.'),
       })
       .optional()
-      .describe('Webhook listener; token in PUNTAS_WEBHOOK_TOKEN. If omitted, transfers are detected only by polling.'),
+      .describe('Webhook listener; token in PUNTAS_WEBHOOK_TOKEN. If omitted, transfers are polled.'),
     alerts: alerts.optional(),
     console: consoleKeys.optional(),
     log: z

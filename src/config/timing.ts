@@ -3,24 +3,18 @@ import { z } from 'zod';
 import { millis } from './values.ts';
 
 export const timing = z.strictObject({
-  decideEveryMs: millis(50, 60_000).default(1_000).describe('Interval of decisions (ms).'),
-  bookPollMs: millis(100, 60_000).default(1_250).describe('Interval of book reads without the stream (ms).'),
-  privatePollMs: millis(200, 60_000).default(2_000).describe("Interval of reads of the bot's orders and trades (ms)."),
-  staleAfterMs: millis(500, 120_000)
-    .default(5_000)
-    .describe('Age at which a book is stale and quotes are canceled (ms).'),
+  decideEveryMs: millis(50, 60_000).default(1_000).describe('Interval of decisions.'),
+  bookPollMs: millis(100, 60_000).default(1_250).describe('Interval of book reads, without the stream.'),
+  privatePollMs: millis(200, 60_000).default(2_000).describe('Interval of order and trade reads.'),
+  staleAfterMs: millis(500, 120_000).default(5_000).describe('Age at which a book is stale, and quotes are canceled.'),
   requestDelayMaxMs: millis(1_000, 600_000)
     .default(50_000)
-    .describe(
-      'Maximum delay of a request that is still executed (ms). Unknown orders stay reserved at least this long.',
-    ),
+    .describe('Maximum delay of a request that is still executed. Unknown orders stay reserved so long.'),
   tradeReportDelayMaxMs: millis(0, 600_000)
     .default(20_000)
-    .describe('Maximum delay until a trade is listed (ms). Closed orders stay reserved this long.'),
+    .describe('Maximum delay of a listed trade. Closed orders stay reserved so long.'),
   transferListDelayMaxMs: millis(0, 86_400_000)
     .default(600_000)
-    .describe('Maximum delay until a transfer is listed (ms). An unexplained difference halts after this time.'),
-  shutdownMs: millis(1_000, 600_000)
-    .default(60_000)
-    .describe('Maximum time for canceling and verifying at a stop (ms).'),
+    .describe('Maximum delay of a listed transfer. Then an unexplained difference halts.'),
+  shutdownMs: millis(1_000, 600_000).default(60_000).describe('Maximum time of a stop, for canceling and verifying.'),
 });

@@ -69,4 +69,4 @@ function isAddressRange(text: string): boolean {
 export const nextTierCounts = z
   .boolean()
   .default(false)
-  .describe('Whether quotes value progress towards the next fee tier as a lower maker fee.');
+  .describe('Whether progress towards the next fee tier counts as a lower maker fee.');

@@ -8,27 +8,27 @@ const labels = ['book', 'currency'] as const;
 export const FEES = [
   gauge({
     name: 'puntas_maker_fee',
-    help: "The account's maker fee on the book, as a fraction.",
+    help: 'Maker fee of the account, as a fraction.',
     labels: ['book'],
     read: ({ fees: { makerRate } }) => makerRate / 1e8,
   }),
   gauge({
     name: 'puntas_volume_30d',
-    help: '30-day volume that sets the fee tier; absent if unknown.',
+    help: '30-day volume, for the fee tier; absent if unknown.',
     labels,
     whenUnset: 'gone',
     read: now => tierSamples(now, ({ volume }) => volume),
   }),
   gauge({
     name: 'puntas_next_tier_missing',
-    help: 'Missing volume to the next fee tier; absent in the best one.',
+    help: 'Missing volume to the next tier; absent in the best.',
     labels,
     whenUnset: 'gone',
     read: now => tierSamples(now, ({ next }) => next?.missing),
   }),
   gauge({
     name: 'puntas_next_tier_monthly',
-    help: 'Monthly saving of maker fees in the next tier; absent in the best one.',
+    help: 'Monthly saving of fees in the next tier; absent in the best.',
     labels,
     whenUnset: 'gone',
     read: now => tierSamples(now, ({ next }) => next?.monthly),

@@ -11,28 +11,28 @@ const labels = ['book', 'limit', 'currency'] as const;
 export const LIMITS = [
   gauge({
     name: 'puntas_limit',
-    help: 'Limit, named by its key in the configuration.',
+    help: 'Limit, named by its key.',
     labels,
     read: now => limitSamples(now, ({ max }) => max),
   }),
   gauge({
     name: 'puntas_limit_used',
     alerts: ['PuntasDrawdownNear', 'PuntasDayLossNear'],
-    help: 'Used part of each limit, in its unit. puntas_limit - puntas_limit_used is what remains.',
+    help: 'Used part of each limit, in its unit.',
     labels,
     read: now => limitSamples(now, ({ used }) => used),
   }),
   gauge({
     name: 'puntas_sentinel_age_seconds',
     alerts: ['PuntasSentinelGone'],
-    help: 'Time since the last heartbeat of the sentinel; +Inf before the first; absent if none is expected.',
+    help: "Age of the sentinel's heartbeat; +Inf before the first; absent if none is expected.",
     labels: ['book'],
     read: ({ limits: { sentinelAgeMs } }) => (sentinelAgeMs === null ? null : sentinelAgeMs / 1000),
   }),
   gauge({
     name: 'puntas_state_free_bytes',
     alerts: ['PuntasDiskLow'],
-    help: 'Free bytes on the state disk.',
+    help: 'Free space on the state disk.',
     labels: ['book'],
     read: ({ limits }) => limits.diskFreeBytes,
   }),

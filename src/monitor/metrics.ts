@@ -33,13 +33,13 @@ const currencyOf = ({ minorCurrency: currency }: Monitored) => ({ currency });
 const QUOTING = [
   gauge({
     name: 'puntas_build_info',
-    help: 'Always 1; the version of Puntas is in the label.',
+    help: 'Always 1; the label has the version.',
     labels: ['version'],
     read: (_, version) => [[{ version }, 1]],
   }),
   gauge({
     name: 'puntas_paper',
-    help: '1 for a paper run, otherwise 0.',
+    help: '1 for a paper run, else 0.',
     labels: ['book'],
     read: now => Number(now.isPaper),
   }),
@@ -53,14 +53,14 @@ const QUOTING = [
   counter({
     name: 'puntas_orders_total',
     alerts: ['PuntasOrdersUnknown', 'PuntasOrdersRefused'],
-    help: 'Orders by event: placed (accepted), canceled, filled (completely), refused, unknown (when the request ended).',
+    help: 'Orders by event: placed (accepted), canceled, filled (completely), refused, unknown (at the end of the request).',
     labels: ['book', 'side', 'event'],
     zeros: () => SIDES.flatMap(side => ORDER_EVENTS.map(event => ({ side, event }))),
     onEvent: { order: (side, event) => [[{ side, event }, 1]] },
   }),
   total({
     name: 'puntas_decisions_total',
-    help: 'Decisions about levels: placed, kept, waits, canceled, not placed; with the reason.',
+    help: 'Decisions about levels, with their reason: placed, kept, waits, canceled, not placed.',
     labels: ['book', 'side', 'decision', 'reason'],
     read: now =>
       [...USUAL, ...now.decisions].map(({ side, action, reason, count }) => [
@@ -71,27 +71,27 @@ const QUOTING = [
   gauge({
     name: 'puntas_regime',
     alerts: ['PuntasHalted'],
-    help: '1 for the current regime, otherwise 0.',
+    help: '1 for the current regime, else 0.',
     labels: ['book', 'regime'],
     read: now => REGIMES.map(regime => [{ regime }, regime === now.regime ? 1 : 0]),
   }),
   total({
     name: 'puntas_regime_changes_total',
-    help: 'Number of times that each regime started.',
+    help: 'Starts of each regime.',
     labels: ['book', 'regime'],
     read: now => REGIMES.map(regime => [{ regime }, now.regimes[regime]]),
   }),
   counter({
     name: 'puntas_fills_total',
     alerts: ['PuntasNoFills'],
-    help: "Executions of the bot's orders, partial ones included.",
+    help: 'Executions, partial ones included.',
     labels: ['book', 'side'],
     zeros: () => SIDES.map(side => ({ side })),
     onEvent: { fill: side => [[{ side }, 1]] },
   }),
   gauge({
     name: 'puntas_position',
-    help: 'Holdings, in units of the currency; absent if unknown.',
+    help: 'Holdings; absent if unknown.',
     labels: ['book', 'currency'],
     bounded: ['currency'],
     whenUnset: 'gone',
@@ -99,7 +99,7 @@ const QUOTING = [
   }),
   counter({
     name: 'puntas_volume_total',
-    help: 'Traded volume, in both currencies.',
+    help: 'Traded volume in both currencies.',
     labels: ['book', 'side', 'currency'],
     zeros: now =>
       now === null
@@ -109,7 +109,7 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_quote_price',
-    help: "Price of the bot's best live order; absent without one.",
+    help: "Price of the bot's best live order; absent if none.",
     labels: ['book', 'currency', 'side'],
     read: now => SIDES.map(side => [{ ...currencyOf(now), side }, moneyNumber(now.quotePrice[side])]),
   }),
@@ -121,13 +121,13 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_pnl',
-    help: 'Profit since the process started, by part: spread (against the mid price), inventory (moves of the mid price), fees (negative), hedging; absent if unknown.',
+    help: 'Profit since the process started: spread (against the mid price), inventory (moves of the mid price), fees (negative), hedging; absent if unknown.',
     labels: ['book', 'currency', 'part'],
     read: now => partsOf(now, now.pnl),
   }),
   gauge({
     name: 'puntas_profit_since_opening',
-    help: 'Profit since the opening of the ledger at the mid price, by part, as in puntas status and puntas report.',
+    help: 'Profit since the ledger was opened, at the mid price, as in puntas status and puntas report.',
     labels: ['book', 'currency', 'part'],
     read: now => partsOf(now, now.profitSinceOpening),
   }),
@@ -139,13 +139,13 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_spread_bps',
-    help: "Spread of the bot's best live quotes (bps); absent unless both are live.",
+    help: "Spread of the bot's best quotes; absent unless both are live.",
     labels: ['book'],
     read: now => now.spreadBps,
   }),
   gauge({
     name: 'puntas_market_spread_bps',
-    help: 'Spread of the market (bps); absent if the book is one-sided.',
+    help: 'Spread of the market; absent if the book is one-sided.',
     labels: ['book'],
     read: now => now.marketSpreadBps,
   }),
@@ -158,20 +158,20 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_stream_up',
-    help: '1 if market data comes from the stream, 0 if polled; absent without a stream.',
+    help: '1 if the stream delivers market data, 0 if polled; absent without a stream.',
     labels: ['book'],
     read: now => (now.streamUp === null ? null : Number(now.streamUp)),
   }),
   gauge({
     name: 'puntas_queue_ahead',
-    help: "Amount ahead of the bot's best order in the queue (base currency); absent if unknown.",
+    help: "Amount ahead of the bot's best order (base currency); absent if unknown.",
     labels: ['book', 'side'],
     read: now => SIDES.map(side => [{ side }, moneyNumber(now.queueAhead[side])]),
   }),
   histogram({
     name: 'puntas_request_seconds',
     alerts: ['PuntasRequestsSlow', 'PuntasRequestsFailing'],
-    help: 'Duration of requests, by endpoint and outcome: done, refused (not executed), unknown.',
+    help: 'Duration of requests: done, refused (not executed), unknown.',
     labels: ['endpoint', 'outcome'],
     bounded: ['endpoint'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
@@ -194,13 +194,13 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_event_loop_delay_seconds',
-    help: 'Delay of the event loop in the last 30 to 60 seconds: median, 99th percentile (p99) and maximum.',
+    help: 'Delay of the event loop in the last 30 to 60 s: median, p99 and maximum.',
     labels: ['book', 'stat'],
     read: ({ eventLoop }) => Object.entries(eventLoop).map(([stat, ms]) => [{ stat }, ms / 1000]),
   }),
   gauge({
     name: 'puntas_strategy_figure',
-    help: 'Values that a model uses, as puntas check shows them, with their source as the unit.',
+    help: 'Values of a model, as puntas check shows them, with their source as the unit.',
     labels: ['book', 'name', 'unit'],
     bounded: ['name'],
     whenUnset: 'gone',
@@ -209,7 +209,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_not_quoting',
     alerts: ['PuntasNotQuoting', 'PuntasLedgerDiffers'],
-    help: '1 if this reason suppresses a wanted quote, otherwise 0.',
+    help: '1 if this reason suppresses a wanted quote, else 0.',
     labels: ['book', 'reason'],
     bounded: ['reason'],
     whenUnset: 'zero',
@@ -218,7 +218,7 @@ const QUOTING = [
   gauge({
     name: 'puntas_stopped_cleanly',
     alerts: ['PuntasDown'],
-    help: '1 after a requested stop with all orders verified as gone, otherwise 0.',
+    help: '1 after a requested stop with all orders verified as gone, else 0.',
     labels: ['book'],
     read: now => Number(now.isStoppedCleanly),
   }),

@@ -6,14 +6,12 @@ import { riskParameters, riskProblems } from '../risk.ts';
 
 export const avellanedaStoikovParameters = z.strictObject({
   ...levelParameters,
-  levelSpacingBps: bps.default(3).describe('Minimum distance between levels (bps).'),
+  levelSpacingBps: bps.default(3).describe('Minimum distance between levels.'),
   horizon: z
     .string()
     .regex(/^(infinite|0*[1-9]\d{0,5}[smhd])$/, 'expected infinite, or a length of time like 1h or 1d')
     .default('infinite')
-    .describe(
-      'Session length from midnight UTC, like 1d; skew and spread decrease towards its end. infinite: no session.',
-    ),
+    .describe('Session from midnight UTC, like 1d; skew and spread decrease towards its end.'),
   risk: riskParameters,
   market: marketParameters,
 });

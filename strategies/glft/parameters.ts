@@ -7,11 +7,11 @@ import { riskParameters, riskProblems } from '../risk.ts';
 
 export const glftParameters = z.strictObject({
   ...levelParameters,
-  levelSpacingBps: bps.default(3).describe('Minimum distance between levels (bps).'),
+  levelSpacingBps: bps.default(3).describe('Minimum distance between levels.'),
   solution: z
     .enum(['exact', 'closed form'])
     .default('exact')
-    .describe('exact: optimal under the inventory cap. closed form: ignores the cap, wrong near it.'),
+    .describe('exact: optimal under the inventory cap. closed form: wrong near it.'),
   risk: riskParameters,
   market: marketParameters,
 });

@@ -15,16 +15,10 @@ import { minEdge } from '../spread.ts';
 export const gridParameters = z
   .strictObject({
     ...levelParameters,
-    spacingBps: z
-      .number()
-      .gt(0)
-      .max(5_000)
-      .describe('Distance between lines (bps): profit of a round trip before fees.'),
-    anchorPrice: aboveZero
-      .default('1')
-      .describe('Price of one line (quote currency). Lines stay the same over restarts.'),
-    lowPrice: aboveZero.optional().describe('Minimum price (quote currency).'),
-    highPrice: aboveZero.optional().describe('Maximum price (quote currency).'),
+    spacingBps: z.number().gt(0).max(5_000).describe('Distance between lines: gain of a round trip before fees.'),
+    anchorPrice: aboveZero.default('1').describe('Price of one line (quote). Lines stay the same over restarts.'),
+    lowPrice: aboveZero.optional().describe('Minimum price (quote).'),
+    highPrice: aboveZero.optional().describe('Maximum price (quote).'),
     minEdgeBps: minEdge,
   })
   .superRefine((p, context) => {

@@ -9,68 +9,50 @@ export const ladderParameters = z
     reference: z
       .enum(['mid', 'weightedMid', 'bestBidAsk', 'lastTrade'])
       .default('mid')
-      .describe('Price to quote around: mid price, mid price weighted by amounts, best bid and ask, or last trade.'),
-    halfSpreadBps: bps
-      .optional()
-      .describe('Distance of the first level from the reference (bps). Required unless both sides have their own.'),
-    bidSpreadBps: bps.optional().describe('Distance of the first bid, instead of halfSpreadBps (bps).'),
-    askSpreadBps: bps.optional().describe('Distance of the first ask, instead of halfSpreadBps (bps).'),
+      .describe('Price to quote around; weightedMid weights by amounts.'),
+    halfSpreadBps: bps.optional().describe('Distance of the first level. Required unless both sides have their own.'),
+    bidSpreadBps: bps.optional().describe('For bids, instead of halfSpreadBps.'),
+    askSpreadBps: bps.optional().describe('For asks, instead of halfSpreadBps.'),
     levels: z.int().min(1).max(20).default(1).describe('Levels per side.'),
-    levelSpacingBps: bps.default(10).describe('Distance between levels (bps).'),
-    amount: aboveZero.describe('Amount of the first level (base currency).'),
-    levelAmountStep: decimalText.default('0').describe('Increase of the amount per level (base currency).'),
-    refreshToleranceBps: bps.default(2).describe('Price difference within which a live order keeps its place (bps).'),
-    refreshMs: z
-      .int()
-      .min(0)
-      .max(3_600_000)
-      .default(0)
-      .describe('Minimum time between new quotes (ms); 0: every decision.'),
+    levelSpacingBps: bps.default(10).describe('Distance between levels.'),
+    amount: aboveZero.describe('Amount of the first level (base).'),
+    levelAmountStep: decimalText.default('0').describe('Increase per level (base).'),
+    refreshToleranceBps: bps.default(2).describe('Price change that a live order tolerates.'),
+    refreshMs: z.int().min(0).max(3_600_000).default(0).describe('Minimum time between new quotes.'),
     maxOrderAgeMs: z
       .int()
       .min(1_000)
       .max(86_400_000)
       .default(1_800_000)
-      .describe('Age after which a live order is replaced (ms).'),
+      .describe('Age at which a live order is replaced.'),
     amountTolerance,
     skew: z
       .strictObject({
-        priceBpsAtLimit: bps
-          .default(0)
-          .describe('Shift of both sides against inventory at positionMax (bps), proportional below. 0: none.'),
-        sizeRange: aboveZero
-          .optional()
-          .describe(
-            'Inventory distance at which one side doubles and the other becomes 0 (base currency). If omitted, amounts stay.',
-          ),
+        priceBpsAtLimit: bps.default(0).describe('Shift against inventory at positionMax, proportional below.'),
+        sizeRange: aboveZero.optional().describe('Inventory at which one side doubles and the other becomes 0 (base).'),
       })
       .prefault({})
       .describe('Skew that steers inventory to its target.'),
-    priceCeiling: aboveZero.optional().describe('Reference above which there are no bids (quote currency).'),
-    priceFloor: aboveZero.optional().describe('Reference below which there are no asks (quote currency).'),
+    priceCeiling: aboveZero.optional().describe('Reference above which there are no bids (quote).'),
+    priceFloor: aboveZero.optional().describe('Reference below which there are no asks (quote).'),
     movingPriceBandPct: z
       .number()
       .gt(0)
       .max(100)
       .optional()
-      .describe('Distance of the reference from its slow average beyond which one side is not quoted (percent).'),
+      .describe('Distance (percent) of the reference from its slow average that stops one side.'),
     minEdgeBps: z
       .number()
       .min(-1_000)
       .max(5_000)
       .default(1)
-      .describe('Minimum profit of a round trip above both maker fees (bps). Negative values pay for volume.'),
-    filledOrderDelayMs: z.int().min(0).max(3_600_000).default(0).describe('Pause of a side after a fill (ms).'),
-    pingPong: z.boolean().default(false).describe('Whether a buy must be followed by a sell, and the reverse.'),
+      .describe('Minimum profit of a round trip after both maker fees. Negative values pay for volume.'),
+    filledOrderDelayMs: z.int().min(0).max(3_600_000).default(0).describe('Pause of a side after a fill.'),
+    pingPong: z.boolean().default(false).describe('Whether buys and sells must alternate.'),
     optimization: z
       .strictObject({
-        enabled: z
-          .boolean()
-          .default(false)
-          .describe('Whether the first level is at most one tick better than other orders.'),
-        depthAmount: decimalText
-          .default('0')
-          .describe('Amount of other orders to ignore for that price (base currency).'),
+        enabled: z.boolean().default(false).describe('Whether the first level beats other orders by at most one tick.'),
+        depthAmount: decimalText.default('0').describe('Amount of other orders to ignore for that price (base).'),
       })
       .prefault({})
       .describe('Limit against paying more than needed to be first.'),

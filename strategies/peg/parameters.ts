@@ -5,22 +5,15 @@ import { spreadEdgeProblem, spreadLimitProblems, spreadParameters } from '../spr
 
 export const pegParameters = z.strictObject({
   ...spreadParameters,
-  maxAgeMs: z.int().min(100).max(3_600_000).default(15_000).describe('Maximum age of the reference (ms).'),
+  maxAgeMs: z.int().min(100).max(3_600_000).default(15_000).describe('Maximum age of the reference.'),
   maxDivergenceBps: z
     .number()
     .gt(0)
     .max(5_000)
     .default(100)
-    .describe('Maximum distance of the reference from the mid price (bps).'),
-  weight: z
-    .number()
-    .gt(0)
-    .max(1)
-    .default(1)
-    .describe('Weight of the reference in the fair value; the rest is the mid price.'),
-  basisMemory: duration
-    .optional()
-    .describe('Time constant of the ratio between book and reference, like 1h. If omitted, no correction.'),
+    .describe('Maximum distance of the reference from the mid price.'),
+  weight: z.number().gt(0).max(1).default(1).describe('Weight against the mid price.'),
+  basisMemory: duration.optional().describe('Time constant of the ratio of book to reference, like 1h.'),
 });
 
 export type PegParameters = z.infer<typeof pegParameters>;

@@ -254,6 +254,11 @@ describe('names', () => {
     }
   });
 
+  test('the critical events are those that the page names: the first seven and stopped', () => {
+    const critical = EVENTS_TOLD.filter(event => 'isCritical' in ALERT_EVENTS[event]);
+    expect(critical).toEqual([...EVENTS_TOLD.slice(0, 7), 'stopped']);
+  });
+
   test('a day begins at the given time in UTC', () => {
     const at = (text: string) => Date.parse(text);
     expect(nextAt('07:30', at('2026-11-23T07:29:59Z'))).toBe(at('2026-11-23T07:30:00Z'));

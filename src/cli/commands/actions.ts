@@ -60,7 +60,7 @@ function addPause(program: Command): void {
     program
       .command('pause')
       .description('cancel all orders and quote nothing until resume or a time')
-      .option('--for <time>', 'duration of the pause, like 30m or 2h', durationFlag),
+      .option('--for <time>', 'duration, like 30m or 2h', durationFlag),
   ).action(async (options: Flags & { for?: number }) => {
     const untilMs = options.for === undefined ? {} : { untilMs: realClock().now() + options.for };
     await act({ ...askOf(options), action: 'pause', ...untilMs }, options);
@@ -84,7 +84,7 @@ function addFlatten(program: Command): void {
     program
       .command('flatten')
       .description('hedge inventory to its target for at most a total cost')
-      .option('--max-cost <sum>', 'maximum total cost with fees (quote currency); without it only a preview'),
+      .option('--max-cost <sum>', 'maximum total cost with fees (quote currency); otherwise only a preview'),
   ).action(async ({ maxCost, ...options }: Flags & { maxCost?: string }) => {
     const isPreview = options.preview || maxCost === undefined;
     const flags = { ...options, preview: isPreview };
@@ -105,7 +105,7 @@ function addHalt(program: Command): void {
     program
       .command('halt')
       .description('stop quoting until resume, with or without a running bot')
-      .option('--cancel', "also cancel the bot's orders with its key, and verify", false),
+      .option('--cancel', "also cancel and verify the bot's orders, with its key", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
     // Read first, so that errors in the file are reported before any action.
@@ -171,14 +171,14 @@ function askOf({ preview, reason, by = ownName() }: Flags) {
 const ofBot = (command: Command): Command =>
   command
     .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--paper', 'use the state of the paper run', false);
 
 const action = (command: Command): Command =>
   ofBot(command)
-    .option('--preview', 'show the effect without doing anything', false)
+    .option('--preview', 'only show the effect', false)
     .option('--reason <text>', 'reason for the record')
-    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--by <name>', 'your name for the record (default: your login)')
     .option('--json', 'print one JSON object', false);
 
 /** Returns the selected bot. Throws `UsageError` if there is none. */

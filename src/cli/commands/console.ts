@@ -26,14 +26,12 @@ export function addConsoleCommand(program: Command): void {
     .command('console')
     .description('serve a web page of a bot, now and at any recorded time')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--paper', 'use the state of the paper run', false)
     .option('--host <address>', 'listen address (default: console.host)')
     .option('--port <n>', 'port (default: console.port); 0 takes a free one', portFlag)
     .addOption(
-      new Option('--allowed-host <name>', 'additional allowed Host header (repeatable)')
-        .argParser(several)
-        .default([], 'none'),
+      new Option('--allowed-host <name>', 'further Host header (repeatable)').argParser(several).default([], 'none'),
     )
     .option('--open', 'open the page in a browser', false)
     .action(async (flags: ConsoleFlags) => {

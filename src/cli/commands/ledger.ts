@@ -23,10 +23,10 @@ export function addLedgerCommands(program: Command): void {
     .command('ledger')
     .description('show the ledger by currency and its difference to the exchange')
     .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--currency <ticker>', 'show only this currency')
-    .addOption(new Option('--since <time>', 'start: an ISO 8601 time, or an age like 24h').argParser(instant))
-    .option('--entries', 'list every entry instead of sums', false)
+    .addOption(new Option('--since <time>', 'start: time or age, like 24h').argParser(instant))
+    .option('--entries', 'list every entry', false)
     .addOption(new Option('--json', 'print one JSON object').conflicts('csv'))
     .option('--csv', 'print CSV')
     .action(
@@ -48,11 +48,11 @@ export function addLedgerCommands(program: Command): void {
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
     // The parent command parses these three anywhere; they are here for the help.
     .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--currency <ticker>', 'currency of the difference')
-    .requiredOption('--amount <n>', 'balance of the exchange minus that of the ledger')
+    .requiredOption('--amount <n>', 'balance at the exchange minus that of the ledger')
     .requiredOption('--reason <text>', 'reason for the record')
-    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (_: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by } = options;

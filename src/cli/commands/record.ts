@@ -38,7 +38,7 @@ type RecordFlags = Source & {
  */
 export function addRecordCommands(program: Command): void {
   sources(program.command('record').description("record an exchange's public market as a tape; needs no key"))
-    .requiredOption('--out <dir>', 'folder of the tape; an existing tape is continued')
+    .requiredOption('--out <dir>', 'folder of the tape, new or continued')
     .option('--book <names>', 'books, comma-separated (default: the book in -c)')
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
     .option('--json', 'print one JSON object', false)
@@ -77,13 +77,13 @@ export function addRecordCommands(program: Command): void {
   sessionHours(program.command('import'))
     .description('convert a recording of another program, or a state directory, to a tape')
     .requiredOption('--from <path>', 'recording file or folder')
-    .requiredOption('--out <dir>', 'folder of the tape; must not contain the book, unless --append')
+    .requiredOption('--out <dir>', 'folder of the tape, without the book unless --append')
     .option('--book <name>', 'book in the recording, or its name if the recording has none')
     .option('--format <name>', `auto, state, ${formats().join(', ')}`, 'auto')
     .option('--mapping <file>', 'YAML file that maps CSV or Parquet columns')
     .option('--tick <decimal>', 'tick size (default: inferred from prices)', decimalFlag)
-    .option('--lot <decimal>', 'lot size; 0.00000001 if omitted', decimalFlag)
-    .option('--sort <duration>', 'maximum delay of late rows to sort in, like 10m (default: 1m)', durationFlag)
+    .option('--lot <decimal>', 'lot size (default: 0.00000001)', decimalFlag)
+    .option('--sort <duration>', 'maximum delay of rows to sort (default: 1m)', durationFlag)
     .option('--append', 'append newer rows to an existing tape', false)
     .option('--json', 'print one JSON object', false)
     .action(async ({ format, json, ...options }: ImportFlags) => {

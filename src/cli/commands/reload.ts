@@ -30,12 +30,12 @@ export function addReloadCommand(program: Command): void {
     .command('reload')
     .description('apply a changed configuration to a running bot, completely or not at all')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--paper', 'use the state of the paper run', false)
-    .option('--preview', 'show the effect without doing anything', false)
+    .option('--preview', 'only show the effect', false)
     .addOption(new Option('--reason <text>', 'reason for the record').default('', 'none'))
-    .option('--digest <sha256>', 'required SHA-256 of the file, as the preview shows it', digestFlag)
-    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--digest <sha256>', 'SHA-256 that the file must have', digestFlag)
+    .option('--by <name>', 'your name for the record (default: your login)')
     .option('--json', 'print one JSON object', false)
     .action(async ({ json, by = ownName(), ...flags }: Flags) => {
       const { config: configFile, preview, reason, state, paper, digest: seen } = flags;

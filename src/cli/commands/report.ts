@@ -28,7 +28,7 @@ export function addReportCommand(program: Command): void {
     .command('report')
     .description('show profit by day: trading, fees, hedging and net')
     .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--from <day>', 'first day, like 2026-11-01', day)
     .option('--to <day>', 'last day, like 2026-11-30', day)
     .option('--out <file>', 'write NAME.html, and NAME.json next to it')

@@ -34,7 +34,7 @@ function addInit(program: Command): void {
     .argument('<file>', 'YAML file to write');
   for (const name of QUESTION_NAMES) command.option(`--${name} <answer>`, INIT_HELP[name]);
   command
-    .option('--stream <address>', 'stream URL if --exchange is a URL (default: poll the book)')
+    .option('--stream <address>', 'stream URL (default: poll the book)')
     .option('--yes', 'accept all proposed values', false)
     .action(async (file: string, { yes }: { yes: boolean }, self: Command) => {
       const flags = self.opts<InitFlags>();
@@ -77,14 +77,14 @@ function addInit(program: Command): void {
 const INIT_HELP: Readonly<Record<QuestionName, string>> = {
   exchange: 'embedded (play money), live, or the https URL of a REST interface',
   book: 'book, like btc_mxn',
-  instance: 'name of the bot, used in its order ids',
-  'half-spread': 'distance of the first level from the mid price (bps)',
+  instance: 'name of the bot, in its order ids',
+  'half-spread': 'half-spread of the first level (bps)',
   levels: 'levels on each side',
   amount: 'amount of one order (base currency)',
   'position-max': 'maximum distance of inventory from its target (base currency)',
   'drawdown-max': 'drawdown at which trading halts (quote currency)',
   'day-loss-max': 'loss per day at which trading halts (quote currency)',
-  target: 'target inventory (base currency), or found: the holdings at the first start',
+  target: 'target inventory (base currency), or found: that of the first start',
 };
 
 const rowWidth = (): number => {
@@ -99,7 +99,7 @@ function addDoctor(program: Command): void {
     .command('doctor')
     .description('check key, clock, balances, fees, disk and ports before trading')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--order', 'place and cancel the smallest real order, after confirmation', false)
     .option('--yes', 'skip the confirmation of --order', false)
     .option('--json', 'print one JSON object', false)

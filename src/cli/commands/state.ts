@@ -43,8 +43,8 @@ function addExplain(program: Command): void {
     .command('explain')
     .description('explain the decision now or at a past time, level by level')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
-    .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 90s, 5m or 2h', moment)
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 5m', moment)
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--paper', 'use the state of the paper run', false)
     .option('--json', 'print one JSON object', false)
     .action((options: { config: string; at?: Moment; state?: string; paper: boolean; json: boolean }) => {
@@ -68,7 +68,7 @@ function addHedges(program: Command): void {
     .command('hedges')
     .description('list hedges with the cost of each route and the result')
     .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--json', 'print one JSON object', false)
     .action((options: Where & { json: boolean }) => {
       for (const line of hedges(folderOf(options), options.json)) print(line);
@@ -81,10 +81,10 @@ function addHedges(program: Command): void {
     .argument('<id>', 'id of the hedge, from puntas hedges')
     // The parent command parses these anywhere; they are here for the help.
     .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .addOption(new Option('--as <end>', 'outcome to settle it as').choices(SETTLED_AS))
     .option('--reason <text>', 'reason for the record')
-    .option('--by <name>', 'operator name for the record (default: your login)')
+    .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {
       const options = self.optsWithGlobals<Where & Partial<SettleAsk>>();
       const { as, reason = '', by = ownName() } = options;

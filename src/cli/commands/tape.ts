@@ -24,8 +24,8 @@ export function addTapeCommands(program: Command): void {
     .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
     .option('--tape <dir>', 'folder of the tape')
     .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
-    .addOption(new Option('--rows <which>', 'rows of a state: fills or ledger').choices(ROWS))
+    .option('--state <dir>', 'state directory (default: state.dir)')
+    .addOption(new Option('--rows <which>', 'rows of a state').choices(ROWS))
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
     .action(async ({ tape, config, state, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
@@ -60,7 +60,7 @@ const stored = (command: Command): Command =>
     .option('--book <book>', 'book to use if the recording has several')
     .option('--from <time>', 'first time, like 2026-11-21 or 2026-11-21T12:00:00Z', recordedTime)
     .option('--to <time>', 'last time', recordedTime)
-    .option('--skip-damaged', 'turn damaged blocks into gaps instead of failing', false);
+    .option('--skip-damaged', 'turn damaged blocks into gaps', false);
 
 const storedOptions = ({ book, from, to, skipDamaged }: StoredFlags): StoredTapeOptions => ({
   ...(book === undefined ? {} : { book }),

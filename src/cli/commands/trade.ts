@@ -51,17 +51,17 @@ const runCommand = (program: Command): Command =>
     tapeBook(program.command('run')).description('quote until stopped, then cancel all orders and verify'),
   ).option(
     '--opening-zero <currency>',
-    'currency with a zero balance that the exchange does not list (first start; repeatable)',
+    'at the first start: unlisted currency with a zero balance (repeatable)',
     (currency: string, before: readonly string[] = []) => [...before, currency.toLowerCase()],
   );
 
 function addRun(program: Command): void {
   runCommand(program)
     .option('--for <duration>', 'stop after this time, like 60s, 10m or 2h', durationFlag)
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
-    .option('--metrics-port <n>', 'metrics port (default: the one in the configuration); 0 takes a free one', portFlag)
+    .option('--state <dir>', 'state directory (default: state.dir)')
+    .option('--metrics-port <n>', 'metrics port (default: metrics.port); 0 takes a free one', portFlag)
     .option('--json', 'print one JSON object', false)
-    .option('--paper', 'trade the real market on paper: no key, no orders', false)
+    .option('--paper', 'trade the real market on paper, without a key', false)
     .action(async (options: Source & RunFlags) => {
       const signals = signalsToStop(undefined, undefined, true);
       const clock = realClock(options.speed);
@@ -195,7 +195,7 @@ function addSentinel(program: Command): void {
     .command('sentinel')
     .description('watch a bot from a second process; cancel its orders if it is down')
     .requiredOption('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration)')
+    .option('--state <dir>', 'state directory (default: state.dir)')
     .action(async (options: { config: string; state?: string }) => {
       const given = readConfig(options.config);
       const config = options.state === undefined ? given : { ...given, state: { dir: options.state } };

@@ -62,7 +62,7 @@ export function addWebhookCommands(program: Command): void {
     .command('list')
     .description('list transactions known from deliveries')
     .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: the one in the configuration, or ./state)')
+    .option('--state <dir>', 'state directory (default: state.dir, or ./state)')
     .option('--json', 'print one JSON object per line', false)
     .action((options: { config?: string; state?: string; json: boolean }) => {
       const dir = options.config === undefined && options.state === undefined ? './state' : folderOf(options);

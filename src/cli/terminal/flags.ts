@@ -93,7 +93,7 @@ export const several = (text: string, before: readonly string[]): readonly strin
 
 /** Adds the flag that selects the book of `--tape`. */
 export const tapeBook = (command: Command): Command =>
-  command.option('--book <book>', 'book to use if the recording has several (default: the book in -c)');
+  command.option('--book <book>', 'book to use if the recording has several');
 
 /** Parses trading hours and returns their normalized text. */
 function sessionFlag(text: string): string {
@@ -108,7 +108,7 @@ function sessionFlag(text: string): string {
 export const sessionHours = (command: Command): Command =>
   command.option(
     '--session <hours>',
-    'market hours to count, like 09:30-16:00@America/New_York (Monday to Friday unless given)',
+    'market hours, like 09:30-16:00@America/New_York (Monday to Friday unless given)',
     sessionFlag,
   );
 
@@ -116,7 +116,7 @@ export const sessionHours = (command: Command): Command =>
 export function sources(command: Command): Command {
   return command
     .option('-c, --config <file>', 'configuration (default: the embedded exchange)')
-    .option('--tape <dir>', 'recording to replay as the market of the embedded exchange')
-    .option('--speed <n>', 'speed of the embedded exchange and its clients, times real time', speed, 1)
+    .option('--tape <dir>', 'recording as the market of the embedded exchange')
+    .option('--speed <n>', 'speed of the embedded exchange and its clients', speed, 1)
     .option('--seed <n>', 'random seed', seedNumber);
 }

@@ -38,16 +38,14 @@ export async function cliReference(): Promise<string> {
     INTRODUCTION,
     GROUPS.map(([title, names]) => `- **${title}**: ${names.map(name => `[${name}](#${name})`).join(', ')}`).join('\n'),
     '## Shared options',
-    'Each command below names those that it also has.',
+    'Each command lists those that it has after *Also*.',
     ['| option | meaning |', '|---|---|', ...[...shared.values()].map(option => row(option, false))].join('\n'),
     ...GROUPS.flatMap(([, names]) => names.flatMap(name => section(named(name), '', shared))),
   ].join('\n\n');
 }
 
-const INTRODUCTION = `Run a command as \`npx puntas <command>\`, or in the container without \`npx\`. \`npx puntas <command> --help\` prints the same help.
-[Exit codes](environment.md#exit-codes) are the same for all commands, and [JSON output](json.md) describes \`--json\`.
-
-Where an example has \`DIR\`, \`FILE\` or \`PATH\`, put a path of yours.`;
+const INTRODUCTION = `Run a command as \`npx puntas <command>\`, in the container without \`npx\`. \`--help\` prints the same, with a second example.
+See also [exit codes](environment.md#exit-codes) and [JSON output](json.md). For \`DIR\`, \`FILE\` and \`PATH\`, put a path of yours.`;
 
 /** The most frequent option of each flag, where at least `SHARED_MIN` commands have it with the same text; by its identity. */
 function sharedOptions(all: Command): ReadonlyMap<string, Option> {
@@ -84,16 +82,18 @@ function section(command: Command, path: string, shared: ReadonlyMap<string, Opt
   const options = shown(command);
   const own = options.filter(option => !shared.has(identityOf(option)));
   const others = options.filter(option => shared.has(identityOf(option)));
-  const examples = EXAMPLES[name] ?? [];
+  const [example] = EXAMPLES[name] ?? [];
+  // Of arguments alone the example shows enough.
+  const usage = command.usage().startsWith('[options]') ? [] : [`puntas ${name} ${command.usage()}`];
+  const screen = [...usage, ...(example === undefined ? [] : [example[0]])];
   return [
     `${path === '' ? '##' : '###'} ${name}`,
     sentenceOf(command.description()),
-    `\`\`\`text\npuntas ${name} ${command.usage()}\n\`\`\``,
+    ...(screen.length === 0 ? [] : [`\`\`\`text\n${screen.join('\n')}\n\`\`\``]),
     ...(own.length === 0
       ? []
       : [['| option | meaning |', '|---|---|', ...own.map(option => row(option, option.mandatory))].join('\n')]),
     ...(others.length === 0 ? [] : [`Also ${others.map(nameOf).join(', ')}.`]),
-    ...(examples.length === 0 ? [] : [examples.map(([text, does]) => `- \`${text}\`: ${does}`).join('\n')]),
     ...command.commands.flatMap(one => section(one, `${name} `, shared)),
   ];
 }

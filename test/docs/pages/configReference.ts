@@ -33,37 +33,34 @@ export function configReference(): string {
   const sections = Object.entries((configJsonSchema() as Node).properties ?? {});
   const plain = sections.filter(([, node]) => !isSection(node));
   const grouped = sections.filter(([, node]) => isSection(node));
+  const root = { properties: Object.fromEntries(plain), required: plain.map(([key]) => key) };
   return [
     '<!-- Generated from src/config/schema.ts by `npm run docs`. A test fails when this page is not what the schema says. -->',
     '# Configuration',
     INTRODUCTION,
-    table([['', { properties: Object.fromEntries(plain), required: plain.map(([key]) => key) }]]),
+    table(rowsOf('', root, 'restart')),
     ...grouped.flatMap(([key, node]) => section(key, node)),
     OUTRODUCTION,
   ].join('\n\n');
 }
 
-const INTRODUCTION = `One YAML file describes one process, and one process quotes one book. \`puntas init FILE\` writes a file with comments, from ten questions or from flags.
-\`puntas check -c FILE\` checks it, and prints the quotes that it would place.
+const INTRODUCTION = `One YAML file describes one process, which quotes one book. \`puntas init FILE\` writes one; \`puntas check -c FILE\` checks it and prints its quotes.
 
-- Money, amounts and limits are **quoted decimal text**, like \`"0.25"\`. Puntas rejects a bare number, because YAML would round it.
-- Times are whole milliseconds (\`Ms\`). bps are hundredths of a percent.
-- Limits have no defaults.
-- Puntas rejects an unknown key and suggests the probable one. A renamed key keeps working for one version, with a warning ([upgrade](upgrading.md)).
-- Puntas reports all errors together: \`file:line:column key: what was expected, what was found\`.
-- *Applied* is when a running bot uses a changed value: \`live\` immediately, \`reload\` at a [reload](reload.md), \`restart\` at the next start. \`elsewhere\` concerns another command or process.
-- Editors complete the file through its first line, which names [\`config/schema.json\`](../config/schema.json).`;
+- Money and amounts are **quoted decimal text**, like \`"0.25"\`: YAML would round a bare number.
+- \`Ms\` is whole milliseconds, \`Bps\` hundredths of a percent. *Base* and *quote* are the currencies of the book.
+- A key without a default is optional. If omitted, it is off, unless its row says more.
+- Unknown keys are rejected, with a suggestion. A renamed key keeps working for one version ([upgrade](upgrading.md)).
+- A running bot uses a changed value after a [reload](reload.md), unless it is marked \`live\` (immediately), \`restart\`, or \`elsewhere\` (another command or process).
+- Editors complete the file by its first line, which names [\`config/schema.json\`](../config/schema.json).`;
 
 const OUTRODUCTION = `## Key and secret
 
-The API key and secret come from [environment variables](environment.md#environment) or from files that they name, never from this file. Only \`exchange.kind: remote\` needs them.
-Prefer files that only the user of the bot can read: \`docker inspect\` and \`/proc\` show the environment of a process. Use a key that can trade and read but not withdraw, and that is tied to the address of the machine.
+They come from [environment variables](environment.md#environment), never from this file, and only \`exchange.kind: remote\` needs them.
+Prefer files that only the bot's user can read: \`docker inspect\` and \`/proc\` show variables. Use a key that cannot withdraw, tied to the address of the machine.
 
 ## Checks between keys
 
-Puntas checks these rules at the start and in \`puntas check\`:
-
-- The amounts of the levels of one side add up to at most \`limits.positionMax\`.
+- The amounts of one side add up to at most \`limits.positionMax\`.
 - The levels of both sides are at most \`limits.ordersMax\`.
 - The outermost level is within \`limits.collarBps\`.
 - Polling fits the request budgets.
@@ -74,54 +71,140 @@ Puntas checks these rules at the start and in \`puntas check\`:
 - Both half-spreads (of a grid: its spacing) are at least both maker fees plus \`strategy.minEdgeBps\`, once the fees are read.`;
 
 function section(key: string, node: Node): readonly string[] {
-  const head = [`## ${key}`, ...(node.description === undefined ? [] : [node.description])];
-  const members = node.oneOf ?? node.anyOf;
   const taken = node.takesEffect ?? 'restart';
-  if (members === undefined) return [...head, table([[`${key}.`, node]], taken)];
+  const members = node.oneOf ?? node.anyOf;
+  const rows = members === undefined ? rowsOf(`${key}.`, node, taken) : [];
+  const known = members === undefined && isMixed(rows) ? null : taken;
+  const effect = known === null || known === AS_USUAL ? '' : ` Applied: ${known}.`;
+  const guide = GUIDES[key] === undefined ? '' : ` [Guide](${GUIDES[key]}).`;
+  const head = [`## ${key}`, `${node.description ?? ''}${effect}${guide}`];
+  return members === undefined ? [...head, table(rows)] : [...head, ...union(key, members, taken)];
+}
+
+/** Pages about a section. */
+const GUIDES: Readonly<Record<string, string>> = {
+  strategy: 'strategies.md',
+  fairValue: 'fair-value.md',
+  paper: 'paper.md',
+  sentinel: 'sentinel.md',
+  reference: 'reference-price.md',
+  hedge: 'hedging.md',
+  regimes: 'states.md#regimes',
+  metrics: 'metrics.md',
+  webhooks: 'webhooks.md',
+  alerts: 'alerts.md',
+  console: 'console.md',
+};
+
+type Member = { readonly name: string; readonly description: string; readonly rows: readonly Row[] };
+
+/** Rows that several members have stand in one table, with their members; then each member has its own. */
+function union(key: string, nodes: readonly Node[], taken: TakesEffect): readonly string[] {
+  const members = nodes.map((node): Member => {
+    const [word, named] = discriminatorOf(node);
+    const rows = rowsOf(`${key}.`, without(node, word), taken);
+    return { name: String(named.const), description: named.description ?? '', rows };
+  });
+  const [word] = discriminatorOf(nodes[0]!);
+  const ofRow = (row: Row): readonly Member[] =>
+    members.filter(({ rows }) => rows.some(other => identityOf(other) === identityOf(row)));
+  const isShared = (row: Row): boolean => ofRow(row).length > 1;
+  const shared = new Map(members.flatMap(({ rows }) => rows.filter(isShared).map(row => [identityOf(row), row])));
+  const named = [...shared.values()].map(row => {
+    const names = ofRow(row).map(({ name }) => name);
+    return { ...row, of: names.length === members.length ? 'all' : names.join(', ') };
+  });
   return [
-    ...head,
-    ...members.flatMap(member => {
-      const [word, named] = discriminatorOf(member);
-      return [
-        `### ${key}: ${word} ${String(named.const)}`,
-        named.description ?? '',
-        table([[`${key}.`, without(member, word)]], taken),
-      ];
-    }),
+    `### ${key}: shared keys`,
+    table(named),
+    ...members.flatMap(({ name, description, rows }) => [
+      `### ${key}: ${word} ${name}`,
+      description,
+      table(rows.filter(row => !isShared(row))),
+    ]),
   ];
 }
 
-/** Rows of an object, nested objects unfolded below it. */
-function table(objects: readonly (readonly [prefix: string, node: Node])[], taken: TakesEffect = 'restart'): string {
-  const rows = objects.flatMap(([prefix, node]) => rowsOf(prefix, node, taken));
-  return ['| key | form | default | applied | meaning |', '|---|---|---|---|---|', ...rows].join('\n');
+type Row = {
+  readonly key: string;
+  readonly form: string;
+  readonly preset: string;
+  readonly applied: TakesEffect;
+  readonly meaning: string;
+  /** Members of a union that have the row. */
+  readonly of?: string;
+};
+
+const identityOf = ({ key, form, preset, meaning }: Row): string => [key, form, preset, meaning].join('|');
+
+/** When changes are taken up unless the page says otherwise. */
+const AS_USUAL: TakesEffect = 'reload';
+
+const isMixed = (rows: readonly Row[]): boolean => new Set(rows.map(({ applied }) => applied)).size > 1;
+
+/** A column that says the same of each row is left out. */
+function table(all: readonly Row[]): string {
+  const rows = folded(all);
+  const isPartial = rows.some(({ of }) => of !== undefined && of !== 'all');
+  const columns: readonly (readonly [head: string, cell: (row: Row) => string])[] = [
+    ['key', ({ key }) => `\`${key}\``],
+    ...(isPartial ? [['of', ({ of = '' }: Row) => of] as const] : []),
+    ['form', ({ form }) => form],
+    ['default', ({ preset }) => preset],
+    ...(isMixed(rows) ? [['applied', ({ applied }: Row) => applied] as const] : []),
+    ['meaning', ({ meaning }) => meaning],
+  ];
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [
+    line(columns.map(([head]) => head)),
+    line(columns.map(() => '---')),
+    ...rows.map(row => line(columns.map(([, cell]) => cell(row)))),
+  ].join('\n');
+}
+
+/** Rows that differ only in the last folder of their key, where at least this many do, become one with a star. */
+const FOLDED_MIN = 3;
+
+function folded(rows: readonly Row[]): readonly Row[] {
+  const starred = (row: Row): Row => ({ ...row, key: row.key.replace(/[^.]+\.([^.]+)$/, '*.$1') });
+  const counts = new Map<string, number>();
+  for (const row of rows.map(starred)) counts.set(identityOf(row), (counts.get(identityOf(row)) ?? 0) + 1);
+  const short = rows.map(row => ((counts.get(identityOf(starred(row))) ?? 0) < FOLDED_MIN ? row : starred(row)));
+  return short.filter((row, i) => short.findIndex(other => identityOf(other) === identityOf(row)) === i);
 }
 
 /** `above`: when changes of what has no mark of its own are taken up. */
-function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly string[] {
-  return Object.entries(object.properties ?? {}).flatMap(([key, node]) => {
-    const name = `${prefix}${key}`;
-    const taken = node.takesEffect ?? above;
+function rowsOf(prefix: string, object: Node, above: TakesEffect): readonly Row[] {
+  return Object.entries(object.properties ?? {}).flatMap(([name, node]) => {
+    const key = `${prefix}${name}`;
+    const applied = node.takesEffect ?? above;
+    const meaning = escaped(node.description);
     const members = node.oneOf ?? node.anyOf;
     if (members !== undefined) {
       return members.flatMap(member => {
         const [word, named] = discriminatorOf(member);
-        const title = `| \`${name}.${word}\` | \`${String(named.const)}\` | ${standard(node, word, named.const)} | ${taken} | ${escaped(named.description)} |`;
-        return [title, ...rowsOf(`${name}.`, without(member, word), taken)];
+        const title: Row = {
+          ...{ key: `${key}.${word}`, form: `\`${String(named.const)}\``, applied },
+          ...{ preset: standard(node, word, named.const), meaning: escaped(named.description) },
+        };
+        return [title, ...rowsOf(`${key}.`, without(member, word), applied)];
       });
     }
-    const needed = object.required?.includes(key) ?? false;
-    const preset = node.default === undefined ? (needed ? '**required**' : 'none') : code(node.default);
+    const needed = object.required?.includes(name) ?? false;
+    const preset = node.default === undefined ? (needed ? '**required**' : '') : code(node.default);
+    if (key === EVENTS) return [{ key: `${key}.*`, form: '`on`, `silent`, `off`', preset: '', applied, meaning }];
     if (node.properties) {
       // Whether it stands there at all says something where nothing stands by default.
-      const own =
-        preset === 'none' ? [`| \`${name}\` | keys below | none | ${taken} | ${escaped(node.description)} |`] : [];
-      return [...own, ...rowsOf(`${name}.`, node, taken)];
+      const own: readonly Row[] = preset === '' ? [{ key, form: '{…}', preset, applied, meaning }] : [];
+      return [...own, ...rowsOf(`${key}.`, node, applied)];
     }
-    const item = node.items?.properties ? rowsOf(`${name}[].`, node.items, taken) : [];
-    return [`| \`${name}\` | ${formOf(node)} | ${preset} | ${taken} | ${escaped(node.description)} |`, ...item];
+    const items = node.items?.properties ? rowsOf(`${key}[].`, node.items, applied) : [];
+    return [{ key, form: formOf(node), preset, applied, meaning }, ...items];
   });
 }
+
+/** Its members have a page of their own. */
+const EVENTS = 'alerts.events';
 
 const isSection = (node: Node): boolean => (node.properties ?? node.oneOf ?? node.anyOf) !== undefined;
 
@@ -150,9 +233,9 @@ const code = (value: unknown): string => `\`${JSON.stringify(value)}\``;
 function formOf(node: Node): string {
   if (node.enum) return node.enum.map(value => `\`${String(value)}\``).join(', ');
   if (node.type === 'string') return node.pattern?.startsWith('^\\d{1,20}') ? 'decimal' : 'text';
-  if (node.type === 'boolean') return '`true`, `false`';
-  if (node.type === 'array') return `list, up to ${node.maxItems ?? 0}`;
-  if (node.type === 'object') return 'decimals by name';
-  const from = node.minimum ?? (node.exclusiveMinimum === undefined ? '' : `above ${node.exclusiveMinimum}`);
-  return `${node.type === 'integer' ? '' : 'number, '}${from} to ${node.maximum ?? ''}`;
+  if (node.type === 'boolean') return 'boolean';
+  if (node.type === 'array') return `list, ≤${node.maxItems ?? 0}`;
+  if (node.type === 'object') return 'decimals';
+  const from = node.minimum ?? (node.exclusiveMinimum === undefined ? '' : `>${node.exclusiveMinimum}`);
+  return `${node.type === 'integer' ? '' : 'number '}${from}–${node.maximum ?? ''}`;
 }

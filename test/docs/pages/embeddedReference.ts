@@ -18,14 +18,17 @@ export function embeddedReference(): string {
 }
 
 const calls = (): readonly string[] =>
-  OPERATOR_ROUTES.map(({ method, pattern, takes, does }) => `| \`${method} ${pattern}\` | ${takes} | ${does} |`);
+  OPERATOR_ROUTES.map(({ method, pattern, takes, does }, i) => {
+    const isSame = takes !== '' && takes === OPERATOR_ROUTES[i - 1]?.takes;
+    return `| \`${method} ${pattern.replace('/operator', '')}\` | ${isSame ? 'the same' : takes} | ${does} |`;
+  });
 
 const switches = (): readonly string[] =>
   Object.entries(SWITCHES).map(([name, row]) => {
     const values =
       row.kind === 'choice'
         ? row.variants.map(variant => `\`${variant}\``).join(', ')
-        : `\`${row.fallback}\` (${row.min} to ${row.max})`;
+        : `\`${row.fallback}\` (${row.min}–${row.max})`;
     return `| \`${name}\` | ${values} | ${row.decides} |`;
   });
 
@@ -43,13 +46,13 @@ export const switchSources = (): string =>
   ].join('\n\n');
 
 const INTRODUCTION = `A real HTTP server with matching, accounts, RFQ, conversions, webhooks and a moving market. \`puntas run\` with
-\`exchange.kind: embedded\` starts one for the bot. To run it for any client:
+\`exchange.kind: embedded\` starts one. To run it for any client:
 
 \`\`\`sh
 npx puntas exchange --port 8080
 \`\`\`
 
-It listens only on 127.0.0.1 and prints [its addresses, keys and operator token](json.md#puntas-exchange) as one line of JSON. The same \`--seed\` gives the same market.
+It listens on 127.0.0.1 and prints [addresses, keys and operator token](json.md#puntas-exchange). The same \`--seed\` gives the same market.
 
 | path | content |
 |---|---|
@@ -61,22 +64,22 @@ It listens only on 127.0.0.1 and prints [its addresses, keys and operator token]
 
 RFQ lists a pair if at most three books join its currencies. The rate is the mid price less \`rfqSpreadPips\`; amounts are rounded in favor of the desk.`;
 
-const OPERATOR = `These calls work only from this machine, with the header \`Authorization: Bearer <operatorToken>\`; other machines get 404.
-Bodies and answers are JSON, and amounts are text. Errors are 400, 401, 404 or 405 with \`{"error": "..."}\`. The default \`account\` is the oldest.
+const OPERATOR = `Paths below \`/operator\`, only from this machine (others get 404), with \`Authorization: Bearer <operatorToken>\`.
+Bodies and answers are JSON, amounts text, errors \`{"error": "..."}\` with 400, 401, 404 or 405. The default \`account\` is the oldest.
 
 \`\`\`sh
 curl -s -H "Authorization: Bearer $TOKEN" -d '{"asset":"btc","amount":"0.5"}' http://127.0.0.1:8080/operator/deposits
 \`\`\``;
 
-const TRANSACTIONS = `A transaction is PENDING, then IN_PROGRESS, then COMPLETE or FAILED, \`transactionStepMs\` apart.
+const TRANSACTIONS = `A transaction is PENDING, IN_PROGRESS, then COMPLETE or FAILED, \`transactionStepMs\` apart.
 
 - Deposits and issuances credit at COMPLETE.
 - A withdrawal locks its amount immediately, and debits it at COMPLETE.
 - A redemption debits immediately, and returns the amount if it fails or is refunded.
-- A refund of a completed issuance removes the credit; it fails if the money is gone.
-- Without \`steps\`, a refund takes all steps of its method; with outcome FAILED the last one fails.
+- A refund of an issuance removes the credit; it fails if the money is gone.
+- Without \`steps\`, a refund takes all of its method; with outcome FAILED the last one fails.
 - In lists, a returned redemption is a positive withdrawal, and a returned issuance a negative funding.
 
 Deliveries of a final status or a refund always arrive; others can be lost (\`webhookSkipPips\`). At most 10,000 wait; optional ones are dropped first.`;
 
-const SWITCHES_INTRODUCTION = `Switches decide what the interface documents leave open. A client should work with every value. The first value is the default. Names that end in Ms are milliseconds. The [sources](development/evidence/switches.md) are listed apart.`;
+const SWITCHES_INTRODUCTION = `Switches decide what the interface documents leave open ([sources](development/evidence/switches.md)). A client should work with every value. The first value is the default. \`Ms\` is milliseconds, \`Pips\` 1/10000.`;

@@ -2,43 +2,43 @@
 import { EXIT } from '../../../src/messages/exits.ts';
 
 const CODES: Readonly<Record<keyof typeof EXIT, string>> = {
-  clean: 'done; after a run, no order is left (verified)',
-  broken: 'an error, or a process that could not do its work',
-  misused: 'wrong use, wrong configuration, or a start that needs you first',
-  leftOrders: 'an order may be left on the exchange; each one is named',
+  clean: 'done; a run left no order (verified)',
+  broken: 'error; the work is not done',
+  misused: 'wrong use or configuration, or a start that needs you first',
+  leftOrders: 'an order may be left; each is named',
 };
 
 /** Files of the state directory. */
 export const STATE_FILES: Readonly<Record<string, string>> = {
   'puntas.db': 'orders before they are sent, ledger, nonces',
-  'puntas.commits': 'number of commits in `puntas.db`; detects an older copy',
-  'lock.db': 'lock: one process per state directory',
-  HALTED: 'halt and its reason, until `puntas resume`',
+  'puntas.commits': 'number of its commits; detects an older copy',
+  'lock.db': 'lock for one process',
+  HALTED: 'halt and its reason, until a resume',
   'HALTED.reserve': 'space for `HALTED` on a full disk',
   REDUCE: 'reduce-only and its reason',
   PAUSED: 'pause and its reason',
-  HELD: 'hold that the sentinel set and lifts',
+  HELD: 'hold of the sentinel',
   'heartbeat.json': 'heartbeat of the bot',
   'sentinel.json': 'heartbeat of the sentinel',
   'orders-seen.json': 'last count of open orders',
-  'actions.jsonl': 'every action of an operator',
-  'resumed.jsonl': 'every halt and pause that was lifted',
-  'reloads.jsonl': 'every change of the configuration',
+  'actions.jsonl': 'every operator action',
+  'resumed.jsonl': 'every lifted halt and pause',
+  'reloads.jsonl': 'every configuration change',
   'inbox.db': 'webhook deliveries',
   'run-N.rec': 'recording of run N',
 };
 
 /** Variables that a user sets. */
 export const VARIABLES: Readonly<Record<string, string>> = {
-  PUNTAS_API_KEY: 'API key; also `_FILE`',
-  PUNTAS_API_SECRET: 'API secret; also `_FILE`',
-  PUNTAS_TELEGRAM_TOKEN: 'token of the Telegram bot; also `_FILE`',
-  PUNTAS_ALERT_WEBHOOK_URL: 'address for alerts, instead of `alerts.webhook.url`; also `_FILE`',
-  PUNTAS_ALERT_WEBHOOK_SECRET: 'signs alerts; also `_FILE`',
-  PUNTAS_WEBHOOK_TOKEN: 'secret path for deliveries of the exchange; also `_FILE`',
-  PUNTAS_WEBHOOK_TOKEN_OLD: 'previous token, accepted during a change; also `_FILE`',
-  PUNTAS_QUEUE_PASSWORD: 'password of the queue of trials; also `_FILE`',
-  PUNTAS_COMMAND: 'how hints spell the command, for example in a container',
+  PUNTAS_API_KEY: 'API key',
+  PUNTAS_API_SECRET: 'API secret',
+  PUNTAS_TELEGRAM_TOKEN: 'token of the Telegram bot',
+  PUNTAS_ALERT_WEBHOOK_URL: 'address for alerts, instead of `alerts.webhook.url`',
+  PUNTAS_ALERT_WEBHOOK_SECRET: 'signs alerts',
+  PUNTAS_WEBHOOK_TOKEN: 'secret path for webhook deliveries',
+  PUNTAS_WEBHOOK_TOKEN_OLD: 'previous token, accepted during a change',
+  PUNTAS_QUEUE_PASSWORD: 'password of the queue of trials',
+  PUNTAS_COMMAND: 'spelling of the command in hints',
   PUNTAS_DEBUG: 'if set, errors print their stack',
 };
 
@@ -57,14 +57,14 @@ export function environmentReference(): string {
     '# Exit codes, files and environment',
     '## Exit codes',
     table('code', Object.fromEntries(codes)),
-    'After Ctrl-C, `npx` and `npm` return 130 instead. The container returns the codes above.',
+    'After Ctrl-C, `npx` and `npm` return 130 instead.',
     '## Files',
-    'A bot keeps its state in one directory (`state.dir`, default `./state`). It belongs to one bot, and only its user may write to it. Back it up completely, while the bot is stopped.',
+    'In the [state directory](state-directory.md) (`state.dir`):',
     table('file', STATE_FILES),
     'Other folders: `reports/trials` (registry of `tune`), `reports/tapes` (cache of workers), `NAME.promotions` next to a live configuration.',
     '## Environment',
-    'A variable with `_FILE` appended names a file that contains the value. Set one of the two, never both. A file that others can read is rejected.',
+    'The first eight can have `_FILE` appended, to name a file with the value. Set only one of the two. A file that others can read is rejected.',
     table('variable', VARIABLES),
-    'Workers and tapes in a bucket also read the usual `AWS_*` variables.',
+    'Workers and tapes in a bucket also read `AWS_*`.',
   ].join('\n\n');
 }

@@ -1,65 +1,60 @@
 /** Writes the page of every metric out of the table that is registered. */
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { METRICS } from '../../../src/monitor/index.ts';
 
 /** docs/metrics.md as Markdown, before formatting. */
 export function metricsReference(): string {
-  const rows = METRICS.map(({ name, type, labels, alerts = [], help }) => {
-    const kind = type === 'total' ? 'counter' : type;
-    return `| \`${name}\` | ${kind} | ${labels.map(label => `\`${label}\``).join(', ')} | ${help}${alerts.length === 0 ? '' : ` Alerts: ${alerts.join(', ')}.`} |`;
+  const rows = METRICS.map(({ name, labels, help }) => {
+    const others = labels.filter(label => label !== 'book');
+    return `| \`${name}\` | ${others.map(label => `\`${label}\``).join(', ')} | ${help} |`;
   });
   return [
     '<!-- Generated from src/monitor/metrics.ts by `npm run docs`. A test fails when this page is not what the code says. -->',
     '# Metrics and health',
     INTRODUCTION,
     '## Metrics',
-    ['| metric | kind | labels | meaning |', '|---|---|---|---|', ...rows].join('\n'),
-    outroduction(),
+    `${kinds()} All have the label \`book\`, except ${listed(METRICS.filter(({ labels }) => !labels.includes('book')))}.`,
+    ['| metric | labels | meaning |', '|---|---|---|', ...rows].join('\n'),
+    OUTRODUCTION,
   ].join('\n\n');
 }
+
+type Metric = (typeof METRICS)[number];
+
+/** The kind of a metric in a sentence instead of a column: the name of a counter says it. */
+function kinds(): string {
+  const unnamed = METRICS.filter(
+    ({ name, type }) => (type === 'total' || type === 'counter') !== name.endsWith('_total'),
+  );
+  if (unnamed.length > 0) throw new Error(`a counter, and nothing else, ends in _total: ${listed(unnamed)}`);
+  return `Counters end in \`_total\`; ${listed(METRICS.filter(({ type }) => type === 'histogram'))} are histograms; all others are gauges.`;
+}
+
+const listed = (metrics: readonly Metric[]): string => {
+  const names = metrics.map(({ name }) => `\`${name}\``);
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(part => part !== '').join(' and ');
+};
 
 const INTRODUCTION = `A running bot serves three addresses, by default on \`http://127.0.0.1:9464\` (\`metrics.host\`, \`metrics.port\`):
 
 | address | answer |
 |---|---|
-| \`/metrics\` | all metrics below in Prometheus' text format, at most a second old |
-| \`/healthz\` | 200 while the process answers; for the health check of a container |
-| \`/readyz\` | 200 while the bot quotes at least one side or is about to; otherwise 503 with JSON: \`{"ready": false, "reasons": ["book stale"], "warnings": []}\`. The words are [reasons](states.md) |
+| \`/metrics\` | the metrics below in Prometheus' text format, at most a second old |
+| \`/healthz\` | 200 while the process answers |
+| \`/readyz\` | 200 while the bot quotes a side or is about to; otherwise 503 and \`{"ready": false, "reasons": ["book stale"], "warnings": []}\` with [reasons](states.md) |
 
-These addresses change nothing and need no password: do not expose them to a network that you do not trust. Requests with an unexpected Host header get 421; \`metrics.allowedHosts\` adds names.`;
+They change nothing and need no password: do not expose them. An unexpected Host header gets 421; \`metrics.allowedHosts\` adds names.`;
 
-const outroduction =
-  () => `The usual metrics of a Node process are there too, for example \`process_resident_memory_bytes\` and \`nodejs_heap_size_used_bytes\`.
+const OUTRODUCTION = `The usual metrics of a Node process are there too, like \`process_resident_memory_bytes\`.
 
-\`puntas_limit_used / puntas_limit\` is the used share of a limit. Sums have their currency in the label \`currency\`. They are approximate here; the ledger is exact. Labels never contain ids, keys or free text.
+\`puntas_limit_used / puntas_limit\` is the used share of a limit. Sums are approximate here; the ledger is exact. Labels never contain ids, keys or free text.
 
 ## Prometheus and alerts
 
 [\`config/prometheus/prometheus.yml\`](../config/prometheus/prometheus.yml) scrapes one bot on the same machine and loads
-[\`config/prometheus/alerts.yml\`](../config/prometheus/alerts.yml). Each alert names the next command and its entry in the [runbook](runbook.md).
-
-${alerts()}
+[\`config/prometheus/alerts.yml\`](../config/prometheus/alerts.yml). Its alerts are [events](alerts.md#events) of the same names, with a severity; each names the next command and its entry in the [runbook](runbook.md).
 
 A clean stop raises no alert: the bot reports \`puntas_stopped_cleanly 1\`, and waits up to 15 s for a last scrape. Remove a target that you no longer run from \`prometheus.yml\`.
 
 ## Grafana
 
 Import [\`config/grafana/puntas.json\`](../config/grafana/puntas.json), a dashboard of all metrics, with _Dashboards → New → Import_.`;
-
-/** The alerts that are shipped, one a row. */
-function alerts(): string {
-  type Rule = { alert: string; for?: string; labels: { severity: string }; annotations: { summary: string } };
-  const text = readFileSync(new URL('../../../config/prometheus/alerts.yml', import.meta.url), 'utf8');
-  const { groups } = parse(text) as { groups: { rules: Rule[] }[] };
-  const said = (summary: string) =>
-    summary
-      .replace(/^\{\{ \$labels\.(book|instance) \}\}:? /, '')
-      .replace(/\{\{ \$labels\.(\w+) \}\}/g, '<$1>')
-      .replace(/\{\{ \$value[^}]*\}\}/g, '<so much>');
-  const rows = groups[0]!.rules.map(
-    ({ alert, for: lasting, labels, annotations }) =>
-      `| ${alert} | ${labels.severity} | ${said(annotations.summary).replaceAll('<', '\\<')} | ${lasting ?? 'at once'} |`,
-  );
-  return ['| alert | severity | what it says | after |', '|---|---|---|---|', ...rows].join('\n');
-}
