@@ -25,7 +25,7 @@ export type Summary = {
    * parts add up to the total. `null` if trades of the account could not be read.
    */
   readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>> | null;
-  /** Why figures are `null`; absent if all are known. */
+  /** Reason for `null` figures; absent if all are known. */
   readonly figuresUnknown?: string;
   /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;

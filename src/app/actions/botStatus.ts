@@ -79,7 +79,7 @@ export type RunStatus = {
     readonly holdings: Readonly<Record<string, string>>;
     readonly fills: number;
   };
-  /** Why `inventory.fromTarget`, `holdings`, `fills` or `profit` is `null`; `null` if all are known. */
+  /** Reason for a `null` in `inventory.fromTarget`, `holdings`, `fills` or `profit`; `null` if all are known. */
   readonly unknown: string | null;
   /** Best prices of other traders. */
   readonly market: { readonly bid: string | null; readonly ask: string | null };

@@ -11,7 +11,7 @@ export type ProfitNow = {
   /** Profit by the bookings of the ledger. */
   readonly booked: ProfitSinceOpening;
   readonly run: Profit | null;
-  /** Why the bookings lack trades, so that the profit is not known; `null` if it is. */
+  /** Reason why the bookings lack trades, so that the profit is not known; `null` if it is. */
   readonly unknown: string | null;
 };
 

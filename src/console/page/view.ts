@@ -22,7 +22,7 @@ export type ConsoleView = {
   readonly depth: { readonly bids: readonly DepthRow[]; readonly asks: readonly DepthRow[] };
   readonly orders: readonly ShownOrder[];
   readonly limits: readonly ShownLimit[];
-  /** Why `profit`, `position`, the count of fills, or the holdings are unknown; null if all are known. */
+  /** Reason why `profit`, `position`, the count of fills or the holdings are unknown; null if all are known. */
   readonly unknown: string | null;
   /** Profit since the opening, with that of the shown run; null if unknown. */
   readonly profit: ShownProfit | null;

@@ -102,7 +102,7 @@ export type BookedFigures = TradeFigures & { readonly holdings: ReadonlyMap<stri
 export type KnownFigures = {
   readonly trades: TradeFigures | null;
   readonly holdings: ReadonlyMap<string, Money> | null;
-  /** Why a figure is `null`; `null` if all are known. */
+  /** Reason for a figure that is `null`; `null` if all are known. */
   readonly unknown: string | null;
 };
 
