@@ -7,7 +7,14 @@ export const none = { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 
 export const calm: RegimeState = { ...firstRegime, regime: 'normal', why: '', refusal: null };
 export const CALM: Bot = {
   snapshot: {
-    ...{ quoting: null, waitsFor: null, unshown: { buy: null, sell: null }, whyNot: null, regime: calm, fills: 0 },
+    ...{
+      quoting: null,
+      waitsFor: null,
+      unshown: { buy: null, sell: null },
+      emptySidesText: null,
+      regime: calm,
+      fills: 0,
+    },
     counts: { buy: none, sell: none },
   },
   quotesLive: { buy: 3, sell: 3 },

@@ -169,7 +169,7 @@ function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: R
   const { regime, since, why } = shown.regime;
   const price = (of: Snapshot['bid']) => (of > 0 ? textOfPrice(instrument, of) : null);
   const { total, spread, inventory, fees, hedging } = shown.profit;
-  const silent = shown.quoting === null ? shown.whyNot : whyNothing(shown);
+  const silent = shown.quoting === null ? shown.emptySidesText : whyNothing(shown);
   const [bids, asks] = [quotesOf('buy', shown.orders, instrument), quotesOf('sell', shown.orders, instrument)];
   return {
     ...{ number: run, since: startedAt, book: instrument.symbol, instance: setup.instance },
