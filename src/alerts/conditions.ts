@@ -8,7 +8,10 @@ import type { AlertEvent } from '../config.ts';
 export type Look = {
   /** Monotonic real time. */
   readonly elapsed: Millis;
-  readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts' | 'fills'>;
+  readonly snapshot: Pick<
+    Snapshot,
+    'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts' | 'fills'
+  >;
   readonly quotesLive: Readonly<Record<'buy' | 'sell', number>>;
   readonly uses: readonly LimitUse[];
   /** Command that lifts a halt. */
