@@ -48,6 +48,7 @@ const SEEDS = [
 // Laws that are tried on a few seeds or recordings in `npm test`, and here on all (test/many.ts).
 const MANY = [
   'backtest/app/tapeStore/recordingFiles',
+  'backtest/app/tune/killed',
   'backtest/parity',
   'backtest/queueTruth',
   'backtest/replay/metamorphic',

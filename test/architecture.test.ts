@@ -351,6 +351,64 @@ describe('a list of the exchange', () => {
   });
 });
 
+/** A process can be killed at any moment. What it leaves under the name of a file must not be a part of that file. */
+describe('a file is written', () => {
+  /** Every function of a library that changes the content of a file. */
+  const WRITES =
+    /^(?:(?:writeFile|appendFile|copyFile|cp|truncate|ftruncate|writev?)(?:Sync)?|createWriteStream|open|fileWriter|parquetWriteFile|\*)$/;
+  const LIBRARIES = /^(?:(?:node:)?fs(?:\/promises)?|hyparquet-writer)$/;
+  /** Files that write by themselves, each with the reason why a killed process leaves no part under a final name. */
+  const BY_ITSELF: Readonly<Record<string, string>> = {
+    'src/guard/durableFiles.ts': 'the writer of all others',
+    // Standard output and error.
+    'src/main.ts': 'writes to standard error',
+    'src/cli/terminal/output.ts': 'writes to standard output and error',
+    // Append-only; readers ignore what follows the last whole line or frame.
+    'src/live/recording/recordings.ts': 'pieces with length and checksum',
+    'src/tape/format/tapeWriter.ts': 'frames with length and checksum',
+    'backtest/app/tune/registry.ts': 'lines; one that was cut off is marked',
+    // Cut back to the last whole frame.
+    'src/tape/format/recoverDay.ts': 'cuts off a partial frame',
+    // One write of 32 bytes in place; it must need no space on a full disk.
+    'src/live/state/knownCommits.ts': 'a number of fixed length, which is unknown while it cannot be read',
+    // Never read as a result.
+    'src/live/files/diskTrouble.ts': 'a trial file without content',
+    'src/live/state/stateCopy.ts': 'a private copy, which ends with its process',
+    'src/tape/format/lastDay.ts': 'a copy in the folder of an unfinished import, which is renamed when it is whole',
+    // Gigabytes without blocking, under a temporary name, renamed when their hash is right.
+    'backtest/app/tapeStore/folderStore.ts': 'a part, renamed when it is whole',
+    'backtest/app/tapeStore/s3Store.ts': 'a part in the folder that the cache renames',
+  };
+
+  test('by the writer that makes it whole or absent, but for those that say why', () => {
+    const writers = files.filter(({ arrows }) =>
+      arrows.some(({ to, names, typesOnly }) => !typesOnly && LIBRARIES.test(to) && names.some(isWrite)),
+    );
+    expect(writers.map(({ path }) => path).sort()).toEqual(Object.keys(BY_ITSELF).sort());
+  });
+
+  test('and the test sees every way to write one', () => {
+    const seen = (text: string) =>
+      arrowsIn('src/x.ts', text).some(({ to, names }) => LIBRARIES.test(to) && names.some(isWrite));
+    for (const way of [
+      "import { writeFileSync as put } from 'node:fs';",
+      "import { appendFile } from 'node:fs/promises';",
+      "import { createWriteStream } from 'fs';",
+      "import * as fs from 'node:fs';",
+      "import fs from 'node:fs';",
+      "import fs, { existsSync } from 'node:fs';",
+      "const { cp } = await import('node:fs/promises');",
+      "import { fileWriter } from 'hyparquet-writer';",
+    ])
+      expect([way, seen(way)]).toEqual([way, true]);
+    expect(seen("import { existsSync, readFileSync, openSync, renameSync } from 'node:fs';")).toBe(false);
+  });
+
+  function isWrite(name: string): boolean {
+    return WRITES.test(name);
+  }
+});
+
 describe('every folder', () => {
   const folders = new Map<string, number>();
   for (const { path } of files) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);

@@ -44,7 +44,7 @@ export function arrowsIn(path: string, text: string): readonly Arrow[] {
       const names = elements
         .filter(element => !element.isTypeOnly)
         .map(element => (element.propertyName ?? element.name).text);
-      const whole = elements.length === 0 ? ['*'] : names;
+      const whole = elements.length === 0 || node.importClause?.name ? ['*', ...names] : names;
       const typesOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
       add(node.moduleSpecifier.text, whole, typesOnly || (elements.length > 0 && names.length === 0));
     } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {

@@ -14,7 +14,7 @@ const REASONS_MAX = 100;
 /** Collects all reasons beyond the maximum. */
 const OTHERS = 'other reasons';
 /** Reason before the first decision. */
-const UNDECIDED = 'nothing was decided yet';
+const UNDECIDED = 'before the first decision';
 
 /** Times must not decrease. A side counts as missing between two samples if it is missing at the second. */
 export class Absence {

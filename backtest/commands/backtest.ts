@@ -1,6 +1,5 @@
 /** Commands that replay and measure one recording: backtest, calibrate. */
 import { readRegularFile, TEXT_FILE } from '../../src/guard/index.ts';
-import { writeFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { recordFlow } from '../index.ts';
 import {
@@ -22,6 +21,7 @@ import { writeReport, reportFiles } from '../app/backtest/reportFiles.ts';
 import { chosen, tapeOf } from '../../src/cli/commands/source.ts';
 import { chosenStored, referenceTapes } from './recordings.ts';
 import { version } from '../../src/cli/terminal/version.ts';
+import { writeOut } from '../../src/wiring/outFiles.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { print, writeOutput } from '../../src/cli/terminal/output.ts';
 
@@ -165,7 +165,7 @@ function addCalibrate(program: Command): void {
       const asked = { cadenceMs, latencies, seed, json, feesBps: fees ?? null };
       const text = await calibrate(market, progress, asked, elsewhere);
       if (out === undefined) writeOutput(text);
-      else writeFileSync(out, text);
+      else writeOut(out, () => text);
     });
 }
 

@@ -1,13 +1,11 @@
 /** Command that compares bots on recordings. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { comparisonPage, withoutCurves } from '../index.ts';
 import { modelsOf, type VenueFees } from '../app/backtest/backtest.ts';
 import { compare, TIERS, type TierName } from '../app/compare/compare.ts';
 import { describeComparison } from '../app/backtest/describe.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
-import { pageParts, written } from '../../src/wiring/outFiles.ts';
+import { jsonBeside, pageParts, writePage } from '../../src/wiring/outFiles.ts';
 import { decimalFlag, seedNumber, sessionHours, threadNumber } from '../../src/cli/terminal/flags.ts';
 import { tradedTime, venueFees } from './flags.ts';
 import { latenciesOf, latencyText } from '../app/backtest/latencies.ts';
@@ -97,11 +95,7 @@ export function addCompareCommand(program: Command): void {
         version: version(),
         progress: progressBar(),
       });
-      if (page !== null) {
-        written(page.json, () => mkdirSync(dirname(page.json), { recursive: true }));
-        written(page.json, () => writeFileSync(page.json, `${JSON.stringify(comparison)}\n`));
-        written(page.html, () => writeFileSync(page.html, comparisonPage(comparison, pageParts())));
-      }
+      if (page !== null) writePage(page.html, page.json, comparison, () => comparisonPage(comparison, pageParts()));
       const where = page === null ? '' : `\npage: ${page.html}`;
       print(flags.json ? JSON.stringify(withoutCurves(comparison)) : `${describeComparison(comparison)}${where}`);
     });
@@ -112,7 +106,7 @@ const THREADS = 2;
 function pageNames(out: string): { readonly html: string; readonly json: string } {
   if (!/\.html?$/i.test(out))
     throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
-  return { html: out, json: out.replace(/\.html?$/i, '.json') };
+  return { html: out, json: jsonBeside(out) };
 }
 
 /** Default tiers; fees of another exchange have no tiers. */

@@ -1,9 +1,8 @@
 /** Command that finds books in which quoting pays. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { scoutPage } from '../index.ts';
-import { pageParts, written } from '../../src/wiring/outFiles.ts';
+import { jsonBeside, pageParts, writeOut, writePage } from '../../src/wiring/outFiles.ts';
 import { scoutMarket, scoutRecordings, type FeesAsked, type Scouted, type ScoutCommand } from '../app/scout/scout.ts';
 import { scoutConfig } from '../app/scout/scoutConfig.ts';
 import { describeScouting } from '../app/scout/scoutText.ts';
@@ -66,14 +65,9 @@ export function addScoutCommand(program: Command): void {
       const signals = signalsToStop('exiting immediately; the observed data is discarded', EXIT.broken);
       const scouted = await look(flags, config, signals);
       const { scouting } = scouted;
-      if (out !== undefined) {
-        const json = out.replace(/\.html?$/i, '.json');
-        written(json, () => mkdirSync(dirname(json), { recursive: true }));
-        written(json, () => writeFileSync(json, `${JSON.stringify(scouting)}\n`));
-        written(out, () => writeFileSync(out, scoutPage(scouting, pageParts())));
-      }
+      if (out !== undefined) writePage(out, jsonBeside(out), scouting, () => scoutPage(scouting, pageParts()));
       const text = yaml === undefined ? null : scoutConfig(scouted, config);
-      if (yaml !== undefined && text !== null) written(yaml, () => writeFileSync(yaml, text));
+      if (yaml !== undefined && text !== null) writeOut(yaml, () => text);
       if (flags.json) print(JSON.stringify(scouting));
       else
         print(

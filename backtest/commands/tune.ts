@@ -1,13 +1,13 @@
 /** Command that searches parameters on recordings and evaluates the result. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { tuningPage } from '../index.ts';
-import { pageParts, written } from '../../src/wiring/outFiles.ts';
+import { pageParts } from '../../src/wiring/outFiles.ts';
 import { EXIT } from '../../src/messages/exits.ts';
 import type { VenueFees } from '../app/backtest/backtest.ts';
 import { tune, type Tuned } from '../app/tune/tune.ts';
+import { writeTuning } from '../app/tune/tuningFiles.ts';
 import { describeTuning } from '../app/tune/tuneText.ts';
 import { UsageError } from '../../src/wiring/usageError.ts';
 import { realClock } from '../../src/live/realClock.ts';
@@ -54,26 +54,16 @@ export function addTuneCommand(program: Command): void {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       if (anyway && file === undefined) throw new UsageError('--anyway needs --yaml FILE');
-      const { tuning, yaml } = await tuned(flags);
-      if (out !== undefined) {
-        const json = out.replace(/\.html?$/i, '.json');
-        written(json, () => mkdirSync(dirname(json), { recursive: true }));
-        written(json, () => writeFileSync(json, `${JSON.stringify(tuning)}\n`));
-        written(out, () => writeFileSync(out, tuningPage(tuning, pageParts())));
-      }
-      const text =
-        yaml !== null && file !== undefined && (tuning.verdict.better || anyway) ? yaml(dirname(file)) : null;
-      if (file !== undefined && text !== null) {
-        written(file, () => mkdirSync(dirname(file), { recursive: true }));
-        written(file, () => writeFileSync(file, text));
-      }
+      const found = await tuned(flags);
+      const { tuning } = found;
+      const isWritten = writeTuning(found, flags, one => tuningPage(one, pageParts()));
       const lines = [
         describeTuning(tuning),
         `registry: ${join(flags.registry, 'trials.jsonl')}`,
         ...(out === undefined ? [] : [`page: ${out}`]),
         ...(file === undefined
           ? []
-          : [text === null ? `${file} was not written: nothing is better than not trading` : `configuration: ${file}`]),
+          : [isWritten ? `configuration: ${file}` : `${file} was not written: nothing is better than not trading`]),
       ];
       print(flags.json ? JSON.stringify(tuning) : lines.join('\n'));
     });

@@ -52,13 +52,9 @@ export function comparisonPage(comparison: Comparison, parts: PageParts): string
       ),
     )}
     ${tapes.map(tape => section(tape.name, dense(tapeTable(tape))))}
-    ${
-      tapes.some(({ verdicts }) => verdicts.length > 0)
-        ? section('Whether to quote at all', dense(verdictTable(tapes)))
-        : NO_HTML
-    }
+    ${tapes.some(({ verdicts }) => verdicts.length > 0) ? section('Verdicts', dense(verdictTable(tapes))) : NO_HTML}
     ${section('The recordings', dense(recordings(comparison)))}
-    ${section('How the parameters were chosen', html`${choice(comparison)}${configurations(tapes)}`)}
+    ${section('Choice of the parameters', html`${choice(comparison)}${configurations(tapes)}`)}
     ${section('What was run', runTable(comparison))}`;
   return pageWith({ title, body, plots: figures.flatMap(({ plots }) => plots), parts });
 }
@@ -99,10 +95,9 @@ function matrix(comparison: Comparison): Html {
     }),
   );
   return html`<p>
-      Below each number its 95 % interval, from equal stretches of time drawn again; none of less than 20 minutes.
-      Together: sums over the recordings, minor currencies taken as one; with fills marked after 60 s; and in units of
-      risk, net over what one standard deviation would have cost at full inventory in the traded time, mean over the
-      recordings.
+      Below each number is its 95 % interval, from resampled equal time blocks; none below 20 minutes. Together: sums
+      over the recordings, with quote currencies treated as one; with fills valued after 60 s; and in units of risk: net
+      divided by the cost of one standard deviation at full inventory over the traded time, mean over the recordings.
     </p>
     ${table(
       html`<tr>
@@ -145,15 +140,15 @@ function verdictTable(tapes: readonly ComparedTape[]): Html {
     }),
   );
   return html`<p>
-      One order per side, pegged again each second at each of several distances in the first part of the recording: what
-      its fills were worth after 60 s, less the fee. It is quoted where that is above zero at some distance, for sure
-      (95 %, for all distances at once). The rest says whether that was right: wrong is what it tells apart from
-      nothing, the other way.
+      One order per side, re-pegged every second at several distances in the first part of the recording: value of its
+      fills after 60 s, minus the fee. The verdict is to quote if that is significantly above zero at some distance (95
+      %, for all distances together). The rest tests the verdict: it is wrong if the rest differs significantly from
+      zero in the other direction.
     </p>
     ${table(
       html`<tr>
         <th></th>
-        ${['fee, bps', 'verdict', 'distance, bps', 'net an hour', 'pays up to a fee of', 'in the rest', 'right'].map(
+        ${['fee, bps', 'verdict', 'distance, bps', 'net per hour', 'pays up to a fee of', 'in the rest', 'right'].map(
           name => html`<th>${name}</th>`,
         )}
       </tr>`,
@@ -255,7 +250,7 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
       : '–';
   const names = [
     'traded',
-    'volatility, bps an hour',
+    'volatility, bps per hour',
     'arrivals a minute (A)',
     'decay per bps (k)',
     'adverse move, bps',
@@ -288,8 +283,8 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
     calibratedShare === null
       ? NO_HTML
       : html`<p>
-          Measured on the part before trading began, each with its standard error; full inventory and order follow from
-          the risk.
+          Measured before the start of trading, with standard errors; full inventory and order value follow from the
+          risk.
         </p>`,
     table(
       html`<tr>
@@ -300,13 +295,13 @@ function recordings({ tapes, leftOut, calibratedShare }: Comparison): Html {
     ),
     found.length === 0
       ? NO_HTML
-      : html`<p>What was found in them:</p>
+      : html`<p>Flaws of the recordings:</p>
           ${table(
             html`<tr>
               <th></th>
               <th class="text">what</th>
               <th class="text">how often</th>
-              <th class="text">what was done</th>
+              <th class="text">treatment</th>
             </tr>`,
             found.map(text),
           )}`,
@@ -330,24 +325,24 @@ const foundIn = (tapes: readonly ComparedTape[]) =>
             name,
             'gaps',
             numberText(gaps.count),
-            `${durationText(gaps.seconds)} without a book while trading: no quotes in them`,
+            `${durationText(gaps.seconds)} without a book during trading: no quotes`,
           ] as const,
         ]
       : []),
   ]);
 
 const CHOICE = [
-  'The parameters come from the first part of each recording, and only the rest is traded: nothing was known that a bot would not have known. All strategies have the same risk, the same limit on inventory and the same size of an order.',
-  'Full inventory is the value at which one standard deviation of the price over an hour costs the risk. An order is a tenth of it; three levels a side. A live order stays while its price is within the tolerance: a fifth of 1/k, or what the price moves in 4 s, whichever is more, so that six orders fit into the request budget.',
-  'Who quotes a spread does so at the distance at which fills were worth most in the first part, where that is more than nothing; else at 1/k + half the adverse move + the maker fee from the fair value, where edge times arrivals is largest for one who minds no risk. They lean by that distance less the fee at full inventory; who follows the imbalance of the book also by half the adverse move for each standard deviation of it. The lines of a grid are two such distances apart. The models are given the numbers themselves and follow them while running. Nothing halts for a loss: who stops cannot show how much it would have been.',
-  'Fees are held at the tier for the whole run. The own tier is the best one that the volume of the run at it gives, as 30 days of that.',
+  'The parameters come from the first part of each recording, and only the rest is traded, so no run uses future data. All strategies have the same risk, inventory limit and order size.',
+  'At full inventory, one standard deviation of the price per hour costs the risk. An order is a tenth of full inventory; there are three levels per side. A live order stays while its price is within the tolerance: a fifth of 1/k or the price move of 4 s, whichever is larger, so that six orders fit into the request budget.',
+  'Strategies with a spread quote at the most profitable distance of the first part, if it is profitable; otherwise at 1/k + half the adverse move + the maker fee from the fair value, which maximizes edge times arrivals without risk aversion. At full inventory the quotes shift by that distance minus the fee; the imbalance maker also shifts by half the adverse move per standard deviation of the imbalance. Grid lines are two such distances apart. Models get the measured numbers and adapt them while running. No loss halts a run, because a halted run cannot show its full loss.',
+  "Fees are constant at the tier for the whole run. The own tier is the best tier that the run's own volume, scaled to 30 days, reaches.",
 ];
 
 const choice = ({ riskPerHour }: Comparison): Html =>
   riskPerHour === null
     ? html`<p>
-        They were given; whole recordings were traded. A person who chose them after seeing these recordings knows more
-        than a bot would have.
+        The configurations were given; complete recordings were traded. If they were chosen after seeing these
+        recordings, they use future data.
       </p>`
     : html`${CHOICE.map(paragraph => html`<p>${paragraph}</p>`)}`;
 
@@ -386,10 +381,10 @@ function runTable({
     ['fill models', models.join(', ')],
     ...(riskPerHour === null
       ? []
-      : [['one standard deviation may cost, an hour', `${riskPerHour} of each minor currency`] as const]),
+      : [['cost of one standard deviation per hour', `${riskPerHour} of each quote currency`] as const]),
     ['latency of requests, each way, ms', latencyMs],
-    ['latency of market data, at least, ms', feedLatencyMs],
-    ['notices of own fills, ms', fillLatencyMs ?? 'as answers'],
+    ['minimum latency of market data, ms', feedLatencyMs],
+    ['latency of fill notices, ms', fillLatencyMs ?? 'as answers'],
     ['starts of each run at the first tier', String(starts)],
     ['seed of latencies', String(seed)],
     ['hash of all runs', hash],

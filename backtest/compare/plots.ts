@@ -24,10 +24,7 @@ export function comparisonFigures(comparison: Comparison): readonly PlotSection[
     bots: botsOf(comparison),
     tiers,
     tier,
-    range:
-      comparison.models.length > 1
-        ? ' The bar reaches from the lowest to the highest fill model, the dot is the expected one.'
-        : '',
+    range: comparison.models.length > 1 ? ' The bar is the range of the fill models, the dot the expected one.' : '',
     at: tiers.length > 1 ? `, at the tier ${tier}` : '',
   };
   return [...gainPlots(scored(drawn)), ...riskPlots(drawn), ...tradingPlots(drawn)].filter(
@@ -68,7 +65,7 @@ function gainPlots(drawn: Drawn): readonly PlotSection[] {
   return [
     {
       heading: 'Net',
-      how: `What is left of each run after fees, with what it still held marked at the middle.${range} Compare within a recording: the hours differ in length and in what the market did.`,
+      how: `Net of each run after fees, with its final inventory valued at the mid price.${range} Compare within a recording: hours and market moves differ.`,
       plots: byBot(
         drawn,
         'net',
@@ -78,12 +75,12 @@ function gainPlots(drawn: Drawn): readonly PlotSection[] {
     },
     {
       heading: 'Where it came from',
-      how: `The same net in its parts, under the expected model${at}: the edge of the fills against the middle, what the market then did to what was held, and fees. A maker lives where the first is larger than the other two.`,
+      how: `Parts of the net under the expected model${at}: the edge of the fills against the mid price, the change in value of the inventory, and fees. A maker profits if the first exceeds the other two.`,
       plots: each(drawn, (tape, i) => parts(tape, i, bots, tier)),
     },
     {
       heading: 'Net over time',
-      how: `The expected model${at}. Lines that jump together hold the same inventory in the same trend; the strategies differ in how soon they come back.`,
+      how: `The expected model${at}. Lines that jump together hold the same inventory in the same trend; strategies differ in how fast they recover.`,
       plots: each(drawn, (tape, i) =>
         curves(tape, i, 'profit', tape.minor, bots, tier, (_, model) => model.curves.profit),
       ),
@@ -97,7 +94,7 @@ function riskPlots(drawn: Drawn): readonly PlotSection[] {
   return [
     {
       heading: 'Inventory',
-      how: `In percent of what the limit allows, the expected model${at}. Time at the edge is a bet on the direction, whatever the strategy is called.`,
+      how: `In percent of the limit, under the expected model${at}. Time at the limit is a bet on the direction.`,
       plots: each(drawn, (tape, i) =>
         curves(tape, i, 'held', '% of the limit', bots, tier, ({ positionMax }, model) =>
           model.curves.position.map(x => (x === null || positionMax === null ? null : (100 * x) / positionMax)),
@@ -106,7 +103,7 @@ function riskPlots(drawn: Drawn): readonly PlotSection[] {
     },
     {
       heading: 'Markouts',
-      how: `What a fill was worth some time later, in bps of its price, before fees, the expected model${at}; bars are one standard error. Below the fee (dashed) a fill has lost money by then.`,
+      how: `Value of a fill after some time, in bps of its price, before fees, under the expected model${at}; bars are one standard error. Below the fee (dashed), fills lost money.`,
       plots: each(drawn, (tape, i) => markouts(tape, i, bots, tier)),
     },
   ];
@@ -117,7 +114,7 @@ function tradingPlots(drawn: Drawn): readonly PlotSection[] {
   return [
     {
       heading: 'Fills',
-      how: `Executions an hour.${range} The optimistic bound fills orders whole, so that it can have fewer and larger ones.`,
+      how: `Executions per hour.${range} The optimistic bound fills orders completely, so it can have fewer and larger executions.`,
       plots: byBot(
         drawn,
         'fills',
@@ -127,7 +124,7 @@ function tradingPlots(drawn: Drawn): readonly PlotSection[] {
     },
     {
       heading: 'Fees',
-      how: `Fees paid, in the minor currency.${range}`,
+      how: `Fees paid, in the quote currency.${range}`,
       plots: byBot(
         drawn,
         'fees',
@@ -137,7 +134,7 @@ function tradingPlots(drawn: Drawn): readonly PlotSection[] {
     },
     {
       heading: 'Uptime',
-      how: `Share of the time with a bid and an ask at the exchange at once.${range} What is missing is explained in the rows of the tables below.`,
+      how: `Share of time with both a bid and an ask at the exchange.${range} The tables below give the reasons for missing quotes.`,
       plots: byBot(
         drawn,
         'uptime',

@@ -17,7 +17,7 @@ export function remarksOf(models: readonly ComparedModel[], flaws: readonly Data
   if (main === null) return [];
   return [
     ...models.flatMap(({ model, haltedBecause }) =>
-      haltedBecause === null ? [] : [`${model} halted itself: ${haltedBecause}`],
+      haltedBecause === null ? [] : [`${model} halted: ${haltedBecause}`],
     ),
     ...unquoted(main, flaws),
     ...outOfBudget(main),
@@ -42,9 +42,10 @@ function outOfBudget({ requests, orders }: ComparedModel): string[] {
   const { overBudget, lockedOut, allowedPerMinute } = requests;
   if (overBudget + lockedOut === 0) return [];
   const all = overBudget + orders.placed;
-  const locked = lockedOut > 0 ? `, ${lockedOut.toLocaleString('en-US')} met a lock-out of the exchange` : '';
+  const locked =
+    lockedOut > 0 ? `, ${lockedOut.toLocaleString('en-US')} were rejected in a lockout of the exchange` : '';
   return [
-    `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) found no place in the budget of ${allowedPerMinute} a minute${locked}`,
+    `${overBudget.toLocaleString('en-US')} requests (${roughPercent(overBudget / all)}) exceeded the budget of ${allowedPerMinute} per minute${locked}`,
   ];
 }
 

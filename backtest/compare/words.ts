@@ -17,8 +17,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
     }),
   );
   const declined = tapes.flatMap(({ runs }) => runs.filter(run => run.declined !== null && run.unscored === null));
-  if (ran.length + declined.length === 0)
-    return ['Nothing could be run, or nothing can be said of it: the rows below say why.'];
+  if (ran.length + declined.length === 0) return ['Nothing could be run or scored; the rows below give the reasons.'];
   const crossed = tapes.filter(({ runs }) => runs.some(({ unscored }) => unscored !== null)).map(({ name }) => name);
   const notRun = [
     ...new Set(
@@ -45,10 +44,10 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
       .filter(Boolean)
       .join(' '),
     [
-      'These are the numbers as they are. A recording is one market on one day: with so few hours the direction of the market decides more than the strategy does, and a difference smaller than the range of the fill models means nothing.',
-      crossed.length > 0 ? `Not scored, as their books were crossed for too long: ${crossed.join(', ')}.` : '',
-      notRun.length > 0 ? `Not run everywhere: ${notRun.join(', ')}; the rows say why.` : '',
-      'Not in these numbers: what others would have done because of our orders.',
+      'A recording is one market on one day: in so few hours the direction of the market matters more than the strategy, and a difference smaller than the range of the fill models means nothing.',
+      crossed.length > 0 ? `Not scored, because their books were crossed for too long: ${crossed.join(', ')}.` : '',
+      notRun.length > 0 ? `Not run everywhere: ${notRun.join(', ')}; the rows give the reasons.` : '',
+      "These numbers exclude reactions of other traders to the bot's orders.",
     ]
       .filter(Boolean)
       .join(' '),
@@ -58,7 +57,7 @@ export function comparisonWords(comparison: Comparison): readonly string[] {
 /** Only intervals that exclude zero count as gain or loss. */
 function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   if (ran.length === 0)
-    return declined === 0 ? '' : `At the ${tier} tier none of ${counted(declined, 'run')} was to be quoted.`;
+    return declined === 0 ? '' : `At the ${tier} tier, quoting was advised against in all ${counted(declined, 'run')}.`;
   const filled = ran.filter(({ main }) => main.fills > 0);
   const sure = filled.filter(({ main }) => excludesZero(main.netInterval));
   const gained = sure.filter(({ main }) => Number(main.pnl.total) > 0).length;
@@ -69,9 +68,9 @@ function outcome(tier: string, ran: readonly Ran[], declined: number): string {
   const rest = filled.length - sure.length;
   return [
     `At the ${tier} tier (maker fee ${range} bps) ${gained === 0 ? 'none' : String(gained)} of ${counted(ran.length + declined, 'run')} made money, ${sure.length - gained} lost`,
-    ...(declined > 0 ? [`${declined} ${declined === 1 ? 'was' : 'were'} not to be quoted`] : []),
-    ...(rest > 0 ? [`${rest} cannot be told apart from nothing (95 %)`] : []),
-    ...(none > 0 ? [`${none} had no fill at all`] : []),
+    ...(declined > 0 ? [`${declined} ${declined === 1 ? 'was' : 'were'} advised against`] : []),
+    ...(rest > 0 ? [`${rest} did not differ significantly from zero (95 %)`] : []),
+    ...(none > 0 ? [`${none} had no fill`] : []),
   ]
     .join(', ')
     .concat('.');
@@ -87,10 +86,10 @@ function verdictsText(tapes: Comparison['tapes']): string {
       all.filter(({ right }) => right === false).length,
       all.filter(({ right }) => right === null).length,
     ];
-    const unknown = silent > 0 ? `, ${silent} too short to tell` : '';
+    const unknown = silent > 0 ? `, ${silent} too short to judge` : '';
     return `${counted(all.length, 'recording')} to ${quote ? 'quote' : 'leave alone'} (${wrong} contradicted by the rest, 95 %${unknown})`;
   };
-  return `At the best fee of the venue the first parts say ${told(true)} and ${told(false)}.`;
+  return `At the best fee of the exchange the first parts advise ${told(true)} and ${told(false)}.`;
 }
 
 /** Counts the strategies that differ significantly from the first. */
@@ -99,7 +98,7 @@ function differences(ran: readonly Ran[]): string {
   const apart = known.filter(excludesZero).length;
   return known.length === 0
     ? ''
-    : `Beside the first bot, in the same hours, ${apart} of ${counted(known.length, 'difference')} ${apart === 1 ? 'is' : 'are'} told apart from nothing.`;
+    : `In the same hours, ${apart} of ${counted(known.length, 'difference')} from the first bot ${apart === 1 ? 'is' : 'are'} significant.`;
 }
 
 const MARKOUT_SECONDS = 60;
@@ -117,8 +116,8 @@ function groundsText(tier: string, ran: readonly Ran[]): string {
   });
   const weight = later.reduce((total, [, v]) => total + v, 0);
   const mean = later.reduce((total, [value, v]) => total + value * v, 0) / weight;
-  const after = weight > 0 ? `; a minute after a fill ${oneDecimal(mean)} bps of its edge were left` : '';
-  return `Over everything that was traded at the ${tier} tier, in bps of its value: fills had an edge of ${oneDecimal(bps('spread'))} over the middle, what was held then brought ${oneDecimal(bps('inventory'))}, fees ${oneDecimal(bps('fees'))}${after}.`;
+  const after = weight > 0 ? `; a minute after a fill, ${oneDecimal(mean)} bps of its edge remained` : '';
+  return `All trades at the ${tier} tier, in bps of their value: fills had an edge of ${oneDecimal(bps('spread'))} over the mid price, inventory gained ${oneDecimal(bps('inventory'))}, fees ${oneDecimal(bps('fees'))}${after}.`;
 }
 
 function agreement(ran: readonly Ran[], models: readonly string[]): string {
@@ -128,7 +127,7 @@ function agreement(ran: readonly Ran[], models: readonly string[]): string {
     const other = run.models.find(({ model }) => model === 'pessimistic');
     return other?.fills === main.fills && other.pnl.total === main.pnl.total;
   }).length;
-  return `Pessimistic and expected agree to the last unit in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ': where ticks are small no order rests before those of the bot, and the place in the queue does not matter' : ''}.`;
+  return `Pessimistic and expected agree to the last unit in ${same} of ${counted(traded.length, 'run')} with fills${same * 2 > traded.length ? ': with small ticks no order is ahead of those of the bot, and the queue position does not matter' : ''}.`;
 }
 
 const oneDecimal = (x: number): string => (Math.abs(x) < 0.05 ? 0 : x).toFixed(1);

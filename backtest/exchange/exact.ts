@@ -8,7 +8,7 @@ import type { MarketRows } from '../rows/rows.ts';
  */
 export function exact(rows: MarketRows): QueueModel {
   const orders = rows.orders;
-  if (orders === null) throw new RangeError('exact queue places need a tape that tells single orders');
+  if (orders === null) throw new RangeError('exact queue positions need a tape of single orders');
   return {
     name: 'exact',
     joined: (order, displayed) => {
@@ -31,7 +31,7 @@ export function exact(rows: MarketRows): QueueModel {
 /** Returns the fill rule for the queue positions of `exact`. */
 export function exactFills(rows: MarketRows): FillRule {
   const orders = rows.orders;
-  if (orders === null) throw new RangeError('exact fills need a tape that tells single orders');
+  if (orders === null) throw new RangeError('exact fills need a tape of single orders');
   const { born } = orders;
   return exactOrders(row => born[row]!);
 }

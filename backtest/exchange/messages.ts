@@ -96,7 +96,7 @@ export class MessageRing {
 
   /** Removes the oldest message. */
   shift(): void {
-    if (this.#count === 0) throw new Error('no message is on its way');
+    if (this.#count === 0) throw new Error('no message is in transit');
     this.#order[this.#head]!.messages--;
     this.#head = (this.#head + 1) & (this.#at.length - 1);
     this.headAt = --this.#count === 0 ? Infinity : this.#at[this.#head]!;
@@ -104,7 +104,7 @@ export class MessageRing {
 
   #grow(): void {
     const size = this.#at.length;
-    if (size >= SIZE_MAX) throw new RangeError(`more than ${SIZE_MAX} messages on their way`);
+    if (size >= SIZE_MAX) throw new RangeError(`more than ${SIZE_MAX} messages in transit`);
     const at = new Float64Array(size * 2);
     const kind = new Uint8Array(size * 2);
     const lots = new Float64Array(size * 2);

@@ -96,15 +96,15 @@ function limitsOf(tape: Tape, hasTrades: boolean): readonly string[] {
   return [
     ...(hasTrades
       ? []
-      : ['It has no executions: spreads and volatility can be measured, but neither fills nor what they are worth.']),
+      : ['The recording has no executions: spreads and volatility can be measured, fills and their value cannot.']),
     ...(quotesOnly && hasTrades
       ? [
-          'Its quotes have no amounts: an order is filled only by what goes through its price, so that fills near the touch are fewer than they would be.',
+          'The quotes have no amounts: an order is filled only by executions through its price, so fills near the best prices are too few.',
         ]
       : []),
     ...(depth === 1 && !quotesOnly && hasTrades
       ? [
-          'It shows the touch alone: queues behind it are guessed to be as long as the touch, until the touch comes there.',
+          'The recording has only the best prices: deeper queues are assumed to be as long as the one at the best price.',
         ]
       : []),
     ...(wide === null ? [] : [wideHoursText(wide)]),

@@ -64,7 +64,7 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   if (h < 0) throw new RangeError(`the profile knows no markouts after ${horizonS} s`);
   const judged = profile.points.filter(point => isEnough(point, h));
   if (judged.length === 0) {
-    const few = `no distance has ${FILLS_MIN} fills in ${BLOCKS_MIN} blocks of time`;
+    const few = `no distance has ${FILLS_MIN} fills in ${BLOCKS_MIN} time blocks`;
     const why = (profile.points.length === 0 ? profile.limits[0] : undefined) ?? few;
     return {
       quote: false,
@@ -96,7 +96,7 @@ export function quoteVerdictOf(profile: DistanceProfile, options: VerdictOptions
   if (breakEvenFeeBps > feeBps) return { quote: true, distanceBps, ...found };
   const why =
     nets[best]! > 0
-      ? 'what fills earn at the best distance may be chance'
+      ? 'the profit at the best distance may be chance'
       : 'fills lose more than they earn at every distance';
   return { quote: false, why, bestDistanceBps: distanceBps, ...found };
 }

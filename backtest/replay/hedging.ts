@@ -250,7 +250,7 @@ export class Hedging {
 
   end(): Hedged {
     const between = this.#hedger.rows.find(({ state }) => state === 'between');
-    if (between) this.#ended({ ...between, state: 'stranded', why: 'the replay ended between its legs' });
+    if (between) this.#ended({ ...between, state: 'stranded', why: 'the replay ended between the two legs' });
     return {
       requests: this.#desk.requests,
       begun: this.#begun,
@@ -297,7 +297,7 @@ export class Hedging {
 
   #swap(pay: DeskSum, receive: DeskSum): void {
     const { instrument, exchange, collector } = this.#scene;
-    if (this.#unheard !== null) throw new Error('the desk carried out two conversions at once');
+    if (this.#unheard !== null) throw new Error('the desk executed two conversions at one time');
     const worth = this.#throughThird(pay, -1n) + this.#throughThird(receive, 1n);
     this.#worth += worth;
     const major = changeOf(instrument.major, pay, receive);
@@ -321,7 +321,7 @@ export class Hedging {
   }
 
   #hear(): void {
-    if (this.#unheard === null) throw new Error('the hedger counts a conversion that the desk did not carry out');
+    if (this.#unheard === null) throw new Error('the hedger counts a conversion that the desk did not execute');
     this.#add(this.#unheard);
     this.#unheard = null;
   }
@@ -330,7 +330,7 @@ export class Hedging {
   #readBalances(): void {
     const { engine, instrument, step } = this.#scene;
     const at = (this.#balancesAt = this.#clock.now());
-    const { holdings } = engine.snapshot(at);
+    const { holdings } = engine.snapshot(at).booked;
     const unheard = this.#unheard;
     const balances = [instrument.major, instrument.minor, ...this.#thirds.keys()].map(currency => {
       const moved = unheard === null ? 0n : changeOf(currency, unheard.pay, unheard.receive);

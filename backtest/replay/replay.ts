@@ -157,11 +157,11 @@ const HEDGES_END_MS = 3_600_000;
 /**
  * Reason if the engine quotes a side but has no live order: it is in transit, was just filled, or is being replaced.
  */
-const UNDER_WAY = 'an order was on its way or being replaced';
+const UNDER_WAY = 'an order was in transit or being replaced';
 const PROGRESS_EVERY = 1_000;
 /** Interval at which the bot reads its fees. */
 const RATES_EVERY_MS = 300_000;
-const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'no place in the request budget' } as const;
+const OVER_BUDGET = { kind: 'refused', code: 'budget', message: 'the request budget was used up' } as const;
 const LOCKED_OUT = { kind: 'refused', code: LOCKED_OUT_CODE, message: 'too many requests: locked out' } as const;
 
 /** Types of the facts that follow in the hash. */
@@ -276,7 +276,7 @@ export class TapeReplay {
     this.#feed = market.here;
     this.#rows = rows;
     if (market.isSliding && options.to === undefined)
-      throw new RangeError('rows that slide past do not tell their end');
+      throw new RangeError('a sliding window has no known end: pass `to`');
     const { from = rows.at[0]!, to = rows.local[rows.length - 1]! } = options;
     this.#span = { from, to };
     this.#options = options;
@@ -298,7 +298,7 @@ export class TapeReplay {
       fees,
       budget: this.#budget,
       base: rows.base,
-      opening: this.#engine.snapshot(from).inventory,
+      opening: this.#engine.snapshot(from).booked.inventory,
     });
     this.#notices = new FillNotices(options.fillNotice ?? null);
     this.exchange = new SimulatedExchange(market.there, model, latency, this.#collector);
@@ -940,18 +940,18 @@ export class TapeReplay {
     const left = this.#engine.liveOrders.length;
     const hedged = this.#hedging?.end() ?? null;
     const snapshot = this.#engine.snapshot(to);
-    const { profit } = snapshot;
+    const { profit, inventory, holdings } = snapshot.booked;
     const collected = this.#collector.end();
     // Compares the accounts of both ends, which are computed from the same fills.
     const { instrument, balances } = this.#options;
-    const cash = (snapshot.holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
+    const cash = (holdings.get(instrument.minor) ?? 0n) - moneyOf(balances[instrument.minor] ?? '0');
     const counted = cash + (this.#hedging?.thirdCurrencyValue ?? 0n);
-    if (collected.position !== snapshot.inventory || collected.cash !== counted) {
+    if (collected.position !== inventory || collected.cash !== counted) {
       throw new Error(
-        `the exchange's end holds ${collected.position} and ${collected.cash}, ours ${snapshot.inventory} and ${counted}`,
+        `the exchange's end holds ${collected.position} and ${collected.cash}, the bot's end ${inventory} and ${counted}`,
       );
     }
-    const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, snapshot.inventory, this.#minor];
+    const numbers = [profit.total, profit.spread, profit.inventory, profit.fees, inventory, this.#minor];
     if (hedged !== null) numbers.push(profit.hedging);
     this.#hash.text(numbers.map(String).join(' '));
     return {

@@ -23,7 +23,7 @@ export type Tile = { readonly name: string; readonly value: string; readonly not
 export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: ReplayReport): readonly Tile[] {
   const { pnl, netInterval, net60s, drawdown, fills, capital } = main;
   const range = ({ low, high }: Interval): string => `95 %: ${gainText(low, minor)} to ${gainText(high, minor)}`;
-  const short = `no interval from less than ${STRETCHES_MIN} min`;
+  const short = `no interval below ${STRETCHES_MIN} min`;
   if (isCrossed(main)) {
     const notes = ['the recorded book was crossed for too long'];
     return [{ name: 'net', value: 'not scored', notes }, ...tilesOfTrading(minor, main)];
@@ -38,11 +38,11 @@ export function tilesTextOf({ minor }: Pick<BacktestReport, 'minor'>, main: Repl
       ].filter(Boolean),
     },
     {
-      name: 'net, fills marked after 60 s',
+      name: 'net, fills valued after 60 s',
       value: net60s === null ? '–' : `${gainText(net60s.total, minor)} ${minor}`,
       notes: [
         net60s === null
-          ? 'no fill with a known market then'
+          ? 'no fill with a known mid price after 60 s'
           : net60s.interval === null
             ? 'too few fills for an interval'
             : range(net60s.interval),
@@ -77,7 +77,7 @@ function tilesOfTrading(
       value: fillsPerDay === null ? '–' : numberText(Number(fillsPerDay.toPrecision(3))),
       notes: [
         `${numberText(fills)} in ${durationText(seconds)}`,
-        `traded ${sumText(volume.minor, minor)} ${minor}: for 30 days of that the maker fee is ${numberText(pace.makerBps)} bps`,
+        `traded ${sumText(volume.minor, minor)} ${minor}: scaled to 30 days, the maker fee is ${numberText(pace.makerBps)} bps`,
       ],
     },
   ];

@@ -77,9 +77,10 @@ export type Headline = {
 /** `columns`: those of the run's series. */
 export function headlineOf(
   { major, minor }: Instrument,
-  { from, to, volume, snapshot: { fills }, collected, requests, opening, feeTiers }: ReplayResult,
+  { from, to, volume, snapshot, collected, requests, opening, feeTiers }: ReplayResult,
   columns: Series['columns'],
 ): Headline {
+  const { fills } = snapshot.booked;
   const seconds = (to - from) / 1000;
   const traded = Number(volume.minor);
   const total = approximately(collected.profit.total);

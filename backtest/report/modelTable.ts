@@ -43,18 +43,18 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
     seconds < RATIO_DAYS * 86_400 ? `– (from ${RATIO_DAYS} days on)` : '–';
   return [
     { name: `net, ${minor}`, of: ({ pnl }) => html`<b>${gain(pnl.total)}</b>` },
-    { name: 'another such time, 95 %', of: ({ netInterval }) => range(netInterval) },
+    { name: 'same length again, 95 %', of: ({ netInterval }) => range(netInterval) },
     { name: '= spread captured', of: ({ pnl }) => gain(pnl.spread) },
     { name: '+ inventory', of: ({ pnl }) => gain(pnl.inventory) },
     { name: '+ fees', of: ({ pnl }) => gain(pnl.fees) },
     { name: '+ hedging', of: ({ pnl }) => gain(pnl.hedging) },
     {
-      name: `net, fills marked after 60 s, ${minor}`,
+      name: `net, fills valued after 60 s, ${minor}`,
       of: ({ net60s }) => (net60s === null ? '–' : gain(net60s.total)),
     },
     { name: 'the same, 95 %', of: ({ net60s }) => range(net60s?.interval ?? null) },
-    { name: 'net, bps of what was traded', of: ({ profitBps }) => numberOr(profitBps) },
-    { name: 'fees, bps of what was traded', of: ({ feesBps }) => numberOr(feesBps) },
+    { name: 'net, bps of traded value', of: ({ profitBps }) => numberOr(profitBps) },
+    { name: 'fees, bps of traded value', of: ({ feesBps }) => numberOr(feesBps) },
     {
       name: `capital at the start, ${minor}`,
       of: ({ capital: { value } }) => (value === null ? '–' : sumText(value, minor)),
@@ -64,12 +64,12 @@ function moneyRows({ major, minor }: BacktestReport): readonly Row[] {
       of: ({ capital: { returnPct } }) => (returnPct === null ? '–' : numberText(Number(returnPct.toPrecision(4)))),
     },
     {
-      name: 'buying the most it held and holding it',
+      name: 'buying and holding its largest position',
       of: ({ hold }) => (hold.total === null ? '–' : `${gain(hold.total)} (${sumText(hold.amount, major)} ${major})`),
     },
     { name: 'largest drawdown', of: ({ drawdown }) => sumText(drawdown.most, minor) },
     {
-      name: 'Sharpe / Sortino, a year, from minutes',
+      name: 'Sharpe / Sortino, annualized from minutes',
       of: model =>
         model.sharpe === null && model.sortino === null
           ? tooShort(model)
@@ -83,7 +83,7 @@ const tradeRows = ({ major, minor }: BacktestReport): readonly Row[] => [
   { name: `traded, ${major}`, of: ({ volume }) => sumText(volume.major, major) },
   { name: `traded, ${minor}`, of: ({ volume }) => sumText(volume.minor, minor) },
   {
-    name: `the same as 30 days, ${minor}; maker fee of that tier, bps`,
+    name: `scaled to 30 days, ${minor}; maker fee of that tier, bps`,
     of: ({ pace }) => `${numberText(pace.volume30d)}; ${numberOr(pace.makerBps)}`,
   },
   { name: 'orders placed', of: ({ orders }) => numberText(orders.placed) },
@@ -96,8 +96,8 @@ const tradeRows = ({ major, minor }: BacktestReport): readonly Row[] => [
   { name: 'markout after 1 s, bps', of: model => markoutAt(model, 1) },
   { name: 'markout after 1 min, bps', of: model => markoutAt(model, 60) },
   { name: `inventory at the end, ${major}`, of: ({ inventory }) => sumText(inventory, major) },
-  { name: `inventory, mean size, ${major}`, of: ({ position }) => numberText(position.meanSize) },
-  { name: `most held at once, ${major}`, of: ({ position }) => numberText(position.mostSize) },
+  { name: `mean inventory, unsigned, ${major}`, of: ({ position }) => numberText(position.meanSize) },
+  { name: `largest inventory, ${major}`, of: ({ position }) => numberText(position.mostSize) },
 ];
 
 const QUOTE_ROWS: readonly Row[] = [
@@ -106,11 +106,11 @@ const QUOTE_ROWS: readonly Row[] = [
     of: ({ uptime }) => `${percent(uptime.bid)} / ${percent(uptime.ask)} / ${percent(uptime.both)}`,
   },
   {
-    name: 'spread ours / market, bps',
+    name: 'spread of the bot / market, bps',
     of: ({ spreadBps }) => `${numberOr(spreadBps.ours)} / ${numberOr(spreadBps.market)}`,
   },
   {
-    name: 'most requests in a minute / allowed',
+    name: 'maximum requests in a minute / allowed',
     of: ({ requests }) => `${numberText(requests.mostPerMinute)} / ${numberText(requests.allowedPerMinute)}`,
   },
   {

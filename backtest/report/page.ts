@@ -63,18 +63,17 @@ export function reportPage(report: BacktestReport, parts: PageParts): string {
     ${folded('The fill models side by side', modelTable(report, models))}
     ${main === null ? NO_HTML : folded('By day and by hour', periodTables(report, main))}
     ${report.latencySweep === undefined ? NO_HTML : folded('Latency', html`${drawn('latency')}${latencyTable(report)}`)}
-    ${folded('Profit: where it came from', html`${drawn('profit')}`)}
-    ${folded('Inventory', html`${drawn('inventory')}`)}
+    ${folded('Parts of the profit', html`${drawn('profit')}`)} ${folded('Inventory', html`${drawn('inventory')}`)}
     ${folded(
       'Fills: markouts, ratios, waits, levels',
       html`${drawn('fills')}${section('Fills by side and level', levelTable(models))}`,
     )}
     ${folded(
-      'Quotes: uptime, spread, requests, why one was missing',
-      html`${drawn('quotes')}${section('Why a quote was missing', missingTable(models))}`,
+      'Quotes: uptime, spread, requests, missing quotes',
+      html`${drawn('quotes')}${section('Reasons for missing quotes', missingTable(models))}`,
     )}
     ${models.some(({ hedges }) => hedges !== null) ? folded('Hedges', hedgeTable(report, models)) : NO_HTML}
-    ${folded('What was found in the recording', flawTable(report))}
+    ${folded('Flaws of the recording', flawTable(report))}
     ${folded(
       'What was run',
       html`${runTable(report)}
@@ -92,13 +91,13 @@ const HOURS_SHOWN = 48;
 function periodTables({ minor }: BacktestReport, { model, days, hours }: ReplayReport): Html {
   const isLong = hours.length > HOURS_SHOWN;
   return html`<p>
-      The ${model} run. Hours and days are those of UTC; the first and the last may be cut. Rows add up to the run.
+      The ${model} run. Hours and days are UTC; the first and the last may be incomplete. Rows add up to the run.
     </p>
     ${periodTable(
       days.map(day => [day.from.slice(0, 10), [day]] as const),
       minor,
     )}
-    <p>${isLong ? 'The same by the hour of the day, all days together:' : 'The same by the hour:'}</p>
+    <p>${isLong ? 'By hour of the day, over all days:' : 'By hour:'}</p>
     ${periodTable(
       isLong
         ? Array.from({ length: 24 }, (_, hour) => {
@@ -180,8 +179,15 @@ function latencyTable({ latencySweep = [], minor }: BacktestReport): Html {
 function levelTable(models: readonly ShownModel[]): Html {
   const keys = new Map<string, LevelReport>();
   for (const { levels } of models) for (const level of levels) keys.set(`${level.side} ${level.level}`, level);
-  if (keys.size === 0) return html`<p>No order came to rest.</p>`;
-  const names = ['orders', 'with a fill', 'volume filled', 'wait, median', 'ahead on arrival', 'life unfilled, median'];
+  if (keys.size === 0) return html`<p>No order rested in the book.</p>`;
+  const names = [
+    'orders',
+    'with a fill',
+    'volume filled',
+    'wait, median',
+    'ahead on arrival',
+    'median lifetime of unfilled orders',
+  ];
   const cells = (level: LevelReport | undefined): readonly string[] =>
     level === undefined
       ? names.map(() => '–')
@@ -206,8 +212,7 @@ function levelTable(models: readonly ShownModel[]): Html {
     }),
   );
   return html`<p>
-      Orders by the level that they were placed for, 1 the innermost. The share with a fill counts orders with at least
-      one execution.
+      Orders by level; 1 is the innermost. The share with a fill counts orders with at least one execution.
     </p>
     ${table(
       html`<tr>
@@ -223,9 +228,9 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
   const rows: readonly (readonly [string, (hedges: HedgeReport) => string])[] = [
     ['begun', ({ begun }) => numberText(begun)],
     ['carried out', ({ completed }) => numberText(completed)],
-    [`left or came, ${major}`, ({ volume }) => sumText(volume.major, major)],
-    [`cost against the middle, fees included, ${minor}`, ({ cost }) => sumText(cost, minor)],
-    ['the same, bps of what left', ({ costBps }) => numberOr(costBps)],
+    [`sold or bought, ${major}`, ({ volume }) => sumText(volume.major, major)],
+    [`cost against the mid price, including fees, ${minor}`, ({ cost }) => sumText(cost, minor)],
+    ['cost, bps of the hedged value', ({ costBps }) => numberOr(costBps)],
     ['requests to the desk', ({ requests }) => numberText(requests)],
     ...[...new Set(models.flatMap(({ hedges }) => hedges?.notDone.map(({ reason }) => reason) ?? []))]
       .slice(0, REASONS_SHOWN)
@@ -238,8 +243,8 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
       ),
   ];
   return html`<p>
-      Inventory past its band that left by the cheapest way within the limit. Every hedge, with all that was weighed, is
-      in the CSV file.
+      Inventory beyond the band, hedged over the cheapest route within the limit. The CSV file has every hedge with all
+      routes.
     </p>
     ${table(
       html`<tr>
@@ -258,15 +263,12 @@ function hedgeTable({ major, minor }: BacktestReport, models: readonly ShownMode
 
 function missingTable(models: readonly ShownModel[]): Html {
   const reasons = [...new Set(models.flatMap(({ missing }) => missing.map(({ reason }) => reason)))];
-  if (reasons.length === 0) return html`<p>Both sides were quoted whenever it was looked.</p>`;
+  if (reasons.length === 0) return html`<p>Both sides were quoted in every sample.</p>`;
   const time = ({ missing }: ReplayReport, reason: string): string => {
     const found = missing.find(one => one.reason === reason);
     return found === undefined ? '–' : `${durationText(found.bidSeconds)} / ${durationText(found.askSeconds)}`;
   };
-  return html`<p>
-      For how long the bid / the ask had no order at the exchange, by what the engine gave as its reason at its next
-      decision.
-    </p>
+  return html`<p>Time without a bid / an ask at the exchange, by the engine's reason at its next decision.</p>
     ${table(
       html`<tr>
         <th></th>
@@ -285,7 +287,7 @@ function missingTable(models: readonly ShownModel[]): Html {
 const REASONS_SHOWN = 20;
 
 function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
-  if (dirt.length === 0 && gaps.length === 0) return html`<p>Nothing: no dirt, no gaps.</p>`;
+  if (dirt.length === 0 && gaps.length === 0) return html`<p>None, and no gaps.</p>`;
   const shown = gaps.slice(0, GAPS_SHOWN);
   const rows = [
     ...dirt.map(
@@ -301,7 +303,7 @@ function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
         html`<tr>
           <th>gap from ${new Date(from).toISOString().slice(0, 19).replace('T', ' ')}</th>
           <td>${durationText((to - from) / 1000)}</td>
-          <td class="text">${why}; no quotes in it</td>
+          <td class="text">${why}; no quotes</td>
         </tr>`,
     ),
   ];
@@ -310,7 +312,7 @@ function flawTable({ tape: { dirt, gaps } }: BacktestReport): Html {
     html`<tr>
       <th>what</th>
       <th>how much</th>
-      <th class="text">what was done</th>
+      <th class="text">treatment</th>
     </tr>`,
     rows,
   )}${more}`;
@@ -330,8 +332,8 @@ function runTable(report: BacktestReport): Html {
       ? []
       : [['events', numberText(first.events)] as const, ['time', `${first.from} to ${first.to}`] as const]),
     ['latency of requests, each way, ms', latencyMs],
-    ['latency of market data, at least, ms', feedLatencyMs],
-    ['notices of own fills, ms', fillLatencyMs ?? 'as answers'],
+    ['minimum latency of market data, ms', feedLatencyMs],
+    ['latency of fill notices, ms', fillLatencyMs ?? 'as answers'],
     ...(warmUpFrom === undefined || first === undefined ? [] : [['before', warmUpText(warmUpFrom, first)] as const]),
     ...models.map(
       ({ model, holdings }) =>
@@ -342,7 +344,7 @@ function runTable(report: BacktestReport): Html {
             .join(', '),
         ] as const,
     ),
-    ['money', `in ${minor} unless it says otherwise`],
+    ['money', `in ${minor} unless noted`],
     ['made with', `puntas ${made.puntas}, Node ${made.node}`],
   ];
   return html`${table(

@@ -48,7 +48,7 @@ function equity(report: Shown): Placed {
   return {
     group: 'first',
     heading: 'Equity and drawdown',
-    how: `Gained since the start in ${report.minor}, fees paid, under each fill model; dashed, what buying the most that it held and keeping it would have gained. Below, how far each was under its highest so far. Grey is where the recording has gaps.`,
+    how: `Profit since the start in ${report.minor}, after fees, under each fill model; dashed: the gain of buying and holding the largest position. Below: the fall from the highest profit so far. Gray: gaps of the recording.`,
     plots: [
       { ...plot, lines, y: isFlat(lines.flatMap(({ values }) => values)) ? plot.y : { ...plot.y, range: null } },
       overTime(report, 'drawdown', 'Drawdown', report.minor, model =>
@@ -79,7 +79,7 @@ function latency({ latencySweep = [], minor }: Shown): Placed {
   return {
     group: 'latency',
     heading: 'What latency costs',
-    how: `The ${latencySweep[0]?.model ?? ''} run again with requests and answers that take so many ms each way, all else the same: net, and net with each fill marked 60 s later. A line that falls to the right is a strategy that lives on being quick; one that jumps about says how much of the result is chance.`,
+    how: `The ${latencySweep[0]?.model ?? ''} run repeated with these request latencies each way: net, and net with each fill valued after 60 s. A falling line means that the strategy depends on speed; a jumping line shows how much of the result is chance.`,
     plots:
       latencySweep.length === 0
         ? []
@@ -119,7 +119,7 @@ function parts(report: Shown): Placed {
   return {
     group: 'profit',
     heading: 'Where it came from',
-    how: 'The same profit in its parts, which add up to it at every fill to the last unit: what quotes captured against the middle of the market, what the market did to what was held, fees, and hedging. A healthy maker shows spread above fees and inventory near zero.',
+    how: 'Parts of the profit, which add up exactly at every fill: spread captured against the mid price, change in value of the inventory, fees, and hedging. A healthy maker has more spread than fees, and inventory near zero.',
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `parts-${i}`, model.label, minor),
       x: timesOf(model),
@@ -141,7 +141,7 @@ function fillPrices(report: Shown): Placed {
   return {
     group: 'profit',
     heading: 'Price and fills',
-    how: `The middle of the market, and the mean price of what was bought (up, blue) and sold (down, orange) in each stretch of ${stretchText(main)} in the ${main.model} run. Buys above and sells below what follows are what informed traders leave to a maker.`,
+    how: `The mid price, and the mean price of buys (up, blue) and sells (down, orange) per ${stretchText(main)} in the ${main.model} run. Buys above and sells below the later mid price are fills against informed traders.`,
     plots: [
       {
         ...timePlot(report, 'prices', 'Price and fills', report.minor),
@@ -160,7 +160,7 @@ function position(report: Shown): Placed {
   return {
     group: 'inventory',
     heading: 'Inventory over time',
-    how: `${report.major} held beyond the target. It should come back to zero again and again; long stretches at one side are a bet on the direction.`,
+    how: `${report.major} held beyond the target. It should return to zero repeatedly; long times on one side are a bet on the direction.`,
     plots: [overTime(report, 'position', 'Inventory', report.major, column('position'))],
   };
 }
@@ -175,8 +175,8 @@ function positionBars(report: Shown): Placed {
   const range: readonly [number, number] = [0, Math.max(1, ...shares.flat()) * 1.05];
   return {
     group: 'inventory',
-    heading: 'How long it held what',
-    how: `Share of the time by ${report.major} held beyond the target. A tall bar in the middle is a maker that stays flat; weight at an end is one that sits on its limit.`,
+    heading: 'Time by inventory',
+    how: `Share of time by ${report.major} held beyond the target. A tall bar in the center means a flat inventory; weight at an end means time at the limit.`,
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `held-${i}`, model.label, '% of the time'),
       x: { kind: 'number', values: bars[i]!.values, label: report.major },
@@ -208,7 +208,7 @@ function markoutsBySide(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Markouts by side',
-    how: 'What a fill was worth some time later, in bps of its price, before fees: at 0 the edge over the middle just before the fill, to the right of it what was left as the market moved. Where a line is below the fee (dashed), fills have lost money by then; bars are one standard error, from clusters of time.',
+    how: 'Value of a fill after some time, in bps of its price, before fees: at 0 the edge over the mid price just before the fill, then the edge that remained. Below the fee (dashed), fills lost money; bars are one standard error, from time clusters.',
     plots: report.models.map((model, i) =>
       markoutPlot(report, `markouts-${i}`, model, curves[i]!, curves, ({ side }) => [
         side === 'buy' ? 'bought' : 'sold',
@@ -226,7 +226,7 @@ function markoutsByLevel(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Markouts by side and level',
-    how: 'The same for each level of the ladder, 1 the innermost as its orders were placed. Outer levels fill when the market runs through the inner ones: they have more edge at 0, and must keep it.',
+    how: 'Markouts of each level; 1 is the innermost. Outer levels fill when the market passes the inner ones: they have more edge at 0 and must keep it.',
     plots: sides.flatMap(side =>
       report.models.map((model, i) =>
         markoutPlot(
@@ -298,7 +298,7 @@ function fillRatios(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Fill ratio',
-    how: 'Of the orders that came to rest, the share with at least one execution, by side and level. One side far above the other is a quote that leans, or a market that goes one way.',
+    how: 'Share of resting orders with at least one execution, by side and level. One side far above the other means skewed quotes or a trending market.',
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `ratios-${i}`, model.label, '% of orders'),
       x: { kind: 'names', values: names.map((_, place) => place), names, label: 'side and level' },
@@ -315,7 +315,7 @@ function waits(report: Shown): Placed {
   return {
     group: 'fills',
     heading: 'Time in the queue',
-    how: 'Of the orders that were filled, the share that had waited at most so long from coming to rest to the first execution. The further to the right, the more it costs to move a quote.',
+    how: 'Share of filled orders that waited at most this time from resting to the first execution. Longer waits make it more costly to move a quote.',
     plots: [
       {
         ...timePlot(report, 'waits', 'Time in the queue', '% of filled orders'),
@@ -349,7 +349,7 @@ function uptime(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Quote uptime',
-    how: 'Share of each stretch in which a bid, and an ask, rested at the exchange. Holes are times without quotes: stale data, limits, or a full budget of requests.',
+    how: 'Share of time with a resting bid, and ask, at the exchange. Gaps are times without quotes: stale data, limits, or a used-up request budget.',
     plots: report.models.map((model, i) => ({
       ...timePlot(report, `uptime-${i}`, model.label, '%'),
       x: timesOf(model),
@@ -371,8 +371,8 @@ function spreads(report: Shown): Placed {
   const plot = overTime(report, 'spreads', 'Spread', 'bps', column('oursBps'));
   return {
     group: 'quotes',
-    heading: "Our spread and the market's",
-    how: 'Best ask less best bid in bps, mean of each stretch: of the market without our orders, and of our own resting orders. Ours below the market is a quote that improves it; far above it, nothing fills but bad news.',
+    heading: 'Spread of the bot and of the market',
+    how: "Best ask minus best bid in bps, mean per interval: of the market without the bot's orders, and of the bot's resting orders. Below the market, the bot's quotes improve it; far above it, they fill only on adverse moves.",
     plots: [
       {
         ...plot,
@@ -392,7 +392,7 @@ function requests(report: Shown): Placed {
   return {
     group: 'quotes',
     heading: 'Requests against the budget',
-    how: 'Private requests of the last 60 s, most of each stretch, and what the exchange allows (dashed); cancels are exempt. At the line, placements wait and quotes go stale.',
+    how: 'Private requests of the last 60 s, maximum per interval, and the limit of the exchange (dashed); cancels are exempt. At the limit, placements wait and quotes become stale.',
     plots: [
       {
         ...plot,

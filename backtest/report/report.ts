@@ -229,7 +229,7 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
       refused: both('refused'),
       unknown: both('unknown'),
     },
-    fills: snapshot.fills,
+    fills: snapshot.booked.fills,
     volume: result.volume,
     pnl: partsOf(profit),
     profitBps: overTraded(profit.total),
@@ -243,7 +243,7 @@ export function reportOf(instrument: Instrument, result: ReplayResult): ReplayRe
     sortino: shortOrNull(collected.returns.sortino()),
     inventory: textOfMoney(collected.position),
     holdings: Object.fromEntries(
-      [major, minor].map(name => [name, textOfMoney(snapshot.holdings.get(name) ?? money(0n))]),
+      [major, minor].map(name => [name, textOfMoney(snapshot.booked.holdings.get(name) ?? money(0n))]),
     ),
     hedges: hedgesOf(result),
     position: {

@@ -23,7 +23,7 @@ export function verdictOf(report: BacktestReport): readonly string[] {
   return [
     [...firstCaveats(report), ...crossed, result(report, main), ...judgement(report, main), ...silent].join(' '),
     ...(main.fills > 0 ? [[groundsText(report, main), afterFills(main)].filter(Boolean).join(' ')] : []),
-    [...cautions(report, main), 'Not in these numbers: what others would have done because of our orders.'].join(' '),
+    [...cautions(report, main), "These numbers exclude reactions of other traders to the bot's orders."].join(' '),
   ];
 }
 
@@ -46,8 +46,8 @@ export function crossedText(main: Pick<ReplayReport, 'recorded' | 'seconds'>): s
   const share = crossedShare(main);
   if (!(share > CROSSED_SHARE)) return [];
   const found = `The recorded book was crossed, its best bid above its best ask, for ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} % of the time`;
-  if (share > CROSSED_MAX) return [`${found}: on such a recording nothing can be said about profit.`];
-  return [`${found}: what follows rests on a book that could not be traded all the time.`];
+  if (share > CROSSED_MAX) return [`${found}: on such a recording the profit cannot be judged.`];
+  return [`${found}: the following numbers include times when the book could not be traded.`];
 }
 
 /** Caveats that precede all numbers. */
@@ -56,7 +56,7 @@ function firstCaveats({ models, noReference }: BacktestReport): string[] {
     ...(noReference === undefined ? [] : [`${noReference.charAt(0).toUpperCase()}${noReference.slice(1)}.`]),
     ...models
       .filter(({ haltedBecause }) => haltedBecause !== null)
-      .map(({ model, haltedBecause }) => `The ${model} run halted itself before the end: ${haltedBecause}.`),
+      .map(({ model, haltedBecause }) => `The ${model} run halted before the end: ${haltedBecause}.`),
   ];
 }
 
@@ -71,40 +71,39 @@ function result(report: BacktestReport, main: ReplayReport): string {
     if (total === 0) return `came out even with ${fills}`;
     // A result that may be chance is not called made or lost.
     if (excludesZero(model.netInterval)) return `${total > 0 ? 'made' : 'lost'} ${sum} with ${fills}`;
-    return `ended ${sum} ${total > 0 ? 'above' : 'below'} where it began, with ${fills}`;
+    return `ended ${sum} ${total > 0 ? 'above' : 'below'} its start, with ${fills}`;
   };
   if (report.models.length > 1 && report.models.every(({ fills }) => fills === 0))
     return `${started} traded nothing under any model.`;
   const beside = others.map(
-    model =>
-      `under ${modelText(model)} it ${haveSameFills(model, main) ? 'did the same, fill for fill' : outcome(model)}`,
+    model => `under ${modelText(model)} it ${haveSameFills(model, main) ? 'had the same fills' : outcome(model)}`,
   );
   return `${started} ${outcome(main)} under ${modelText(main)}${beside.length > 0 ? `; ${beside.join(', and ')}` : ''}.`;
 }
 
 const modelText = ({ model }: ReplayReport): string =>
-  model === 'optimistic' ? 'the optimistic model (every touch fills whole)' : `the ${model} model`;
+  model === 'optimistic' ? 'the optimistic model (every touch fills completely)' : `the ${model} model`;
 const haveSameFills = (a: ReplayReport, b: ReplayReport): boolean => a.fills > 0 && a.hash === b.hash;
 
 function judgement({ models, minor }: BacktestReport, main: ReplayReport): string[] {
-  if (models.every(({ fills }) => fills === 0)) return ['Nothing can be said about its profit.'];
+  if (models.every(({ fills }) => fills === 0)) return ['Its profit cannot be judged.'];
   return [...underModels(models, main), ...chanceText(main, minor)];
 }
 
 function underModels(models: readonly ReplayReport[], main: ReplayReport): string[] {
   const honest = models.filter(({ model }) => model !== 'optimistic');
   const gains = (list: readonly ReplayReport[]): number => list.filter(({ pnl }) => Number(pnl.total) > 0).length;
-  if (honest.length === 0) return ['That model is no estimate: run an honest one beside it.'];
+  if (honest.length === 0) return ['That model is no estimate: also run pessimistic or expected.'];
   if (models.length < 2) return [];
-  if (gains(models) === 0) return ['It made money under none of them.'];
-  if (gains(honest) === 0) return ['It ended above zero only where every touch fills, and no market gives that.'];
-  if (gains(honest) < honest.length) return ['Whether it ends above zero hangs on its place in the queue.'];
+  if (gains(models) === 0) return ['It made money under no model.'];
+  if (gains(honest) === 0) return ['It ended above zero only if every touch fills, which no market offers.'];
+  if (gains(honest) < honest.length) return ['Its queue position decides whether it ends above zero.'];
   const optimistic = models.find(({ model }) => model === 'optimistic');
   if (optimistic !== undefined && Number(optimistic.pnl.total) < Number(main.pnl.total))
-    return ['Where every touch fills whole it ended lower: that is no upper limit of the profit.'];
+    return ['If every touch fills completely it ended lower, so that model is no upper bound of the profit.'];
   return honest.every(({ netInterval }) => netInterval !== null && netInterval.low > 0)
-    ? ['It made money under every one of them.']
-    : ['It ended above zero under every one of them.'];
+    ? ['It made money under every model.']
+    : ['It ended above zero under every model.'];
 }
 
 /** Says whether the profit could be chance. */
@@ -114,17 +113,19 @@ function chanceText({ netInterval, stretches }: ReplayReport, minor: string): st
   const range = `${sumText(low, minor)} to ${sumText(high, minor)} ${minor}`;
   return low < 0 && high > 0
     ? [
-        `By how its ${stretches.net.length} equal parts differ, another such time would bring ${range} (95 %): that is not told apart from nothing.`,
+        `From the differences of its ${stretches.net.length} equal parts, the same length again would bring ${range} (95 %): not significantly different from zero.`,
       ]
-    : [`By how its ${stretches.net.length} equal parts differ, another such time would bring ${range} (95 %).`];
+    : [
+        `From the differences of its ${stretches.net.length} equal parts, the same length again would bring ${range} (95 %).`,
+      ];
 }
 
 function groundsText({ minor }: BacktestReport, main: ReplayReport): string {
   const { model, pnl, hedges } = main;
   const [spread, inventory, fees] = [Number(pnl.spread), Number(pnl.inventory), Number(pnl.fees)];
   const parts = [
-    `against the middle of the market its fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)}`,
-    `what it held then ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
+    `against the mid price its fills ${spread >= 0 ? 'captured' : 'gave away'} ${moneyText(pnl.spread, minor)}`,
+    `its inventory ${inventory >= 0 ? 'gained' : 'lost'} ${moneyText(pnl.inventory, minor)} as the market moved`,
     fees > 0 ? `rebates brought ${moneyText(pnl.fees, minor)}` : `fees took ${moneyText(pnl.fees, minor)}`,
   ];
   return `In the ${model} run ${parts.join(', ')}; ${hedgesText(hedges, minor)}.${inventoryText(main)}`;
@@ -133,9 +134,9 @@ function groundsText({ minor }: BacktestReport, main: ReplayReport): string {
 function hedgesText(hedges: ReplayReport['hedges'], minor: string): string {
   if (hedges === null) return 'nothing was hedged';
   const { completed, cost, costBps } = hedges;
-  if (completed === 0) return 'no hedge was carried out';
+  if (completed === 0) return 'no hedge was executed';
   const paid = Number(cost) >= 0 ? 'cost' : 'brought';
-  const each = costBps === null ? '' : `, ${bpsText(Math.abs(costBps))} bps of what left`;
+  const each = costBps === null ? '' : `, ${bpsText(Math.abs(costBps))} bps of the hedged value`;
   return `${completed} ${completed === 1 ? 'hedge' : 'hedges'} ${paid} ${moneyText(cost, minor)}${each}`;
 }
 
@@ -150,8 +151,8 @@ function inventoryText({ pnl, markouts, volume }: ReplayReport): string {
   const [edge, later] = [all?.bps[0] ?? null, all?.bps[all.seconds.indexOf(AFTER_SECONDS)] ?? null];
   const soon = edge === null || later === null ? 0 : ((later - edge) / 10_000) * Number(volume.minor);
   if (inventory < 0 && soon < MOSTLY * inventory)
-    return ' Most of that loss came within a minute of the fills: those who traded with it knew better where the market would go.';
-  return ' Most of the result is the market moving while something was held: it says more about the direction of this market than about the quotes.';
+    return ' Most of that loss came within a minute of the fills: the takers predicted the market better.';
+  return ' Most of the result comes from market moves of the inventory: it says more about the direction of this market than about the quotes.';
 }
 
 function afterFills({ markouts, feesBps }: ReplayReport): string {
@@ -163,7 +164,7 @@ function afterFills({ markouts, feesBps }: ReplayReport): string {
   const spread = error === null ? '' : ` (standard error ${bpsText(error)})`;
   const net = mean - feesBps;
   const certain = error !== null && Math.abs(net) > 2 * error;
-  return `A minute after a fill, the market stood ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favour' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill was ${net >= 0 ? 'worth' : 'a loss of'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', less than two standard errors'}.`;
+  return `A minute after a fill, the mid price was ${bpsText(Math.abs(mean))} bps ${mean >= 0 ? 'in its favor' : 'against it'}${spread}, and the fee was ${bpsText(feesBps)} bps: a fill ${net >= 0 ? 'gained' : 'lost'} ${bpsText(Math.abs(net))} bps${certain ? '' : ', less than two standard errors'}.`;
 }
 
 /** Whether it could rarely quote: few trades then say little about the strategy, so the verdict mentions it. */
@@ -184,28 +185,26 @@ function cautions(report: BacktestReport, main: ReplayReport): string[] {
     ...(isSilent(main) ? [] : missingQuotesText(main)),
     ...(same
       ? [
-          'Pessimistic and expected agree to the last fill: no recorded order rested before those of the bot where they filled.',
+          "Pessimistic and expected agree to the last fill: no recorded order was ahead of the bot's orders that filled.",
         ]
       : []),
     ...(main.recorded.ghosts > 0
-      ? [`${main.recorded.ghosts} recorded levels were left out: executions went through them, and they stayed.`]
+      ? [`${main.recorded.ghosts} recorded levels were removed, because they remained although executions passed them.`]
       : []),
     ...(main.wideHours === undefined ? [] : [wideHoursText(main.wideHours)]),
     ...(closed.length > 0
-      ? [
-          `The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}: nothing of that time counts.`,
-        ]
+      ? [`The market was closed for ${durationText(secondsOf(closed))}, ${closed[0]!.why}; that time does not count.`]
       : []),
-    ...(gapSeconds > 0 ? [`The recording misses ${durationText(gapSeconds)}.`] : []),
+    ...(gapSeconds > 0 ? [`The recording has gaps of ${durationText(gapSeconds)}.`] : []),
     ...(warmUpFrom === undefined ? [] : [warmUpText(warmUpFrom, main)]),
     Number(latencyMs) >= 0 ? `Requests took ${latencyMs} ms each way.` : `Latencies of requests: ${latencyMs}.`,
-    ...(fillLatencyMs === undefined ? [] : [`It heard of its own fills after ${latencyText(fillLatencyMs)}.`]),
+    ...(fillLatencyMs === undefined ? [] : [`It received notices of its fills after ${latencyText(fillLatencyMs)}.`]),
   ];
 }
 
 /** Describes the rows before trading. */
 export const warmUpText = (warmUpFrom: string, { from }: Pick<ReplayReport, 'from'>): string =>
-  `Trading began at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before it built the book alone, and what the strategy estimates began with trading.`;
+  `Trading began at ${minuteText(from)}: the ${durationText((Date.parse(from) - Date.parse(warmUpFrom)) / 1000)} of the recording before that only built the book, and the strategy's estimates began with trading.`;
 const latencyText = (spec: string): string => (Number(spec) >= 0 ? `${spec} ms` : spec);
 
 /** Describes the longest measured obstacle to quotes per side. */
@@ -215,9 +214,9 @@ function missingQuotesText({ uptime, missing }: ReplayReport): string[] {
   const [bid, ask] = (['bid', 'ask'] as const).map(side => (uptime[side] < QUOTED_MIN ? longest(missing, side) : null));
   const why =
     bid && ask && bid.reason === ask.reason
-      ? ` What kept both out for longest: ${longestText(bid)}.`
-      : `${bid ? ` What kept the bid out for longest: ${longestText(bid)}.` : ''}${ask ? ` What kept the ask out for longest: ${longestText(ask)}.` : ''}`;
-  return [`It had a bid in the market for ${whole(uptime.bid)} of the time and an ask for ${whole(uptime.ask)}.${why}`];
+      ? ` Main reason for no quotes: ${longestText(bid)}.`
+      : `${bid ? ` Main reason for no bid: ${longestText(bid)}.` : ''}${ask ? ` Main reason for no ask: ${longestText(ask)}.` : ''}`;
+  return [`It had a resting bid for ${whole(uptime.bid)} of the time and an ask for ${whole(uptime.ask)}.${why}`];
 }
 
 type Longest = { readonly reason: string; readonly seconds: number; readonly of: number };

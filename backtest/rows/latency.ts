@@ -34,7 +34,7 @@ export function travel(spec: LatencySpec, random: Random): Travel {
     case 'exponential': {
       const { least, mean } = spec;
       if (!(least >= 0 && mean >= least && mean < Infinity)) {
-        throw new RangeError(`latency needs 0 <= least <= mean, found ${least} and ${mean}`);
+        throw new RangeError(`latency needs 0 <= minimum <= mean, found ${least} and ${mean}`);
       }
       return () => least - (mean - least) * Math.log(1 - random.next());
     }
@@ -125,7 +125,7 @@ export function latencySpecOf(text: string, read: (path: string) => LatencySpec)
 export function recordedLatencies(csv: string, source: string): LatencySpec {
   const [head, ...lines] = csv.split(/\r?\n/).filter(line => line.trim() !== '');
   if (head?.trim() !== 'sent,answered') {
-    throw new Error(`${source}: expected the head sent,answered, found ${JSON.stringify(head ?? '')}`);
+    throw new Error(`${source}: expected the header sent,answered, found ${JSON.stringify(head ?? '')}`);
   }
   return requestsTook(
     lines.map((line, i) => {

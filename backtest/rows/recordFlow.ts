@@ -47,7 +47,7 @@ export function recordFlow(
   const rules: BookRules | undefined = venue.venue.books.get(book)?.rules;
   if (!rules) throw new RangeError(`book ${book} is not listed`);
   const finished = finishTape({
-    source: `seeded flow of ${book}, seed ${seed}, ${seconds} s${driftBpsPerHour === 0 ? '' : `, drift ${driftBpsPerHour} bps an hour`}`,
+    source: `seeded flow of ${book}, seed ${seed}, ${seconds} s${driftBpsPerHour === 0 ? '' : `, drift ${driftBpsPerHour} bps per hour`}`,
     book,
     tick: rules.tickSize,
     columns: tape.columns(),

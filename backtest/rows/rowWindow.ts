@@ -130,7 +130,8 @@ export class RowWindow implements RowsOut {
     const rows = this.#rows;
     const n = rows.length;
     if (n + 1 >= rows.at.length) this.reserve(1);
-    if (!(at >= this.#at)) throw new RangeError(`row ${this.#total} goes back in time: at ${at} after ${this.#at}`);
+    if (!(at >= this.#at))
+      throw new RangeError(`row ${this.#total} is earlier than the row before it: ${at} after ${this.#at}`);
     this.#local = Math.max(at, local, this.#local);
     this.#at = at;
     const place = tick - rows.base;

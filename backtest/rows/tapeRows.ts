@@ -48,7 +48,7 @@ export function windowOfLevels(tape: StoredTape, feed: Travel = AT_ONCE): RowWin
       return false;
     }
     if (value.instrument.tick !== tape.instrument.tick) {
-      throw new Error(`${dir}: the tick changed; choose times between the changes`);
+      throw new Error(`${dir}: the tick size changed; choose times between the changes`);
     }
     levels.take(value.columns);
     return true;

@@ -44,21 +44,21 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
         : section(
             'Side by side',
             html`<p>
-                Above: net an hour at the best distance; the bar is where it lies in 95 of 100 cases, for all distances
-                at once. Below: a book can pay where the half-spread, and what is left of it after a minute, are above
-                the fee.
+                Above: net per hour at the best distance; the bar is its 95 % interval, simultaneous for all distances.
+                Below: a book can pay if the half-spread, and the part of it that remains after a minute, exceed the
+                fee.
               </p>
               ${across.map(plot => placesOf([plot]))}`,
           )
     }
     ${plotted(
       'By distance',
-      `What orders at each distance from the middle would have earned in an hour, pegged again each ${secondsText(scouting.cadenceMs / 1_000)}, fees paid. The bar is the interval of what is left of a fill after ${secondsText(scouting.horizonS)}, at each distance alone.`,
+      `Net per hour, after fees, of orders at each distance from the mid price, re-pegged every ${secondsText(scouting.cadenceMs / 1_000)}. The bar is the interval of a fill's remaining edge after ${secondsText(scouting.horizonS)}, for each distance by itself.`,
       byDistance,
     )}
     ${plotted(
       'The average maker',
-      'Each public execution as if its maker had been us: what was left of its edge some time later, in bps, weighted by value; bars are one standard error. Below the fee (dashed) it has lost money by then.',
+      "Edge of each public execution's maker that remained after some time, in bps, weighted by value; bars are one standard error. Below the fee (dashed), makers lost money.",
       makers,
     )}
     ${
@@ -82,7 +82,7 @@ export function scoutPage(scouting: Scouting, parts: PageParts): string {
 }
 
 const HOW =
-  'Volatility: one standard deviation in an hour. Average maker: what was left of an execution for its maker after a minute, before fees. Pays up to: the highest maker fee at which this book would be quoted. Capital: ten orders on either side. Tier: the fee that a month of this volume would reach, and what the difference would be worth in an hour.';
+  "Volatility: one standard deviation per hour. Average maker: the maker's remaining edge of an execution after a minute, before fees. Pays up to: the highest maker fee at which quoting pays. Capital: ten orders per side. Tier: the fee after a month of this volume, and the value of the difference per hour.";
 
 const plotted = (heading: string, how: string, plots: readonly Plot[]): Html =>
   plots.length === 0
@@ -137,13 +137,13 @@ function bookTable(scouting: Scouting): Html {
     'seen',
     'half-spread, bps',
     'trades an hour',
-    `volume an hour, ${currency ?? ''}`,
+    `volume per hour, ${currency ?? ''}`,
     'volatility, bps',
     'average maker, bps',
     'fee, bps',
     'pays up to, bps',
     'distance, bps',
-    `net an hour, ${currency ?? ''}`,
+    `net per hour, ${currency ?? ''}`,
     `capital, ${currency ?? ''}`,
     'tier, bps',
   ];
@@ -195,7 +195,7 @@ function nets({ books, currency }: Scouting): Plot {
   return {
     ...{ id: 'nets', title: 'Net an hour' },
     x: namesAxis(books),
-    y: { label: `${currency ?? ''} an hour`, range: rangeAround(lines) },
+    y: { label: `${currency ?? ''} per hour`, range: rangeAround(lines) },
     lines,
     ...{ shades: [], group: null },
   };

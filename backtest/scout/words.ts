@@ -37,7 +37,7 @@ const paying = ({ books }: Scouting): readonly ScoutedBook[] => books.filter(({ 
 /** Returns paragraphs of plain text; the first says whether anything pays, and what is best. */
 export function scoutWords(scouting: Scouting): readonly string[] {
   const { books } = scouting;
-  if (books.length === 0) return ['Nothing was seen: there is no book to judge.'];
+  if (books.length === 0) return ['There was no data: no book can be judged.'];
   const [best] = paying(scouting);
   return [
     best === undefined ? nothingPays(books) : pays(scouting, best),
@@ -59,19 +59,19 @@ function pays(scouting: Scouting, best: ScoutedBook): string {
     gainText(x * rate, shown),
   );
   const need = capital === null ? '' : `, with ${sumText(Math.round(capital * rate), shown)} ${shown} of capital`;
-  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the middle at a fee of ${bpsText(feeBps)}: ${value} ${shown} an hour (95 %: ${low} to ${high})${need}.`;
+  return `${paying(scouting).length} of ${counted(books.length, 'book')} ${paying(scouting).length === 1 ? 'pays' : 'pay'}. Best: ${name}, ${bpsText(verdict.distanceBps)} bps from the mid price at a fee of ${bpsText(feeBps)}: ${value} ${shown} per hour (95 %: ${low} to ${high})${need}.`;
 }
 
 function nothingPays(books: readonly ScoutedBook[]): string {
   const judged = books.filter(({ verdict }) => verdictDistance(verdict) !== null);
-  const start = `Nothing here pays: at these fees no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns more than its fills lose, beyond chance.`;
+  const start = `Nothing here pays: at these fees no distance in ${books.length === 1 ? 'this book' : `any of these ${books.length} books`} earns more than its fills lose, with 95 % confidence.`;
   const [nearest] = judged;
-  if (nearest === undefined) return `${start} In none was enough traded to judge it: look for longer.`;
+  if (nearest === undefined) return `${start} No book had enough trades to judge: observe for longer.`;
   const { name, feeBps, verdict } = nearest;
   const from = verdict.breakEvenFeeBps;
   const when =
     from === null
-      ? 'it would not pay at any fee, as far as this look can tell'
+      ? 'it would not pay at any fee, by this data'
       : `it would pay at a maker fee of ${bpsText(from)} bps or less; yours is ${bpsText(feeBps)}`;
   return `${start} Nearest is ${name}: ${when}.`;
 }
@@ -80,7 +80,7 @@ function nothingPays(books: readonly ScoutedBook[]): string {
 function seenText({ books, looked }: Scouting): string {
   const times = books.map(({ seconds }) => seconds).sort((a, b) => a - b);
   const [least, most] = [times[0] ?? 0, times.at(-1) ?? 0].map(durationText);
-  return `Seen of ${looked}: ${least === most ? '' : `${least} to `}${most}${books.length > 1 ? ' of each book' : ''}.`;
+  return `Observed at ${looked}: ${least === most ? '' : `${least} to `}${most}${books.length > 1 ? ' of each book' : ''}.`;
 }
 
 /** Describes the assumed fees, by currency. */
@@ -97,7 +97,7 @@ function tierText(book: ScoutedBook, compared: string | null): string | null {
   const { name, minor, feeBps, reached } = book;
   if (reached === null || Math.abs(reached.feeBps - feeBps) < 1e-6) return null;
   const { rate, currency } = shownIn(book, compared);
-  return `${name}: a month of this reaches ${compact(reached.volume30d)} ${minor} of volume, and a fee of ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)}: ${gainText(reached.worthPerHour * rate, currency)} ${currency} an hour.`;
+  return `${name}: a month at this rate reaches ${compact(reached.volume30d)} ${minor} of volume and a fee of ${bpsText(reached.feeBps)} bps instead of ${bpsText(feeBps)}: ${gainText(reached.worthPerHour * rate, currency)} ${currency} per hour.`;
 }
 
 function unrated({ books, currency }: Scouting): readonly string[] {
@@ -105,6 +105,6 @@ function unrated({ books, currency }: Scouting): readonly string[] {
   return own.length === 0
     ? []
     : [
-        `No book of the same time converts these into ${currency ?? ''}; their sums are in their own currency: ${own.join(', ')}.`,
+        `No book of the same time converts these to ${currency ?? ''}; their sums are in their own currencies: ${own.join(', ')}.`,
       ];
 }

@@ -8,10 +8,9 @@ import type { AlertEvent } from '../config.ts';
 export type Look = {
   /** Monotonic real time. */
   readonly elapsed: Millis;
-  readonly snapshot: Pick<
-    Snapshot,
-    'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts' | 'fills'
-  >;
+  readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts'> & {
+    readonly booked: Pick<Snapshot['booked'], 'fills'>;
+  };
   readonly quotesLive: Readonly<Record<'buy' | 'sell', number>>;
   readonly uses: readonly LimitUse[];
   /** Command that lifts a halt. */
@@ -192,11 +191,11 @@ function share(all: Share[0], which: Share[1], most: number, words: string): Con
 type Counts = Readonly<Record<'unknown' | 'refused' | 'placed' | 'fills' | Share[0] | Share[1], number>>;
 type Share = ['requests' | 'decisions', 'failedRequests' | 'slowRequests' | 'slowDecisions'];
 
-const countsOf = ({ snapshot: { counts, fills }, requests, decisions }: Look): Counts => ({
+const countsOf = ({ snapshot: { counts, booked }, requests, decisions }: Look): Counts => ({
   unknown: counts.buy.unknown + counts.sell.unknown,
   refused: counts.buy.refused + counts.sell.refused,
   placed: counts.buy.placed + counts.sell.placed,
-  fills,
+  fills: booked.fills,
   requests: requests.all,
   failedRequests: requests.failed,
   slowRequests: requests.slow,

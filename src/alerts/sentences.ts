@@ -8,11 +8,13 @@ import { profitSentence } from '../messages/shownProfit.ts';
  * quotes since the start.
  */
 export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrument) => string {
-  let before = first;
-  return (now, { major, minor }) => {
-    const { profit, fills, uptime, inventory, sinceOpening, runProfit } = now;
+  let before = first.booked;
+  return ({ booked, known, uptime }, { major, minor }) => {
     const since = before;
-    before = now;
+    before = booked;
+    const live = `live since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`;
+    if (known.trades === null) return `fills, inventory and profit unknown: ${known.unknown ?? ''}; ${live}`;
+    const { profit, fills, inventory, sinceOpening, runProfit } = known.trades;
     const part = (name: keyof typeof profit) => textOfMoney(less(profit[name], since.profit[name]));
     const parts = (['spread', 'inventory', 'fees', 'hedging'] as const).map(name => `${name} ${part(name)}`);
     return [
@@ -20,7 +22,7 @@ export function dayTexts(first: Snapshot): (now: Snapshot, instrument: Instrumen
       `profit ${profitSentence(sinceOpening, runProfit, minor)}`,
       `${fills - since.fills} fills`,
       `inventory ${textOfMoney(inventory)} ${major} from its target`,
-      `live since the start: bids ${sharePercent(uptime.bid)}, asks ${sharePercent(uptime.ask)}`,
+      live,
     ].join('; ');
   };
 }
@@ -33,7 +35,7 @@ export function lastWordOf(why: string, report: StopReport): string {
     ...(failure === null ? [] : [`something broke: ${failure}`]),
     isAllGone(report) ? 'verified: no open orders left' : `not verified to be gone: ${unverified(report).join(', ')}`,
     ...(ledgerMatches === false ? ['the ledger differs from the balances'] : []),
-    ...(ledgerMatches === null ? ['the balances could not be read, so they were not compared with the ledger'] : []),
+    ...(ledgerMatches === null ? ['the balances were not compared with the ledger'] : []),
   ].join('; ');
 }
 

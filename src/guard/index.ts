@@ -2,8 +2,20 @@
 export { boundedBody, readBody } from './body.ts';
 export { Connections } from './connections.ts';
 export type { CallerRole } from './connections.ts';
+export {
+  appendLine,
+  appendLineDurably,
+  createDurably,
+  overwrite,
+  syncFolder,
+  synced,
+  writeDurably,
+  writeDurablyAlone,
+  writeWhole,
+} from './durableFiles.ts';
 export { LARGE_FILE, openRegularFile, readOpenFile, readRegularFile, SMALL_FILE, TEXT_FILE } from './files.ts';
 export { GuardedServer, textAnswer } from './guardedServer.ts';
+export { followed, openOutput, writeOutputFile, type OutputFile } from './outputFiles.ts';
 export { Pool } from './pool.ts';
 export { senderOf } from './sender.ts';
 export { TailedLines } from './tailedLines.ts';

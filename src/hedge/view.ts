@@ -77,7 +77,7 @@ export function hedgeViewOf(
     // The last decision may be outdated: if a side of the book is empty now, there is no mid price.
     refusal: snapshot.quoting ?? quotingRefusal(riskContext),
     isReconciled: engine.account.isReconciled,
-    inventory: snapshot.inventory,
+    inventory: snapshot.booked.inventory,
     mid: money(((BigInt(snapshot.bid) + BigInt(snapshot.ask)) * instrument.tickMoney) / 2n),
     depth: copyOf(riskContext.depth),
     sides: { buy: sideOf('buy'), sell: sideOf('sell') },
@@ -85,7 +85,11 @@ export function hedgeViewOf(
   };
 }
 
-function freeOf({ major, minor, ...instrument }: Instrument, { orders, holdings }: Snapshot, side: Side): Money {
+function freeOf(
+  { major, minor, ...instrument }: Instrument,
+  { orders, booked: { holdings } }: Snapshot,
+  side: Side,
+): Money {
   const sells = side === 'sell';
   let locked = 0n;
   for (const order of orders) {

@@ -46,7 +46,8 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
     const [bids, asks] = [ordersShown(snapshot, 'buy').length, ordersShown(snapshot, 'sell').length];
     if (told || (bids > 0 && asks > 0) || clock.elapsed() - began >= every) {
       told = true;
-      const { fills, emptySidesText: whyNot } = snapshot;
+      const { emptySidesText: whyNot, known } = snapshot;
+      const fills = known.trades && known.trades.fills;
       log.info(
         { bids, asks, fills, ...(whyNot !== null && { whyNot }) },
         statusLine(snapshot, instrument(), queueAhead(), room()),
@@ -65,9 +66,6 @@ export function statusLine(of: Snapshot, instrument: Instrument, ahead: QueueAhe
 }
 
 function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string {
-  const { fills, sinceOpening, runProfit } = of;
-  const { major, minor } = instrument;
-  const { profit } = sinceOpening;
   const side = (name: Side) => ordersShown(of, name).length > 0 || !isEmpty(of, name);
   const best = (name: Side): string[] =>
     side(name) ? [sideText(of, instrument, name, levelsText(instrument, ahead))] : [];
@@ -78,9 +76,19 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
   return [
     ...quotes,
     `market ${textOfPrice(instrument, of.bid)} / ${textOfPrice(instrument, of.ask)}`,
-    `${fills} fills, ${major} ${signedNumber(approximately(of.inventory), 4)} from target, ` +
-      `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`})`,
+    figuresText(of, instrument),
   ].join(' | ');
+}
+
+function figuresText({ known: { trades, unknown } }: Snapshot, { major, minor }: Instrument): string {
+  if (trades === null) return `fills, inventory and profit unknown: ${unknown ?? ''}`;
+  const { fills, inventory, sinceOpening, runProfit } = trades;
+  const { profit } = sinceOpening;
+  const hedging = profit.hedging === 0n ? '' : `, hedging ${signedCents(profit.hedging)}`;
+  return (
+    `${fills} fills, ${major} ${signedNumber(approximately(inventory), 4)} from target, ` +
+    `profit ${profitSentence({ ...sinceOpening, since: null }, runProfit, minor)} (spread ${signedCents(profit.spread)}, inventory ${signedCents(profit.inventory)}, fees ${signedCents(profit.fees)}${hedging})`
+  );
 }
 
 /**
@@ -88,9 +96,10 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
  */
 function shorter(of: Snapshot, instrument: Instrument): readonly string[] {
   const { major, minor } = instrument;
-  const fills = `${of.fills} fills`;
-  const held = `${major} ${signedNumber(approximately(of.inventory), 4)}`;
-  const profit = `${minor} ${signedCents(of.sinceOpening.profit.total)}`;
+  const { trades } = of.known;
+  const fills = trades === null ? 'fills unknown' : `${trades.fills} fills`;
+  const held = `${major} ${trades === null ? 'unknown' : signedNumber(approximately(trades.inventory), 4)}`;
+  const profit = `${minor} ${trades === null ? 'unknown' : signedCents(trades.sinceOpening.profit.total)}`;
   const quotes = (levels: (orders: readonly Order[]) => string) => {
     if (of.quoting !== null) return notQuoting(of, false);
     const { buy, sell } = of.unshown;

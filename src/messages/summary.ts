@@ -7,18 +7,27 @@ export type Summary = {
   /** Wall time from the first read to the verified stop, in seconds. */
   readonly seconds: number;
   readonly book: string;
-  readonly orders: Readonly<Record<'placed' | 'canceled' | 'filled' | 'refused' | 'unknown', number>>;
-  readonly fills: number;
-  /** Holdings at the end by currency, as decimal text. */
-  readonly position: Readonly<Record<string, string>>;
-  /** Profit since the opening, and the part of the last run; as in `puntas report` and `puntas status`. */
-  readonly profit: PrintedProfit;
+  /** `filled` is `null` if `fills` is. */
+  readonly orders: Readonly<Record<'placed' | 'canceled' | 'refused' | 'unknown', number>> & {
+    readonly filled: number | null;
+  };
+  /** `null` if trades of the account could not be read. */
+  readonly fills: number | null;
+  /** Holdings at the end by currency, as decimal text; `null` if they were not proven by the balances. */
+  readonly position: Readonly<Record<string, string>> | null;
   /**
-   * Profit since the start of the process, in the quote currency, as decimal text. Paid fees are negative, and the
-   * parts add up to the total.
+   * Profit since the opening, and the part of the last run; equal to `puntas report` and `puntas status`. `null` if
+   * trades of the account could not be read.
    */
-  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>>;
-  /** Share of time with at least one live quote per side, since the bot could first quote. */
+  readonly profit: PrintedProfit | null;
+  /**
+   * Profit since the start of the process, in the minor currency, as decimal text; fees paid are negative, and the
+   * parts add up to the total. `null` if trades of the account could not be read.
+   */
+  readonly pnl: Readonly<Record<'spread' | 'inventory' | 'fees' | 'hedging' | 'total', string>> | null;
+  /** Why figures are `null`; absent if all are known. */
+  readonly figuresUnknown?: string;
+  /** Share of time with at least one live quote on the side, since quoting was first possible. */
   readonly uptime: Readonly<Record<'bid' | 'ask', number>>;
   readonly requests: number;
   /** Number of orders that may be open; `null` if none is known and the open orders could not be read. */
@@ -48,23 +57,24 @@ export function summaryOf(
 ): Summary {
   const { buy, sell } = snapshot.counts;
   const both = (key: keyof typeof buy) => buy[key] + sell[key];
-  const { profit } = snapshot;
+  const { trades, holdings, unknown } = snapshot.known;
   return {
     seconds: Number(run.seconds.toFixed(3)),
     book: instrument.symbol,
     orders: {
       placed: both('placed'),
       canceled: both('canceled'),
-      filled: both('filled'),
+      filled: trades && both('filled'),
       refused: both('refused'),
       unknown: both('unknown'),
     },
-    fills: snapshot.fills,
-    position: Object.fromEntries(
-      [instrument.major, instrument.minor].map(c => [c, textOfMoney(snapshot.holdings.get(c) ?? money(0n))]),
-    ),
-    profit: shownProfit(snapshot.sinceOpening, snapshot.runProfit, instrument.minor),
-    pnl: partsText(profit),
+    fills: trades && trades.fills,
+    position:
+      holdings &&
+      Object.fromEntries([instrument.major, instrument.minor].map(c => [c, textOfMoney(holdings.get(c) ?? money(0n))])),
+    profit: trades && shownProfit(trades.sinceOpening, trades.runProfit, instrument.minor),
+    pnl: trades && partsText(trades.profit),
+    ...(unknown === null ? {} : { figuresUnknown: unknown }),
     uptime: { bid: round(snapshot.uptime.bid), ask: round(snapshot.uptime.ask) },
     requests: run.requests,
     openOrdersLeft: stop.left.length === 0 && stop.unread !== undefined ? null : stop.left.length,
@@ -76,16 +86,16 @@ export function summaryOf(
 
 /** Returns the summary as a few lines of text; `resumeCommand` ends a halt of this bot. */
 export function describe(summary: Summary, resumeCommand: string): string {
-  const { orders, uptime, pnl } = summary;
+  const { orders, uptime } = summary;
   const percent = (x: number) => `${(x * 100).toFixed(1)} %`;
   return [
     ...(summary.paper === undefined
       ? []
       : [`PAPER TRADING, no real money: ${summary.paper.fills} fills on the market of ${summary.paper.follows}`]),
-    `${summary.book}: ${summary.fills} ${summary.fills === 1 ? 'fill' : 'fills'} in ${summary.seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${orders.unknown} unknown`,
+    `${summary.book}: ${fillsText(summary.fills)} in ${summary.seconds} s; orders: ${orders.placed} placed, ${orders.canceled} canceled, ${orders.refused} rejected, ${orders.unknown} unknown`,
     `quotes live: bid ${percent(uptime.bid)}, ask ${percent(uptime.ask)} of the time`,
-    `profit ${profitSentenceOf(summary.profit)}`,
-    `since the start: ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`}`,
+    ...profitLines(summary),
+    ...unknownLines(summary),
     ...(summary.halted === undefined
       ? []
       : [`HALTED: ${summary.halted} (investigate, then resume with: ${resumeCommand})`]),
@@ -94,13 +104,33 @@ export function describe(summary: Summary, resumeCommand: string): string {
   ].join('\n');
 }
 
+const fillsText = (fills: number | null): string =>
+  fills === null ? 'fills unknown' : `${fills} ${fills === 1 ? 'fill' : 'fills'}`;
+
+function profitLines({ profit, pnl }: Summary): readonly string[] {
+  if (profit === null || pnl === null) return [];
+  const hedging = Number(pnl.hedging) === 0 ? '' : ` + hedging ${pnl.hedging}`;
+  return [
+    `profit ${profitSentenceOf(profit)}`,
+    `since the start: ${pnl.total} = spread ${pnl.spread} + inventory ${pnl.inventory} + fees ${pnl.fees}${hedging}`,
+  ];
+}
+
+function unknownLines({ fills, position, figuresUnknown }: Summary): readonly string[] {
+  if (figuresUnknown === undefined) return [];
+  const names = [...(fills === null ? ['fills', 'profit'] : []), ...(position === null ? ['position'] : [])];
+  return [
+    `unknown: ${names.join(', ')} (${figuresUnknown}); the next start reads and compares again, puntas ledger shows what is booked`,
+  ];
+}
+
 function leftText(count: number | null): string {
   if (count === null) return 'open orders could not be read; orders may still be open';
   return count === 0 ? 'verified: no open orders left' : `${count} orders may still be open (not verified)`;
 }
 
 function ledgerText(matches: boolean | null): string {
-  if (matches === null) return 'the balances could not be read, so they were not compared with the ledger';
+  if (matches === null) return 'the balances were not compared with the ledger';
   return matches ? 'the ledger equals the balances to the last digit' : 'THE LEDGER DIFFERS FROM THE BALANCES';
 }
 

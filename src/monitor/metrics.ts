@@ -26,6 +26,8 @@ const USUAL: readonly DecisionCount[] = SIDES.flatMap(side =>
 );
 
 const moneyNumber = (sum: Money | null): number | null => (sum === null ? null : approximately(sum));
+const partsOf = (now: Monitored, parts: Monitored['pnl']) =>
+  PNL_PARTS.map(part => [{ ...currencyOf(now), part }, moneyNumber(parts && parts[part])] as const);
 const currencyOf = ({ minorCurrency: currency }: Monitored) => ({ currency });
 
 const QUOTING = [
@@ -89,10 +91,11 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_position',
-    help: 'Holdings, in units of the currency.',
+    help: 'Holdings, in units of the currency; absent if unknown.',
     labels: ['book', 'currency'],
     bounded: ['currency'],
-    read: now => [...now.position].map(([currency, sum]) => [{ currency }, approximately(sum)]),
+    whenUnset: 'gone',
+    read: now => [...(now.position ?? [])].map(([currency, sum]) => [{ currency }, approximately(sum)]),
   }),
   counter({
     name: 'puntas_volume_total',
@@ -118,21 +121,21 @@ const QUOTING = [
   }),
   gauge({
     name: 'puntas_pnl',
-    help: 'Profit since the process started, by part: spread (against the mid price), inventory (moves of the mid price), fees (negative), hedging.',
+    help: 'Profit since the process started, by part: spread (against the mid price), inventory (moves of the mid price), fees (negative), hedging; absent if unknown.',
     labels: ['book', 'currency', 'part'],
-    read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.pnl[part])]),
+    read: now => partsOf(now, now.pnl),
   }),
   gauge({
     name: 'puntas_profit_since_opening',
     help: 'Profit since the opening of the ledger at the mid price, by part, as in puntas status and puntas report.',
     labels: ['book', 'currency', 'part'],
-    read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.profitSinceOpening[part])]),
+    read: now => partsOf(now, now.profitSinceOpening),
   }),
   gauge({
     name: 'puntas_profit_run',
     help: 'Part of puntas_profit_since_opening from the current run.',
     labels: ['book', 'currency', 'part'],
-    read: now => PNL_PARTS.map(part => [{ ...currencyOf(now), part }, approximately(now.profitOfRun[part])]),
+    read: now => partsOf(now, now.profitOfRun),
   }),
   gauge({
     name: 'puntas_spread_bps',

@@ -10,17 +10,17 @@ export type Monitored = {
   readonly minorCurrency: string;
   /** Number of the bot's live orders by side. */
   readonly quotesLive: Readonly<Record<Side, number>>;
-  /** Holdings by currency. */
-  readonly position: ReadonlyMap<string, Money>;
+  /** Holdings by currency; null if they could not be compared with the balances. */
+  readonly position: ReadonlyMap<string, Money> | null;
   /** Prices of the bot's best live orders; null on a side without one. */
   readonly quotePrice: Readonly<Record<Side, Money | null>>;
   /** Mid price of the market without the bot's orders; null while the book is not two-sided. */
   readonly mid: Money | null;
-  /** Parts of the profit, in the minor currency; fees are negative. */
-  readonly pnl: Readonly<Record<PnlPart, Money>>;
+  /** Parts of the profit, in the minor currency; fees are negative. Null if trades could not be read. */
+  readonly pnl: Readonly<Record<PnlPart, Money>> | null;
   /** Parts of the profit since the opening of the ledger, then of the last run. */
-  readonly profitSinceOpening: Readonly<Record<PnlPart, Money>>;
-  readonly profitOfRun: Readonly<Record<PnlPart, Money>>;
+  readonly profitSinceOpening: Readonly<Record<PnlPart, Money>> | null;
+  readonly profitOfRun: Readonly<Record<PnlPart, Money>> | null;
   /** Spread between the bot's best live bid and ask, in bps of their mid price; null unless both are live. */
   readonly spreadBps: number | null;
   /** Spread between the market's best bid and ask, in bps of their mid price; null while the book is not two-sided. */

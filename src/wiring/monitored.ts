@@ -27,6 +27,7 @@ export function monitored(
 ): Omit<Monitored, 'budget' | 'isPaper' | 'isStoppedCleanly' | 'disk' | 'eventLoop'> {
   const { engine, rules } = run;
   const { instrument } = rules;
+  const { trades, holdings } = snapshot.known;
   const bid = best(snapshot.orders, 'buy');
   const ask = best(snapshot.orders, 'sell');
   const count = (side: Side) => snapshot.orders.filter(order => order.side === side && isInBook(order)).length;
@@ -39,10 +40,10 @@ export function monitored(
     quotesLive: { buy: count('buy'), sell: count('sell') },
     quotePrice: { buy: priceOf(instrument, bid), sell: priceOf(instrument, ask) },
     mid: midMoney(instrument, snapshot.bid, snapshot.ask),
-    position: snapshot.holdings,
-    pnl: snapshot.profit,
-    profitSinceOpening: snapshot.sinceOpening.profit,
-    profitOfRun: snapshot.runProfit,
+    position: holdings,
+    pnl: trades && trades.profit,
+    profitSinceOpening: trades && trades.sinceOpening.profit,
+    profitOfRun: trades && trades.runProfit,
     spreadBps: spreadBps(bid, ask),
     marketSpreadBps: spreadBps(snapshot.bid, snapshot.ask),
     bookAgeMs: Number.isFinite(snapshot.bookAge) ? snapshot.bookAge : null,

@@ -1,6 +1,6 @@
 /** Files of a report: one error line if a file cannot be written, and the parts that every page includes. */
 import { createRequire } from 'node:module';
-import { LARGE_FILE, readRegularFile } from '../guard/index.ts';
+import { LARGE_FILE, readRegularFile, writeOutputFile } from '../guard/index.ts';
 import type { PageParts } from '../pages/index.ts';
 import { UsageError } from './usageError.ts';
 
@@ -13,6 +13,22 @@ export function written<T>(path: string, work: () => T): T {
     throw new UsageError(`--out: cannot write ${path} (${code})`);
   }
 }
+
+/**
+ * Writes an output completely or not at all; creates missing folders. The content is computed here, so that its errors
+ * are reported with the path. Throws a one-line `UsageError` if the file cannot be written.
+ */
+export const writeOut = (path: string, content: () => string | Uint8Array): void =>
+  written(path, () => writeOutputFile(path, content()));
+
+/** Writes `value` as JSON in one line, then the page, each like `writeOut`. */
+export function writePage(page: string, json: string, value: unknown, html: () => string): void {
+  writeOut(json, () => `${JSON.stringify(value)}\n`);
+  writeOut(page, html);
+}
+
+/** Returns the path of the JSON next to a page. */
+export const jsonBeside = (page: string): string => page.replace(/\.html?$/i, '.json');
 
 /** Returns the installed chart library and the built script of the page. Throws if either is missing. */
 export function pageParts(): PageParts {

@@ -7,15 +7,9 @@ export const none = { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 
 export const calm: RegimeState = { ...firstRegime, regime: 'normal', why: '', refusal: null };
 export const CALM: Bot = {
   snapshot: {
-    ...{
-      quoting: null,
-      waitsFor: null,
-      unshown: { buy: null, sell: null },
-      emptySidesText: null,
-      regime: calm,
-      fills: 0,
-    },
+    ...{ quoting: null, waitsFor: null, unshown: { buy: null, sell: null }, emptySidesText: null, regime: calm },
     counts: { buy: none, sell: none },
+    booked: { fills: 0 },
   },
   quotesLive: { buy: 3, sell: 3 },
   uses: [],

@@ -148,10 +148,10 @@ describe('in words', () => {
     ];
     const words = comparisonWords(whole([tapeOf(runs)])).join('\n');
     expect(words).toContain(
-      'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost, 2 were not to be quoted, 1 cannot be told apart from nothing (95 %), 1 had no fill at all.',
+      'At the best tier (maker fee 10 bps) 1 of 6 runs made money, 1 lost, 2 were advised against, 1 did not differ significantly from zero (95 %), 1 had no fill.',
     );
     expect(words).toContain('agree to the last unit in 3 of 3 runs');
-    expect(words).toContain('Not scored, as their books were crossed for too long: flow btc_mxn.');
+    expect(words).toContain('Not scored, because their books were crossed for too long: flow btc_mxn.');
   });
 
   test('all recordings together: sums, an interval of the same hours stretch by stretch, and units of risk', () => {
@@ -214,9 +214,9 @@ describe('in words', () => {
     );
     const requests = { ...main.requests, placed: 900, overBudget: 100, lockedOut: 3 };
     expect(remarks({ requests, orders: { ...main.orders, placed: 900 } })).toBe(
-      '100 requests (10 %) found no place in the budget of 300 a minute, 3 met a lock-out of the exchange',
+      '100 requests (10 %) exceeded the budget of 300 per minute, 3 were rejected in a lockout of the exchange',
     );
-    expect(remarks({ haltedBecause: 'drawdown' })).toBe('expected halted itself: drawdown');
+    expect(remarks({ haltedBecause: 'drawdown' })).toBe('expected halted: drawdown');
   });
 });
 

@@ -24,7 +24,7 @@ test('whatever notices take, every fill is told once, in order, before its order
   for (const fillNotice of [drawn, at(2_000), at(90_000)]) {
     // The replay itself throws when the account at the exchange and the ledger here differ at the end.
     const { fills, orders, result } = run({ fillNotice });
-    expect(fills.length).toBe(result.snapshot.fills);
+    expect(fills.length).toBe(result.snapshot.booked.fills);
     const heard = fills.map(({ heardAt }) => heardAt);
     expect(heard).toEqual([...heard].sort((a, b) => a - b));
     const ended = new Map(orders.map(({ orderId, endedAt }) => [orderId, endedAt]));

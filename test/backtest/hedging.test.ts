@@ -144,7 +144,7 @@ describe('a backtest with a hedger', () => {
           minor += moneyOf((sells ? got : gave) ?? '') * (sells ? 1n : -1n);
           cost += moneyOf(paid ?? '');
         }
-        const { holdings } = result.snapshot;
+        const { holdings } = result.snapshot.booked;
         expect([holdings.get('btc'), holdings.get('mxn')]).toEqual([major, minor]);
         const { profit } = result.collected;
         if (takes.size === 0) expect(profit.hedging).toBe(-cost);
@@ -309,7 +309,7 @@ describe('the desk inside a replay', () => {
 
   test('asks out of the same budget as everything else', async () => {
     const { result, hedges } = await runHedged({ hedge: hedge(), privatePerMinute: 62 });
-    expect(hedges.some(({ weighed }) => weighed.includes('no place in the request budget'))).toBe(true);
+    expect(hedges.some(({ weighed }) => weighed.includes('the request budget was used up'))).toBe(true);
     expect(result.requests.overBudget).toBeGreaterThan(0);
   });
 });
@@ -353,7 +353,7 @@ describe('a route over a third currency in a backtest', () => {
       add(gotCurrency, moneyOf(got ?? ''));
       cost += moneyOf(paid ?? '');
     }
-    const { holdings } = result.snapshot;
+    const { holdings } = result.snapshot.booked;
     for (const currency of ['btc', 'mxn'])
       expect([currency, holdings.get(currency)]).toEqual([currency, sums.get(currency)]);
     // What the second leg could not take for its decimals stays, less than a cent a hedge.
@@ -367,7 +367,7 @@ describe('a route over a third currency in a backtest', () => {
       const run = await runHedged({ hedge: hedge({ beside: dollars(bps), capacity: '10000000' }, { routes }) });
       expectKept(run);
       const all = run.hedges.filter(({ way }) => way === 'rfq via usd');
-      const over = all.filter(({ why }) => why !== 'the replay ended between its legs');
+      const over = all.filter(({ why }) => why !== 'the replay ended between the two legs');
       expect(all.length - over.length).toBeLessThan(2);
       expect(over.length).toBeGreaterThan(1);
       for (const { state, gaveCurrency, gotCurrency, cost, weighed } of over) {

@@ -74,7 +74,7 @@ describe('the page', () => {
     expect(equity(whole([pessimistic!, expected!]))?.slice(0, 2)).toEqual(['pessimistic', 'expected']);
     const heads = [...reportPage(same, PARTS).matchAll(/<th><i [^>]*><\/i>([^<]*)<\/th>/g)].map(([, name]) => name);
     expect(new Set(heads)).toEqual(new Set(['pessimistic = expected', 'optimistic']));
-    expect(verdictOf(same)[0]).toContain('under the pessimistic model it did the same, fill for fill');
+    expect(verdictOf(same)[0]).toContain('under the pessimistic model it had the same fills');
   });
 
   test('begins with five tiles and the equity; all else is folded', () => {
@@ -82,7 +82,7 @@ describe('the page', () => {
     const first = html.slice(html.indexOf('<main>'), html.indexOf('<details'));
     expect([...first.matchAll(/<span class="soft">([^<]*)<\/span>\s*<b>/g)].map(([, name]) => name)).toEqual([
       'net',
-      'net, fills marked after 60 s',
+      'net, fills valued after 60 s',
       'drawdown',
       'uptime, both sides',
       'fills a day',
@@ -112,7 +112,7 @@ describe('the page', () => {
     const html = reportPage(whole(silent), PARTS);
     expect(wordsOf(html)).not.toMatch(/NaN|undefined|null|Infinity/);
     expect(/NaN|undefined|Infinity/.test(html)).toBe(false);
-    expect(wordsOf(html)).toMatch(/traded nothing.*Nothing can be said about its profit/s);
+    expect(wordsOf(html)).toMatch(/traded nothing.*Its profit cannot be judged/s);
   });
 
   test.each([
@@ -186,12 +186,12 @@ describe('the verdict', () => {
     ).join('\n');
 
   test.each([
-    [{ pessimistic: 1, expected: 2, optimistic: 3 }, 'It ended above zero under every one of them.'],
-    [{ pessimistic: -1, expected: 2, optimistic: 3 }, 'Whether it ends above zero hangs on its place in the queue.'],
-    [{ pessimistic: -1, expected: -2, optimistic: 3 }, 'It ended above zero only where every touch fills'],
-    [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'It made money under none of them.'],
+    [{ pessimistic: 1, expected: 2, optimistic: 3 }, 'It ended above zero under every model.'],
+    [{ pessimistic: -1, expected: 2, optimistic: 3 }, 'Its queue position decides whether it ends above zero.'],
+    [{ pessimistic: -1, expected: -2, optimistic: 3 }, 'It ended above zero only if every touch fills'],
+    [{ pessimistic: -1, expected: -2, optimistic: -3 }, 'It made money under no model.'],
     [{ optimistic: 3 }, 'That model is no estimate'],
-    [{ pessimistic: 1, expected: 2, optimistic: -3 }, 'that is no upper limit of the profit'],
+    [{ pessimistic: 1, expected: 2, optimistic: -3 }, 'that model is no upper bound of the profit'],
   ])('of %j is that: %s', (totals, sentence) => {
     expect(told(totals)).toContain(sentence);
   });
@@ -199,10 +199,8 @@ describe('the verdict', () => {
   test('names what it rests on, and what halted it', () => {
     const pnl = { spread: '10', inventory: '-2', fees: '-5', hedging: '0', total: '3' };
     const text = told({ expected: 3 }, { pnl, haltedBecause: 'drawdown: too deep' });
-    expect(text).toContain(
-      'captured 10.00 mxn, what it held then lost 2.00 mxn as the market moved, fees took 5.00 mxn',
-    );
-    expect(text).toContain('halted itself before the end: drawdown: too deep');
+    expect(text).toContain('captured 10.00 mxn, its inventory lost 2.00 mxn as the market moved, fees took 5.00 mxn');
+    expect(text).toContain('halted before the end: drawdown: too deep');
     expect(told({ expected: 3 }, { fills: 5 })).toContain('With 5 fills little can be concluded.');
   });
 
@@ -213,34 +211,34 @@ describe('the verdict', () => {
       { reason: 'would cross the book', bidSeconds: 160, askSeconds: 0, decisions: 800 },
     ];
     expect(told({ expected: 3 }, { uptime: { bid: 0.5, ask: 1, both: 0.5 }, missing })).toContain(
-      'It had a bid in the market for 50 % of the time and an ask for 100 %. What kept the bid out for longest: book stale (5 min of 8 min).',
+      'It had a resting bid for 50 % of the time and an ask for 100 %. Main reason for no bid: book stale (5 min of 8 min).',
     );
     const both = told({ expected: 3 }, { uptime: { bid: 0.5, ask: 0.4, both: 0.4 }, missing });
     expect(both).toContain(
-      'What kept the bid out for longest: book stale (5 min of 8 min). What kept the ask out for longest: insufficient funds (8 min of 9 min).',
+      'Main reason for no bid: book stale (5 min of 8 min). Main reason for no ask: insufficient funds (8 min of 9 min).',
     );
     const one = [{ reason: 'book stale', bidSeconds: 60, askSeconds: 60, decisions: 9 }];
     expect(told({ expected: 3 }, { uptime: { bid: 0, ask: 0, both: 0 }, missing: one })).toContain(
-      'What kept both out for longest: book stale (60 s of 60 s).',
+      'Main reason for no quotes: book stale (60 s of 60 s).',
     );
   });
 
   test('calls nothing a bound, and begins with what must be known before a number is believed', () => {
     for (const totals of [{ expected: 3, optimistic: 2 }, { optimistic: 3 }, { expected: -1, optimistic: 1 }])
-      expect(told(totals)).not.toMatch(/\bbound\b/);
-    expect(told({ expected: 3 }, { haltedBecause: 'drawdown' })).toMatch(/^The expected run halted itself/);
+      expect(told(totals)).not.toMatch(/\b(?<!no upper )bound\b/);
+    expect(told({ expected: 3 }, { haltedBecause: 'drawdown' })).toMatch(/^The expected run halted before/);
     expect(verdictOf(whole(traded, { noReference: 'nothing is quoted' }))[0]).toMatch(/^Nothing is quoted\. In /);
   });
 
   test('says of a profit whether its parts tell it apart from chance', () => {
     const netInterval = { low: -1.234, high: 7 };
     expect(told({ expected: 3 }, { netInterval })).toContain(
-      'another such time would bring −1.23 to 7.00 mxn (95 %): that is not told apart from nothing.',
+      'the same length again would bring −1.23 to 7.00 mxn (95 %): not significantly different from zero.',
     );
     const sure = told({ pessimistic: 2, expected: 3 }, { netInterval: { low: 1, high: 7 } });
-    expect(sure).not.toContain('told apart');
+    expect(sure).not.toContain('not significantly');
     expect(sure).toContain('made 3.00 mxn with 100 fills under the expected model');
-    expect(sure).toContain('It made money under every one of them.');
+    expect(sure).toContain('It made money under every model.');
   });
 
   test('calls nothing made or lost that may be chance', () => {
@@ -261,11 +259,11 @@ describe('the verdict', () => {
     expect(crossed(0.009)).not.toContain('crossed');
     expect(crossed(0.02)).toMatch(/^The recorded book was crossed, .* for 2.0 % of the time/);
     expect(crossed(0.02)).toContain('It ended above zero');
-    expect(crossed(0.3)).toMatch(/^The recorded book was crossed, .* for 30 % of the time: .* nothing can be said/);
+    expect(crossed(0.3)).toMatch(/^The recorded book was crossed, .* for 30 % of the time: .* cannot be judged/);
     expect(crossed(0.3)).not.toMatch(/ made | ended /);
     const [net] = tilesTextOf(whole([]), { ...base, seconds: 10, recorded: { ghosts: 0, crossedSeconds: 3 } });
     expect(net?.value).toBe('not scored');
-    expect(crossed(0, 2)).toContain('2 recorded levels were left out');
+    expect(crossed(0, 2)).toContain('2 recorded levels were removed');
   });
 
   test('tells a loss to those who knew better from a loss to the direction of the market', () => {
@@ -275,7 +273,7 @@ describe('the verdict', () => {
       bps: base.markouts[0]!.seconds.map((_, i) => (i === 0 ? 10 : later)),
     });
     const volume = { major: '1', minor: '100000' };
-    expect(told({ expected: -95 }, { pnl, volume, markouts: [curve(0)] })).toContain('knew better');
+    expect(told({ expected: -95 }, { pnl, volume, markouts: [curve(0)] })).toContain('predicted the market better');
     expect(told({ expected: -95 }, { pnl, volume, markouts: [curve(10)] })).toContain('the direction of this market');
   });
 });
@@ -384,10 +382,10 @@ test('a run with a hedger tells what its hedges cost, and why others were not ca
   const { result } = await runHedged({ hedge });
   const model = reportOf(tape.instrument, result);
   const words = wordsOf(reportPage(whole([model]), PARTS));
-  expect(words).toMatch(/Hedges\s+Inventory past its band/);
+  expect(words).toMatch(/Hedges\s+Inventory beyond the band/);
   expect(words).toContain('not: no way out was taken');
-  expect(verdictOf(whole([model])).join(' ')).toMatch(/\d+ hedges cost [\d.,]+ mxn, \d[\d.]* bps of what left/);
+  expect(verdictOf(whole([model])).join(' ')).toMatch(/\d+ hedges cost [\d.,]+ mxn, \d[\d.]* bps of the hedged value/);
   const plain = reportPage(whole(traded), PARTS);
-  expect(wordsOf(plain)).not.toContain('Inventory past its band');
+  expect(wordsOf(plain)).not.toContain('Inventory beyond the band');
   expect(verdictOf(whole(traded)).join(' ')).toContain('nothing was hedged');
 });

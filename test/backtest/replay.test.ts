@@ -28,7 +28,7 @@ describe('the production engine on a recorded market', () => {
   test('trades, and leaves no order behind', () => {
     const { result, fills, orders } = expected;
     expect(fills.length).toBeGreaterThan(5);
-    expect(result.snapshot.fills).toBe(fills.length);
+    expect(result.snapshot.booked.fills).toBe(fills.length);
     expect(result.left).toBe(0);
     expect(result.haltedBecause).toBe(null);
     expect(orders.length).toBe(result.requests.placed);
@@ -50,7 +50,7 @@ describe('the production engine on a recorded market', () => {
       major += (side === 'buy' ? 1n : -1n) * moneyOf(amount) - (feeCurrency === 'btc' ? moneyOf(fee) : 0n);
       minor -= (side === 'buy' ? 1n : -1n) * moneyOf(value) + (feeCurrency === 'mxn' ? moneyOf(fee) : 0n);
     }
-    const { holdings, profit } = expected.result.snapshot;
+    const { holdings, profit } = expected.result.snapshot.booked;
     expect(holdings.get('btc')).toBe(major);
     expect(holdings.get('mxn')).toBe(minor);
     expect(profit.total).toBe(profit.spread + profit.inventory + profit.fees);

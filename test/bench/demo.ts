@@ -5,11 +5,12 @@ const [seeds = 20, seconds = 3_600] = process.argv.slice(2).map(Number);
 const rows: Record<string, number>[] = [];
 for (let seed = 1; seed <= seeds; seed++) {
   const { summary, bothSidesAfter, firstFillAfter, left } = await demo(seed, seconds);
-  const { pnl, orders, uptime } = summary;
+  const { pnl, fills, orders, uptime } = summary;
+  if (pnl === null || fills === null) throw new Error(`seed ${seed}: ${summary.figuresUnknown}`);
   rows.push({
     'both sides after, s': bothSidesAfter,
     'first fill after, s': firstFillAfter,
-    fills: summary.fills,
+    fills,
     spread: Number(pnl.spread),
     inventory: Number(pnl.inventory),
     fees: Number(pnl.fees),

@@ -105,7 +105,7 @@ function optionsOf(
 /** @throws if one of them halted, or none has traded: a wide one may not within a short tape. */
 function checked(results: readonly ReplayResult[]): readonly ReplayResult[] {
   if (results.some(({ haltedBecause }) => haltedBecause !== null)) throw new Error('a replay halted');
-  if (results.every(({ snapshot }) => snapshot.fills === 0)) throw new Error('no replay traded');
+  if (results.every(({ snapshot }) => snapshot.booked.fills === 0)) throw new Error('no replay traded');
   for (const result of results) detail(result);
   return results;
 }
@@ -113,7 +113,8 @@ function checked(results: readonly ReplayResult[]): readonly ReplayResult[] {
 /** Prints what a replay did, if PUNTAS_BENCH_DETAIL is set. */
 function detail(result: ReplayResult): void {
   if (process.env['PUNTAS_BENCH_DETAIL']) {
-    const { fills, counts, uptime } = result.snapshot;
+    const { booked, counts, uptime } = result.snapshot;
+    const { fills } = booked;
     console.log(JSON.stringify({ fills, counts, uptime, decisions: result.decisions, requests: result.requests }));
   }
 }

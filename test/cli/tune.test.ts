@@ -80,7 +80,7 @@ describe('puntas tune', () => {
     const again = await ran(['tune', '-c', file, ...flags, '--open-holdout']);
     expect([again.code, complaints(again)]).toEqual([
       2,
-      [expect.stringMatching(/^the holdout was opened by \S+@\S+ at 20.*, and is opened once/)],
+      [expect.stringMatching(/^the holdout was opened by \S+@\S+ at 20.*, and can be opened only once/)],
     ]);
   });
 

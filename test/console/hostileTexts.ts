@@ -100,6 +100,8 @@ export const FULL_VIEW: ConsoleView = {
   depth: { bids: [{ price: '1', others: '1', ours: '1' }], asks: [{ price: '2', others: '1', ours: null }] },
   orders: [{ id: 'mm1-3-1', side: 'bid', price: '1', amount: '1', filled: '0', state: 'live', ageMs: 5, ahead: '1' }],
   limits: [{ limit: 'position', currency: 'btc', max: '1', used: '0.5', share: 0.5 }],
+  unknown: 'unknown',
+  position: '0.1',
   profit: { ...parts, currency: 'mxn', since: null, at: null, mid: null, run: parts },
   fills: {
     count: 1,

@@ -69,17 +69,24 @@ test('every alert, every event that is told, every halt and every pause has its 
   expect([...told].sort()).toEqual([...wanted].sort());
 });
 
-test('an entry says what it means, where to look, what to do and what ends it', () => {
+test('an entry says what it means, where to look, what to do, and what ends it if its section does not', () => {
   expect(entries.length).toBeGreaterThan(50);
   for (const { name, body } of entries) {
     const [means = '', points = '', ...more] = body.split('\n\n');
     expect(means.replace(/^Also the pause \*.+?\*\. /, '').length, name).toBeGreaterThan(15);
+    const kinds = points.split('\n').map(line => /^- \*\*(\w+):\*\* \S.*\.$/.exec(line)?.[1]);
     expect(
-      points.split('\n').map(line => /^- \*\*(\w+):\*\* \S.*\.$/.exec(line)?.[1]),
+      [
+        ['Look', 'Do'],
+        ['Look', 'Do', 'Ends'],
+      ],
       name,
-    ).toEqual(['Look', 'Do', 'Ends']);
+    ).toContainEqual(kinds);
     expect(more, name).toEqual([]);
   }
+  const sections = page.split(/^## /m).filter(text => text.includes('\n### '));
+  expect(sections.map(text => text.slice(0, text.indexOf('\n')))).toEqual(['Alerts', 'Halts', 'Pauses']);
+  for (const text of sections) expect(text.split('\n### ')[0]).toMatch(/^\*\*Ends:\*\* .*\.$/m);
 });
 
 test('an entry that speaks of another one names one that is there', () => {

@@ -54,6 +54,7 @@ describe('the status line', () => {
     fc.assert(
       fc.property(side, side, sum, sum, fc.nat(99_999), (bid, ask, inventory, total, fills) => {
         const before = snapshotOf(quoting());
+        const trades = before.known.trades!;
         const orders = [
           ...(typeof bid === 'number' ? [order('buy', bid)] : []),
           ...(typeof ask === 'number' ? [order('sell', ask)] : []),
@@ -63,9 +64,15 @@ describe('the status line', () => {
           ...before,
           orders,
           unshown,
-          inventory,
-          fills,
-          sinceOpening: { ...before.sinceOpening, profit: { ...before.profit, total } },
+          known: {
+            ...before.known,
+            trades: {
+              ...trades,
+              inventory,
+              fills,
+              sinceOpening: { ...trades.sinceOpening, profit: { ...trades.profit, total } },
+            },
+          },
         };
         const line = statusLine(snapshot, btcMxn, NOBODY, room);
         const written: string[] = [];

@@ -178,7 +178,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     lives.signal('SIGTERM');
     const livesEnded = await lives.ended;
     expect(livesEnded.code).toBe(0);
-    expect(livesEnded.stderr).toMatch(/starts again: its worker went down/);
+    expect(livesEnded.stderr).toMatch(/starts again, because its worker died/);
     expect(await jobsLeft(redis.url)).toBe(0);
 
     const secret = { PUNTAS_QUEUE_PASSWORD: PASSWORD };
@@ -233,7 +233,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
     const ended = await tunes.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr.match(/ is lost/g)).toHaveLength(1);
-    expect(ended.stderr).toMatch(/has lost 4 trials.*: they are asked for again/);
+    expect(ended.stderr).toMatch(/lost 4 trials.*; they are requested again/);
     works.signal('SIGTERM');
     expect((await works.ended).code).toBe(0);
     await next.stop();
@@ -370,7 +370,7 @@ describe.skipIf(missing.length > 0)('a study', () => {
       return program;
     };
     const refusal = expect.stringMatching(
-      /^redis:\S+: its workers are of another version and are refused: \S+ is of puntas \S+, code \w{12}, this is puntas \S+, code \w{12}; run the same build on both$/,
+      /^redis:\S+: its workers have another version: \S+ runs puntas \S+, code \w{12}, this process puntas \S+, code \w{12}; run the same build on both$/,
     ) as unknown;
     const waits = ofOther(args);
     await waits.sees(/no worker is at/);

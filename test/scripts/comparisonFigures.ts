@@ -272,7 +272,7 @@ function verdictTable({ tapes }: ComparisonFigures): string {
       'fee, bps',
       'verdict',
       'distance, bps',
-      'net an hour',
+      'net per hour',
       'pays up to',
       'in the rest, an hour',
       'fills',
@@ -319,7 +319,16 @@ function leftTable({ tapes }: ComparisonFigures): string {
 
 function runTable({ tapes }: ComparisonFigures): string {
   return table(
-    ['recording', 'bot, fee', 'net', 'after 60 s', 'begun later', 'less the first', 'spread, inventory, fees', 'fills'],
+    [
+      'recording',
+      'bot, fee',
+      'net',
+      'after 60 s',
+      'later starts',
+      'less the first',
+      'spread, inventory, fees',
+      'fills',
+    ],
     tapes.flatMap(({ name, runs }) =>
       runs
         .filter(({ tier, fills, unscored }) => tier === runs[0]?.tier && fills > 0 && !unscored)

@@ -364,7 +364,9 @@ class Simulation {
       store: this.#store,
       breaks: (law, what) => this.#checker.breaks(law, what),
       numbers: () =>
-        [...(engine()?.snapshot(world.clock.now()).holdings ?? [])].map(([name, sum]) => `${name} ${sum}`).join(),
+        [...(engine()?.snapshot(world.clock.now()).booked.holdings ?? [])]
+          .map(([name, sum]) => `${name} ${sum}`)
+          .join(),
       seams: this.#options.seams?.inbox?.(engine) ?? {},
     });
   }
@@ -665,7 +667,7 @@ class Simulation {
         this.#checker.died();
         if (!report) return;
         this.#lastStop = report;
-        this.#lastLedger = engine?.snapshot(world.clock.now()).holdings ?? null;
+        this.#lastLedger = engine?.snapshot(world.clock.now()).booked.holdings ?? null;
         this.#lastBooks = engine?.ledger([])?.causes ?? null;
         for (const { deposits, withdrawals } of this.#lastBooks?.values() ?? [])
           if (deposits !== 0n || withdrawals !== 0n) see('a transfer was found in the lists and booked');

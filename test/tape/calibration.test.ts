@@ -97,7 +97,7 @@ test('what a recording cannot tell is said, and is no number', () => {
   );
   expect(found).toMatchObject({ arrivals: null, adverseBps: null, microprice: null, trades: 0 });
   const text = fragment(found, INSTRUMENT, 'short');
-  expect(text).toContain('# arrivalsPerMinute: not to be told from this recording');
+  expect(text).toContain('# arrivalsPerMinute: cannot be measured from this recording');
   expect(text).not.toMatch(/NaN|Infinity|null/);
 });
 

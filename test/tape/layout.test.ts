@@ -1,4 +1,4 @@
-/** Written from docs/tape.md alone: it must read what the writer wrote. Slow, and shares nothing with the reader of the program. */
+/** Written from docs/development/tape-layout.md alone: it must read what the writer wrote. Slow, and shares nothing with the reader of the program. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,7 +84,7 @@ function market(): Columns {
   return tape.columns();
 }
 
-test('a reader written from docs/tape.md reads a tape, sealed and not yet sealed', () => {
+test('a reader written from docs/development/tape-layout.md reads a tape, sealed and not yet sealed', () => {
   const dir = mkdtempSync(join(tmpdir(), 'puntas-layout-'));
   try {
     const columns = market();

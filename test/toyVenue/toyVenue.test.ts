@@ -87,8 +87,8 @@ test('a second exchange is quoted on both sides, a fill comes into the ledger, a
   expect([left, failure, sides(server)]).toEqual([[], null, '']);
   expect(summary).toMatchObject({ ledgerMatches: true, openOrdersLeft: 0 });
   expect(summary.fills).toBeGreaterThan(0);
-  expect(Number(summary.position['btc'])).toBe(Number(server.total(KEY, 'XBT')));
-  expect(Number(summary.position['usd'])).toBeCloseTo(Number(server.total(KEY, 'USD')), 9);
+  expect(Number(summary.position!['btc'])).toBe(Number(server.total(KEY, 'XBT')));
+  expect(Number(summary.position!['usd'])).toBeCloseTo(Number(server.total(KEY, 'USD')), 9);
   const printed: string[] = [];
   expect(replay(dir, 'all', line => printed.push(line))).toBe(true);
   expect(printed.join('\n')).toMatch(/\d+ inputs, \d+ commands, every command the same/);

@@ -110,6 +110,7 @@ export const SECTIONS: readonly Section[] = [
       page('Where is what', 'docs/development/where-is-what.md'),
       page('One event and one order', 'docs/development/one-order.md'),
       page('Evidence', 'docs/development/evidence/README.md'),
+      page('Layout of a tape', 'docs/development/tape-layout.md'),
       page('The interface, row by row', 'docs/development/interface.md'),
       page('Other clients', 'docs/development/clients.md'),
       page('Decisions', 'docs/adr/README.md'),

@@ -68,7 +68,7 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
   const given = cutAt(whole, until);
   const { instrument, source, flaws } = 'options' in given ? given.tape : given;
   if (instrument.symbol !== config.book)
-    throw new UsageError(`the tape is of ${instrument.symbol}, the configuration trades ${config.book}`);
+    throw new UsageError(`the tape has the book ${instrument.symbol}, but the configuration trades ${config.book}`);
   const { rows, firstTicks, span: recorded, hash } = marketOf(given, options);
   const to = Math.min(until ?? Infinity, spanOf(whole).to);
   const span = { from: Math.max(since ?? recorded.from, recorded.from), to };
@@ -123,11 +123,11 @@ export async function backtest(options: BacktestOptions): Promise<BacktestReport
 export function replayedFlaws([report]: readonly ReplayReport[]): readonly DataFlaw[] {
   const { ghosts, crossedSeconds } = report?.recorded ?? { ghosts: 0, crossedSeconds: 0 };
   return [
-    { what: 'levels that executions went through and that stayed', count: ghosts, done: 'taken out until they change' },
+    { what: 'levels that remained although executions passed them', count: ghosts, done: 'removed until they change' },
     {
-      what: 'seconds in which the best bid was above the best ask',
+      what: 'seconds with the best bid above the best ask',
       count: Math.round(crossedSeconds),
-      done: 'the side that was told last is shown',
+      done: 'the side that changed last is shown',
     },
   ].filter(({ count }) => count > 0);
 }
@@ -155,7 +155,7 @@ export function modelsOf(text: string): readonly ModelName[] {
   return text.split(',').map(name => {
     const found = MODEL_NAMES.find(known => known === name);
     if (!found)
-      throw new UsageError(`--models: no fill model ${JSON.stringify(name)}; there are ${MODEL_NAMES.join(', ')}`);
+      throw new UsageError(`--models: expected fill models (${MODEL_NAMES.join(', ')}), found ${JSON.stringify(name)}`);
     return found;
   });
 }
@@ -170,7 +170,7 @@ function flowOf({ config, seed, flowSeconds, flowDrift }: BacktestOptions, onSha
   try {
     return recordFlow(config.book, seed, flowSeconds, flowDrift, onShare);
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; --tape DIR brings others`);
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; use a recording with --tape DIR`);
   }
 }
 

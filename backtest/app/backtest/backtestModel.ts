@@ -31,7 +31,7 @@ import {
   type Tape,
 } from '../../../src/tape/index.ts';
 import { engineOf, hedgePlanOf } from '../../../src/wiring/bot.ts';
-import { openCsv, type CsvPaths } from './csvFiles.ts';
+import { openCsv, type CsvOutput, type CsvPaths } from './csvFiles.ts';
 
 export type Latencies = {
   readonly orders: LatencySpec;
@@ -107,17 +107,23 @@ export async function runJobs(
   if (first === undefined) return [];
   const given = source.kind === 'memory' ? source.rows : windowOf(source, first);
   const rows = given instanceof RowWindow ? given.rows : given;
-  const files = jobs.map(({ csv }) => csv && openCsv(csv));
-  const results = await runSideBySide(
-    given,
-    jobs.map((job, i) => ({
-      ...replayOf(job, rows),
-      ...(files[i] && { sink: files[i].sink }),
-      onProgress: share => onProgress(i, share),
-    })),
-  );
-  for (const file of files) file?.close();
-  return results.map((result, i) => reportOf(jobs[i]!.instrument, result));
+  const files: (CsvOutput | null)[] = [];
+  try {
+    for (const { csv } of jobs) files.push(csv && openCsv(csv));
+    const results = await runSideBySide(
+      given,
+      jobs.map((job, i) => ({
+        ...replayOf(job, rows),
+        ...(files[i] && { sink: files[i].sink }),
+        onProgress: share => onProgress(i, share),
+      })),
+    );
+    for (const file of files) file?.finish();
+    return results.map((result, i) => reportOf(jobs[i]!.instrument, result));
+  } catch (error) {
+    for (const file of files) file?.discard();
+    throw error;
+  }
 }
 
 function replayOf(job: ModelJob, rows: MarketRows): SideBySideOptions {

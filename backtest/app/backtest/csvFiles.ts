@@ -1,6 +1,4 @@
 /** CSV files of every fill and order of a backtest, written during the run so that memory stays bounded. */
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
 import {
   fillLine,
   FILLS_HEADER,
@@ -10,46 +8,65 @@ import {
   ORDERS_HEADER,
   type ReplaySink,
 } from '../../index.ts';
+import { openOutput, type OutputFile } from '../../../src/guard/index.ts';
 import { written } from '../../../src/wiring/outFiles.ts';
 
 /** `hedges` is absent without a hedger. */
 export type CsvPaths = { readonly fills: string; readonly orders: string; readonly hedges?: string };
 
+export type CsvOutput = {
+  readonly sink: ReplaySink;
+  /** Gives the files their names. */
+  finish(): void;
+  /** Removes those that are not finished. */
+  discard(): void;
+};
+
 /**
- * Opens the files; overwrites them and creates missing folders. Buffers up to 64 kB until `close`. All operations throw
- * `UsageError` if the disk rejects the write.
+ * Opens the files; creates missing folders. Existing files stay as they are until `finish`. Buffers up to 64 kB. All
+ * operations throw `UsageError` if the disk rejects the write.
  */
-export function openCsv(paths: CsvPaths): { readonly sink: ReplaySink; close(): void } {
-  const fills = new CsvFile(paths.fills, FILLS_HEADER);
-  const orders = new CsvFile(paths.orders, ORDERS_HEADER);
-  const hedges = paths.hedges === undefined ? null : new CsvFile(paths.hedges, HEDGES_HEADER);
-  return {
-    sink: {
-      fill: row => fills.add(fillLine(row)),
-      order: row => orders.add(orderLine(row)),
-      hedge: row => hedges?.add(hedgeLine(row)),
-    },
-    close: () => {
-      fills.close();
-      orders.close();
-      hedges?.close();
-    },
+export function openCsv(paths: CsvPaths): CsvOutput {
+  const opened: CsvFile[] = [];
+  const open = (path: string, header: string): CsvFile => {
+    const file = new CsvFile(path, header);
+    opened.push(file);
+    return file;
   };
+  const discard = (): void => {
+    for (const file of opened) file.discard();
+  };
+  try {
+    const fills = open(paths.fills, FILLS_HEADER);
+    const orders = open(paths.orders, ORDERS_HEADER);
+    const hedges = paths.hedges === undefined ? null : open(paths.hedges, HEDGES_HEADER);
+    return {
+      sink: {
+        fill: row => fills.add(fillLine(row)),
+        order: row => orders.add(orderLine(row)),
+        hedge: row => hedges?.add(hedgeLine(row)),
+      },
+      finish: () => {
+        for (const file of opened) file.finish();
+      },
+      discard,
+    };
+  } catch (error) {
+    discard();
+    throw error;
+  }
 }
 
 const BLOCK = 1 << 16;
 
 class CsvFile {
   readonly #path: string;
-  readonly #file: number;
+  readonly #file: OutputFile;
   #text: string;
 
   constructor(path: string, header: string) {
     this.#path = path;
-    this.#file = written(path, () => {
-      mkdirSync(dirname(path), { recursive: true });
-      return openSync(path, 'w');
-    });
+    this.#file = written(path, () => openOutput(path));
     this.#text = `${header}\n`;
   }
 
@@ -58,15 +75,17 @@ class CsvFile {
     if (this.#text.length >= BLOCK) this.#flush();
   }
 
-  close(): void {
+  finish(): void {
     this.#flush();
-    closeSync(this.#file);
+    written(this.#path, () => this.#file.finish());
+  }
+
+  discard(): void {
+    this.#file.discard();
   }
 
   #flush(): void {
-    written(this.#path, () => {
-      for (let rest = Buffer.from(this.#text); rest.length > 0;) rest = rest.subarray(writeSync(this.#file, rest));
-    });
+    written(this.#path, () => this.#file.write(this.#text));
     this.#text = '';
   }
 }

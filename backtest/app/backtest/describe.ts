@@ -48,7 +48,7 @@ function mainLines(report: BacktestReport, main: BacktestReport['models'][number
   );
   const silent = (['bid', 'ask'] as const).flatMap(side => {
     const most = main.uptime[side] < 0.9 ? longest(main.missing, side) : null;
-    return most === null ? [] : [`  no ${side}, for longest: ${most.reason}`];
+    return most === null ? [] : [`  no ${side}; main reason: ${most.reason}`];
   });
   const days = main.days.length < 2 || main.days.length > DAYS_SHOWN ? [] : main.days;
   return [
@@ -82,10 +82,10 @@ function outcomeOf(
   const { netInterval: around, net60s, fills } = main;
   const nets = staggered.map(({ net }) => Number(net));
   return [
-    ...(declined === null ? [] : [`${declined}; all the same it was run`]),
+    ...(declined === null ? [] : [`${declined}; run because of --anyway`]),
     `${totals.join(', ')} ${minor}${around === null ? '' : ` (95 %: ${gain(around.low)} to ${gain(around.high)})`}`,
     ...(net60s === null ? [] : [`after 60 s ${gain(net60s.total)}`]),
-    ...(nets.length === 0 ? [] : [`begun later ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
+    ...(nets.length === 0 ? [] : [`later starts ${gain(Math.min(...nets))} to ${gain(Math.max(...nets))}`]),
     `${fills} fills at ${feeBps} bps`,
     ...remarks,
   ].join('; ');

@@ -14,18 +14,19 @@ export function recordedElsewhere(config: Config, tapes: ReferenceTapes, span: S
   if (tapes.size === 0) return null;
   const elsewhere = externalReferenceOf(config);
   const over = routeBooks(config);
-  if (elsewhere === null && over.length === 0) throw new UsageError('--reference: the configuration has no reference');
+  if (elsewhere === null && over.length === 0)
+    throw new UsageError('--reference: the configuration uses no reference price');
   const books = elsewhere?.legs.map(({ book }) => book) ?? [];
   const through = [
-    ...(elsewhere === null ? [] : [`the reference goes through ${books.join(', ')}`]),
-    ...(over.length === 0 ? [] : [`hedge.routes may go through ${over.join(', ')}`]),
+    ...(elsewhere === null ? [] : [`the reference uses ${books.join(', ')}`]),
+    ...(over.length === 0 ? [] : [`hedge.routes can use ${over.join(', ')}`]),
   ].join(', ');
   for (const book of tapes.keys())
     if (!books.includes(book) && !over.includes(book)) throw new UsageError(`--reference ${book}: ${through}`);
   if (elsewhere === null || !books.some(book => tapes.has(book))) return null;
   const mids = books.map(book => {
     const tape = tapes.get(book);
-    if (tape === undefined) throw new UsageError(`--reference: no recording of ${book}; give ${flagsFor(books)}`);
+    if (tape === undefined) throw new UsageError(`--reference: no recording of ${book}; pass ${flagsFor(books)}`);
     return requireOverlap(span, book, midsOf(tape));
   });
   return { legs: elsewhere.legs, mids, everyMs: elsewhere.everyMs };
@@ -39,7 +40,7 @@ export function missingReference(config: Config, tapes: ReferenceTapes): string 
     config.pull?.leader !== undefined;
   const elsewhere = externalReferenceOf(config);
   if (!wants || elsewhere === null || elsewhere.legs.some(({ book }) => tapes.has(book))) return null;
-  return `nothing is quoted without a reference: give ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
+  return `nothing is quoted without a reference price; pass ${flagsFor(elsewhere.legs.map(({ book }) => book))}`;
 }
 
 const flagsFor = (books: readonly string[]): string => books.map(book => `--reference ${book}=DIR`).join(' ');

@@ -1,8 +1,7 @@
 /** Files of a backtest: the page, its numbers as JSON, and every fill and order as CSV. */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reportPage, type BacktestReport } from '../../index.ts';
-import { pageParts, written } from '../../../src/wiring/outFiles.ts';
+import { pageParts, writePage } from '../../../src/wiring/outFiles.ts';
 import type { CsvPaths } from './csvFiles.ts';
 
 export type ReportFiles = {
@@ -41,10 +40,7 @@ export function reportFiles(out: string): ReportFiles {
 }
 
 /**
- * Writes the JSON in one line, then the page; overwrites both. The folder must exist. Throws `UsageError` if either
- * cannot be written.
+ * Writes the JSON in one line, then the page; replaces both. Throws `UsageError` if either cannot be written.
  */
-export function writeReport(files: ReportFiles, report: BacktestReport): void {
-  written(files.json, () => writeFileSync(files.json, `${JSON.stringify(report)}\n`));
-  written(files.page, () => writeFileSync(files.page, reportPage(report, pageParts())));
-}
+export const writeReport = ({ page, json }: ReportFiles, report: BacktestReport): void =>
+  writePage(page, json, report, () => reportPage(report, pageParts()));

@@ -44,7 +44,9 @@ function referenceOf(tape: Tape, { tapes, ageS }: RecordedReference): ReferenceF
   const books = [...tapes.keys()];
   const legs = legsOf(symbol, books);
   if (legs === null)
-    throw new UsageError(`--reference: ${books.join(', ')} do not lead from the major to the minor of ${symbol}`);
+    throw new UsageError(
+      `--reference: ${books.join(', ')} do not connect the base and the quote currency of ${symbol}`,
+    );
   return { leader: leaderOf(tape, legs, [...tapes.values()], ageS), books, own: symbol };
 }
 
@@ -64,27 +66,29 @@ export function fragment(
   const adverseBps = ofFills ?? c.adverseBps;
   const ends = (side: 'buy' | 'sell'): string => {
     const found = arrivals?.sides[side];
-    return found ? `${digits(found.perMinute)} a minute, ${digits(found.decayPerBps)} per bps` : 'not to be told';
+    return found ? `${digits(found.perMinute)} per minute, ${digits(found.decayPerBps)} per bps` : 'not to be told';
   };
   return [
     `# ${symbol}, from ${source}: ${Math.round(c.seconds)} s, ${c.trades} trades.`,
-    '# Each number with its standard error (jackknife over ten stretches of time).',
+    '# Each number has its standard error (jackknife over ten time blocks).',
     ...(distances === null ? [] : ['#', ...distancesText(distances, pairOf(symbol)[1]), '#']),
-    '# Goes under strategy:, of one that has a market:',
+    '# For the strategy section, if the strategy has the key market.',
     'market:',
-    line('volatilityBps', volatilityBps, 'one standard deviation over an hour (two-scale)'),
+    line('volatilityBps', volatilityBps, 'one standard deviation per hour (two-scale)'),
     line('arrivalsPerMinute', arrivals?.perMinute ?? null, 'A'),
     line('decayPerBps', arrivals?.decayPerBps ?? null, `k; R2 ${digits(arrivals?.rSquared ?? Number.NaN)}`),
     line(
       'adverseBps',
       adverseBps && { ...adverseBps, value: Math.max(0, adverseBps.value) },
-      ofFills ? `xi: of fills at ${digits(ofFills.distanceBps)} bps, after 60 s` : 'xi: of all trades, after 10 s',
+      ofFills
+        ? `xi: adverse move of fills at ${digits(ofFills.distanceBps)} bps, after 60 s`
+        : 'xi: adverse move of all trades, after 10 s',
     ),
     ...(distances === null ? [] : profileLines(distances)),
     ...(arrivals === null
       ? []
       : [
-          `  # bids alone: ${ends('buy')}; asks alone: ${ends('sell')}`,
+          `  # only bids: ${ends('buy')}; only asks: ${ends('sell')}`,
           `  # from virtual orders of ${arrivals.windowMs / 1_000} s at ${arrivals.distancesBps.map(digits).join(', ')} bps`,
         ]),
     ...fairValueText(c, tick, elsewhere),
@@ -94,5 +98,5 @@ export function fragment(
 
 const line = (key: string, estimate: Estimate | null, what: string): string =>
   estimate === null
-    ? `  # ${key}: not to be told from this recording`
+    ? `  # ${key}: cannot be measured from this recording`
     : `  ${key}: ${digits(estimate.value)} # +- ${digits(estimate.error)}; ${what}`;

@@ -70,7 +70,7 @@ export function distancesText({ profile, verdicts }: MeasuredDistances, minor: s
   ];
   const widths = rows[0]!.map((_, column) => Math.max(5, ...rows.map(row => row[column]!.length)));
   const table = rows.map(row => row.map((cell, column) => cell.padStart(widths[column]!)).join(' '));
-  const head = `Fills by distance from the middle, and what is left of their edge after so long, in bps before fees: ${round(seconds / 3_600)} h, orders of ${round(orderValue)} ${minor} pegged again each ${cadenceMs} ms, ${round(latencyMs)} ms away; fills and value of both sides.`;
+  const head = `Fills by distance from the mid price, and their remaining edge after each time, in bps before fees: ${round(seconds / 3_600)} h, orders of ${round(orderValue)} ${minor}, re-pegged every ${cadenceMs} ms, latency ${round(latencyMs)} ms; fills and value of both sides.`;
   return [
     ...(points.length === 0 ? [] : [...wrapped(head), '', ...table, '']),
     ...limits.flatMap(wrapped),
@@ -81,25 +81,25 @@ export function distancesText({ profile, verdicts }: MeasuredDistances, minor: s
 /** Formats the verdict at a maker fee. */
 export function verdictSentence(feeBps: number, verdict: QuoteVerdict, minor: string): string {
   const { distanceInterval, netPerHour, breakEvenFeeBps } = verdict;
-  const fee = `At a fee of ${round(feeBps)} bps`;
+  const fee = `Fee ${round(feeBps)} bps`;
   if (distanceInterval === null || netPerHour === null || breakEvenFeeBps === null)
-    return `${fee}: do not quote: ${verdict.quote ? '' : verdict.why}.`.replace('..', '.');
+    return `${fee}, do not quote: ${verdict.quote ? '' : verdict.why}.`.replace('..', '.');
   const between = `(${round(distanceInterval[0])} to ${round(distanceInterval[1])})`;
-  const net = `${round(netPerHour.value)} ${minor} an hour (${round(netPerHour.low)} to ${round(netPerHour.high)})`;
+  const net = `${round(netPerHour.value)} ${minor} per hour (${round(netPerHour.low)} to ${round(netPerHour.high)})`;
   const even =
     breakEvenFeeBps < 0 ? `a rebate of ${round(-breakEvenFeeBps)} bps` : `a fee of ${round(breakEvenFeeBps)} bps`;
   return verdict.quote
-    ? `${fee}: quote ${round(verdict.distanceBps)} bps ${between} from the middle: ${net}. It pays up to ${even}.`
-    : `${fee}: do not quote: ${verdict.why}: ${round(verdict.bestDistanceBps!)} bps ${between}, ${net}. It would pay at ${even}${breakEvenFeeBps < 0 ? '' : ' or less'}.`;
+    ? `${fee}: quote ${round(verdict.distanceBps)} bps ${between} from the mid price, for ${net}. Quoting pays up to ${even}.`
+    : `${fee}, do not quote: ${verdict.why}. The best distance, ${round(verdict.bestDistanceBps!)} bps ${between}, gives ${net}. Quoting would pay at ${even}${breakEvenFeeBps < 0 ? '' : ' or less'}.`;
 }
 
 /** Formats the lines under `market:`, or a comment if too few distances have fills. */
 export function profileLines({ profile }: MeasuredDistances): readonly string[] {
   const market = marketProfileOf(profile, HORIZON_S);
-  if (market === null) return ['  # profile: too few fills to tell'];
+  if (market === null) return ['  # profile: too few fills'];
   const row = (key: string, values: readonly number[]) => `    ${key}: [${values.map(round).join(', ')}]`;
   return [
-    '  profile: # fills of one side by distance, and how far the price moves against them in 60 s',
+    '  profile: # fills of one side by distance, and the adverse price move in 60 s',
     row('distancesBps', market.distancesBps),
     row('fillsPerMinute', market.fillsPerMinute),
     row('adverseBps', market.adverseBps),

@@ -20,13 +20,13 @@ export function fairValueText(
   const rest = elsewhere === null || elsewhere.leader.weight === 0 ? null : 1 - elsewhere.leader.weight;
   const parts = [
     ...(microprice === null
-      ? ['  # microprice: too few changes of the touch with amounts to tell']
+      ? ['  # microprice: too few changes of the best prices with amounts']
       : table(microprice, tick, rest)),
     ...(elsewhere === null ? [] : referenceText(elsewhere, microprice === null ? rest : null)),
     ...(signals === null ? [] : slopes(signals, microprice !== null)),
   ];
   const isEmpty = parts.every(part => part.startsWith('  #'));
-  return ['# Goes at the top of the file, as it stands:', isEmpty ? '# fairValue:' : 'fairValue:', ...parts];
+  return ['# For the top level of the file:', isEmpty ? '# fairValue:' : 'fairValue:', ...parts];
 }
 
 /** Minimum share in the output, because a weight must be above zero. */
@@ -44,12 +44,12 @@ const table = (
   tick: string,
   share: number | null,
 ): readonly string[] => [
-  `  microprice: # from ${samples} changes of the touch; ticks to add to the middle`,
-  ...(share === null ? [] : [`    weight: ${weightText(share)} # what the reference leaves`]),
+  `  microprice: # from ${samples} changes of the best prices; ticks to add to the mid price`,
+  ...(share === null ? [] : [`    weight: ${weightText(share)} # the rest of the reference's weight`]),
   `    tick: '${tick}'`,
   `    imbalanceBuckets: ${imbalanceBuckets}`,
   `    spreadsTicks: [${spreadsTicks.map(digits).join(', ')}]`,
-  `    adjustTicks: # null: seen less than ${SEEN_MIN} times`,
+  `    adjustTicks: # null: seen fewer than ${SEEN_MIN} times`,
   ...adjustTicks.map((row, r) => {
     const isKnown = (c: number): boolean => (seen[r]?.[c] ?? 0) >= SEEN_MIN;
     const values = row.map((ticks, c) => (isKnown(c) && Number.isFinite(ticks) ? digits(ticks) : 'null'));
@@ -64,16 +64,16 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
   const read = books.includes(own) ? 'feeds: [...]' : `books: [${books.join(', ')}]`;
   const rows = horizons.map(({ seconds, foretold }) => `  #   ${seconds} s: ${predictionText(foretold)}`);
   const about = [
-    `  # of the reference through ${books.join(', ')}, ${ageS} s old, which moves in ${digits(100 * moving)} % of the seconds:`,
-    '  # slope of our next move on its distance from us (95 %), correlation, and in the last third, which it was not fitted on',
+    `  # reference through ${books.join(', ')}, ${ageS} s old; it moves in ${digits(100 * moving)} % of the seconds`,
+    "  # slope of the book's next move on the distance of the reference (95 %), correlation, and correlation in the last third, which was not fitted",
     ...rows,
   ];
-  if (weight === 0) return [...about, '  # reference: weight 0: it predicts no more than chance'];
+  if (weight === 0) return [...about, '  # reference: weight 0, because it predicts no better than chance'];
   return [
     ...about,
-    ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # what the reference leaves`]),
-    `  reference: # beside it a section reference: { ${read} }`,
-    `    weight: ${weightText(weight)} # the share of its distance that our price comes after it within ${chosen} s`,
+    ...(midShare === null ? [] : [`  mid: { weight: ${weightText(midShare)} } # the rest of the reference's weight`]),
+    `  reference: # also needs a section reference: { ${read} }`,
+    `    weight: ${weightText(weight)} # share of its distance that the book's price follows within ${chosen} s`,
     `    basisMemory: ${durationText(basisMemoryS)}`,
   ];
 }
@@ -81,7 +81,7 @@ function referenceText({ leader, books, own }: ReferenceFound, midShare: number 
 const predictionText = (of: Foretold | null): string =>
   of === null
     ? 'not to be told'
-    : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : ': no more than chance'}`;
+    : `${digits(of.slope.value)} (${digits(of.low)} to ${digits(of.high)}), r ${of.r.toFixed(2)}, later ${of.rLater.toFixed(2)}${of.holds ? '' : ': no better than chance'}`;
 
 const durationText = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`);
 
@@ -99,16 +99,16 @@ function slopes(signals: Signals, hasMicroprice: boolean): readonly string[] {
           `    memory: ${memoryMs / 1_000}s`,
         ]
       : [`  # orderFlowImbalance: bpsPerUnit 0; ${ahead} ${predictionText(orderFlow)}`]),
-    `  # imbalance, bps a deviation, ${ahead} (95 %), correlation, and in the last third, which it was not fitted on:`,
+    `  # imbalance, bps per deviation, ${ahead} (95 %), correlation, and correlation in the last third, which was not fitted:`,
     ...imbalances.map(
       ({ depthBps, foretold }) =>
-        `  #   ${depthBps === 0 ? 'of the touch' : `within ${depthBps} bps`}: ${predictionText(foretold)}`,
+        `  #   ${depthBps === 0 ? 'at the best prices' : `within ${depthBps} bps`}: ${predictionText(foretold)}`,
     ),
     ...(best === null
       ? ['  # depthImbalance: bpsPerDeviation 0']
       : [
           ...(hasMicroprice
-            ? ['  # instead of the microprice, which has the touch already; and for the strategy imbalance:']
+            ? ['  # replaces the microprice, which already uses the best prices; also for the strategy imbalance:']
             : []),
           `${mark}depthImbalance:`,
           `${mark}  bpsPerDeviation: ${digits(best.slope)}`,

@@ -51,9 +51,9 @@ export const termsOf = (
   riskPerHour: string,
 ): MarketTerms | string => {
   const [volatility, arrivals, decay] = [m.volatilityBps?.value, m.arrivalsPerMinute?.value, m.decayPerBps?.value];
-  if (!(volatility !== undefined && volatility > 0)) return 'its first part does not tell the volatility';
+  if (!(volatility !== undefined && volatility > 0)) return 'the volatility cannot be measured from the first part';
   if (!(arrivals !== undefined && decay !== undefined && arrivals > 0 && decay > 0))
-    return 'its first part has too few trades to tell how arrivals fall with distance';
+    return 'the first part has too few trades to measure arrivals by distance';
   return {
     instrument,
     price,

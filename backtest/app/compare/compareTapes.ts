@@ -36,7 +36,7 @@ export async function findTapes(
   const found: PlacedTape[] = [];
   const leftOut: LeftOut[] = [];
   for (const path of paths) {
-    if (!existsSync(path)) throw new UsageError(`${path}: no such file or folder; expected recordings behind --tape`);
+    if (!existsSync(path)) throw new UsageError(`${path}: no such file or folder; expected recordings for --tape`);
     for (const place of placesIn(path)) {
       try {
         for (const book of await booksIn(place)) {

@@ -46,7 +46,7 @@ function tuningFindings(tuned: TunedEvidence | null): readonly CriterionFinding[
   const better = 'better than not trading (docs/tuning.md)';
   if (tuned === null) return [finding('tuning', better, 'no evidence of puntas tune in the candidate', false)];
   const { holdout, deflated, pbo, study, trial } = tuned;
-  const held = 'net after 60 s above zero by the lower end, in hours that no trial has seen';
+  const held = 'lower bound of the net after 60 s above zero, in hours that no trial has used';
   const about = `study ${study.slice(0, 8)}, trial ${trial}; deflated Sharpe ${deflated.toFixed(3)}, PBO ${pbo === null ? 'not known' : pbo.toFixed(3)}`;
   return [
     finding('tuning', better, `${tuned.better ? 'better' : 'not better'}: ${about}`, tuned.better),
@@ -79,7 +79,7 @@ function replayed(
   return [
     ...(tunedOn.length === 0
       ? []
-      : [finding('hours', 'none that it was tuned on', isNew ? 'none' : seen.join(', '), isNew)]),
+      : [finding('hours', 'recordings that were not used for tuning', isNew ? 'none' : seen.join(', '), isNew)]),
     ...(net60sLeast === null ? [] : [replayedNet(net60sLeast, replay)]),
     finding('fills', `at least ${fillsLeast}`, digits(fills), fills >= fillsLeast),
     finding(
@@ -103,10 +103,10 @@ function replayed(
 }
 
 function replayedNet(least: number, { measures, interval, minor }: ReplayEvidence): CriterionFinding {
-  const expected = `net after 60 s above ${digits(least)} ${minor} by the lower end`;
+  const expected = `net after 60 s above ${digits(least)} ${minor} at the lower bound`;
   const found = `${digits(measures.net60s)} ${minor}`;
   return interval === null
-    ? finding('net60s', expected, `${found}, no interval: fewer than 20 blocks of time that differ`, false)
+    ? finding('net60s', expected, `${found}, no interval: fewer than 20 different time blocks`, false)
     : finding('net60s', expected, `${found} (${spanText(interval)} ${minor})`, interval.low > least);
 }
 
@@ -151,7 +151,7 @@ function runsFinding({ runs, others }: RunEvidence): CriterionFinding {
   const expected = 'runs of this configuration that replay to the last command';
   const different = runs.find(({ difference }) => difference !== null);
   if (different !== undefined) return finding('runs', expected, differenceText(different), false);
-  const beside = others === 0 ? '' : `, ${others} of other configurations left out`;
+  const beside = others === 0 ? '' : `, ${others} of other configurations ignored`;
   return finding('runs', expected, `${runs.length}${beside}`, runs.length > 0 || 'not yet');
 }
 
@@ -162,7 +162,7 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
   const { interval } = traded.evidence;
   const own = profitFinding(least, traded);
   if (before === null) return [own];
-  const expected = `net60s not wholly below ${spanText(before)} bps`;
+  const expected = `interval of net60s not completely below ${spanText(before)} bps`;
   return [
     own,
     interval === null
@@ -176,11 +176,11 @@ function profitFindings(least: number, traded: TradedStage, before: PredictedNet
  * fills are needed.
  */
 function profitFinding(least: number, { ratio, evidence }: TradedStage): CriterionFinding {
-  const expected = `net after 60 s at least ${digits(least)} bps of the volume by the lower end`;
+  const expected = `net after 60 s at least ${digits(least)} bps of the volume at the lower bound`;
   const { net60sBps, interval, fills, judged, hours } = evidence;
   // For these fills, the recordings have no mid price 60 s later.
-  const left = fills > judged ? `; fills of the last 60 s of a run, not in it: ${fills - judged}` : '';
-  if (net60sBps === null) return finding('net60s', expected, `no fill that is 60 s old${left}`, 'not yet');
+  const left = fills > judged ? `; without ${fills - judged} fills of the last 60 s of a run` : '';
+  if (net60sBps === null) return finding('net60s', expected, `no fill older than 60 s${left}`, 'not yet');
   if (interval === null)
     return finding(
       'net60s',
@@ -194,7 +194,7 @@ function profitFinding(least: number, { ratio, evidence }: TradedStage): Criteri
   const missing = ratio.blocksMissing(least / 10_000);
   const more =
     missing === null
-      ? 'undecided, and below what is asked for so far'
+      ? 'undecided, and below the required value so far'
       : `undecided: needs about ${Math.ceil((missing * judged) / ratio.blocks)} more fills (${digits((missing * hours) / ratio.blocks)} h) like these`;
   return finding('net60s', expected, `${found}; ${more}`, 'not yet');
 }
@@ -210,8 +210,8 @@ export const modelFinding = (
 
 /** Finding about the ledger of real orders, which must equal the exchange's to the last digit. */
 export function ledgerFinding({ ledger }: RunEvidence): CriterionFinding {
-  const expected = 'no difference to the exchange';
-  if (ledger === null) return finding('ledger', expected, 'not compared since the stage began', 'not yet');
+  const expected = 'no difference from the exchange';
+  if (ledger === null) return finding('ledger', expected, 'not compared since the start of the stage', 'not yet');
   const wrong = Object.entries(ledger.differences).filter(([, sum]) => !/^-?0(?:\.0+)?$/.test(sum));
   return wrong.length === 0
     ? finding('ledger', expected, `none at ${new Date(ledger.at).toISOString()}`, true)

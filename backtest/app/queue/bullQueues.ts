@@ -80,7 +80,7 @@ async function checkRedis({ url, shown }: QueuePlace): Promise<void> {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
     if (policy !== undefined && policy !== 'noeviction')
       throw new UsageError(
-        `${shown}: Redis has maxmemory-policy ${policy}, and would throw jobs away when its memory is full: set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)`,
+        `${shown}: Redis has maxmemory-policy ${policy}, and would delete jobs when its memory is full; set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)`,
       );
   } catch (error) {
     if (error instanceof UsageError) throw error;

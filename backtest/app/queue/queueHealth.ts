@@ -24,7 +24,7 @@ export class QueueHealth {
   heard(error: unknown): void {
     const now = this.#now();
     const text = LOST_LOCK.test(messageOf(error))
-      ? 'a trial was given to another worker, because this one did not say in time that it lives: its own result is dropped'
+      ? "a trial was given to another worker, because this worker's heartbeat was late; the result of this worker is dropped"
       : messageOf(error);
     if (isLostConnection(error)) {
       if (this.#lostAt === null) this.#tell(`the connection to ${this.#shown} is lost (${text}); trying again`);

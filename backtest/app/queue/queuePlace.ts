@@ -23,7 +23,7 @@ export function queuePlace(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
 ): QueuePlace {
-  if (!text.includes('://') || !URL.canParse(text)) throw new UsageError(`${EXPECTED}; found none that can be read`);
+  if (!text.includes('://') || !URL.canParse(text)) throw new UsageError(`${EXPECTED}; found an unreadable address`);
   const url = new URL(text);
   if (!isDecodable(url.username) || !isDecodable(url.password))
     throw new UsageError(`${EXPECTED}; its user or password has a % that begins no code: write %25 for it`);

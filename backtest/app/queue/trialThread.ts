@@ -51,7 +51,7 @@ async function doneOf(work: TrialThreadWork): Promise<TrialThreadResult> {
     taken = { key: work.key, terms: await termsOf(work.setting, work.paths, work.pieces) };
     return { kind: 'taken' };
   }
-  if (taken?.key !== work.key) throw new Error('a thread was given a trial of a study that it has not');
+  if (taken?.key !== work.key) throw new Error('a thread received a trial of a study that it has not opened');
   return { kind: 'ran', outcome: await ran(work.job, taken.terms, work.share) };
 }
 
@@ -97,9 +97,9 @@ async function ran(
   share: Float64Array,
 ): Promise<TrialOutcome> {
   const config = configOf(text);
-  if (typeof config === 'string') throw new Error(`the configuration of trial ${number} is none: ${config}`);
+  if (typeof config === 'string') throw new Error(`the configuration of trial ${number} is invalid: ${config}`);
   if (digestOfData(config) !== digest)
-    throw new Error(`the configuration of trial ${number} says something else here than in the tuning process`);
+    throw new Error(`the configuration of trial ${number} differs from that of the tuning process`);
   let outcome: TrialOutcome | null = null;
   await runBatch(
     [{ number, point: {}, digest, config }],
@@ -108,6 +108,6 @@ async function ran(
     (_, found) => (outcome = found),
     done => (share[0] = done),
   );
-  if (outcome === null) throw new Error(`trial ${number} came to no end`);
+  if (outcome === null) throw new Error(`trial ${number} did not end`);
   return outcome;
 }

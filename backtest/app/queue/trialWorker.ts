@@ -95,7 +95,7 @@ async function attendUntilStopped(
           refused.add(id);
           log.warn(
             {},
-            `does not run the study of ${who}: it is of ${buildText({ version, code })}, this worker of ${buildText(own)}; run the same build on both`,
+            `does not run the study of ${who}: its build is ${buildText({ version, code })}, this worker's is ${buildText(own)}; run the same build on both`,
           );
         }
       // Announces the worker after the warnings, because a study of another version ends when it sees this worker.
@@ -172,7 +172,7 @@ class Trials {
       ...{ concurrency: threads, lockDuration: LOCK_MS, stalledInterval: STALLED_LOOK_MS },
       ...{ maxStalledCount: STALLED_MAX, runRetryDelay: RETRY_MS },
     });
-    worker.on('stalled', () => log.warn({}, 'a trial goes back to the queue: its worker has died'));
+    worker.on('stalled', () => log.warn({}, 'a trial returns to the queue, because its worker died'));
     const inUse = setInterval(() => this.#cache?.markInUse(), ANNOUNCE_EVERY_MS);
     const tidied = setInterval(() => void this.#tidy(), TIDY_EVERY_MS);
     void this.#tidy();
@@ -189,7 +189,8 @@ class Trials {
   async #ended(worker: Worker): Promise<void> {
     const { stop, graceMs, log } = this.#options;
     const isBusy = this.#isBusy > 0;
-    if (stop.aborted) log.info({}, isBusy ? `stops; what runs has ${Math.round(graceMs / 1_000)} s to end` : 'stops');
+    if (stop.aborted)
+      log.info({}, isBusy ? `stopping; running trials have ${Math.round(graceMs / 1_000)} s to end` : 'stops');
     const timer = setTimeout(() => this.#giveBack(), graceMs);
     try {
       await closed(worker, graceMs + LOCK_MS);
@@ -218,7 +219,7 @@ class Trials {
     const name = `trial ${job.number} (${job.config.slice(0, 8)}) of study ${job.study.slice(0, 12)}`;
     const begun = now();
     this.#isBusy++;
-    log.info({}, `${name} starts${queued.stalledCounter > 0 ? ' again: its worker went down' : ''}`);
+    log.info({}, `${name} starts${queued.stalledCounter > 0 ? ' again, because its worker died' : ''}`);
     const share = new Float64Array(new SharedArrayBuffer(8));
     const watch = setInterval(() => void queued.updateProgress(share[0]!).catch(() => undefined), SHARE_EVERY_MS);
     try {
@@ -251,8 +252,8 @@ class Trials {
 
   async #taken({ data, timestamp }: Job): Promise<TrialJob> {
     const job = trialJobOf(data);
-    if (typeof job === 'string') throw this.#queues.hopeless(`what was in the queue is no trial: ${job}`);
-    if (job.code !== this.#code) throw this.#queues.hopeless('of another version than this worker');
+    if (typeof job === 'string') throw this.#queues.hopeless(`invalid trial in the queue: ${job}`);
+    if (job.code !== this.#code) throw this.#queues.hopeless('its version differs from this worker');
     if (this.#options.now() - timestamp > JOBS_KEPT_MS && !(await this.#seen()).known.some(isOf(job)))
       throw this.#queues.hopeless('expired: waited for more than a day without its study');
     return job;
@@ -266,9 +267,9 @@ class Trials {
   async #cacheFor(job: TrialJob): Promise<RecordingCache> {
     if (this.#cache !== null) return this.#cache;
     if (!(await this.#seen()).here.some(isOf(job)))
-      throw this.#queues.hopeless('its study is not there any more, and this worker has no --tapes');
+      throw this.#queues.hopeless('its study has ended, and this worker has no --tapes');
     this.#problem ??= new UsageError(
-      'the study is of recordings: say where they are with --tapes DIR or --tapes s3://BUCKET/PREFIX, as it was said to puntas tune',
+      'the study uses recordings; pass the --tapes DIR or --tapes s3://BUCKET/PREFIX of puntas tune',
     );
     this.#broken.abort();
     throw this.#problem;

@@ -85,7 +85,7 @@ async function settingOf(
   const stored = async (path: string): Promise<string> => {
     if (store === null)
       throw new UsageError(
-        `${study.file}: workers need its recordings: say where these are put with --tapes DIR, a folder that all machines see, or --tapes s3://BUCKET/PREFIX`,
+        `${study.file}: workers need its recordings; choose a store with --tapes DIR (a folder shared by all machines) or --tapes s3://BUCKET/PREFIX`,
       );
     try {
       return await withProgress(progress, 'storing tapes', onShare => storeRecording(store, path, onShare));
@@ -181,11 +181,11 @@ class Attendance {
     const [other] = workers;
     if (!this.#hasHadWorkers && other !== undefined)
       this.refusal = new UsageError(
-        `${place.shown}: its workers are of another version and are refused: ${other.who} is of ${buildText(other)}, this is ${buildText(this.#own)}; run the same build on both`,
+        `${place.shown}: its workers have another version: ${other.who} runs ${buildText(other)}, this process ${buildText(this.#own)}; run the same build on both`,
       );
     else if (this.#workers === 0 && !this.#isToldWaiting) {
       this.#isToldWaiting = true;
-      tell(`no worker is at ${place.shown}: begin one with puntas worker --queue ${place.shown}`);
+      tell(`no worker at ${place.shown}; start one with puntas worker --queue ${place.shown}`);
     } else if (this.#workers > 0) this.#isToldWaiting = false;
   }
 }
@@ -321,8 +321,8 @@ class QueuedTrials implements TrialExecutor {
       const { twin } = this.#attendance;
       this.#options.tell(
         twin === null
-          ? `${this.#options.place.shown} has lost ${lost.length} trials, as a server does that keeps nothing on disk: they are asked for again`
-          : `${twin} runs the same study into the same registry, and has taken ${lost.length} trials from the queue: they are asked for again; end one of the two`,
+          ? `${this.#options.place.shown} lost ${lost.length} trials, like a server without persistence; they are requested again`
+          : `${twin} runs the same study into the same registry and took ${lost.length} trials from the queue; they are requested again; stop one of the two`,
       );
       await this.#add(lost);
     }
@@ -340,7 +340,7 @@ class QueuedTrials implements TrialExecutor {
         // Without its job, a restarted study requests the trial again.
         await this.#queue.remove(id);
         throw new UsageError(
-          `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found in the queue at ${this.#options.place.shown} what is no result (${outcome}); it is thrown away: see who else writes to that queue, and run the same command again`,
+          `trial ${asked.number}: expected measures and blocks as a worker of this build writes them, found an invalid result in the queue at ${this.#options.place.shown} (${outcome}), which was dropped; find who else writes to that queue, and run the same command again`,
           1,
         );
       }
@@ -360,10 +360,10 @@ const isWithoutResult = ({ returnvalue }: Job): boolean => returnvalue === undef
 const failed = ({ number }: AskedTrial, reason: string): Error =>
   new UsageError(
     /stalled more than allowable/.test(reason)
-      ? `trial ${number}: its workers died ${STALLED_MAX + 1} times, each time while they ran it; look whether they have enough memory`
+      ? `trial ${number}: its workers died ${STALLED_MAX + 1} times while running it; check whether they have enough memory`
       : `trial ${number} failed on a worker: ${reason}`,
     1,
   );
 
 const stopped = (): Error =>
-  new UsageError('stopped; what is done is in the registry, and the same command goes on from there', 1);
+  new UsageError('stopped; finished trials are in the registry, and the same command continues from there', 1);

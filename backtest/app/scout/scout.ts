@@ -64,7 +64,7 @@ export async function scoutMarket(command: ScoutCommand, live: LiveMarket): Prom
     const quiet = listed.filter(({ book }) => !found.some(tape => bookOf(tape) === book));
     const because = new Map(leftOut.map(({ path, why }) => [path.split(' ').at(-1), why]));
     return await measured(command, live.addresses.restUrl, found, listed, [
-      ...quiet.map(({ book }) => ({ path: book, why: because.get(book) ?? 'nothing was seen of it' })),
+      ...quiet.map(({ book }) => ({ path: book, why: because.get(book) ?? 'no data' })),
     ]);
   } finally {
     rmSync(out, { recursive: true, force: true });
@@ -83,7 +83,7 @@ export async function scoutRecordings(
   if (wanted.length === 0) {
     const why = leftOut.map(one => `${one.path}: ${one.why}`).join('; ');
     const has = found.map(bookOf).join(', ');
-    throw new UsageError(`nothing to look at: ${has === '' ? why || 'no recording was found' : `there are ${has}`}`);
+    throw new UsageError(`nothing to measure: ${has === '' ? why || 'no recording was found' : `there are ${has}`}`);
   }
   return measured(command, paths.join(', '), wanted, null, books === null ? leftOut : []);
 }
@@ -109,7 +109,7 @@ async function recordMarket(
       },
       onProgress: () => progress.at(Math.min(forMs, clock.elapsed() - started)),
     });
-    if (failure !== null) throw new UsageError(`watching ended because something broke: ${failure}`, 1);
+    if (failure !== null) throw new UsageError(`recording failed: ${failure}`, 1);
   } finally {
     progress.end();
   }
@@ -191,6 +191,6 @@ function accountAt(
   const at = fees === 'config' ? tiers.find(({ volume }) => volume30d <= Number(volume)) : undefined;
   const tier = at ?? (fees === 'entry' ? tiers[0] : tiers.at(-1));
   if (tier === undefined)
-    throw new UsageError(`${book}: the exchange lists no fees; say the maker fee with --fees BPS`);
+    throw new UsageError(`${book}: the exchange lists no fees; pass the maker fee with --fees BPS`);
   return { feeBps: 1e4 * Number(tier.maker), volume30d };
 }

@@ -19,7 +19,7 @@ export function scoutConfig({ scouting, found }: Scouted, config: Config): strin
     '\n',
   );
   const loaded = loadConfig(text, best.name);
-  if (!loaded.ok) throw new Error(`the configuration of ${best.name} is wrong: ${loaded.errors.join('; ')}`);
+  if (!loaded.ok) throw new Error(`the configuration of ${best.name} is invalid: ${loaded.errors.join('; ')}`);
   return text;
 }
 
@@ -29,8 +29,8 @@ function heading({ looked }: Scouting, { book, seconds, feeBps, minor, verdict }
   const [net, from, to] = [value, low, high].map(x => fourDigits(x));
   return [
     `# Written by puntas scout: ${book}, ${Math.round(seconds / 60)} minutes of ${looked}.`.replaceAll(/[\r\n]/g, ' '),
-    `# Expected at a maker fee of ${bpsText(feeBps)} bps: ${net} ${minor} an hour (95 %: ${from} to ${to}), each fill as it stood after a minute.`,
-    '# Read docs/scout.md, then every limit in here; try it on paper first.',
+    `# Expected at a maker fee of ${bpsText(feeBps)} bps: ${net} ${minor} per hour (95 %: ${from} to ${to}), with each fill valued after a minute.`,
+    '# Read docs/scout.md, then check every limit below; try it on paper first.',
     '',
   ];
 }

@@ -27,7 +27,7 @@ function leftOutLines(leftOut: Scouting['leftOut']): readonly string[] {
 }
 
 const LEGEND =
-  'bps but for sums: half-spread; volatility of an hour; what was left to the average maker after a minute; the fee up to which it pays; at which distance; net an hour (95 %); capital of ten orders a side; the fee that a month of this volume would reach.';
+  "In bps, except sums: half-spread; volatility per hour; the average maker's edge after a minute; the highest fee at which quoting pays; its distance; net per hour (95 %); capital for ten orders per side; the fee after a month of this volume.";
 
 function tableOf({ books, currency }: Scouting): readonly string[] {
   const sum = (of: (book: ScoutedBook) => number | null, text: (x: number | null) => string) => (book: ScoutedBook) => {

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { synced } from '../../../src/live/files/durableFiles.ts';
+import { synced } from '../../../src/guard/index.ts';
 import { isMissing, PART, partOf } from './parts.ts';
 import { StoreProblem, type FileContent, type StoredFiles } from './storedFiles.ts';
 

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { synced } from '../../../src/live/files/durableFiles.ts';
+import { synced } from '../../../src/guard/index.ts';
 import { isMissing, PART, partOf } from './parts.ts';
 import { flawOf, hashOfFile, MANIFEST_BYTES_MAX, manifestIn, recordingIn } from './recordingFiles.ts';
 import { StoreProblem, type StoredFiles } from './storedFiles.ts';
@@ -87,7 +87,7 @@ export class RecordingCache {
     const used = ours.reduce((sum, n) => sum + n, 0);
     if (used > bytesMost && !this.#isTold)
       tell(
-        `${dir}: the recordings in use have ${gigabytes(used)}, more than --cache-max (${gigabytes(bytesMost)}): they stay as long as they are used`,
+        `${dir}: the recordings in use have ${gigabytes(used)}, more than --cache-max (${gigabytes(bytesMost)}): they are kept while in use`,
       );
     this.#isTold = used > bytesMost;
   }
@@ -112,7 +112,7 @@ export class RecordingCache {
         if (checked?.ino === ino) return checked.path;
         const flaw = await flawOf(at, hash);
         if (flaw === null) return this.#isChecked(hash, ino);
-        tell(`${at}: ${flaw}: the recording is fetched again`);
+        tell(`${at}: ${flaw}; fetching the recording again`);
         await this.#away(hash);
       }
       return await this.#fetched(hash);
@@ -236,11 +236,11 @@ const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision
 
 async function fetchedFile(store: StoredFiles, sha256: string, to: string, bytesMax: number): Promise<void> {
   if (!(await store.get(sha256, to, bytesMax)))
-    throw new StoreProblem(`tapes in ${store.shown}: has no ${sha256}; puntas tune --tapes puts it there`);
+    throw new StoreProblem(`tapes in ${store.shown}: ${sha256} is missing; puntas tune --tapes uploads it`);
   const found = await hashOfFile(to);
   if (found !== sha256)
     throw new StoreProblem(
-      `tapes in ${store.shown}: ${sha256} has other content than its name says (${found}): remove it there, and run puntas tune --tapes again`,
+      `tapes in ${store.shown}: ${sha256} has other content (hash ${found}); remove it there, and run puntas tune --tapes again`,
     );
   await synced(to);
 }

@@ -60,18 +60,17 @@ export async function storeRecording(
 
 /** Returns how a fetched recording differs from its hash; `null` if it does not. */
 export async function flawOf(dir: string, sha256: string): Promise<string | null> {
-  if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256)
-    return 'its list of files is not the one that its hash says';
+  if ((await hashOrNull(join(dir, 'manifest.json'))) !== sha256) return 'its list of files does not match its hash';
   const { name: folder, isFolder, files } = manifestIn(dir);
   const root = join(dir, 'files', ...(isFolder ? [folder] : []));
   for (const { name, sha256: hash } of files) {
     const found = await hashOrNull(join(root, name));
-    if (found !== hash) return `${name} ${found === null ? 'is not there' : 'has other content than its hash says'}`;
+    if (found !== hash) return `${name} ${found === null ? 'is missing' : 'does not match its hash'}`;
   }
   // An unlisted file is a flaw, because a reader would read it too.
   const listed = new Set(files.map(({ name }) => name));
   const other = filesBelow(root, '').find(name => !listed.has(name));
-  return other === undefined ? null : `${other} is none of its files`;
+  return other === undefined ? null : `${other} is not in its list of files`;
 }
 
 /** Returns the path of a fetched recording. */
@@ -83,7 +82,7 @@ export function manifestIn(dir: string): z.infer<typeof manifestSchema> {
   const bytes = statSync(file).size;
   const parsed =
     bytes > MANIFEST_BYTES_MAX ? null : manifestSchema.safeParse(jsonOf(readRegularFile(file, MANIFEST_BYTES_MAX)));
-  if (parsed?.success !== true) throw new StoreProblem(`${file}: is no list of the files of a recording`);
+  if (parsed?.success !== true) throw new StoreProblem(`${file}: is not a list of a recording's files`);
   return parsed.data;
 }
 

@@ -31,13 +31,13 @@ export function openS3(place: string, env: Env): StoredFiles {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(place);
   if (found === null)
     throw new UsageError(
-      `--tapes: expected a folder or s3://BUCKET/PREFIX, found ${/^s3:[\w./-]*$/.test(place) ? JSON.stringify(place) : 'one with other signs than letters, digits, dots and dashes; user and password go into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'}`,
+      `--tapes: expected a folder or s3://BUCKET/PREFIX, found ${/^s3:[\w./-]*$/.test(place) ? JSON.stringify(place) : 'one with characters other than letters, digits, dots and dashes; credentials go into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'}`,
     );
   const [, bucket = '', prefix = ''] = found;
   const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
   const missing = names.filter(name => (env[name] ?? '') === '');
   if (missing.length > 0)
-    throw new UsageError(`--tapes ${place}: ${missing.join(' and ')} not set: the store's credentials go there`);
+    throw new UsageError(`--tapes ${place}: ${missing.join(' and ')} not set; put the store's credentials there`);
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1';
   const token = env['AWS_SESSION_TOKEN'];
   return new S3Store({
@@ -164,11 +164,7 @@ async function errorText({ body }: Answer): Promise<string> {
 function reasonOf(status: number, xml: string): string {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(xml)?.[1];
   const advice =
-    status === 403
-      ? ': look at the credentials, their rights, and the region'
-      : status === 404
-        ? ': no such bucket'
-        : '';
+    status === 403 ? '; check the credentials, their rights, and the region' : status === 404 ? ': no such bucket' : '';
   return `the store answered ${status}${code === undefined ? '' : ` (${code})`}${advice}`;
 }
 

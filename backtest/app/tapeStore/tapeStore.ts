@@ -12,5 +12,5 @@ export function openTapeStore(place: string, env: Readonly<Record<string, string
   if (/^s3:/i.test(place)) return openS3(place.replace(/^s3:/i, 's3:'), env);
   if (!place.includes('://')) return new FolderStore(place);
   const [scheme = ''] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(place) ?? [];
-  throw new UsageError(`--tapes: expected a folder or s3://BUCKET/PREFIX, found ${scheme || 'an address of no kind'}`);
+  throw new UsageError(`--tapes: expected a folder or s3://BUCKET/PREFIX, found ${scheme || 'another address'}`);
 }

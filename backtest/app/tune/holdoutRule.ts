@@ -45,7 +45,7 @@ export function requireTuningAllowed(records: readonly RegistryRecord[], of: Stu
   );
   if (opened !== undefined)
     throw new UsageError(
-      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; its result is known and would bias the tuning: record other hours`,
+      `a holdout with hours of this study was opened ${openingText(opened)}: ${spanText(opened.tapes)}; its known result would bias the tuning; record other hours`,
     );
   unseen(records, of);
 }
@@ -62,7 +62,7 @@ export function requireOpeningAllowed(records: readonly RegistryRecord[], of: St
   );
   if (opened !== undefined)
     throw new UsageError(
-      `the holdout was opened ${openingText(opened)}, and is opened once: ${spanText(opened.tapes)}; what it said is in the registry`,
+      `the holdout was opened ${openingText(opened)}, and can be opened only once: ${spanText(opened.tapes)}; its result is in the registry`,
     );
   unseen(earlier, of);
 }
@@ -74,7 +74,7 @@ function unseen(records: readonly RegistryRecord[], { heldOut }: StudyHours): vo
   );
   if (seen !== undefined)
     throw new UsageError(
-      `hours that this study holds out were tuned on ${openingText(seen)}: ${spanText(heldOut)}; a holdout must be of hours that no trial has seen`,
+      `holdout hours of this study were used for tuning ${openingText(seen)}: ${spanText(heldOut)}; a holdout needs hours that no trial has used`,
     );
 }
 

@@ -59,35 +59,35 @@ type Measure = {
 export const MEASURES = {
   net60s: {
     ...{ better: 'more', unit: 'minor', adds: true, of: sums => sums.net60s },
-    says: 'markout of the fills after 60 s times volume, less fees: what they would have made, had each been closed then',
+    says: 'markout of the fills after 60 s times volume, minus fees: the profit if each had been closed then',
   },
   net: {
     better: 'more',
     unit: 'minor',
     adds: true,
     of: sums => sums.net,
-    says: 'profit with what is still held at the end',
+    says: 'profit, including the inventory at the end',
   },
   volume: { better: 'more', unit: 'minor', adds: true, of: sums => sums.volume, says: 'traded value' },
   fills: { better: 'more', unit: '', adds: true, of: sums => sums.fills, says: 'executions' },
   uptime: {
     ...{ better: 'more', unit: '', of: sums => over(sums.quotedSeconds, sums.seconds) },
-    says: 'share of the time with a bid and an ask, from 0 to 1',
+    says: 'share of time with a bid and an ask, from 0 to 1',
   },
   drawdown: { better: 'less', unit: 'minor', of: sums => sums.drawdown, says: 'largest fall of the profit in any run' },
   inventoryMost: {
     ...{ better: 'less', unit: 'major', of: sums => sums.inventoryMost },
-    says: 'largest inventory beyond the target in any run, without sign',
+    says: 'largest inventory beyond the target in any run, unsigned',
   },
   inventoryMean: {
     ...{ better: 'less', unit: 'major', of: sums => over(sums.inventorySeconds, sums.seconds) },
-    says: 'mean size of the inventory over time, without sign',
+    says: 'mean size of the inventory over time, unsigned',
   },
   orderToTrade: {
     ...{ better: 'less', unit: '', of: sums => over(sums.requests, sums.fills, sums.requests) },
-    says: 'placements and cancels for each fill',
+    says: 'placements and cancels per fill',
   },
-  halts: { better: 'less', unit: '', of: sums => sums.halts, says: 'runs that halted themselves' },
+  halts: { better: 'less', unit: '', of: sums => sums.halts, says: 'runs that halted' },
 } as const satisfies Readonly<Record<string, Measure>>;
 
 /** Whether the measure is a sum over pieces. */

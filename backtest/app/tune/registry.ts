@@ -2,7 +2,7 @@
  * Registry of trials: one append-only file for all studies of a folder. A line is a started study, a finished trial, an
  * opened holdout, or its result.
  */
-import { openRegularFile } from '../../../src/guard/index.ts';
+import { openRegularFile, syncFolder } from '../../../src/guard/index.ts';
 import {
   closeSync,
   constants,
@@ -16,7 +16,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Point } from '../../index.ts';
-import { syncFolder } from '../../../src/live/files/durableFiles.ts';
 import { UsageError } from '../../../src/wiring/usageError.ts';
 import type { Measures } from './measures.ts';
 
@@ -119,7 +118,7 @@ export class Registry {
       const record = line === '' ? null : recordOf(line);
       if (record === undefined)
         throw new UsageError(
-          `${this.file}:${this.#lines} expected a record of a study as puntas tune writes it; restore the file from a copy, or take another folder with --registry`,
+          `${this.file}:${this.#lines} expected a record written by puntas tune; restore the file from a copy, or use another folder with --registry`,
         );
       if (record !== null) this.#records.push(record);
     }
@@ -134,7 +133,7 @@ export class Registry {
       const bytes = Buffer.from(`${this.#torn(fd)}${JSON.stringify(record)}\n`, 'utf8');
       const written = writeSync(fd, bytes);
       fsyncSync(fd);
-      if (written < bytes.length) throw new Error('the disk takes no more');
+      if (written < bytes.length) throw new Error('the disk is full');
     } catch (error) {
       throw new UsageError(
         `${this.file}: cannot be written: ${error instanceof Error ? error.message : String(error)}`,

@@ -46,7 +46,7 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
   return [
     ...(twice < 0
       ? []
-      : [{ path: ['tapes', twice, 'name'], message: `expected a name of its own, found ${names[twice]} again` }]),
+      : [{ path: ['tapes', twice, 'name'], message: `expected a unique name, found ${names[twice]} twice` }]),
     ...(unknown < 0
       ? []
       : [
@@ -55,7 +55,7 @@ function keyProblems({ tapes, holdout, objectives, models }: StudyKeys): readonl
             message: `no tape has the name ${holdout.tapes![unknown]}; names are: ${names.filter(Boolean).join(', ') || 'none yet (tapes: - name:)'}`,
           },
         ]),
-    ...(trained ? [] : [{ path: ['holdout', 'tapes'], message: 'every tape is held out: none is left to tune on' }]),
+    ...(trained ? [] : [{ path: ['holdout', 'tapes'], message: 'every tape is held out; none is left for tuning' }]),
     ...(same(objectives) < 0
       ? []
       : [{ path: ['objectives', same(objectives)], message: `${objectives[same(objectives)]} is named twice` }]),

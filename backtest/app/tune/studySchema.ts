@@ -24,16 +24,13 @@ const parameter = z
     choice: z
       .union(
         [z.array(scalar).min(1).max(1_000), z.record(name, z.unknown())],
-        'expected a list of values, or names with what each stands for',
+        'expected a list of values, or names with a value each',
       )
       .optional(),
     step: z.number().positive().optional(),
     when: z
       .record(z.string(), z.union([scalar, z.array(scalar).min(1)], 'expected a value or a list of values'))
-      .refine(
-        given => Object.keys(given).length === 1,
-        'expected one parameter and the values at which this one is there',
-      )
+      .refine(given => Object.keys(given).length === 1, 'expected one parameter and the values that activate this one')
       .optional(),
   })
   .refine(given => oneOf(given, KINDS), `expected exactly one of ${KINDS.join(', ')}`);
@@ -105,12 +102,12 @@ export const studySchema = z.strictObject({
   models: z.array(z.enum(MODEL_NAMES)).min(1).default(['pessimistic', 'expected']),
   startsAfterSeconds: z.array(z.number().min(0).max(86_400)).min(1).max(60).default([0]),
   latenciesMs: z
-    .array(z.union([z.number().min(0).max(60_000), path], 'expected ms, or a distribution as --latency-ms has it'))
+    .array(z.union([z.number().min(0).max(60_000), path], 'expected ms, or a distribution like --latency-ms'))
     .min(1)
     .max(12)
     .default([25]),
   feedLatencyMs: z
-    .union([z.number().min(0).max(60_000), path], 'expected ms, or a distribution as --feed-latency-ms has it')
+    .union([z.number().min(0).max(60_000), path], 'expected ms, or a distribution like --feed-latency-ms')
     .default(0),
   segments: z.int().min(1).max(100).default(4),
   pruning: z.union([pruning, z.literal(false)], 'expected keys and values, or false').prefault({}),

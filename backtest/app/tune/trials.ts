@@ -67,10 +67,10 @@ export async function runTrials(run: StudyRun): Promise<readonly TrialRecord[]> 
 
 /** Checks that a registered trial equals the requested one; otherwise another program wrote it. */
 function same(record: TrialRecord | undefined, point: Point, { registry }: StudyRun): TrialRecord {
-  if (record === undefined) throw new Error(`${registry.file}: a trial that was run is not there`);
+  if (record === undefined) throw new Error(`${registry.file}: a finished trial is missing`);
   if (textOfPoint(record.point) !== textOfPoint(point))
     throw new UsageError(
-      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} is of another point than this version asks for; take another folder with --registry`,
+      `${registry.file}: trial ${record.number} of study ${record.study.slice(0, 12)} has another point than this version requests; use another folder with --registry`,
     );
   return record;
 }

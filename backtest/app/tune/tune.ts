@@ -163,14 +163,14 @@ async function openHoldout(
 ): Promise<void> {
   const { registry, hours, study, signed, terms, progress } = run;
   if (best?.config === null || best === null)
-    throw new UsageError('no trial keeps the constraints: there is nothing to open the holdout for; it stays closed');
+    throw new UsageError('no trial satisfies the constraints, so the holdout stays closed');
   requireOpeningAllowed(registry.records(), hours);
   const opened: OpenedRecord = { kind: 'opened', ...signed(), tapes: hours.heldOut, config: best.config };
   registry.append(opened);
   // If two processes open it at the same time, the first in the registry wins.
   requireOpeningAllowed(registry.records(), hours, opened);
   const config = configAt(best.point, study.keys.parameters, study.base);
-  if (typeof config === 'string') throw new Error(`the best configuration is none: ${config}`);
+  if (typeof config === 'string') throw new Error(`the best configuration is invalid: ${config}`);
   progress.begin(1_000, 'the holdout');
   try {
     await here.run(
@@ -178,7 +178,7 @@ async function openHoldout(
       { ...terms, pieces: pieces() },
       NEVER_PRUNED,
       (_, { measures, blocks }) => {
-        if (measures === null) throw new Error('the holdout was run without a result');
+        if (measures === null) throw new Error('the run on the holdout has no result');
         const record: HoldoutRecord = { kind: 'holdout', ...signed(), measures, blocks, config: opened.config };
         registry.append(record);
       },

@@ -52,7 +52,7 @@ export async function tuneTapes(study: Study, latencies: Latencies, progress: Pr
     const name = keysOfTape.name ?? `tape ${i + 1}`;
     const where = `${study.file}: ${keysOfTape.path ?? name}`;
     if (book !== config.book)
-      throw new UsageError(`${where}: the tape is of ${book}, the configuration trades ${config.book}`);
+      throw new UsageError(`${where}: the tape has the book ${book}, but the configuration trades ${config.book}`);
     const { quotesOnly } = 'options' in given ? given.tape : given;
     if (quotesOnly) throw new UsageError(`${where}: best prices without amounts: nothing can be replayed`);
     const digest = digestOfRecording(given, latencies, keys.search.seed);
@@ -142,7 +142,7 @@ function requireSeparateHours(tapes: readonly TuneTape[], { file }: Study): void
       const isOne = one.hours.market === other.hours.market || one.hours.digest === other.hours.digest;
       if (isOne && one.hours.from < other.hours.to && one.hours.to > other.hours.from)
         throw new UsageError(
-          `${file}: ${other.name} and ${one.name} have hours of ${one.hours.market} in common: what is tuned on and what is held out must be apart, and no hour counts twice`,
+          `${file}: ${other.name} and ${one.name} share hours of ${one.hours.market}; tuning and holdout must be separate, and no hour may count twice`,
         );
     }
 }

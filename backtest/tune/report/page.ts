@@ -106,7 +106,7 @@ function studyTable(tuning: Tuning): Html {
     row('search', `${search.algorithm}, seed ${search.seed}, ${search.trials} trials in batches of ${search.batch}`),
     row('objectives', objectives.join(', ')),
     row('constraints', constraints.join('; ') || 'none'),
-    row('fill models', `${models.join(', ')}: each measure is the worse of them`),
+    row('fill models', `${models.join(', ')}: each measure is the worst of these models`),
     row('latencies, ms', latenciesMs.join(', ')),
     row('begun after, s', startsAfterSeconds.join(', ')),
     row('segments of a tape', String(segments)),

@@ -14,12 +14,12 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
   return [
     {
       heading: 'The search',
-      how: 'What each trial brought, in the order in which they were asked for; the line is the best so far. A search that has found its place no longer rises.',
+      how: 'Result of each trial in order of request; the line is the best so far. It stops rising when the search has converged.',
       plots: search(tuning),
     },
     {
       heading: 'The front',
-      how: 'Trials that none is better than in both of the first two objectives, and the others behind them.',
+      how: 'Trials on the Pareto front of the first two objectives, and the others.',
       plots: front(tuning),
     },
     ...(evidence === null
@@ -27,17 +27,17 @@ export function tuningFigures(tuning: Tuning): readonly TuningFigure[] {
       : [
           {
             heading: 'The best over time',
-            how: 'What the best brought after 60 s, added up over the blocks of all pieces. A sum that a few blocks made says little of the next.',
+            how: 'Cumulative result of the best after 60 s, over the blocks of all pieces. A sum from a few blocks says little about the future.',
             plots: [gains(evidence, tuning, minor)],
           },
           {
             heading: 'Choosing out of sample',
-            how: 'The best of some groups of blocks, run on the others: one dot a path, in order. Walking forward chooses on all that came before. What is below zero would have lost.',
+            how: 'The best of some groups of blocks, evaluated on the others: one dot per path, in order. Walk-forward chooses on all earlier blocks. Results below zero would have lost.',
             plots: [...paths(evidence, minor), ...forward(evidence, minor), ...logits(evidence)],
           },
           {
             heading: 'Around the best',
-            how: 'What trials brought by the value of each parameter. Its neighbours are the best with this parameter alone moved a little: a best on a plateau can be trusted farther than one on a peak.',
+            how: 'Results of the trials by the value of each parameter. Neighbors are the best trial with only this parameter moved: a best on a plateau is more trustworthy than one on a peak.',
             plots: evidence.parameters.flatMap((parameter, i) => along(parameter, i, tuning)),
           },
         ]),

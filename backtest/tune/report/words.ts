@@ -17,7 +17,7 @@ export function verdictOn(evidence: Evidence | null, holdout: HeldOut | null): T
   const words: string[] = [];
   if (!(net > 0)) words.push('the best trial earned nothing after 60 s');
   else {
-    if (interval === null) words.push('too few stretches of time to tell what it earned from chance');
+    if (interval === null) words.push('too few time blocks to distinguish its result from chance');
     else if (!(interval.low > 0)) words.push('its 95 % interval holds zero');
     if (!(deflated.probability >= DEFLATED_MIN))
       words.push(
@@ -68,7 +68,7 @@ function choice({ pbo, paths, walkForward, stability }: Evidence): string {
     stability === null
       ? ''
       : ` Of its ${stability.neighbours} neighbours ${Math.round(stability.share * stability.neighbours)} hold at least ${100 - 100 * stability.within} % of what it brought.`;
-  if (pbo === null) return `How far the choice is overfitted cannot be told from so little.${path}${walked}${held}`;
+  if (pbo === null) return `There is too little data to measure overfitting.${path}${walked}${held}`;
   const word =
     pbo.value <= PBO_MAX
       ? 'the choice among the trials holds out of sample'

@@ -1,8 +1,7 @@
 /** Permanent action journal of a state directory: operator, action, reason and result, one line each. */
 import { join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
-import { TailedLines } from '../../guard/index.ts';
-import { appendLineDurably } from '../../live/files/durableFiles.ts';
+import { TailedLines, appendLineDurably } from '../../guard/index.ts';
 import { ACTION_NAMES, type ActionAsk, type ActionEnd, type ActionName, type ActionVia } from './actions.ts';
 
 export type ActionEntry = ActionEnd & {

@@ -11,6 +11,7 @@ import {
   type Instrument,
   type LimitUse,
   type Millis,
+  type Money,
   type Order,
   type Side,
   type Snapshot,
@@ -22,8 +23,8 @@ import { actionsIn, type ActionEntry } from './actionJournal.ts';
 import { requireStateFolder, UsageError } from '../../wiring/usageError.ts';
 import { holdersOf, lifeOf, type BotLife, type HeldBy } from '../inspect/botLife.ts';
 import type { ReplayedMoment } from '../inspect/explain.ts';
-import { lastMoment, profitAt, type ProfitNow } from '../inspect/profitNow.ts';
-import { shownProfit, type PrintedProfit } from '../../messages/shownProfit.ts';
+import { lastMoment, printedProfit, profitAt } from '../inspect/profitNow.ts';
+import { partsText, type PrintedProfit, type PrintedProfitParts } from '../../messages/shownProfit.ts';
 import { ledgerFileIn } from '../../live/state/ledgerFile.ts';
 
 /** Status as `--json` prints it (docs/json.md). Prices and sums are exact decimal text. */
@@ -40,7 +41,7 @@ export type BotStatus = {
   readonly heldBy: readonly HeldBy[];
   /**
    * Profit since the opening, with the run's part, equal to `puntas report`, the console and the metrics; `null` if
-   * none was kept.
+   * none was kept, or if trades of the account could not be read.
    */
   readonly profit: PrintedProfit | null;
   readonly run: RunStatus | null;
@@ -73,17 +74,21 @@ export type RunStatus = {
     readonly regime: string;
     readonly bids: readonly StatusQuote[];
     readonly asks: readonly StatusQuote[];
+    /** Figures by the trades read until then. */
+    readonly inventory: string;
+    readonly holdings: Readonly<Record<string, string>>;
+    readonly fills: number;
   };
+  /** Why `inventory.fromTarget`, `holdings`, `fills` or `profit` is `null`; `null` if all are known. */
+  readonly unknown: string | null;
   /** Best prices of other traders. */
   readonly market: { readonly bid: string | null; readonly ask: string | null };
-  readonly inventory: { readonly currency: string; readonly fromTarget: string };
-  readonly holdings: Readonly<Record<string, string>>;
+  readonly inventory: { readonly currency: string; readonly fromTarget: string | null };
+  readonly holdings: Readonly<Record<string, string>> | null;
   readonly limits: readonly StatusLimit[];
-  readonly fills: number;
+  readonly fills: number | null;
   /** Profit since the start of the run. */
-  readonly profit: Readonly<Record<'total' | 'spread' | 'inventory' | 'fees' | 'hedging', string>> & {
-    readonly currency: string;
-  };
+  readonly profit: (PrintedProfitParts & { readonly currency: string }) | null;
 };
 
 export type StatusQuote = { readonly price: string; readonly amount: string };
@@ -144,11 +149,19 @@ function openOrdersOf(
   return { count: null, at: null, by: null };
 }
 
-/** Without a heartbeat, the current quotes are unknown unless another process has checked. */
+/**
+ * Without a heartbeat, the current quotes are unknown unless another process has checked. Trades after the last record
+ * were not read.
+ */
 function whileSilent(run: RunStatus, { count }: OpenOrders): RunStatus {
   const quotes = count === 0 ? [] : null;
   const why = `no heartbeat; ${run.recorded.regime} when it last recorded`;
-  return { ...run, regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes };
+  return {
+    ...run,
+    ...{ regime: { regime: 'unknown', since: null, why }, whyNot: why, bids: quotes, asks: quotes },
+    ...{ inventory: { ...run.inventory, fromTarget: null }, holdings: null, fills: null, profit: null },
+    unknown: run.unknown ?? 'no heartbeat, so trades after the last record were not read',
+  };
 }
 
 /** An unreadable state file must not prevent the rest of the status. */
@@ -158,9 +171,9 @@ async function profitOf(
   moment: ReturnType<typeof lastMoment>,
 ): Promise<PrintedProfit | null> {
   const file = await ledgerFileIn(dir, clock).catch(() => null);
-  const profit: ProfitNow | null = profitAt(moment, file);
+  const profit = profitAt(moment, file);
   const book = file?.book ?? (moment === null || moment instanceof UsageError ? null : moment.setup.book);
-  return profit && shownProfit(profit.sinceOpening, profit.run, book === null ? '' : pairOf(book)[1]);
+  return printedProfit(profit, book === null ? '' : pairOf(book)[1]);
 }
 
 function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: ReplayedMoment): RunStatus {
@@ -168,29 +181,32 @@ function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: R
   const shown = engine.snapshot(at);
   const { regime, since, why } = shown.regime;
   const price = (of: Snapshot['bid']) => (of > 0 ? textOfPrice(instrument, of) : null);
-  const { total, spread, inventory, fees, hedging } = shown.profit;
+  const { trades, holdings, unknown } = shown.known;
   const silent = shown.quoting === null ? shown.emptySidesText : whyNothing(shown);
   const [bids, asks] = [quotesOf('buy', shown.orders, instrument), quotesOf('sell', shown.orders, instrument)];
   return {
     ...{ number: run, since: startedAt, book: instrument.symbol, instance: setup.instance },
     regime: { regime, since: Number.isFinite(since) ? since : null, why },
     whyNot: silent,
-    ...{ bids, asks, recorded: { regime, bids, asks } },
-    market: { bid: price(shown.bid), ask: price(shown.ask) },
-    inventory: { currency: instrument.major, fromTarget: textOfMoney(shown.inventory) },
-    holdings: Object.fromEntries([...shown.holdings].map(([name, sum]) => [name, textOfMoney(sum)])),
-    limits: engine.limitUses(at).map(limitOf),
-    fills: shown.fills,
-    profit: {
-      currency: instrument.minor,
-      total: textOfMoney(total),
-      spread: textOfMoney(spread),
-      inventory: textOfMoney(inventory),
-      fees: textOfMoney(fees),
-      hedging: textOfMoney(hedging),
+    ...{ bids, asks },
+    recorded: {
+      ...{ regime, bids, asks },
+      inventory: textOfMoney(shown.booked.inventory),
+      holdings: sumsText(shown.booked.holdings),
+      fills: shown.booked.fills,
     },
+    unknown,
+    market: { bid: price(shown.bid), ask: price(shown.ask) },
+    inventory: { currency: instrument.major, fromTarget: trades && textOfMoney(trades.inventory) },
+    holdings: holdings && sumsText(holdings),
+    limits: engine.limitUses(at).map(limitOf),
+    fills: trades && trades.fills,
+    profit: trades && { currency: instrument.minor, ...partsText(trades.profit) },
   };
 }
+
+const sumsText = (sums: ReadonlyMap<string, Money>): Readonly<Record<string, string>> =>
+  Object.fromEntries([...sums].map(([name, sum]) => [name, textOfMoney(sum)]));
 
 const whyNothing = ({ quoting, waitsFor }: Snapshot): string | null =>
   waitsFor === null ? quoting : `${quoting ?? ''} (${waitsFor})`;

@@ -23,26 +23,38 @@ export function botStatusText(of: BotStatus, where: string): string {
       ? []
       : statusRow('disk', `the disk of the state cannot be written (${disk}); figures and heartbeats may be old`)),
     ...(profit === null ? [] : statusRow('profit', profitText(profit))),
+    ...(profit === null && run !== null && run.profit === null && run.unknown !== null
+      ? statusRow('profit', `unknown: ${run.unknown}; the bot reads the trades again when it runs`)
+      : []),
     ...statusRow('last done', lastAction === null ? 'nothing by command or console' : lastText(lastAction)),
     ...(note === null ? [] : statusRow('note', note)),
   ].join('\n');
 }
 
 function runRows(run: RunStatus): readonly string[] {
-  const { market, inventory, holdings, fills } = run;
-  const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
-  const held = all.length === 0 ? ['nothing'] : all.map(([currency, sum]) => `${shortDecimal(sum)} ${currency}`);
+  const { market, inventory, holdings, fills, recorded, unknown } = run;
   const why = run.whyNot === null || run.whyNot === run.regime.why ? '' : `; ${run.whyNot}`;
   return [
     ...statusRow('quotes', `${bothText(run)}${why}`),
     ...statusRow('market', `bid ${shortDecimal(market.bid ?? 'none')}, ask ${shortDecimal(market.ask ?? 'none')}`),
     ...statusRow(
       'inventory',
-      `${shortDecimal(inventory.fromTarget)} ${inventory.currency} from its target; holds ${held.join(', ')}`,
+      inventory.fromTarget === null || holdings === null
+        ? `unknown: ${unknown ?? ''}; last recorded: ${inventoryText(recorded.inventory, recorded.holdings, inventory.currency)}`
+        : inventoryText(inventory.fromTarget, holdings, inventory.currency),
     ),
     ...statusRow('limits', limitsText(run.limits)),
-    ...statusRow('fills', `${fills} in this run`),
+    ...statusRow(
+      'fills',
+      fills === null ? `unknown; ${recorded.fills} were recorded in this run` : `${fills} in this run`,
+    ),
   ];
+}
+
+function inventoryText(fromTarget: string, holdings: Readonly<Record<string, string>>, currency: string): string {
+  const all = Object.entries(holdings).filter(([, sum]) => /[1-9]/.test(sum));
+  const held = all.length === 0 ? ['nothing'] : all.map(([name, sum]) => `${shortDecimal(sum)} ${name}`);
+  return `${shortDecimal(fromTarget)} ${currency} from its target; holds ${held.join(', ')}`;
 }
 
 /** Wraps the text at words, indented after its name. */

@@ -59,6 +59,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
   const { engine, setup, seen, history } = now;
   const { instrument } = history;
   const snapshot = history.across(engine.snapshot(at));
+  const { trades, unknown } = snapshot.known;
   const told = explanationOf(engine, seen, instrument, setup);
   const since = (of: number): number | null => (Number.isFinite(of) ? of : null);
   const { kind, bot, runs, catchingUp, budgets, ledger } = beside;
@@ -66,7 +67,7 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
   const { hours, days } = profitByTime(ledger?.entries ?? [], names, at, [
     ...(ledger?.hours ?? []),
     ...history.hourEnds,
-    snapshot.sinceOpening,
+    snapshot.booked.sinceOpening,
   ]);
   return {
     ...names,
@@ -83,8 +84,10 @@ export function consoleView(replay: RunReplay, beside: OutsideRun): ConsoleView 
     depth: depthRowsOf(now, at),
     orders: ordersOf(now, snapshot, at),
     limits: engine.limitUses(at).map(limitOf),
-    profit: shownProfit(snapshot.sinceOpening, snapshot.runProfit, instrument.minor),
-    fills: { count: snapshot.fills, last: history.fills(FILLS), markouts: history.markouts },
+    unknown,
+    profit: trades && shownProfit(trades.sinceOpening, trades.runProfit, instrument.minor),
+    position: trades && textOfMoney(trades.inventory),
+    fills: { count: trades && trades.fills, last: history.fills(FILLS), markouts: history.markouts },
     uptime: snapshot.uptime,
     counts: (['buy', 'sell'] as const).map(side => ({ side: bidOrAsk(side), counts: snapshot.counts[side] })),
     ledger: ledger === null || kind === 'past' ? null : ledgerOf(ledger),

@@ -153,7 +153,8 @@ export class RunHistory {
 
   /** Returns a point with the fields of `POINT`. */
   point(at: Millis): readonly number[] {
-    const { bid, ask, sinceOpening, inventory, orders } = this.#engine!.snapshot(at);
+    const { bid, ask, booked, orders } = this.#engine!.snapshot(at);
+    const { inventory, sinceOpening } = booked;
     const { profit } = sinceOpening;
     const price = (ticks: number) => (ticks > 0 ? ticks * approximately(this.instrument.tickMoney) : 0);
     const live = (side: Order['side']) =>

@@ -2,7 +2,7 @@
  * `puntas init`: asks ten questions, reads fees and rules from the exchange, and writes a commented configuration.
  * Never overwrites a file.
  */
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import {
@@ -25,6 +25,7 @@ import { loadConfig, type Config } from '../../config.ts';
 import { FLOW_PROFILES } from '../../sandbox/index.ts';
 import { readBookRow, readOpening, readRules } from '../../live/loop/opening.ts';
 import type { Rules } from '../../live/rules.ts';
+import { createDurably } from '../../guard/index.ts';
 import type { Log } from '../../live/log.ts';
 import { check } from '../inspect/check.ts';
 import { wrapped } from '../../messages/wrapped.ts';
@@ -193,7 +194,7 @@ async function asked(
   const config = { ...loaded.config, state: { dir: resolve(dirname(resolve(file)), loaded.config.state.dir) } };
   const problem = 'limits' in venue ? null : (await check(config, venue, clock, seed, file)).problem;
   try {
-    writeFileSync(file, text, { flag: 'wx' });
+    createDurably(file, text, 0o666);
   } catch (error) {
     throw unwritable(file, error);
   }

@@ -2,15 +2,18 @@
  * `puntas new-strategy`: the smallest strategy that passes the common invariants, as a folder, an index entry, a
  * configuration and a test.
  */
-import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { readRegularFile, TEXT_FILE, writeOutputFile } from '../../guard/index.ts';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../wiring/usageError.ts';
 
 /** Lower-case words with digits, separated by dashes, as in avellaneda-stoikov. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
-/** Writes into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. */
+/**
+ * Writes into a checkout of the sources; overwrites nothing. Returns the paths that were written or changed. The index
+ * changes last, so that repeating a killed command completes it.
+ */
 export function newStrategy(root: string, name: string): readonly string[] {
   if (!(NAME.test(name) && name.length <= 40)) {
     throw new UsageError(`expected a name of small letters, digits and dashes, like order-flow; found ${name}`);
@@ -23,14 +26,16 @@ export function newStrategy(root: string, name: string): readonly string[] {
   }
   const word = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   const files = filesOf(name, word);
-  for (const path of Object.keys(files)) {
-    if (existsSync(join(root, path))) throw new UsageError(`${path} exists: choose another name, or remove it first`);
-  }
   const before = readRegularFile(index, TEXT_FILE);
+  const isListed = before.includes(importOf(name, word));
+  for (const [path, text] of Object.entries(files)) {
+    const isFromKilled = (place: string): boolean => !isListed && readRegularFile(place, TEXT_FILE) === text;
+    if (existsSync(join(root, path)) && !isFromKilled(join(root, path)))
+      throw new UsageError(`${path} exists: choose another name, or remove it first`);
+  }
   const after = indexWith(before, name, word);
-  mkdirSync(join(root, 'strategies', name), { recursive: true });
-  for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
-  writeFileSync(index, after);
+  for (const [path, text] of Object.entries(files)) writeOutputFile(join(root, path), text);
+  writeOutputFile(index, after);
   return ['strategies/index.ts', ...Object.keys(files)];
 }
 
@@ -40,9 +45,11 @@ function indexWith(text: string, name: string, word: string): string {
   if (start < 1 || end < 0 || text.slice(start, end).includes('}')) {
     throw new UsageError('strategies/index.ts is not as it was: add the line by hand (docs/strategies.md)');
   }
-  const line = `import { ${word} } from './${name}/strategy.ts';\n`;
+  const line = importOf(name, word);
   return `${text.slice(0, start)}${line}${text.slice(start, end)}  ${word},\n${text.slice(end)}`;
 }
+
+const importOf = (name: string, word: string): string => `import { ${word} } from './${name}/strategy.ts';\n`;
 
 type Names = {
   /** Name in the configuration. */

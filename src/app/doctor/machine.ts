@@ -149,7 +149,7 @@ export async function sentinelFinding(config: Config, clock: Clock): Promise<Fin
       ? fail(check, 'the embedded exchange ends with the bot, and has no sentinel', 'remove sentinel.required')
       : pass(check, 'not needed: the embedded exchange ends with the bot');
   const { dir } = config.state;
-  const start = `start a sentinel with its own key: puntas sentinel (docs/operations.md)`;
+  const start = `start a sentinel with its own key: puntas sentinel (docs/sentinel.md)`;
   const seen = alive(dir, 'sentinel');
   if (seen !== null && (isThere(seen) === true || (await moves(dir, seen, clock))))
     return pass(check, `one watches ${dir}${processOf(seen)}`);

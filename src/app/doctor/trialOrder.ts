@@ -24,6 +24,7 @@ import type { Config } from '../../config.ts';
 import type { PreviewNow } from '../inspect/previewNow.ts';
 import { cancelCommand } from '../run/whatLives.ts';
 import { BotProcess } from '../run/botProcess.ts';
+import type { Summary } from '../../messages/summary.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { ownCommand, type WhichBot } from '../../messages/ownCommand.ts';
 import { brokenOff, finding, type Finding } from './finding.ts';
@@ -127,7 +128,7 @@ export async function tryOrder(plan: TrialPlan, options: TrialOptions): Promise<
         ),
       };
     if (failure !== null) return { left, finding: fail(CHECK, `${text}; failed: ${failure}; ${gone}`, 'see the log') };
-    return { left, finding: watch.finding(summary.fills, gone) };
+    return { left, finding: watch.finding(summary, gone) };
   } catch (error) {
     return { left: [], finding: brokenOff(CHECK, error) };
   } finally {
@@ -218,9 +219,15 @@ class TrialWatch {
   }
 
   /** Returns the finding of a run that ended cleanly; `gone` states that no order is left. */
-  finding(fills: number, gone: string): Finding {
+  finding({ fills, figuresUnknown = '' }: Pick<Summary, 'fills' | 'figuresUnknown'>, gone: string): Finding {
     const { text } = this;
-    if (fills > 0)
+    if (fills === null && this.#end !== 'refused')
+      return warn(
+        CHECK,
+        `${text}: unknown whether it was executed before it was canceled (${figuresUnknown}); ${gone}`,
+        'look at the trades on the exchange; the next start of the bot books them',
+      );
+    if (fills !== null && fills > 0)
       return warn(CHECK, `${text}: accepted, and EXECUTED before it was canceled; ${gone}`, 'see puntas ledger');
     switch (this.#end) {
       case 'accepted':

@@ -277,9 +277,9 @@ export function explanationOf(
     fair: fairOf(quote?.fair, quote?.bids[0], quote?.asks[0]),
     inventory: {
       currency: instrument.major,
-      fromTarget: textOfMoney(snapshot.inventory),
+      fromTarget: textOfMoney(snapshot.booked.inventory),
       max: setup.limits.positionMax,
-      holdings: Object.fromEntries([...snapshot.holdings].map(([name, sum]) => [name, textOfMoney(sum)])),
+      holdings: Object.fromEntries([...snapshot.booked.holdings].map(([name, sum]) => [name, textOfMoney(sum)])),
     },
     figures: snapshot.figures,
     levels: decided.map(one =>

@@ -1,10 +1,8 @@
 /** `puntas export` of a state: its fills or its ledger as one CSV or Parquet file, for taxes and analysis. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { pairOf, type Clock, type LedgerEntry, type Millis } from '../../core/index.ts';
 import { isBroughtForward } from '../../live/state/entries.ts';
 import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
-import { written } from '../../wiring/outFiles.ts';
+import { writeOut } from '../../wiring/outFiles.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import {
   csvHead,
@@ -53,17 +51,7 @@ export async function exportLedger(dir: string, asked: LedgerExport, path: strin
     asked.rows === 'ledger'
       ? rowsIn(ENTRY_COLUMNS, entries.flatMap(entryRows), bytes)
       : rowsIn(FILL_COLUMNS, fillsOf(file, entries, book), bytes);
-  const part = `${path}.part`;
-  try {
-    written(path, () => {
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(part, data);
-      renameSync(part, path);
-    });
-  } catch (error) {
-    rmSync(part, { force: true });
-    throw error;
-  }
+  writeOut(path, () => data);
   const [first] = file.entries;
   const folded = first !== undefined && isBroughtForward(first) && from <= first.at;
   const before = folded ? `; before ${new Date(first.at).toISOString()} the ledger keeps only the sum` : '';

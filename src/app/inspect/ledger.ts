@@ -27,9 +27,9 @@ import { ledgerFileIn, type LedgerFile } from '../../live/state/ledgerFile.ts';
 import { checkedBy, checkedReason } from '../../messages/reason.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { ledgerAt } from './exportLedger.ts';
-import { partsText, profitSentence, shownProfit } from '../../messages/shownProfit.ts';
+import { partsText, profitSentence } from '../../messages/shownProfit.ts';
 import { bookedTrade } from './ledgerProfit.ts';
-import { lastMoment, profitAt, type ProfitNow } from './profitNow.ts';
+import { lastMoment, printedProfit, profitAt, unknownProfit, type ProfitNow } from './profitNow.ts';
 import { csvHead, csvLine, ENTRY_COLUMNS, entryRows } from './ledgerTables.ts';
 import { ownCommand } from '../../messages/ownCommand.ts';
 import { timeText } from '../../messages/timeText.ts';
@@ -222,7 +222,8 @@ function ledgerJson(
     comparedAt: checked === null ? null : timeText(checked.at),
     entries,
     waiting,
-    profit: profit && shownProfit(profit.sinceOpening, profit.run, minorOf({ book })),
+    profit: printedProfit(profit, minorOf({ book })),
+    ...(profit === null || profit.unknown === null ? {} : { profitUnknown: profit.unknown }),
     currencies: Object.fromEntries(
       rows.map(row => [
         row.currency,
@@ -252,9 +253,10 @@ function linesOfEntry(entry: LedgerEntry, { form, currency }: LedgerAsk): string
   return [`${timeText(at)}  ${source}  ${list}${why === null ? '' : `  (${why})`}`];
 }
 
-function profitLine({ sinceOpening, run }: ProfitNow, minor: string): string {
-  const { spread, inventory, fees, hedging, total } = partsText(sinceOpening.profit);
-  return `profit ${profitSentence(sinceOpening, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
+function profitLine({ booked, run, unknown }: ProfitNow, minor: string): string {
+  if (unknown !== null) return unknownProfit(unknown);
+  const { spread, inventory, fees, hedging, total } = partsText(booked.profit);
+  return `profit ${profitSentence(booked, run, minor)}: ${total} = spread ${spread} + inventory ${inventory} + fees ${fees} + hedging ${hedging}`;
 }
 
 /** Returns the minor currency of the bot's book; empty if its state does not name the book. */

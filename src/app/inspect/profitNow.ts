@@ -4,9 +4,24 @@ import type { Millis, Profit, ProfitSinceOpening } from '../../core/index.ts';
 import { recordingsIn } from '../../live/recording/recordings.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { shownProfit, type PrintedProfit } from '../../messages/shownProfit.ts';
 import { replayedMoment, type ReplayedMoment } from './explain.ts';
 
-export type ProfitNow = { readonly sinceOpening: ProfitSinceOpening; readonly run: Profit | null };
+export type ProfitNow = {
+  /** Profit by the bookings of the ledger. */
+  readonly booked: ProfitSinceOpening;
+  readonly run: Profit | null;
+  /** Why the bookings lack trades, so that the profit is not known; `null` if it is. */
+  readonly unknown: string | null;
+};
+
+/** Returns the sentence about an unknown profit, without a full stop. */
+export const unknownProfit = (why: string): string =>
+  `Profit is unknown: ${why}; the next reads of the bot complete it`;
+
+/** Returns the printed form; `null` if the profit is unknown or was never kept. */
+export const printedProfit = (of: ProfitNow | null, minor: string): PrintedProfit | null =>
+  of === null || of.unknown !== null ? null : shownProfit(of.booked, of.run, minor);
 
 /**
  * Returns the last recorded moment of a state directory; `null` without a recording, or the error if it cannot be
@@ -31,9 +46,10 @@ export function profitAt(
   file: Pick<LedgerFile, 'profit'> | null,
 ): ProfitNow | null {
   const kept = file?.profit ?? null;
-  const checkpoint = kept && { sinceOpening: kept, run: null };
+  const checkpoint = kept && { booked: kept, run: null, unknown: null };
   if (moment === null || moment instanceof UsageError || kept?.at === null) return checkpoint;
-  const { sinceOpening, runProfit } = moment.engine.snapshot(moment.seen.at ?? moment.startedAt);
+  const { booked, known } = moment.engine.snapshot(moment.seen.at ?? moment.startedAt);
+  const { sinceOpening, runProfit } = booked;
   if (sinceOpening.at === null || sinceOpening.at < (kept?.at ?? -Infinity)) return checkpoint;
-  return { sinceOpening, run: runProfit };
+  return { booked: sinceOpening, run: runProfit, unknown: known.trades === null ? known.unknown : null };
 }

@@ -16,7 +16,7 @@ import { isBroughtForward } from '../../live/state/entries.ts';
 import type { LedgerFile } from '../../live/state/ledgerFile.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { partsText, profitSentence, shownProfit } from '../../messages/shownProfit.ts';
+import { profitSentence } from '../../messages/shownProfit.ts';
 import {
   bookedTrade,
   inTime,
@@ -27,7 +27,7 @@ import {
   type BookNames,
   type EarnedSums,
 } from './ledgerProfit.ts';
-import type { ProfitNow } from './profitNow.ts';
+import { printedProfit, unknownProfit, type ProfitNow } from './profitNow.ts';
 import { timeText } from '../../messages/timeText.ts';
 
 export type ProfitDay = EarnedSums & {
@@ -71,17 +71,17 @@ export function profitReport(
   asked: DaysAsked,
   now: Millis,
   book?: string,
-  current: ProfitNow | null = file.profit && { sinceOpening: file.profit, run: null },
+  current: ProfitNow | null = file.profit && { booked: file.profit, run: null, unknown: null },
 ): ProfitReport {
   const name = file.book ?? book;
   const entries = inTime(file.entries);
   const [first] = entries;
   if (name === undefined || first === undefined) throw new UsageError('nothing is booked there yet');
   // The clock of an accelerated bot is ahead.
-  const at = Math.max(now, entries.at(-1)!.at, current?.sinceOpening.at ?? -Infinity);
+  const at = Math.max(now, entries.at(-1)!.at, current?.booked.at ?? -Infinity);
   const [major, minor] = pairOf(name);
   const names = { book: name, major, minor };
-  const moments = [...file.hours, ...(current === null ? [] : [current.sinceOpening])];
+  const moments = [...file.hours, ...(current === null ? [] : [current.booked])];
   const all = profitDays({ entries, names, moments }, at, isBroughtForward(first));
   const { from = -Infinity, to = Infinity } = asked;
   const days = all.filter(day => day.from >= from && day.from <= to);
@@ -169,7 +169,7 @@ function leftOutOf(entries: readonly LedgerEntry[], names: BookNames): ProfitRep
 /** Returns the report as one JSON object with exact sums. */
 export function reportJson(report: ProfitReport): object {
   const { book, major, minor, at, knownFrom, isFolded, days, total, leftOut, profit } = report;
-  const counted = profit && partsText(profit.sinceOpening.profit);
+  const printed = printedProfit(profit, minor);
   return {
     ...{ book, major, minor, timezone: 'UTC', at: timeText(at), knownFrom: timeText(knownFrom), folded: isFolded },
     marked: days.at(-1)!.marked,
@@ -182,13 +182,14 @@ export function reportJson(report: ProfitReport): object {
       booked: Object.fromEntries([...day.booked].map(([currency, causes]) => [currency, causesText(causes)])),
     })),
     leftOut,
-    profit: profit && shownProfit(profit.sinceOpening, profit.run, minor),
-    counted: counted && {
-      spread: counted.spread,
-      inventory: counted.inventory,
-      fees: counted.fees,
-      hedging: counted.hedging,
-      total: counted.total,
+    profit: printed,
+    ...(profit === null || profit.unknown === null ? {} : { profitUnknown: profit.unknown }),
+    counted: printed && {
+      spread: printed.spread,
+      inventory: printed.inventory,
+      fees: printed.fees,
+      hedging: printed.hedging,
+      total: printed.total,
     },
   };
 }
@@ -233,11 +234,7 @@ export function notesOf(report: ProfitReport): readonly string[] {
   const { minor, at, days, isFolded, knownFrom, leftOut, profit } = report;
   const last = days.at(-1)!;
   return [
-    ...(profit === null
-      ? []
-      : [
-          `Profit at ${profit.sinceOpening.at === null ? 'the last checkpoint' : secondOf(profit.sinceOpening.at)}: ${profitSentence(profit.sinceOpening, profit.run, minor)}.`,
-        ]),
+    ...(profit === null ? [] : [profitNote(profit, minor)]),
     last.mark === null
       ? 'Nothing was traded, so inventory has no price.'
       : last.marked === 'middle'
@@ -254,6 +251,11 @@ export function notesOf(report: ProfitReport): readonly string[] {
       ? []
       : [`Not in the profit: ${leftOut.map(({ what, count }) => `${what} (${count})`).join(', ')}.`]),
   ];
+}
+
+function profitNote({ booked, run, unknown }: ProfitNow, minor: string): string {
+  if (unknown !== null) return `${unknownProfit(unknown)}. The days count what is booked.`;
+  return `Profit at ${booked.at === null ? 'the last checkpoint' : secondOf(booked.at)}: ${profitSentence(booked, run, minor)}.`;
 }
 
 /** Days of an older Puntas have no recorded mid. */

@@ -1,20 +1,7 @@
 /** The live file of a promotion: its text, copies of all its earlier texts, and its atomic replacement. */
-import { readRegularFile, TEXT_FILE } from '../../guard/index.ts';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  type Stats,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { syncFolder, writeDurably } from '../../live/files/durableFiles.ts';
+import { followed, readRegularFile, TEXT_FILE, syncFolder, writeDurably } from '../../guard/index.ts';
+import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { digestOf } from '../run/reloading.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 
@@ -60,15 +47,10 @@ export function textOfCopy(dir: string, digest: string): string {
  * @throws UsageError if a link leads to itself.
  */
 export function realPlace(file: string): string {
-  const path = resolve(file);
   try {
-    return realpathSync(path);
+    return followed(file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw new UsageError(`${file}: cannot be followed (${code})`);
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-      return realPlace(resolve(dirname(path), readlinkSync(path)));
-    return dirname(path) === path ? path : join(realPlace(dirname(path)), basename(path));
+    throw new UsageError(`${file}: cannot be followed (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** `puntas promote`: commands that take a configuration through replay, paper and the smallest size into the live file, and roll it back. */
 import { basename, dirname, resolve } from 'node:path';
-import { writeDurably } from '../../live/files/durableFiles.ts';
+import { writeDurably } from '../../guard/index.ts';
 import { checkedAsk } from '../actions/actions.ts';
 import { readConfigText } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';

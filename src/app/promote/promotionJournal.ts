@@ -1,8 +1,7 @@
 /** Append-only journal of a live file's promotions. Each line is synced, and ends with a digest of itself; it also has the digest of the line before. */
-import { LARGE_FILE, readRegularFile } from '../../guard/index.ts';
+import { LARGE_FILE, readRegularFile, appendLineDurably } from '../../guard/index.ts';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { appendLineDurably } from '../../live/files/durableFiles.ts';
 import { assertFolderTrusted } from '../../live/files/stateDir.ts';
 import { lockFolder } from '../../live/files/folderLock.ts';
 import { digestOf } from '../run/reloading.ts';

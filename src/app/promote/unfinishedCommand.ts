@@ -1,9 +1,8 @@
 /** A promote command that has started and not ended. After a kill, repeating the same command completes it and does nothing more. */
-import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { readRegularFile, SMALL_FILE, writeDurably } from '../../guard/index.ts';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { writeDurably } from '../../live/files/durableFiles.ts';
 import { digestOf } from '../run/reloading.ts';
 import { realPlace } from './liveFile.ts';
 

@@ -41,7 +41,7 @@ export function nextPreview(
   // Copied by way of text, because the running engine changes its own ledger.
   engine.step({ kind: 'restore', at, orders: [], ledger: ledger === null ? null : ledgerOf(textOfLedger(ledger)) });
   engine.step({ kind: 'rules', at, ...rules });
-  const balances = [...running.snapshot(at).holdings].map(([currency, total]) => {
+  const balances = [...running.snapshot(at).booked.holdings].map(([currency, total]) => {
     const free = currency === major ? majorFunds : currency === rules.instrument.minor ? minorFunds : total;
     const [all, available] = [textOfMoney(total), textOfMoney(free)];
     return { currency, total: all, available, locked: textOfMoney((total - free) as typeof total) };

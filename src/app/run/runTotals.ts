@@ -6,6 +6,7 @@ import {
   type Profit,
   type Side,
   type Snapshot,
+  type TradeFigures,
 } from '../../core/index.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
@@ -17,7 +18,7 @@ export class RunTotals {
 
   /** Adds an ended run of `ms`; `last` is its final snapshot. */
   add(last: Snapshot, ms: Millis): void {
-    this.#found ??= differenceOfProfits(last.sinceOpening.profit, last.runProfit);
+    this.#found ??= differenceOfProfits(last.booked.sinceOpening.profit, last.booked.runProfit);
     this.#ended = { snapshot: this.with(last, ms), ms: ms + (this.#ended?.ms ?? 0) };
   }
 
@@ -30,13 +31,18 @@ export class RunTotals {
     const { snapshot: before, ms: msBefore } = this.#ended;
     const share = (side: 'bid' | 'ask') =>
       msBefore + ms > 0 ? (before.uptime[side] * msBefore + now.uptime[side] * ms) / (msBefore + ms) : now.uptime[side];
+    /** The profit includes the inventory's gain between two runs. */
+    const since = <F extends TradeFigures>(of: F): F => ({
+      ...of,
+      fills: before.booked.fills + of.fills,
+      profit: this.#found === null ? of.profit : differenceOfProfits(of.sinceOpening.profit, this.#found),
+    });
     return {
       ...now,
-      fills: before.fills + now.fills,
+      booked: since(now.booked),
+      known: { ...now.known, trades: now.known.trades && since(now.known.trades) },
       regimes: regimesOf(before.regimes, now.regimes),
       decisions: decisionsOf(before.decisions, now.decisions),
-      // Includes the inventory's gain between two runs.
-      profit: this.#found === null ? now.profit : differenceOfProfits(now.sinceOpening.profit, this.#found),
       counts: Object.fromEntries(SIDES.map(side => [side, countsOf(before, now, side)])) as Snapshot['counts'],
       uptime: { bid: share('bid'), ask: share('ask') },
     };

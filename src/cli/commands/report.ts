@@ -1,8 +1,6 @@
 /** Command that reports profit by day. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
-import { pageParts, written } from '../../wiring/outFiles.ts';
+import { jsonBeside, pageParts, writePage } from '../../wiring/outFiles.ts';
 import { ledgerAt } from '../../app/inspect/exportLedger.ts';
 import { progress } from '../../app/inspect/explain.ts';
 import { lastMoment, profitAt } from '../../app/inspect/profitNow.ts';
@@ -46,14 +44,13 @@ export function addReportCommand(program: Command): void {
       const onInput = progress(clock, writeError);
       const current = profitAt(lastMoment(dir, onInput), file);
       const report = profitReport(file, asked, clock.now(), book, current);
-      const text = JSON.stringify(reportJson(report));
-      if (out !== undefined) {
-        const beside = out.replace(/\.html?$/i, '.json');
-        written(beside, () => mkdirSync(dirname(beside), { recursive: true }));
-        written(beside, () => writeFileSync(beside, `${text}\n`));
-        written(out, () => writeFileSync(out, profitPage(report, pageParts())));
-      }
-      print(json ? text : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'));
+      const value = reportJson(report);
+      if (out !== undefined) writePage(out, jsonBeside(out), value, () => profitPage(report, pageParts()));
+      print(
+        json
+          ? JSON.stringify(value)
+          : [...reportText(report), ...(out === undefined ? [] : [`page: ${out}`])].join('\n'),
+      );
     });
 }
 

@@ -1,10 +1,10 @@
 /** Panels of the account: profit by time, fills, hedges, the ledger, events. */
 import { div, h, none, small, signedSum, tableOf, type Node, type Panel } from './elements.ts';
 import { trimmed, clockOf, fixed, withSign, stamp, tone } from './texts.ts';
-import type { ShownHour } from './view.ts';
+import type { ShownHour, ShownProfit } from './view.ts';
 
 /** Profit of each hour and day, net of fees, including earlier runs. */
-export const profitPanel: Panel = ({ hours, days, minor, profit }) => {
+export const profitPanel: Panel = ({ hours, days, minor, profit, unknown }) => {
   const rows = (of: readonly ShownHour[], isDay: boolean) =>
     [...of]
       .reverse()
@@ -26,10 +26,9 @@ export const profitPanel: Panel = ({ hours, days, minor, profit }) => {
         h(
           'p',
           { class: 'soft' },
-          `since the opening${profit.since === null ? '' : ` (${profit.since.slice(0, 16).replace('T', ' ')} UTC)`}, ${minor}: `,
-          signedSum(profit.total),
-          ` = spread ${withSign(profit.spread, 2)}, inventory ${withSign(profit.inventory, 2)}, fees ${withSign(profit.fees, 2)}, hedging ${withSign(profit.hedging, 2)}`,
-          profit.run === null ? '' : `; this run ${withSign(profit.run.total, 2)}`,
+          ...(profit === null
+            ? [`profit since the opening is unknown: ${unknown ?? ''}; hours and days count what is booked`]
+            : sinceOpening(profit, minor)),
         ),
         div(
           'scroll',
@@ -41,6 +40,13 @@ export const profitPanel: Panel = ({ hours, days, minor, profit }) => {
         ),
       ];
 };
+
+const sinceOpening = ({ since, total, spread, inventory, fees, hedging, run }: ShownProfit, minor: string): Node[] => [
+  `since the opening${since === null ? '' : ` (${since.slice(0, 16).replace('T', ' ')} UTC)`}, ${minor}: `,
+  signedSum(total),
+  ` = spread ${withSign(spread, 2)}, inventory ${withSign(inventory, 2)}, fees ${withSign(fees, 2)}, hedging ${withSign(hedging, 2)}`,
+  run === null ? '' : `; this run ${withSign(run.total, 2)}`,
+];
 
 /** Last fills and their 60-second markouts. */
 export const fillsPanel: Panel = ({ fills: { last, markouts }, major }) => [

@@ -63,7 +63,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
 };
 
 /** Warnings; empty if there are none. */
-export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
+export const warningsPanel: Panel = ({ decision, bot, unknown }, { problem, past }) => {
   const { note, difference } = decision;
   const lines = [
     ...(problem === null ? [] : [problem]),
@@ -75,37 +75,38 @@ export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
       ? []
       : [`this version decides differently from the one that ran; the replay stops: ${difference}`]),
     ...(note === null ? [] : [note]),
+    ...(unknown === null ? [] : [`unknown figures: ${unknown}`]),
   ];
   return lines.map(line => h('p', { class: 'warning' }, line));
 };
 
 /** Tiles of the main figures. */
 export const tilesPanel: Panel = view => {
-  const { profit, decision, fills, uptime, minor, point } = view;
+  const { profit, position, decision, fills, uptime, minor, point } = view;
   const [, bid = 0, ask = 0] = point;
   const both = fills.markouts.find(({ side }) => side === 'both');
   const tile = (name: string, value: Node, under: Node) =>
     div('tile', small('soft', name), h('b', null, value), small('soft', under));
-  const { inventory } = decision;
-  const share = Math.abs(Number(inventory.fromTarget)) / (Number(inventory.max) || 1);
-  return [
+  const unknown = (name: string) => tile(name, '–', 'unknown');
+  const profitTiles = ({ total, run, spread, inventory: moves, fees, hedging }: NonNullable<typeof profit>) => [
     tile(
       'profit since the opening',
-      signedSum(profit.total),
-      profit.run === null ? minor : `${minor}, this run ${withSign(profit.run.total, 2)}`,
+      signedSum(total),
+      run === null ? minor : `${minor}, this run ${withSign(run.total, 2)}`,
     ),
-    tile('spread', signedSum(profit.spread), minor),
-    tile('inventory', signedSum(profit.inventory), minor),
-    tile(
-      'fees',
-      signedSum(profit.fees),
-      Number(profit.hedging) === 0 ? minor : `hedging ${withSign(profit.hedging, 2)}`,
-    ),
-    tile(
-      'position',
-      withSign(inventory.fromTarget, 4),
-      `${inventory.currency} from target, ${fixed(share * 100, 0)} %`,
-    ),
+    tile('spread', signedSum(spread), minor),
+    tile('inventory', signedSum(moves), minor),
+    tile('fees', signedSum(fees), Number(hedging) === 0 ? minor : `hedging ${withSign(hedging, 2)}`),
+  ];
+  const { inventory } = decision;
+  const share = Math.abs(Number(position)) / (Number(inventory.max) || 1);
+  return [
+    ...(profit === null
+      ? ['profit since the opening', 'spread', 'inventory', 'fees'].map(unknown)
+      : profitTiles(profit)),
+    position === null
+      ? unknown('position')
+      : tile('position', withSign(position, 4), `${inventory.currency} from target, ${fixed(share * 100, 0)} %`),
     tile(
       'market',
       `${fixed((20_000 * (ask - bid)) / (ask + bid || 1), 1)} bps`,

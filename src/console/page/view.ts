@@ -22,10 +22,14 @@ export type ConsoleView = {
   readonly depth: { readonly bids: readonly DepthRow[]; readonly asks: readonly DepthRow[] };
   readonly orders: readonly ShownOrder[];
   readonly limits: readonly ShownLimit[];
-  /** Profit since the opening, with that of the shown run. */
-  readonly profit: ShownProfit;
+  /** Why `profit`, `position`, the count of fills, or the holdings are unknown; null if all are known. */
+  readonly unknown: string | null;
+  /** Profit since the opening, with that of the shown run; null if unknown. */
+  readonly profit: ShownProfit | null;
+  /** Base currency beyond the target; null if unknown. */
+  readonly position: string | null;
   readonly fills: {
-    readonly count: number;
+    readonly count: number | null;
     readonly last: readonly ShownFill[];
     readonly markouts: readonly SideMarkout[];
   };

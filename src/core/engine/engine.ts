@@ -11,6 +11,7 @@ import type { EngineOptions, Preview, Snapshot } from './engineTypes.ts';
 import type { AccountEvent, EngineEvent, RestoredLedger } from './event.ts';
 import { Freshness } from '../marketdata/freshness.ts';
 import { TradingAccount, type AccountView } from '../accounting/tradingAccount.ts';
+import { FigureEvidence } from './figureEvidence.ts';
 import { HourEnds, type ProfitSinceOpening } from '../accounting/sinceOpening.ts';
 import type { Booked } from '../accounting/holdings.ts';
 import { Inventory } from '../accounting/inventory.ts';
@@ -56,6 +57,7 @@ export class Engine {
   #sentinel: { readonly alive: boolean; readonly holds?: boolean } = { alive: true };
   readonly #rules: BookTerms;
   readonly #fresh = new Freshness();
+  readonly #evidence = new FigureEvidence();
   #decidedAt = -Infinity;
   #stopping = false;
   #isDecisionDue = false;
@@ -107,6 +109,7 @@ export class Engine {
     if (this.#at === -Infinity) this.hourEnds.begin(event.at);
     else if (this.hourEnds.isOver(event.at)) this.hourEnds.end(this.#inventory.profitSinceOpening(this.#at), event.at);
     this.#at = event.at;
+    this.#evidence.beforeEvent(event.at, this.#orders);
     if (!this.#stopping && (this.#quoteUptime.isRunning || this.#missing(event.at) === null))
       this.#quoteUptime.advanceTo(event.at, this.#orders);
     switch (event.kind) {
@@ -153,6 +156,7 @@ export class Engine {
         break;
       case 'stop':
         this.#stopping = true;
+        this.#evidence.stopped(event.at);
         this.#isDecisionDue = true;
         break;
       case 'halt':
@@ -295,6 +299,16 @@ export class Engine {
       quoteUptime: this.#quoteUptime,
       figures: this.#quoter.figures,
       fills: this.#fills,
+      missing: this.#evidence.missing(
+        {
+          account: this.#account,
+          fresh: this.#fresh,
+          orders: this.#orders,
+          regime: this.#risk.regimes.state,
+          staleAfterMs: this.#options.timing.privateStaleAfterMs,
+        },
+        at,
+      ),
     };
     return snapshotOf(shown, at);
   }

@@ -83,6 +83,29 @@ export type EngineNews =
   /** Trading stops until the operator resumes it. */
   | { readonly kind: 'halted'; readonly reason: string };
 
+/** Figures that follow from the trades of the account. */
+export type TradeFigures = {
+  readonly fills: number;
+  readonly profit: Profit;
+  /** Profit of this run, marked at the mid price; stays per run even where `profit` is summed over a process. */
+  readonly runProfit: Profit;
+  /** Profit since the opening of the ledger, including this run. */
+  readonly sinceOpening: ProfitSinceOpening;
+  /** Base currency beyond the target. */
+  readonly inventory: Money;
+};
+
+/** Figures of the ledger by the trades read so far, for decisions. Trades that could not be read are missing in them. */
+export type BookedFigures = TradeFigures & { readonly holdings: ReadonlyMap<string, Money> };
+
+/** Figures for display: `null` if the trades or balances behind them could not be read. */
+export type KnownFigures = {
+  readonly trades: TradeFigures | null;
+  readonly holdings: ReadonlyMap<string, Money> | null;
+  /** Why a figure is `null`; `null` if all are known. */
+  readonly unknown: string | null;
+};
+
 /** Plain data for metrics, summaries and pages, computed on request. */
 export type Snapshot = {
   readonly at: Millis;
@@ -104,16 +127,12 @@ export type Snapshot = {
   readonly counts: Readonly<Record<Side, Readonly<Record<OrderCount, number>>>>;
   /** Outcomes of levels since the start, counted by reason. */
   readonly decisions: readonly DecisionCount[];
-  readonly fills: number;
-  readonly profit: Profit;
-  /** Profit of this run, at the current mid price. Remains per run even where `profit` is summed over a process. */
-  readonly runProfit: Profit;
-  /** Profit since the opening of the ledger, including this run. */
-  readonly sinceOpening: ProfitSinceOpening;
-  readonly inventory: Money;
+  /** Figures of the ledger, for decisions. */
+  readonly booked: BookedFigures;
+  /** Figures for display. */
+  readonly known: KnownFigures;
   /** Markouts of the bot's fills, and the widening per side that follows from them; `null` if not measured. */
   readonly markouts: { readonly curves: readonly MarkoutCurve[]; readonly widenBps: WidenBps } | null;
-  readonly holdings: ReadonlyMap<string, Money>;
   readonly bid: Price;
   readonly ask: Price;
   readonly bookAge: Millis;

@@ -2,7 +2,8 @@
 import type { AdverseSelection } from '../quoting/adverseSelection.ts';
 import { bestOf } from '../model/book.ts';
 import type { Decisions } from './decisions.ts';
-import type { Snapshot } from './engineTypes.ts';
+import type { BookedFigures, KnownFigures, Snapshot } from './engineTypes.ts';
+import type { MissingEvidence } from './figureEvidence.ts';
 import type { TradingAccount } from '../accounting/tradingAccount.ts';
 import type { Inventory } from '../accounting/inventory.ts';
 import type { MarketView } from './marketView.ts';
@@ -26,6 +27,7 @@ export type Shown = {
   readonly quoteUptime: QuoteUptime;
   readonly figures: Snapshot['figures'];
   readonly fills: number;
+  readonly missing: MissingEvidence;
 };
 
 /**
@@ -35,6 +37,14 @@ export type Shown = {
 export function snapshotOf(of: Shown, at: Millis): Snapshot {
   const { riskContext, regimes, decisions, account, inventory, market, adverseSelection } = of;
   const { state } = regimes;
+  const booked: BookedFigures = {
+    fills: of.fills,
+    profit: inventory.profit(),
+    runProfit: inventory.profit(),
+    sinceOpening: inventory.profitSinceOpening(of.lastEventAt),
+    inventory: inventory.position(),
+    holdings: account.totals,
+  };
   return {
     at,
     symbol: riskContext.instrument.symbol,
@@ -49,16 +59,21 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     orders: riskContext.orders,
     counts: of.counts.all,
     decisions: decisions.counts,
-    fills: of.fills,
-    profit: inventory.profit(),
-    runProfit: inventory.profit(),
-    sinceOpening: inventory.profitSinceOpening(of.lastEventAt),
-    inventory: inventory.position(),
+    booked,
+    known: knownFigures(booked, of.missing),
     markouts: adverseSelection && { curves: adverseSelection.curves(), widenBps: { ...adverseSelection.widenBps(at) } },
-    holdings: account.totals,
     bid: bestOf(market.depth, 'buy'),
     ask: bestOf(market.depth, 'sell'),
     bookAge: riskContext.bookAge,
     uptime: of.quoteUptime.shares(),
+  };
+}
+
+/** Returns the figures that are proven, `null` for the others. */
+export function knownFigures({ holdings, ...trades }: BookedFigures, missing: MissingEvidence): KnownFigures {
+  return {
+    trades: missing.trades === null ? trades : null,
+    holdings: missing.holdings === null ? holdings : null,
+    unknown: missing.trades ?? missing.holdings,
   };
 }

@@ -22,6 +22,10 @@ export class Freshness {
     return this.#at.book;
   }
 
+  get trades(): Millis {
+    return this.#at.trades;
+  }
+
   /** Start of the older one of the latest reads of open orders and of trades; -Infinity until both were read. */
   get account(): Millis {
     return Math.min(this.#at.openOrders, this.#at.trades);

@@ -128,6 +128,12 @@ export class Orders {
     return (this.#liveList ??= [...this.#live.values()]);
   }
 
+  /** Whether the trades of an ended order are overdue. */
+  get areTradesMissing(): boolean {
+    for (const order of this.#live.values()) if (order.missed && order.state === 'closed-unsettled') return true;
+    return false;
+  }
+
   get(id: string): Order | undefined {
     return this.#live.get(id) ?? this.#finished.get(id);
   }

@@ -102,7 +102,7 @@ export type StopReport = {
    * were read.
    */
   readonly unread?: string;
-  /** Whether the ledger equals the exchange's balances to the last digit; `null` if the balances could not be read. */
+  /** Whether the ledger equals the exchange's balances to the last digit; `null` if they were not compared. */
   readonly ledgerMatches: boolean | null;
   /** Error that ended the run; `null` if there was none. */
   readonly failure: string | null;

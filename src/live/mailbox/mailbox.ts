@@ -5,8 +5,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOfError, type Millis } from '../../core/index.ts';
-import { readOpenFile } from '../../guard/index.ts';
-import { appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../files/durableFiles.ts';
+import { readOpenFile, appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../../guard/index.ts';
 import { assertStateDirTrusted, ownershipFlaw } from '../files/stateDir.ts';
 import { messageIn, textOfMessage } from './fields.ts';
 import { MAIL, type MailKind, type MailSpec, type MailMessage, type NumberedMailKind } from './kinds.ts';

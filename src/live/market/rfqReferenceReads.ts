@@ -63,8 +63,8 @@ export class RfqReferenceReads {
 
   #isWanted(): boolean {
     const { engine, run, capsSkew } = this.#o;
-    const { bid, ask, inventory } = engine.snapshot(run.time());
-    return isThin(this.#o, bid, ask) || (capsSkew && inventory !== 0n);
+    const { bid, ask, booked } = engine.snapshot(run.time());
+    return isThin(this.#o, bid, ask) || (capsSkew && booked.inventory !== 0n);
   }
 }
 

@@ -2,7 +2,7 @@
  * Recordings of a state directory: one append-only file per run, so that an old run's space can be freed by deleting
  * its file.
  */
-import { openRegularFile } from '../../guard/index.ts';
+import { openRegularFile, syncFolder } from '../../guard/index.ts';
 import {
   closeSync,
   fdatasyncSync,
@@ -18,7 +18,6 @@ import {
 import { join } from 'node:path';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Millis } from '../../core/index.ts';
-import { syncFolder } from '../files/durableFiles.ts';
 
 /** First line of a recording: number, start and inputs of the run. */
 export type RecordedRun = {

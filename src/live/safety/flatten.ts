@@ -1,5 +1,5 @@
 /** Operator's request to hedge all inventory, with its total cost limit and its end. */
-import { appendLine } from '../files/durableFiles.ts';
+import { appendLine } from '../../guard/index.ts';
 import { Mailbox } from '../mailbox/mailbox.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';
 import type { Millis } from '../../core/index.ts';

@@ -2,12 +2,11 @@
  * Heartbeats between the bot and its sentinel: small files with a counter, because the clocks of the two processes may
  * differ.
  */
-import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { readRegularFile, SMALL_FILE, writeWhole } from '../../guard/index.ts';
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Millis } from '../../core/index.ts';
-import { writeWhole } from '../files/durableFiles.ts';
 
 /** Content of a heartbeat. */
 export type HeartbeatRecord = {

@@ -1,9 +1,8 @@
 /** Halt latch: a file with the reason why trading stopped. Only `puntas resume` removes it, not a restart. */
-import { TailedLines } from '../../guard/index.ts';
+import { TailedLines, appendLine, overwrite, syncFolder, writeDurably } from '../../guard/index.ts';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Millis } from '../../core/index.ts';
-import { appendLine, overwrite, syncFolder, writeDurably } from '../files/durableFiles.ts';
 import { assertStateDirTrusted } from '../files/stateDir.ts';
 import type { Log } from '../log.ts';
 import type { MailMessage } from '../mailbox/kinds.ts';

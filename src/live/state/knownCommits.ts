@@ -2,10 +2,9 @@
  * Last known commit of the state file, in a separate small file, so that an empty, lost or truncated state file is
  * never mistaken for a new account.
  */
-import { readRegularFile, SMALL_FILE } from '../../guard/index.ts';
+import { readRegularFile, SMALL_FILE, syncFolder } from '../../guard/index.ts';
 import { closeSync, constants, existsSync, fsyncSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder } from '../files/durableFiles.ts';
 import { recordingsIn } from '../recording/recordings.ts';
 import { STATE_FILE } from './stateFile.ts';
 

@@ -2,8 +2,9 @@
  * Marker file of a paper-trading state directory. A live run never opens a directory with it; paper never opens a used
  * directory without it.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDurably } from '../../guard/index.ts';
 import { STATE_FILE } from './journal.ts';
 import { claimStateDir } from '../files/stateDir.ts';
 
@@ -29,5 +30,5 @@ export function claimState(dir: string, isPaper: boolean): void {
   }
   claimStateDir(dir);
   // Fails if the file exists; does not follow links.
-  writeFileSync(join(dir, MARK), TEXT, { mode: 0o600, flush: true, flag: 'wx' });
+  createDurably(join(dir, MARK), TEXT, 0o600);
 }

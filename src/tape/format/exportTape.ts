@@ -2,10 +2,10 @@
  * Export of a stored tape to one file for other programs: Parquet (DuckDB, pandas, Polars) or CSV. Memory is constant
  * and digits are exact.
  */
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { textOfAmount, textOfPrice, type Amount, type Instrument, type Price } from '../../core/index.ts';
+import { openOutput, type OutputFile } from '../../guard/index.ts';
 import type { TapeChunk } from './chunkReader.ts';
 import type { StoredTape } from './storedTape.ts';
 import { KIND } from '../model/tape.ts';
@@ -25,12 +25,12 @@ const hasId = (kind: number): boolean => kind >= KIND.trade;
 export async function exportTape(tape: StoredTape, file: string, onRows: (rows: number) => void): Promise<void> {
   const write = file.endsWith('.parquet') ? toParquet : file.endsWith('.csv') ? toCsv : null;
   if (write === null) throw new Error(`${file}: expected a name that ends in .parquet or .csv`);
-  const part = `${file}.part`;
+  const output = openOutput(file);
   try {
-    await write(tape, part, onRows);
-    renameSync(part, file);
+    await write(tape, output, onRows);
+    output.finish();
   } catch (error) {
-    rmSync(part, { force: true });
+    output.discard();
     throw error;
   }
 }
@@ -38,7 +38,7 @@ export async function exportTape(tape: StoredTape, file: string, onRows: (rows: 
 /** DECIMAL(18, n): the largest precision that fits in 64 bits. */
 const PRECISION = 18;
 
-async function toParquet(tape: StoredTape, path: string, onRows: (rows: number) => void): Promise<void> {
+async function toParquet(tape: StoredTape, file: OutputFile, onRows: (rows: number) => void): Promise<void> {
   const priceScale = Math.max(...tape.rules.map(({ rules }) => decimalsOf(rules.tickSize)));
   const amountScale = decimalsOf(tape.lot);
   const time = { type: 'INT64', repetition_type: 'REQUIRED', converted_type: 'TIMESTAMP_MICROS' } as const;
@@ -50,7 +50,7 @@ async function toParquet(tape: StoredTape, path: string, onRows: (rows: number) 
     repetition_type: 'OPTIONAL',
   } as const;
   const writer = new ParquetWriter({
-    writer: fileWriter(path),
+    writer: new BlockWriter(file),
     schema: [
       { name: 'root', num_children: 7 },
       { name: 'exchange_time', ...time },
@@ -101,6 +101,33 @@ async function toParquet(tape: StoredTape, path: string, onRows: (rows: number) 
   await writer.finish();
 }
 
+/** Bytes that are held until they are written as one block. */
+const BLOCK_BYTES = 1_000_000;
+
+/** Writer of the library whose bytes go to a file in blocks. */
+class BlockWriter extends ByteWriter {
+  readonly #file: OutputFile;
+
+  constructor(file: OutputFile) {
+    super();
+    this.#file = file;
+  }
+
+  override ensure(size: number): void {
+    if (this.index > BLOCK_BYTES) this.#flush();
+    super.ensure(size);
+  }
+
+  override finish(): void {
+    this.#flush();
+  }
+
+  #flush(): void {
+    this.#file.write(new Uint8Array(this.buffer, 0, this.index));
+    this.index = 0;
+  }
+}
+
 const decimalsOf = (text: string): number => (text.split('.')[1] ?? '').length;
 const scaledBy = (text: string, scale: number): bigint => {
   const [whole = '0', fraction = ''] = text.split('.');
@@ -121,18 +148,11 @@ function inDecimal(units: number, unit: bigint): bigint {
 
 const HEADER = 'exchange_time,local_time,kind,side,price,amount,id\n';
 
-async function toCsv(tape: StoredTape, path: string, onRows: (rows: number) => void): Promise<void> {
-  const file = openSync(path, 'w');
-  try {
-    writeSync(file, HEADER);
-    for (const chunk of tape.chunksAhead({ micros: true })) {
-      const text = linesOf(chunk);
-      const bytes = Buffer.from(text, 'latin1');
-      for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
-      onRows(chunk.columns.length);
-    }
-  } finally {
-    closeSync(file);
+async function toCsv(tape: StoredTape, file: OutputFile, onRows: (rows: number) => void): Promise<void> {
+  file.write(HEADER);
+  for (const chunk of tape.chunksAhead({ micros: true })) {
+    file.write(Buffer.from(linesOf(chunk), 'latin1'));
+    onRows(chunk.columns.length);
   }
 }
 

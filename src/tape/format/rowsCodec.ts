@@ -1,4 +1,4 @@
-/** Encoding of a block of rows: a summary, readable without the rest, then the columns. docs/tape.md has the layout. */
+/** Encoding of a block of rows: a summary, readable without the rest, then the columns. docs/development/tape-layout.md has the layout. */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CODING, packNumbers, planeOf, unpackNumbers, type PackedNumbers, type Plane } from './numbersCodec.ts';
 import { KIND, type Columns } from '../model/tape.ts';

@@ -6,7 +6,6 @@ import {
   closeSync,
   fdatasyncSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { lotOf, type BookRules, type DecimalText, type Millis } from '../../core/index.ts';
+import { syncFolder } from '../../guard/index.ts';
 import { TapeSnapshot } from '../model/tapeSnapshot.ts';
 import { ContentHash } from './contentHash.ts';
 import {
@@ -278,7 +278,7 @@ export class TapeWriter extends RowSink {
     this.#blocks = 0;
     this.#writeSnapshot(at);
     fdatasyncSync(this.#day.file);
-    for (const name of [folder, bookFolder(dir, rules.book), dir]) syncFolder(name);
+    for (const name of [folder, bookFolder(dir, rules.book), dir]) if (existsSync(name)) syncFolder(name);
   }
 
   #newSeen(): SeenDepth | null {
@@ -375,14 +375,4 @@ function appended(fd: number, size: number, frame: Buffer, folder: string): numb
     throw error;
   }
   return size + frame.length;
-}
-
-function syncFolder(folder: string): void {
-  if (!existsSync(folder)) return;
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -72,6 +72,10 @@ test('orders of a bot that shows no life are unknown, unless another process has
         expect(run?.recorded.bids.length).toBeGreaterThan(0);
         expect(run?.regime).toMatchObject({ regime: 'unknown', since: null });
         expect([run?.bids, run?.asks]).toEqual(count === 0 ? [[], []] : [null, null]);
+        const { fills, holdings, profit, inventory } = run!;
+        expect([fills, holdings, profit, inventory.fromTarget]).toEqual([null, null, null, null]);
+        expect(run!.unknown).toContain('no heartbeat');
+        expect(text).toContain(`fills unknown; ${run!.recorded.fills} were recorded in this run`);
         expect(/no open orders, verified by/.test(text)).toBe(count === 0);
         expect(/orders may still be open/.test(text)).toBe(count === null);
         expect(/ of its orders were open /.test(text)).toBe(count !== null && count > 0);
@@ -89,3 +93,51 @@ test('a disk that takes nothing is named, and a bot that shows no life on it is 
   expect(text).toContain('disk the disk of the state cannot be written (no room)');
   expect(botStatusText(status, world.stateDir)).not.toContain('disk');
 });
+
+test('figures of a running bot whose trades or balances cannot be read are unknown in status, log and metrics until they are read again', async () => {
+  const at = worldOf(23);
+  let lost: RegExp | null = null;
+  const running = await started(at, { fate: ({ target }) => (lost?.test(target) === true ? 'lost' : 'arrives') });
+  const page = running.log.map(({ text }) => /metrics at (\S+)/.exec(text)?.[1]).find(url => url !== undefined)!;
+  const shown = async () => {
+    await at.clock.advance(1_010);
+    const metrics = await (await fetch(page)).text();
+    const status = await botStatus(at.stateDir, at.clock);
+    const line = running.log.findLast(({ text }) => /\| market/.test(text))!;
+    return {
+      ...{ status, line, text: botStatusText(status, at.stateDir).replaceAll(/\s+/g, ' ') },
+      series: ['puntas_position', 'puntas_pnl', 'puntas_profit_since_opening', 'puntas_profit_run'].map(name =>
+        metrics.includes(`\n${name}{`),
+      ),
+    };
+  };
+  await at.clock.advance(60_000);
+  const before = await shown();
+  expect([before.status.run!.unknown, before.series]).toEqual([null, [true, true, true, true]]);
+  expect(before.line.text).toMatch(/\d+ fills, btc/);
+
+  for (const [list, isTrades] of [
+    [/user_trades/, true],
+    [/\/balance/, false],
+  ] as const) {
+    lost = list;
+    await at.clock.advance(90_000);
+    const { status, line, text, series } = await shown();
+    const { run, profit } = status;
+    expect([run!.fills, run!.profit, run!.inventory.fromTarget, profit].map(of => of === null)).toEqual(
+      Array(4).fill(isTrades),
+    );
+    expect(run!.holdings).toBeNull();
+    expect(series).toEqual([false, !isTrades, !isTrades, !isTrades]);
+    expect(text).toContain(`inventory unknown: ${run!.unknown}`);
+    expect(/ profit unknown: /.test(text)).toBe(isTrades);
+    expect(line.text).toMatch(isTrades ? /fills, inventory and profit unknown: the trades/ : /\d+ fills, btc/);
+    lost = null;
+    await at.clock.advance(30_000);
+    const after = await shown();
+    expect([after.status.run!.unknown, after.series]).toEqual([null, [true, true, true, true]]);
+    expect(after.status.run!.fills).toBeGreaterThanOrEqual(before.status.run!.fills!);
+  }
+  await running.stop();
+  at.end();
+}, 60_000);

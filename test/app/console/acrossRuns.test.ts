@@ -52,7 +52,7 @@ describe('the page', () => {
       expect(after.firstPoint).toBe(before.firstPoint);
       expect(after.points).toBeGreaterThan(before.points);
       expect(after.fills).toBeGreaterThanOrEqual(before.fills);
-      expect(after.view.fills.count).toBeGreaterThanOrEqual(before.view.fills.count);
+      expect(after.view.fills.count).toBeGreaterThanOrEqual(before.view.fills.count!);
       // Nothing that was shown is gone.
       for (const { text, at } of before.view.events.slice(0, 10))
         expect(after.view.events.map(e => `${e.at} ${e.text}`)).toContain(`${at} ${text}`);
@@ -65,7 +65,7 @@ describe('the page', () => {
     }
     // The page that was open all the time never lost anything either.
     for (const [i, view] of views.entries())
-      expect(view.fills.count).toBeGreaterThanOrEqual(views[Math.max(0, i - 1)]!.fills.count);
+      expect(view.fills.count).toBeGreaterThanOrEqual(views[Math.max(0, i - 1)]!.fills.count!);
     expect(new Set(views.map(({ run }) => run))).toEqual(runs);
 
     // A moment of the last run, by the slider, has what came before it too.

@@ -160,7 +160,7 @@ describe('the run that goes on', () => {
       expect.arrayContaining(['positionMax', 'ordersMax', 'drawdownMax', 'dayLossMax']),
     );
     expect(view.point).toHaveLength(POINT.length);
-    expect(view.point[POINT.indexOf('hedging')]).toBe(Number(view.profit.hedging));
+    expect(view.point[POINT.indexOf('hedging')]).toBe(Number(view.profit!.hedging));
   });
 
   test('has the ledger of both runs, balances to the last digit, and says who lifted a halt and why', async () => {

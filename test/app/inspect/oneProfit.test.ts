@@ -43,7 +43,7 @@ async function shownIn(world: World, dir: string): Promise<Shown> {
     status: (await botStatus(dir, { ...clock, now: () => world.clock.now() })).profit!,
     report: (reportJson(report) as { profit: PrintedProfit }).profit,
     ledger: (JSON.parse(line) as { profit: PrintedProfit }).profit,
-    console: view.profit,
+    console: view.profit!,
     days: report.total.net,
     hours: view.hours.reduce((sum, { net }) => sum + Number(net), 0),
   };
@@ -102,8 +102,8 @@ describe('profit', () => {
     const stopped = await agree(world, world.stateDir);
     // A run ends with what its last line says.
     expect(ended.summary.profit).toEqual(stopped);
-    expect(stopped.run?.total).not.toBe(ended.summary.pnl.total);
-    expect(moneyOf(ended.summary.pnl.total)).toBe(moneyOf(stopped.total));
+    expect(stopped.run?.total).not.toBe(ended.summary.pnl!.total);
+    expect(moneyOf(ended.summary.pnl!.total)).toBe(moneyOf(stopped.total));
     expect(before.since).toBe(early.since);
     expect(stopped.since).toBe(before.since);
 

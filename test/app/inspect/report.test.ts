@@ -239,8 +239,8 @@ describe('a bot that was started again', () => {
     const two = await second.stop();
     const file = (await ledgerFileIn(at.stateDir, realClock()))!;
     const report = profitReport(file, {}, at.clock.now());
-    const fills = one.summary.fills + two.summary.fills;
-    expect(Math.min(one.summary.fills, two.summary.fills)).toBeGreaterThan(0);
+    const fills = one.summary.fills! + two.summary.fills!;
+    expect(Math.min(one.summary.fills!, two.summary.fills!)).toBeGreaterThan(0);
     expect(report.total.fills).toBe(fills);
     expect(whileItRuns.total.fills).toBeLessThanOrEqual(fills);
     expect(report.total.net).toBe(netOf(file.entries, report.days.at(-1)!.mark!.price));

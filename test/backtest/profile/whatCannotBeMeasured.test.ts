@@ -36,13 +36,13 @@ describe('a profile', () => {
     const verdict = quoteVerdictOf(profile, { feeBps: 4, random: randomOf(1) });
     expect(verdict).toMatchObject({ quote: false, why: profile.limits[0], netPerHour: null });
     expect(verdictSentence(4, verdict, 'mxn')).toMatch(
-      /^At a fee of 4 bps: do not quote: It has no executions[^.]*\.$/,
+      /^Fee 4 bps, do not quote: The recording has no executions[^.]*\.$/,
     );
   });
 
   test('of quotes without amounts counts only what goes through an order: here the same, as takers go through every price', () => {
     const profile = distanceProfileOf({ ...planted, quotesOnly: true }, OPTIONS);
-    expect(profile.limits.join(' ')).toMatch(/only by what goes through/);
+    expect(profile.limits.join(' ')).toMatch(/only by executions through/);
     profile.points.forEach(({ fills }, i) => {
       expect(fills).toBeLessThanOrEqual(whole.points[i]!.fills);
       expect(fills).toBeGreaterThan(0.95 * whole.points[i]!.fills);
@@ -103,9 +103,9 @@ test('calibrate prints a table of at most 80 columns, a sentence for each fee, a
   const lines = distancesText(found, 'mxn');
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   const words = lines.join(' ').replaceAll(' # ', ' ');
-  expect(words).toMatch(/At a fee of 4 bps: quote [\d.]+ bps \([\d.]+ to [\d.]+\) from the middle: [\d.]+ mxn an hour/);
+  expect(words).toMatch(/Fee 4 bps: quote [\d.]+ bps \([\d.]+ to [\d.]+\) from the mid price, for [\d.]+ mxn per hour/);
   expect(words).toMatch(
-    /At a fee of 500 bps: do not quote: fills lose more than they earn at every distance: .* or less\./,
+    /Fee 500 bps, do not quote: fills lose more than they earn at every distance\. The best distance, .* or less\./,
   );
   const text = fragment(calibrationOf(planted), { symbol: 'btc_mxn', tick: '1' }, 'planted', found);
   expect(text).not.toMatch(/NaN|Infinity|undefined/);

@@ -161,12 +161,12 @@ describe('puntas backtest', () => {
     [['--tape', '/nowhere/at/all'], /nowhere\/at\/all: no such folder/],
     [['--flow-seconds', 'long'], /expected a whole number/],
     [['--threads', '0'], /expected a whole number from 1 to 64/],
-    [['--until', '2020-01-01'], /the recording is from 2026-01-01.*nothing is left of it by --since and --until/],
+    [['--until', '2020-01-01'], /the recording is from 2026-01-01.*--since and --until leave nothing/],
     [['--since', '2026-01-01T00:05', '--until', '2026-01-01T00:04'], /--since 2026.* is not before --until/],
     [['--since', 'yesterday'], /expected a time like 2026-11-21/],
     [['--latency-sweep', '5,fast'], /expected up to twelve latencies in ms/],
     [['--fill-latency-ms', 'slow'], /--fill-latency-ms: expected ms/],
-    [['--latency-ms', 'quick'], /--latency-ms: expected ms, exponential:LEAST,MEAN.* found "quick"/],
+    [['--latency-ms', 'quick'], /--latency-ms: expected ms, exponential:MIN,MEAN.* found "quick"/],
     [['--latency-ms', 'exponential:5,4'], /--latency-ms: latency needs 0 <= least <= mean/],
   ])('says in one line what is wrong with %j', async (args, sentence) => {
     const ended = await ran(['backtest', '-c', bench.config(), ...args]);

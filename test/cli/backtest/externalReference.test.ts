@@ -138,7 +138,7 @@ describe('a recording that cannot stand in is refused in one line:', () => {
       'for a configuration without one',
       configOf('sandbox'),
       new Map([['usd_mxn', USD_MXN]]),
-      '--reference: the configuration has no reference',
+      '--reference: the configuration uses no reference price',
     ],
     ['of another time', PEG, new Map([['btc_mxn', later]]), /^--reference btc_mxn: .* not while the tape runs/],
   ])('%s', async (_, config, reference, line) => {

@@ -60,10 +60,10 @@ describe('a conversion', () => {
   test('done is hedging in the profit, to the last digit, and moves the position', () => {
     const desk = new Desk().open();
     desk.round();
-    const before = desk.engine.snapshot(desk.now).inventory;
+    const before = desk.engine.snapshot(desk.now).booked.inventory;
     told(desk, 'in flight');
     told(desk, 'done');
-    const { profit, inventory } = desk.engine.snapshot(desk.now);
+    const { profit, inventory } = desk.engine.snapshot(desk.now).booked;
     // The middle is 1000.
     expect(textOfMoney(profit.hedging)).toBe('-1000');
     expect(inventory - before).toBe(-moneyOf('60'));
@@ -74,7 +74,7 @@ describe('a conversion', () => {
     desk.round();
     const usd: Conversion = { ...sale, get: { currency: 'usd', amount: moneyOf('3000') } };
     told(desk, 'done', usd);
-    const { profit, holdings } = desk.engine.snapshot(desk.now);
+    const { profit, holdings } = desk.engine.snapshot(desk.now).booked;
     expect(profit.total).toBe(0n);
     expect(holdings.get('usd')).toBe(moneyOf('3000'));
   });
@@ -91,7 +91,7 @@ describe('a transfer', () => {
     desk.step({ ...transfer, source: 'w1', cause: 'withdrawals', currency: 'btc', amount: money(-moneyOf('2')) });
     for (let n = 0; n < 5; n++) balances(desk, '999999998', '1000000500');
     expect(desk.engine.haltedBecause).toBeNull();
-    const { profit, inventory } = desk.engine.snapshot(desk.now);
+    const { profit, inventory } = desk.engine.snapshot(desk.now).booked;
     expect(profit.total).toBe(0n);
     // Without a target of its own the bot comes back to what it holds.
     expect(inventory).toBe(0n);

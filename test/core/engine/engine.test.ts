@@ -380,24 +380,24 @@ describe('the engine', () => {
         { currency: 'btc', total, locked: '0', available: total },
         {
           currency: 'mxn',
-          total: textOfMoney(desk.engine.snapshot(desk.now).holdings.get('mxn')!),
+          total: textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('mxn')!),
           locked: '0',
           available: '0',
         },
       ];
       desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
-      return textOfMoney(desk.engine.snapshot(desk.now).holdings.get('btc')!);
+      return textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('btc')!);
     };
-    const held = btc(textOfMoney(desk.engine.snapshot(desk.now).holdings.get('btc')!));
+    const held = btc(textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('btc')!));
     const id = desk.places().find(({ side }) => side === 'sell')!.id;
     desk.fill(id, 10);
     desk.round();
-    const after = textOfMoney(desk.engine.snapshot(desk.now).holdings.get('btc')!);
+    const after = textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('btc')!);
     expect(Number(after)).toBeLessThan(Number(held));
     desk.step({ kind: 'halt', at: desk.now, reason: 'test' });
     desk.step({ kind: 'resume', at: desk.now });
     // The balances read last are from before the trade: they are not taken.
-    expect(textOfMoney(desk.engine.snapshot(desk.now).holdings.get('btc')!)).toBe(after);
+    expect(textOfMoney(desk.engine.snapshot(desk.now).booked.holdings.get('btc')!)).toBe(after);
     expect(desk.engine.snapshot(desk.now).quoting).toBe('not ready');
     // A record that is late looks like a flow, for a while.
     expect(btc(held)).toBe(after);
@@ -462,8 +462,8 @@ describe('the engine', () => {
     } as const;
     const trade = { ...of, price: '1000.5', major: '1.5', minor: '1500.75', feeAmount: '0' };
     desk.step({ kind: 'trades', at: desk.now, startedAt: desk.now, complete: true, trades: [trade] });
-    expect(desk.engine.snapshot(desk.now).fills).toBe(0);
-    expect(desk.engine.snapshot(desk.now).profit.total).toBe(0n);
+    expect(desk.engine.snapshot(desk.now).booked.fills).toBe(0);
+    expect(desk.engine.snapshot(desk.now).booked.profit.total).toBe(0n);
   });
 
   it('counts as uptime the share of time with a confirmed quote, from the moment it was ready until the stop', () => {
@@ -591,12 +591,12 @@ describe('whatever the exchange does', () => {
         one.bids = [[990, 50]];
         one.asks = [[1010, 50]];
         one.rounds(90, 1000);
-        const { orders, inventory, quoting, counts } = one.engine.snapshot(one.now);
+        const { orders, booked, quoting, counts } = one.engine.snapshot(one.now);
         expect(quoting).toBeNull();
         expect(orders.map(o => o.id).sort()).toEqual(one.live.map(o => o.id).sort());
         for (const o of orders) expect(remaining(o)).toBe(one.truth.get(o.id)!.amount - one.truth.get(o.id)!.filled);
         const truly = [...one.truth.values()].reduce((sum, o) => sum + (o.side === 'buy' ? 1 : -1) * o.filled, 0);
-        expect(inventory).toBe(BigInt(truly) * 10n ** 18n);
+        expect(booked.inventory).toBe(BigInt(truly) * 10n ** 18n);
         expect(one.live.length).toBeGreaterThan(0);
         expect(counts.buy.placed + counts.sell.placed).toBeLessThanOrEqual(one.places().length);
       }),

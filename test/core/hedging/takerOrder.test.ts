@@ -35,7 +35,7 @@ function long(lots: number, away = 2, refused: string[] = []): Desk {
   }
   return desk.rounds(2);
 }
-const inventory = (desk: Desk) => Number(textOfMoney(desk.engine.snapshot(desk.now).inventory));
+const inventory = (desk: Desk) => Number(textOfMoney(desk.engine.snapshot(desk.now).booked.inventory));
 
 describe('an order that takes', () => {
   test('is sent once, brings the position back, is over at once, and what it cost is hedging', () => {
@@ -46,7 +46,7 @@ describe('an order that takes', () => {
     expect(inventory(desk)).toBe(0);
     expect(desk.engine.order(ID)?.state).toBe('done');
     // Ten below the middle of 1000, and it is no part of what quotes earned: two below, twenty lots.
-    const { hedging, spread } = desk.engine.snapshot(desk.now).profit;
+    const { hedging, spread } = desk.engine.snapshot(desk.now).booked.profit;
     expect([hedging, spread].map(textOfMoney)).toEqual(['-200', '40.0']);
   });
 

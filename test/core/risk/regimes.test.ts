@@ -312,7 +312,7 @@ describe('an engine with a rule for wide markets', () => {
 });
 
 const positionOf = (desk: Desk): { position: number } => ({
-  position: Number(desk.engine.snapshot(desk.now).inventory / 10n ** 18n),
+  position: Number(desk.engine.snapshot(desk.now).booked.inventory / 10n ** 18n),
 });
 const isNew = (id: string, desk: Desk, before: number): boolean =>
   desk

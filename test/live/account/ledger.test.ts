@@ -68,7 +68,7 @@ describe('a deposit and a withdrawal while it runs', () => {
       ...{ failure: null, matches: true, refused: 0 },
     });
     // They were worth more than half a million mxn; what is left is the market's.
-    expect(Math.abs(Number(summary.pnl.total))).toBeLessThan(600);
+    expect(Math.abs(Number(summary.pnl!.total))).toBeLessThan(600);
     expect(await booked(at, at.stateDir, 'mxn')).toMatchObject({
       deposits: '1000000',
       withdrawals: '-400000.12345678',
@@ -120,7 +120,7 @@ describe('a deposit and a withdrawal while it runs', () => {
     expect(live(at, 'buy')).toBeGreaterThan(0);
     const { summary } = await second.stop();
     expect(summary.ledgerMatches).toBe(true);
-    expect(Math.abs(Number(summary.pnl.total))).toBeLessThan(600);
+    expect(Math.abs(Number(summary.pnl!.total))).toBeLessThan(600);
     expect(await booked(at, dir, 'btc')).toMatchObject({ deposits: '0.25', adjustments: '0' });
     expect(await booked(at, dir, 'mxn')).toMatchObject({ withdrawals: '-1234.5', adjustments: '0' });
     await first.running.stop();
@@ -322,7 +322,7 @@ describe('the printed ledger', () => {
     runs.push(await restarted(at, at.stateDir));
     await at.clock.advance(600 * SECOND);
     const second = await runs[1]!.stop();
-    expect(Math.min(first.summary.fills, second.summary.fills)).toBeGreaterThan(0);
+    expect(Math.min(first.summary.fills!, second.summary.fills!)).toBeGreaterThan(0);
 
     const [header = '', ...rows] = await ledger(at.stateDir, { entries: true, form: 'csv' }, realClock());
     expect(header).toBe('at,source,cause,currency,amount,price,why,time,trade_id,order_id,client_order_id,role,level');
@@ -330,7 +330,7 @@ describe('the printed ledger', () => {
     expect(new Set(cells.map(row => row.length))).toEqual(new Set([13]));
     const trades = cells.filter(([, , cause]) => cause === 'trades');
     const names = new Set(trades.map(([, source]) => source!));
-    expect(names.size).toBe(first.summary.fills + second.summary.fills);
+    expect(names.size).toBe(first.summary.fills! + second.summary.fills!);
     for (const name of names) {
       const [major, minor] = ['btc', 'mxn'].map(c => trades.find(([, source, , of]) => source === name && of === c)!);
       const [sold, got, price] = [major![4]!, minor![4]!, major![5]!].map(text => moneyOf(text)) as never as [
@@ -348,7 +348,7 @@ describe('the printed ledger', () => {
     const { profit } = JSON.parse(text) as { profit: Record<string, string> };
     for (const part of ['spread', 'fees'] as const)
       expect(profit[part], part).toBe(
-        textOfMoney(money(moneyOf(first.summary.pnl[part]) + moneyOf(second.summary.pnl[part]))),
+        textOfMoney(money(moneyOf(first.summary.pnl![part]) + moneyOf(second.summary.pnl![part]))),
       );
     // With what the inventory gained between the runs.
     expect(profit).toEqual(second.summary.profit);

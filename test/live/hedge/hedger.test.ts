@@ -31,7 +31,7 @@ describe('inventory past its band', () => {
     expect(held(made)).toBe(moneyOf('1.5'));
     expect(running.arrived.filter(isAccept)).toHaveLength(1);
     // Paid, and not more than the limit: 100 bps of 0.08 btc.
-    const hedging = Number(summary.pnl.hedging);
+    const hedging = Number(summary.pnl!.hedging);
     expect(hedging).toBeLessThan(0);
     expect(hedging).toBeGreaterThan(-0.08 * 1_600_000 * 0.01);
     expect(running.log.map(({ text }) => text).join('\n')).toMatch(

@@ -31,7 +31,7 @@ describe('taking the book', () => {
     const told = running.log.map(({ text }) => text).join('\n');
     expect(told).toMatch(/book [\d.]+ bps \(taken\)/);
     expect(told).toMatch(/filled from the book by order \S+-t1/);
-    expect(Number(summary.pnl.hedging)).toBeLessThan(0);
+    expect(Number(summary.pnl!.hedging)).toBeLessThan(0);
   });
 
   test('never happens unless it is among the ways', async () => {
@@ -76,7 +76,7 @@ describe('a route over a third currency', () => {
       expect(running.arrived.filter(isAccept)).toHaveLength(2);
       expect(converted(made)).toHaveLength(2);
       // Dearer there by 100 bps, less twice 20 bps: it earns.
-      expect(Number(summary.pnl.hedging)).toBeGreaterThan(0);
+      expect(Number(summary.pnl!.hedging)).toBeGreaterThan(0);
       expect(running.log.map(({ text }) => text).join('\n')).toMatch(/rfq via usd -[\d.]+ bps \(taken\)/);
     },
   );
@@ -108,7 +108,7 @@ describe('a route over a third currency', () => {
     expect(told).toMatch(/stopped between its legs: [\d.]+ usd, valued at [\d.]+ mxn/);
     expect(held(made, 'usd')).toBeGreaterThan(moneyOf('1000'));
     // What lies in dollars is not lost: the profit counts it.
-    expect(Math.abs(Number(summary.pnl.hedging))).toBeLessThan(0.08 * 1_700_000 * 0.01);
+    expect(Math.abs(Number(summary.pnl!.hedging))).toBeLessThan(0.08 * 1_700_000 * 0.01);
   });
 });
 

@@ -103,7 +103,7 @@ const standings = fc
       [instrument.major, money(major)],
       [instrument.minor, money(minor)],
     ]);
-    const snapshot = { orders: list, holdings, bid, ask: bid + spread };
+    const snapshot = { orders: list, booked: { holdings }, bid, ask: bid + spread };
     const standing = {
       ...of,
       instrument,

@@ -53,10 +53,10 @@ describe('a run', () => {
     expect(summary.ledgerMatches).toBe(true);
     expect(summary.openOrdersLeft).toBe(0);
     expect(summary.orders.refused).toBe(0);
-    for (const [currency, held] of Object.entries(summary.position)) {
+    for (const [currency, held] of Object.entries(summary.position!)) {
       expect(held).toBe(textOfMoney(truth.balances.get(currency)!.total));
     }
-    const { spread, inventory, fees, total } = summary.pnl;
+    const { spread, inventory, fees, total } = summary.pnl!;
     expect(moneyOf(spread) + moneyOf(inventory) + moneyOf(fees)).toBe(moneyOf(total));
     expect(Math.min(summary.uptime.bid, summary.uptime.ask)).toBeGreaterThan(0.9);
     world.end();

@@ -42,7 +42,7 @@ async function endsClean(world: World, running: Running): Promise<void> {
   const { summary, left, failure } = await running.stop();
   expect({ left, failure, live: ours(world) }).toEqual({ left: [], failure: null, live: [] });
   expect(summary.ledgerMatches).toBe(true);
-  for (const [currency, held] of Object.entries(summary.position))
+  for (const [currency, held] of Object.entries(summary.position!))
     expect(held).toBe(textOfMoney(truth(world).balances.get(currency)!.total));
 }
 
@@ -292,7 +292,7 @@ describe('a difference that nobody explains', () => {
       const { summary } = await third.stop();
       expect(summary.ledgerMatches).toBe(true);
       // 0.025 btc are worth some 37,500 mxn; what is left is the market's move since.
-      expect(Math.abs(Number(summary.pnl.total))).toBeLessThan(300);
+      expect(Math.abs(Number(summary.pnl!.total))).toBeLessThan(300);
       await first.running.stop();
       world.end();
     },

@@ -1,8 +1,13 @@
 /** The last words of a run: each of them true, false, or unknown where what it rests on could not be read. */
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { lastWordOf } from '../../../src/alerts/sentences.ts';
 import { describe as describeSummary } from '../../../src/messages/summary.ts';
-import { started, worldOf } from '../world.ts';
+import { moneyOf } from '../../../src/core/index.ts';
+import { botStatus } from '../../../src/app/actions/botStatus.ts';
+import { botStatusText } from '../../../src/app/actions/botStatusText.ts';
+import { Trader } from '../../sandbox/trader.ts';
+import { started, worldOf, type World } from '../world.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => ends.splice(0).forEach(end => end()));
@@ -58,3 +63,90 @@ describe('a stop', () => {
     },
   );
 });
+
+/** Balances, and number of trades, of the bot's account. */
+function heldIn({ box }: World) {
+  const { balances, trades } = box.exchange.truth().accounts.get(box.account.id)!;
+  return { btc: balances.get('btc')!.total, mxn: balances.get('mxn')!.total, fills: trades.length };
+}
+
+const UNIT = 10n ** 18n;
+
+test('a stop prints each figure exactly or not at all, whichever sources fail, also in status', async () => {
+  let filled = 0;
+  const seen = { known: 0, unknown: 0, partly: 0 };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.subarray(['orders', 'lookUps', 'trades', 'balances', 'cancels']),
+      fc.constantFrom(0, 400, 15_000),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 1_000 }),
+      async (lost, earlierMs, isDeposited, seed) => {
+        const world = worldOf(seed, { timing: { shutdownMs: 20_000 } });
+        ends.push(() => world.end());
+        const { venue } = world.box.exchange;
+        const opening = heldIn(world);
+        let isOut = false;
+        const isLost = (method: string, target: string): boolean => {
+          if (method === 'DELETE') return lost.includes('cancels');
+          if (/open_orders|user_trades|\/balance/.test(target))
+            return lost.some(list => list in LISTS && LISTS[list as keyof typeof LISTS].test(target));
+          return method === 'GET' && /\/orders/.test(target) && lost.includes('lookUps');
+        };
+        const running = await started(world, {
+          fate: ({ method, target }) => (isOut && isLost(method, target) ? 'lost' : 'arrives'),
+        });
+        await world.clock.advance(30_000);
+        isOut = true;
+        await world.clock.advance(earlierMs);
+        // Others trade with what the bot shows as it stops.
+        const before = heldIn(world);
+        const rich = { btc: '1000', mxn: '2000000000' };
+        const taker = new Trader(world.box.exchange, world.box.exchange.openAccount({ balances: rich }));
+        for (const side of ['sell', 'buy'])
+          taker.call('POST', '/api/v3/orders', { book: 'btc_mxn', side, type: 'market', major: '2' });
+        if (isDeposited) venue.deposit(venue.accounts.get(world.box.account.id)!, 'mxn', moneyOf('1000'), null);
+        const { summary } = await running.stop();
+
+        const held = heldIn(world);
+        filled += Number(held.fills > before.fills);
+        const { fills, position, profit, pnl, orders, figuresUnknown } = summary;
+        if (fills !== null) expect(fills).toBe(held.fills);
+        if (position !== null)
+          expect([moneyOf(position['btc']!), moneyOf(position['mxn']!)]).toEqual([held.btc, held.mxn]);
+        if (pnl !== null && profit !== null) {
+          const deposited = isDeposited ? moneyOf('1000') : 0n;
+          const gained = held.mxn - opening.mxn - deposited + ((held.btc - opening.btc) * moneyOf(profit.mid!)) / UNIT;
+          for (const total of [pnl.total, profit.total])
+            expect(Math.abs(Number(moneyOf(total) - gained))).toBeLessThan(1e6);
+        }
+        expect([profit, pnl, orders.filled].map(figure => figure === null)).toEqual(Array(3).fill(fills === null));
+        expect(figuresUnknown !== undefined).toBe(fills === null || position === null);
+
+        // What the trades and balances prove is not withheld.
+        if (lost.length === 0 && !isDeposited) expect(figuresUnknown).toBeUndefined();
+        if (lost.includes('trades') && earlierMs > 0) expect(fills).toBeNull();
+        if (lost.includes('balances')) expect(position).toBeNull();
+        seen[figuresUnknown === undefined ? 'known' : fills === null ? 'unknown' : 'partly']++;
+
+        const text = describeSummary(summary, 'puntas resume');
+        expect(/unknown: fills, profit, position/.test(text)).toBe(fills === null);
+        expect(/unknown: position/.test(text)).toBe(fills !== null && position === null);
+        const status = await botStatus(world.stateDir, { ...world.clock, now: () => world.clock.now() } as never);
+        if (status.bot.state === 'stopped') {
+          expect(status.run!.fills).toBe(fills);
+          expect(status.run!.unknown).toBe(figuresUnknown ?? null);
+          expect(status.profit).toEqual(profit);
+          expect(status.run!.holdings === null).toBe(position === null);
+        } else if (status.bot.state === 'silent') expect(status.run!.fills).toBeNull();
+        const shown = botStatusText(status, world.stateDir).replaceAll(/\s+/g, ' ');
+        expect(/inventory unknown: /.test(shown)).toBe(status.run!.holdings === null);
+        world.end();
+        ends.pop();
+      },
+    ),
+    { numRuns: 40 },
+  );
+  expect(filled).toBeGreaterThan(5);
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+}, 120_000);

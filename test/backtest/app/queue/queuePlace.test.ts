@@ -19,8 +19,8 @@ describe('the address of a queue', () => {
   });
 
   test.each([
-    ['nothing', /found none that can be read/],
-    ['topsecret:another@host', /found none that can be read$/],
+    ['nothing', /found an unreadable address/],
+    ['topsecret:another@host', /found an unreadable address$/],
     ['HTTP://:topsecret@host', /found http:\/\/$/],
     ['http://:topsecret@host', /found http:\/\/$/],
     ['redis://:topsecret@host/x', /another path/],

@@ -86,13 +86,13 @@ describe.each(stores)('a recording in %s', (_, opened) => {
     const [store, cache] = [opened(), folder()];
     const hash = await storeRecording(store, written({ 'a.csv': Buffer.from('right') }), quiet);
     await store.put(createHash('sha256').update('right').digest('hex'), { text: 'wrong' });
-    await expect(fetchRecording(store, hash, cache)).rejects.toThrow(/has other content than its name says/);
+    await expect(fetchRecording(store, hash, cache)).rejects.toThrow(/has other content/);
     expect(readdirSync(cache)).toEqual([]);
   });
 
   test('that nobody put there is told by its hash', async () => {
     const nothing = 'a'.repeat(64);
-    await expect(fetchRecording(opened(), nothing, folder())).rejects.toThrow(`has no ${nothing}`);
+    await expect(fetchRecording(opened(), nothing, folder())).rejects.toThrow(`${nothing} is missing`);
   });
 
   test.each(['../out', '/etc/passwd', 'a/../../b', 'a//b', '.', 'a\\b'])(
@@ -104,7 +104,7 @@ describe.each(stores)('a recording in %s', (_, opened) => {
       const hash = createHash('sha256').update(text).digest('hex');
       await store.put(hash, { text });
       await store.put(file.sha256, { text: 'x' });
-      await expect(fetchRecording(store, hash, folder())).rejects.toThrow(/is no list of the files of a recording/);
+      await expect(fetchRecording(store, hash, folder())).rejects.toThrow(/is not a list of a recording's files/);
     },
   );
 });
@@ -113,20 +113,28 @@ describe('a bucket', () => {
   test('that does not know the credentials says so in one line', async () => {
     const store = openTapeStore('s3://tapes', { ...s3.env, AWS_SECRET_ACCESS_KEY: 'another' });
     await expect(store.get('b'.repeat(64), join(folder(), 'x'), 1_000)).rejects.toThrow(
-      /^tapes in s3:\/\/tapes: the store answered 403 \(SignatureDoesNotMatch\): look at the credentials/,
+      /^tapes in s3:\/\/tapes: the store answered 403 \(SignatureDoesNotMatch\); check the credentials/,
     );
     await expect(store.has('b'.repeat(64))).rejects.toThrow(/answered 403/);
   });
 
   test.each([
     ['s3://Tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found "s3:\/\/Tapes"/],
-    ['s3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with other signs.*password go into AWS_/],
-    ['S3://AKIA1:topsecret@tapes/p', {}, /^(?!.*topsecret).*found one with other signs.*password go into AWS_/],
-    ['s3://AKIA1:topsecret', {}, /^(?!.*topsecret).*found one with other signs/],
+    [
+      's3://AKIA1:topsecret@tapes/p',
+      {},
+      /^(?!.*topsecret).*found one with characters other than.*credentials go into AWS_/,
+    ],
+    [
+      'S3://AKIA1:topsecret@tapes/p',
+      {},
+      /^(?!.*topsecret).*found one with characters other than.*credentials go into AWS_/,
+    ],
+    ['s3://AKIA1:topsecret', {}, /^(?!.*topsecret).*found one with characters other than/],
     ['s3:tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found "s3:tapes"/],
     ['gs://AKIA1:topsecret@tapes', {}, /expected a folder or s3:\/\/BUCKET\/PREFIX, found gs:\/\/$/],
     ['FILE:///topsecret', {}, /found FILE:\/\/$/],
-    ['topsecret@x://tapes', {}, /found an address of no kind$/],
+    ['topsecret@x://tapes', {}, /found another address$/],
     ['s3://tapes', { AWS_ACCESS_KEY_ID: 'a' }, /AWS_SECRET_ACCESS_KEY not set/],
     [
       's3://tapes',

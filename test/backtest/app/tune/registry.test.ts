@@ -131,7 +131,7 @@ describe('the law of the holdout', () => {
   test('opens it once: the second is told who it was and when', () => {
     const records = [trial(0, 'a', own.tapes), opened(own.heldOut)];
     expect(() => requireOpeningAllowed(records, own)).toThrow(
-      /^the holdout was opened by ana@desk at 2026-01-02T00:00:00\.000Z \(study one\), and is opened once: btc_mxn 1970-01-01T03:00:00Z/,
+      /^the holdout was opened by ana@desk at 2026-01-02T00:00:00\.000Z \(study one\), and can be opened only once: btc_mxn 1970-01-01T03:00:00Z/,
     );
     // Another study with a part of the same hours neither.
     expect(() =>
@@ -158,7 +158,7 @@ describe('the law of the holdout', () => {
     for (const state of ['done', 'pruned'] as const) {
       const records = [trial(0, 'a', [hours(3.5, 6)], { state, study: 'two' })];
       const refusal =
-        /^hours that this study holds out were tuned on by ana@desk at 2026-01-02T00:00:00\.000Z \(study two\)/;
+        /^holdout hours of this study were used for tuning by ana@desk at 2026-01-02T00:00:00\.000Z \(study two\)/;
       expect(() => requireOpeningAllowed(records, own)).toThrow(refusal);
       expect(() => requireTuningAllowed(records, own)).toThrow(refusal);
     }

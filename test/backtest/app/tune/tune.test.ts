@@ -166,7 +166,7 @@ describe('the holdout of a study', () => {
     const dir = folder();
     await tune(options(studyFile(dir, { search: { algorithm: 'sobol', trials: 1 } }, 'early.yaml'), dir));
     const late = studyFile(dir, { holdout: { lastShare: 0.4 } });
-    const refusal = /^hours that this study holds out were tuned on by tester@here at 2026-01-02T00:00:00\.000Z/;
+    const refusal = /^holdout hours of this study were used for tuning by tester@here at 2026-01-02T00:00:00\.000Z/;
     await expect(tune(options(late, dir))).rejects.toThrow(refusal);
     await expect(tune(options(late, dir, { openHoldout: true }))).rejects.toThrow(refusal);
   });

@@ -1,0 +1,68 @@
+/** Evidence for the figures of the account: whether the trades and balances behind them were read, or why not. */
+import type { TradingAccount } from '../accounting/tradingAccount.ts';
+import type { Freshness } from '../marketdata/freshness.ts';
+import type { Millis } from '../model/units.ts';
+import { mayLive, type Orders } from '../orders/orders.ts';
+import type { RegimeState } from '../risk/regimes.ts';
+
+/** Sources of the figures; each is the reason why figures from it are unknown, or `null` if they are exact. */
+export type MissingEvidence = { readonly trades: string | null; readonly holdings: string | null };
+
+export type EvidenceSources = {
+  readonly account: Pick<TradingAccount, 'checked' | 'differences' | 'differs' | 'isOpen'>;
+  readonly fresh: Pick<Freshness, 'trades'>;
+  readonly orders: Pick<Orders, 'live' | 'areTradesMissing'>;
+  readonly regime: Pick<RegimeState, 'unread'>;
+  readonly staleAfterMs: Millis;
+};
+
+const NOT_OPEN = 'the balances have not been read yet';
+const NEVER_READ = 'the trades of the account have not been read yet';
+const MAY_FILL = 'orders may still be open and fill';
+const UNREAD = 'the trades of the account could not be read';
+const UNLISTED = 'the trades of ended orders are not all listed';
+const DIFFERENT = 'the balances differ from the ledger';
+const NOT_COMPARED = 'the balances were not compared with the ledger';
+
+export class FigureEvidence {
+  #stoppedAt: Millis | null = null;
+  /** Time after the stop until which an order of the bot may have been live. */
+  #liveUntil: Millis = -Infinity;
+
+  stopped(at: Millis): void {
+    this.#stoppedAt ??= at;
+  }
+
+  /** Records before an event at `at` whether orders may be live. */
+  beforeEvent(at: Millis, { live }: Pick<Orders, 'live'>): void {
+    if (this.#stoppedAt !== null && live.some(mayLive)) this.#liveUntil = at;
+  }
+
+  /** Returns what is missing at `at`. While the bot runs, the figures are those of the last read of the trades. */
+  missing(of: EvidenceSources, at: Millis): MissingEvidence {
+    if (!of.account.isOpen) return all(NOT_OPEN);
+    if (of.fresh.trades === -Infinity) return all(NEVER_READ);
+    return this.#stoppedAt === null ? whileRunning(of, at) : this.#afterStop(of, this.#stoppedAt);
+  }
+
+  /** After a stop, only reads that started after the end of the last order prove the final figures. */
+  #afterStop({ account, fresh, orders }: EvidenceSources, stoppedAt: Millis): MissingEvidence {
+    if (orders.live.some(mayLive)) return all(MAY_FILL);
+    const from = Math.max(stoppedAt, this.#liveUntil);
+    if (account.checked !== null && account.checked.at >= from)
+      return account.differences().length === 0 ? NOTHING_MISSING : all(DIFFERENT);
+    if (fresh.trades < from) return all(UNREAD);
+    if (orders.live.length > 0) return all(UNLISTED);
+    return { trades: null, holdings: NOT_COMPARED };
+  }
+}
+
+function whileRunning({ account, fresh, orders, regime, staleAfterMs }: EvidenceSources, at: Millis): MissingEvidence {
+  if (!(at - fresh.trades <= staleAfterMs)) return all(UNREAD);
+  if (orders.areTradesMissing) return all(UNLISTED);
+  if (account.differs) return all(DIFFERENT);
+  return { trades: null, holdings: regime.unread };
+}
+
+const all = (why: string): MissingEvidence => ({ trades: why, holdings: why });
+const NOTHING_MISSING: MissingEvidence = { trades: null, holdings: null };

@@ -1,0 +1,195 @@
+/**
+ * Files that are complete or absent after a power cut. Links are not followed, because another user may have planted
+ * one.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+type NewFileOptions = {
+  /** Temporary name. */
+  readonly beside?: string;
+  readonly mode?: number;
+  /** Permissions of folders that are created. */
+  readonly folderMode?: number;
+};
+
+/**
+ * File under construction: its content is in a temporary file next to it until `finish`, so no reader sees a part, also
+ * after a kill. The next `NewFile` of the same name removes the temporary file of a killed process.
+ */
+export class NewFile {
+  readonly #file: string;
+  readonly #beside: string;
+  readonly #fd: number;
+  #isOpen = true;
+
+  /** Creates missing folders. Throws if the disk does not accept the file. */
+  constructor(file: string, { beside = `${file}.new`, mode = 0o600, folderMode = 0o700 }: NewFileOptions = {}) {
+    [this.#file, this.#beside] = [file, beside];
+    mkdirSync(dirname(file), { recursive: true, mode: folderMode });
+    rmSync(beside, { force: true });
+    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    this.#fd = openSync(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  }
+
+  /** Whether another process that writes the same file has replaced the temporary one by its own. */
+  get isReplaced(): boolean {
+    return statSync(this.#beside, { throwIfNoEntry: false })?.ino !== fstatSync(this.#fd).ino;
+  }
+
+  /** Sets the permissions, regardless of the umask. */
+  setMode(mode: number): void {
+    fchmodSync(this.#fd, mode);
+  }
+
+  /** Appends to the content. Throws if the disk does not accept all of it. */
+  write(content: string | Uint8Array): void {
+    writeAll(this.#fd, content, this.#beside);
+  }
+
+  /** Syncs the content and gives it its name, atomically. After a power cut, the previous version may be there. */
+  finish(): void {
+    fsyncSync(this.#fd);
+    renameSync(this.#beside, this.#file);
+    this.#close();
+  }
+
+  /** Removes an unfinished file. Without effect on a finished one. */
+  discard(): void {
+    if (!this.#isOpen) return;
+    const { isReplaced } = this;
+    this.#close();
+    if (!isReplaced) rmSync(this.#beside, { force: true });
+  }
+
+  #close(): void {
+    closeSync(this.#fd);
+    this.#isOpen = false;
+  }
+}
+
+/**
+ * Writes a file completely or not at all, also on a power cut: writes a temporary file, syncs it, renames it and syncs
+ * the folder.
+ */
+export function writeDurably(file: string, text: string, beside?: string): void {
+  writeWhole(file, text, beside);
+  syncFolder(dirname(file));
+}
+
+/**
+ * Like `writeDurably`, for a file that several processes may write concurrently: the last write wins, and none fails.
+ */
+export function writeDurablyAlone(file: string, text: string): void {
+  writeDurably(file, text, `${file}.${randomUUID()}.new`);
+}
+
+/**
+ * Replaces a file atomically for readers, by way of the temporary file `beside`. After a power cut, the previous
+ * version may be there. Throws, without a change, if the disk does not accept all of it.
+ */
+export const writeWhole = (file: string, text: string, beside?: string): void =>
+  replaceBy(text, file, beside === undefined ? {} : { beside });
+
+/** Writes a file as `writeDurably` does, with these permissions less the umask. Throws EEXIST if it exists. */
+export function createDurably(file: string, text: string, mode: number): void {
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
+    throw Object.assign(new Error(`EEXIST: file already exists, ${file}`), { code: 'EEXIST' });
+  replaceBy(text, file, { mode });
+  syncFolder(dirname(file));
+}
+
+function replaceBy(text: string, file: string, options: NewFileOptions): void {
+  const made = new NewFile(file, options);
+  try {
+    made.write(text);
+    made.finish();
+  } catch (error) {
+    made.discard();
+    throw error;
+  }
+}
+
+/**
+ * Appends one line to a file. A partial line left by a killed process stays a separate line. Throws if the disk does not
+ * accept all of it.
+ */
+export const appendLine = (file: string, line: string): void => addLine(file, line, false);
+
+/** Like `appendLine`, but durable on return. */
+export const appendLineDurably = (file: string, line: string): void => addLine(file, line, true);
+
+function addLine(file: string, line: string, isDurable: boolean): void {
+  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const fd = openSync(file, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  try {
+    const last = Buffer.alloc(1, '\n');
+    const { size } = fstatSync(fd);
+    if (size > 0) readSync(fd, last, 0, 1, size - 1);
+    // A single write, so that lines of two processes do not mix.
+    const bytes = Buffer.from(`${last.toString() === '\n' ? '' : '\n'}${line}\n`, 'utf8');
+    if (writeSync(fd, bytes) !== bytes.length) throw new Error(`${file}: the disk is full`);
+    if (!isDurable) return;
+    fsyncSync(fd);
+    if (size === 0) syncFolder(dirname(file));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Overwrites a file from its start, durable on return. Text no longer than the file needs no space on a full disk. */
+export function overwrite(file: string, text: string): void {
+  const fd = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
+  try {
+    writeSync(fd, text, 0);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Syncs a file or a folder to disk without blocking the event loop. */
+export async function synced(path: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes creations, renames and removals in a folder survive a power cut. */
+export function syncFolder(dir: string): void {
+  const fd = openSync(dir, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Writes all bytes or throws. A nearly full disk may accept only a part and report that only by its count. */
+export function writeAll(fd: number, content: string | Uint8Array, shown: string): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+  for (let done = 0; done < bytes.length;) {
+    const written = writeSync(fd, bytes, done);
+    if (written === 0) throw new Error(`${shown}: the disk is full`);
+    done += written;
+  }
+}
