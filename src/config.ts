@@ -4,7 +4,7 @@
 import { isPair, isScalar, visit, type Node } from 'yaml';
 import { crossProblems } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
-import { asWritten, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
+import { pathInFile, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
 import { configSchema, type Config } from './config/schema.ts';
 import { readYaml, YAML_LENGTH_MAX } from './config/text/yamlText.ts';
 
@@ -16,7 +16,7 @@ export type { ExternalReference, FeedConfig } from './config/reference.ts';
 export { configSchema } from './config/schema.ts';
 export { CONSOLE_DEFAULTS } from './config/console.ts';
 export type { ConsoleSettings } from './config/console.ts';
-export { ALERT_EVENTS, EVENTS_TOLD, alertKind } from './config/alerts.ts';
+export { ALERT_EVENTS, ALERT_EVENT_NAMES, alertKind } from './config/alerts.ts';
 export type { AlertEvent, AlertMode, AlertSettings } from './config/alerts.ts';
 export type { Config, RemoteSettings, StrategyConfig, WebhookSettings } from './config/schema.ts';
 export { pathOfText, placeOf, withSource } from './config/text/configSource.ts';
@@ -45,11 +45,14 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
   const { value, taken, twice } = withCurrentKeys(read.value);
   const secretPaths = pathsOfSecrets(read.root);
   const parsed = configSchema.safeParse(value);
-  const source = (path: readonly PropertyKey[]) => read.source(asWritten(path, taken));
+  const source = (path: readonly PropertyKey[]) => read.source(pathInFile(path, taken));
   const found = parsed.success
     ? crossProblems(parsed.data, venues)
     : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
-  const told = new Set([...secretPaths.map(path => path.join('.')), ...found.flatMap(problem => problem.meant ?? [])]);
+  const told = new Set([
+    ...secretPaths.map(path => path.join('.')),
+    ...found.flatMap(problem => problem.intendedKey ?? []),
+  ]);
   const problems: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
     ...twice.map(givenTwice),
@@ -59,7 +62,7 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
     of
       .map(problem => ({
         problem,
-        offset: read.offset({ ...problem, path: asWritten(problem.path, taken) }),
+        offset: read.offset({ ...problem, path: pathInFile(problem.path, taken) }),
       }))
       .sort((a, b) => a.offset - b.offset)
       .map(({ problem, offset }) => `${read.place(offset)} ${problem.path.map(String).join('.')}: ${problem.message}`);

@@ -5,7 +5,7 @@ import {
   micropriceAdjustment,
   OrderFlow,
   TradeMean,
-  Unusual,
+  RunningDeviation,
   type Instrument,
   type Millis,
   type SeenTrade,
@@ -125,7 +125,7 @@ export function unusableReference({ at, reference: seen }: View, maxAgeMs: Milli
  */
 export const imbalancePart = (p: Of<'depthImbalance'>): Part => {
   const memoryMs = millisOf(p.memory);
-  const usual = new Unusual(memoryMs);
+  const usual = new RunningDeviation(memoryMs);
   return {
     name: 'depth imbalance',
     isNew: at => !(at - usual.since >= memoryMs),
@@ -146,7 +146,7 @@ export const orderFlow = (p: Of<'orderFlowImbalance'>, instrument: Instrument): 
     name: 'order flow',
     isNew: at => !(at - flow.since >= memoryMs),
     look({ at, depth, mid }) {
-      flow.see({
+      flow.observe({
         at,
         bid: depth.bids > 0 ? (depth.bidPrices[0] ?? 0) : 0,
         bidAmount: depth.bidAmounts[0] ?? 0,

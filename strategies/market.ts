@@ -166,7 +166,7 @@ export class RollingMarket {
   }
 
   #followVolatility(view: View, fair: number): boolean {
-    if (!this.#volatility.see(view.at, fair)) return false;
+    if (!this.#volatility.observe(view.at, fair)) return false;
     const now = this.#within(this.#volatility.perRootSecond, this.#start.sigma);
     if (!(Math.abs(Math.log(now / this.#sigma)) > WORTH)) return false;
     this.#sigma = now;
@@ -178,7 +178,7 @@ export class RollingMarket {
       this.#meter.skip();
       return this.#name('held, trades are not heard');
     }
-    if (!this.#meter.look(view.at, fair, (side, price) => displayed(view, side, price))) return false;
+    if (!this.#meter.advanceTo(view.at, fair, (side, price) => displayed(view, side, price))) return false;
     if (++this.#windows % REFIT_WINDOWS !== 0) return false;
     const { a, k } = this.#start;
     const prior = { a, k, exposureS: (PRIOR_SHARE * millisOf(this.#p.memory)) / 1_000 };

@@ -82,7 +82,6 @@ const REUSED_NAMES: Readonly<Record<string, number>> = {
     wrapped: 3,
     table: 3,
     ledgerOf: 3,
-    found: 3,
     timeText: 3,
     status: 3,
     idOf: 3,

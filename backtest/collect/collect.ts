@@ -194,7 +194,7 @@ export class Collector implements Watcher {
     const { bid, ask, last } = book;
     const known = bid > 0 && ask < last && !this.#gaps.isIn(at);
     const midTicks = known ? (bid + ask) / 2 + this.#options.base : 0;
-    this.#markouts.look(at, midTicks);
+    this.#markouts.advanceTo(at, midTicks);
     if (at >= this.#lookAt) {
       if (known) this.#position.mark(2 * midTicks);
       this.#sample(at, midTicks, known ? ask - bid : 0, ownBid, ownAsk);

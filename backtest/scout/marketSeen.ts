@@ -76,7 +76,7 @@ class Sight {
   }
 
   time(at: Millis): void {
-    this.#markouts.look(at, due => this.#midAt(due));
+    this.#markouts.advanceTo(at, due => this.#midAt(due));
     const { gaps } = this.#tape;
     while (this.#gap < gaps.length && gaps[this.#gap]!.to < this.#before) this.#gap++;
     this.#before = at;

@@ -3,7 +3,7 @@
  * YAML.
  */
 import { randomBytes } from 'node:crypto';
-import { EVENTS_TOLD, type AlertEvent, type Config } from '../config.ts';
+import { ALERT_EVENT_NAMES, type AlertEvent, type Config } from '../config.ts';
 import { textOfError, type Clock, type Millis, type Timer } from '../core/index.ts';
 import type { Log } from '../live/log.ts';
 import { UsageError } from '../wiring/usageError.ts';
@@ -163,7 +163,7 @@ const titleOf = ({ config, isPaper = false }: Pick<AlertsOptions, 'config' | 'is
 
 /** Returns the number of occurrences of each event, and of those not delivered. */
 function countsText(counts: ReadonlyMap<AlertEvent, Readonly<Count>>): string {
-  const words = EVENTS_TOLD.filter(event => counts.has(event) && event !== 'digest').map(event => {
+  const words = ALERT_EVENT_NAMES.filter(event => counts.has(event) && event !== 'digest').map(event => {
     const { happened, dropped } = counts.get(event)!;
     return `${event} ${happened}${dropped > 0 ? ` (${dropped} not delivered)` : ''}`;
   });

@@ -8,7 +8,7 @@ import type { AlertEvent } from '../config.ts';
 export type Look = {
   /** Monotonic real time. */
   readonly elapsed: Millis;
-  readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'whyNot' | 'regime' | 'counts'> & {
+  readonly snapshot: Pick<Snapshot, 'quoting' | 'waitsFor' | 'unshown' | 'emptySidesText' | 'regime' | 'counts'> & {
     readonly booked: Pick<Snapshot['booked'], 'fills'>;
   };
   readonly quotesLive: Readonly<Record<'buy' | 'sell', number>>;
@@ -146,7 +146,7 @@ function notQuoting({ snapshot: { quoting }, journalWritable }: Look): Cause | n
 }
 
 /** Returns a cause if quoting is allowed but neither side is shown. */
-function nothingShown({ snapshot: { quoting, unshown, whyNot } }: Look): Cause | null {
+function nothingShown({ snapshot: { quoting, unshown, emptySidesText: whyNot } }: Look): Cause | null {
   if (quoting !== null || unshown.buy === null || unshown.sell === null) return null;
   const key = `${unshown.buy.reason} ${unshown.sell.reason}`;
   return { key, text: `nothing is quoted: ${whyNot ?? unshown.buy.reason}` };

@@ -5,7 +5,7 @@
  * are logged and counted.
  */
 import type { Clock, Millis, Timer } from '../core/index.ts';
-import { EVENTS_TOLD, alertKind, type AlertEvent, type AlertMode } from '../config.ts';
+import { ALERT_EVENT_NAMES, alertKind, type AlertEvent, type AlertMode } from '../config.ts';
 import type { Log } from '../live/log.ts';
 import type { Entry, Message } from './message.ts';
 
@@ -178,7 +178,7 @@ export class Outbox {
 
   /** Returns pending events in the order of their table, most severe first. */
   #pending(): readonly AlertEvent[] {
-    return EVENTS_TOLD.filter(event => {
+    return ALERT_EVENT_NAMES.filter(event => {
       const known = this.#known.get(event);
       return known !== undefined && this.#isPending(known);
     });

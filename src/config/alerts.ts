@@ -60,10 +60,10 @@ export const ALERT_EVENTS = {
 export type AlertEvent = keyof typeof ALERT_EVENTS;
 /** Returns the properties of one event. */
 export const alertKind = (event: AlertEvent): Kind => ALERT_EVENTS[event];
-export const EVENTS_TOLD = Object.keys(ALERT_EVENTS) as readonly AlertEvent[];
+export const ALERT_EVENT_NAMES = Object.keys(ALERT_EVENTS) as readonly AlertEvent[];
 
 const modes = Object.fromEntries(
-  EVENTS_TOLD.map(event => {
+  ALERT_EVENT_NAMES.map(event => {
     const { mode, says } = alertKind(event);
     return [event, z.enum(ALERT_MODES).default(mode).describe(says)];
   }),

@@ -17,13 +17,13 @@ export function configChanges(from: Config, to: Config): readonly ConfigChange[]
   const effect = takesEffectIn(configSchema);
   return [...new Set([...before.keys(), ...after.keys()])].flatMap(key => {
     const [was, is] = [before.get(key) ?? null, after.get(key) ?? null];
-    if (was === is || isFilled(key, before) || isFilled(key, after)) return [];
+    if (was === is || hasNestedKeys(key, before) || hasNestedKeys(key, after)) return [];
     return [{ key, from: was, to: is, takesEffect: effect(key.split('.')) }];
   });
 }
 
 /** Whether a section that is empty on one side has keys on the other side. These keys are reported instead. */
-const isFilled = (key: string, leaves: ReadonlyMap<string, string>): boolean =>
+const hasNestedKeys = (key: string, leaves: ReadonlyMap<string, string>): boolean =>
   !leaves.has(key) && [...leaves.keys()].some(each => each.startsWith(`${key}.`));
 
 /** Returns the values of a configuration as JSON, by path. */

@@ -12,7 +12,7 @@ export function crossProblems(config: Config, venues?: readonly string[]): reado
   return [
     ...strategyProblems(config),
     ...missingReference(config),
-    ...unheardTrades(config),
+    ...missingTrades(config),
     ...referenceProblems(config),
     ...timingProblems(config),
     ...hedgeProblems(config),
@@ -50,7 +50,7 @@ function missingReference({ reference, strategy, fairValue, pull }: Config): rea
 }
 
 /** Finds keys that need every public trade, if no stream is configured. */
-function unheardTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
+function missingTrades({ fairValue, pull, exchange }: Config): readonly Problem[] {
   const hasStream = exchange.stream && (exchange.kind === 'embedded' || exchange.streamUrl !== undefined);
   if (hasStream) return [];
   const why = exchange.stream ? 'exchange.streamUrl is missing' : 'exchange.stream is false';

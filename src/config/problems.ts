@@ -1,6 +1,6 @@
 /** Configuration problems as lines for the operator, with position, expected value and value found. */
 import type { z } from 'zod';
-import { nowCalled, oldKeysIn } from './renamedKeys.ts';
+import { currentKeyName, oldKeysIn } from './renamedKeys.ts';
 import { keysOf, pathsOfKey, schemaAt, unwrap } from './shape.ts';
 
 /** Problem of a configuration. `aboutKey`: the key itself is wrong, not its value. */
@@ -12,7 +12,7 @@ export type Problem = {
    * Path of the key that was probably intended instead of an unknown key. The absence of that key is not reported
    * separately.
    */
-  readonly meant?: string;
+  readonly intendedKey?: string;
 };
 
 type Issue = z.core.$ZodIssue;
@@ -21,7 +21,7 @@ type Issue = z.core.$ZodIssue;
  * Maximum number of unknown keys of one section that are reported individually with a suggestion, because the search
  * takes time.
  */
-const UNKNOWN_KEYS_TOLD = 50;
+const UNKNOWN_KEYS_REPORTED_MAX = 50;
 
 /**
  * Returns the problems of one schema issue. `value`: the complete parsed file; `source` returns the text at a path, or
@@ -34,7 +34,7 @@ export function problemsOf(
   source: (path: readonly PropertyKey[]) => string | null,
 ): readonly Problem[] {
   if (issue.code === 'unrecognized_keys') {
-    const told = issue.keys.slice(0, UNKNOWN_KEYS_TOLD).map(key => unknownKey(key, issue.path, schema, value));
+    const told = issue.keys.slice(0, UNKNOWN_KEYS_REPORTED_MAX).map(key => unknownKey(key, issue.path, schema, value));
     const more = issue.keys.length - told.length;
     if (more === 0) return told;
     const next = [...issue.path, issue.keys[told.length]!];
@@ -54,9 +54,9 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
   const known = keysOf(schemaAt(schema, value, above));
   const old = [...oldKeysIn(above)].filter(([, now]) => known.includes(now));
   const like = nearest(key, [...known, ...old.map(([name]) => name)]);
-  const near = like === null || known.includes(like) ? like : nowCalled(like);
+  const near = like === null || known.includes(like) ? like : currentKeyName(like);
   const here = [...above, key].join('.');
-  const elsewhere = pathsOfKey(schema, nowCalled(key)).filter(path => path !== here);
+  const elsewhere = pathsOfKey(schema, currentKeyName(key)).filter(path => path !== here);
   const meant = near === null ? elsewhere[0] : [...above, near].join('.');
   // A key of another kind of this section (`exchange.seed` with `kind: remote`) is at its correct place.
   if (near === null && pathsOfKey(schema, key).includes(here))
@@ -70,7 +70,7 @@ function unknownKey(key: string, above: readonly PropertyKey[], schema: z.core.$
     path: [...above, key],
     message: `unknown key; ${meant === undefined ? rest : `did you mean ${near ?? meant}?`}`,
     aboutKey: true,
-    ...(meant === undefined ? {} : { meant }),
+    ...(meant === undefined ? {} : { intendedKey: meant }),
   };
 }
 

@@ -59,7 +59,7 @@ function isKnownThere({ now }: RenamedKey, { name }: Section): boolean {
 }
 
 /** Returns the path as it is in the file, given the current path. */
-export function asWritten(path: Path, taken: readonly RenamedKey[]): Path {
+export function pathInFile(path: Path, taken: readonly RenamedKey[]): Path {
   const under = taken.find(({ now }) => now.every((step, i) => step === path[i]));
   return under === undefined ? path : [...under.old, ...path.slice(under.old.length)];
 }
@@ -74,7 +74,7 @@ export const oldKeysIn = (section: Path): ReadonlyMap<string, string> =>
   );
 
 /** Returns the current name of an old name; any other name unchanged. */
-export const nowCalled = (key: string): string => KEYS.find(({ old }) => old.at(-1) === key)?.now.at(-1) ?? key;
+export const currentKeyName = (key: string): string => KEYS.find(({ old }) => old.at(-1) === key)?.now.at(-1) ?? key;
 
 type Section = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import { exchangeClient, type Client } from './client.ts';
 import { conversionDesk } from './rest/desk.ts';
 import { marketStream } from './stream/stream.ts';
 import { socketTransport } from './stream/streamTransport.ts';
-import { ALLOWED, type ApiEndpoint } from './transport/ask.ts';
+import { EXCHANGE_RATE_LIMITS, type ApiEndpoint } from './transport/ask.ts';
 import { httpTransport } from './transport/transport.ts';
 import { splitAddress } from './wire/address.ts';
 import { actionableMeaning } from './wire/errorCodes.ts';
@@ -20,7 +20,7 @@ export const bitso: ExchangeVenue = {
     marketStream({ ...of, transport: 'transport' in of ? of.transport : socketTransport({ url: of.url }) }),
   meaningOf: actionableMeaning,
   webhooks: { signatures: signatureCheck, read: delivery },
-  allows: ALLOWED,
+  allows: EXCHANGE_RATE_LIMITS,
 };
 
 function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to }: Connection): Client {
@@ -52,7 +52,7 @@ function clientAt({ restUrl, rfqUrl, webhookUrl, deadlineMs, credentials, ...to 
 export const venueClient = (client: Client): VenueClient => ({
   ...client,
   desk: conversionDesk(client),
-  moneyLists: client,
+  transferLists: client,
   account: {
     id: async () => mapOutcome(await client.accountStatus(), ({ clientId }) => clientId),
     hasTrade: async tid => {

@@ -111,7 +111,7 @@ export class Sweep {
   tradeBetterThan(place: number, most: number): number {
     let left = most;
     for (let i = 0; i < this.#places.length && left > 0; i++) {
-      if (this.#places[i]! * this.#sign < place * this.#sign) left -= this.#meet(i, left);
+      if (this.#places[i]! * this.#sign < place * this.#sign) left -= this.#tradeRemaining(i, left);
     }
     return most - left;
   }
@@ -121,7 +121,7 @@ export class Sweep {
     if (!(this.#sum > 0)) return 0;
     let left = most;
     for (let i = 0; i < this.#places.length && left > 0; i++) {
-      if (this.#places[i] === place && this.#born[i]! < born) left -= this.#meet(i, left);
+      if (this.#places[i] === place && this.#born[i]! < born) left -= this.#tradeRemaining(i, left);
     }
     return most - left;
   }
@@ -142,7 +142,7 @@ export class Sweep {
     }
   }
 
-  #meet(i: number, most: number): number {
+  #tradeRemaining(i: number, most: number): number {
     const part = Math.min(this.#lots[i]!, most);
     this.#lots[i]! -= part;
     this.#sum -= part;

@@ -16,7 +16,7 @@ export type GuardOptions = {
    * Remedies if the port is in use, if this user may not use the port, and if the address does not belong to this
    * machine.
    */
-  readonly remedies: { readonly taken: string; readonly forbidden: string; readonly elsewhere: string };
+  readonly remedies: { readonly portInUse: string; readonly forbidden: string; readonly addressNotLocal: string };
   /** Additional host names that requests may use, without port; `null` for any name. */
   readonly allowedHosts: readonly string[] | null;
   readonly headers: Readonly<Record<string, string>>;
@@ -144,9 +144,9 @@ function answerMalformed(socket: Socket, headers: GuardOptions['headers']): void
 function listenProblem(error: unknown, { what, host, port, remedies }: GuardOptions): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const where = `${host}:${port}`;
-  if (code === 'EADDRINUSE') return `${what}: port ${where} is taken by another process: ${remedies.taken}`;
+  if (code === 'EADDRINUSE') return `${what}: port ${where} is taken by another process: ${remedies.portInUse}`;
   if (code === 'EACCES') return `${what}: this user may not listen on ${where}: ${remedies.forbidden}`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${what}: ${host} is not an address of this machine: ${remedies.elsewhere}`;
+    return `${what}: ${host} is not an address of this machine: ${remedies.addressNotLocal}`;
   return `${what}: cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -37,8 +37,8 @@ const PRIOR_S = MEMORY_MS / 2_000;
 /** Maximum factor between an estimate and its initial value, in both directions. */
 const ESTIMATE_FACTOR_MAX = 4;
 /**
- * Time after which a known cost expires. It is then halved, so that smaller inventory triggers a new request for
- * prices.
+ * Time after which a known cost is outdated. The cost is then halved, so that smaller inventory triggers a new request
+ * for prices.
  */
 const COST_FRESH_MS = 600_000;
 /** Minimum relative change of an input for which the band is computed again. */
@@ -92,7 +92,7 @@ export class BandFollower {
 
   /** Returns the current band and residual; `mid` is the mid price of one unit of the base currency. */
   rules(at: Millis, mid: Money): { readonly band: Money; readonly residual: Money } {
-    this.#volatility.see(at, Number(mid));
+    this.#volatility.observe(at, Number(mid));
     this.#passTo(at);
     const { orders } = this.#bandAt(at, mid);
     const { order, ordersMax } = this.#model;
@@ -120,7 +120,7 @@ export class BandFollower {
    * Decides with bands for the current route costs; `by` compares the routes under given rules. If the inventory is
    * inside the new band, nothing is hedged, and the next check uses the new cost.
    */
-  weighed(
+  decideWith(
     { at, mid, inventory, amount, ways }: RouteComparison,
     by: (rules: Partial<HedgeRules>) => HedgeDecision,
   ): HedgeDecision {

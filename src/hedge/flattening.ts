@@ -20,7 +20,7 @@ export class Flattening {
   }
 
   get request() {
-    return this.#options.flatten?.asked() ?? null;
+    return this.#options.flatten?.current() ?? null;
   }
 
   /** Rules that hedge all inventory. */
@@ -51,7 +51,7 @@ export class Flattening {
     const rest =
       size === 0n ? '' : `, except for ${textOfMoney(inventory)} ${pair.major}, less than the smallest order`;
     const why = `inventory is at its target${rest}`;
-    if (flatten?.done(why) === true) run.log.info({}, `flatten: ${why}`);
+    if (flatten?.end(why) === true) run.log.info({}, `flatten: ${why}`);
     return true;
   }
 }

@@ -6,7 +6,7 @@ import type { HedgeRun, RestoredHedges } from './setup.ts';
 /** Maximum number of stored hedges that have ended. */
 const ROWS_KEPT = 20;
 
-export class HedgeRows {
+export class HedgeHistory {
   readonly #run: Pick<HedgeRun, 'time' | 'step'>;
   readonly #prefix: string;
   #list: readonly HedgeRow[];

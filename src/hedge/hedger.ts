@@ -26,10 +26,10 @@ import {
   comparisonRows,
   type HedgeRow,
 } from './hedgeText.ts';
-import { HedgeRows } from './hedgeHistory.ts';
+import { HedgeHistory } from './hedgeHistory.ts';
 import type { HedgerOptions, HedgeRun, HedgeSetup } from './setup.ts';
 import { remainingBudget, roomMoney, hedgeableAmount } from './sizes.ts';
-import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from './takerOrderOutcome.ts';
+import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from './takerOrderOutcome.ts';
 import { bookRoute, requestRoutes, type ExecutableRoute } from './pricedRoutes.ts';
 
 /** Maximum time that a taker order waits for the bot's own quotes to be canceled. */
@@ -45,12 +45,12 @@ export class Hedger {
   readonly #setup: HedgeSetup;
   readonly #run: HedgeRun;
   readonly #offers: Offers;
-  readonly #rows: HedgeRows;
+  readonly #rows: HedgeHistory;
   /** Computed band; `null` if the band is configured. */
   readonly #band: BandFollower | null;
   #takes = 0;
   /** Latest state of the open hedge's taker order. */
-  #order: TakenOrder | null = null;
+  #order: TakerOrderState | null = null;
   #isBusy = false;
   /** The operator's statement on the open hedge, until it is applied. */
   #statement: { readonly id: string; readonly as: 'executed' | 'failed'; readonly why: string } | null = null;
@@ -64,7 +64,7 @@ export class Hedger {
     this.#setup = options.setup;
     this.#run = options.run;
     this.#offers = new Offers(options.setup.desk, options.run.clock);
-    this.#rows = new HedgeRows(options.kept, options.run);
+    this.#rows = new HedgeHistory(options.kept, options.run);
     this.#flattening = new Flattening(options);
     const { bandModel, rules } = options.setup;
     this.#band = bandModel ? new BandFollower(bandModel, rules.costMaxBps) : null;
@@ -97,18 +97,18 @@ export class Hedger {
       if (this.#flattening.isNew()) this.#restUntil = -Infinity;
       if (open && mayStillExecute(open)) await this.#resolve(open);
       else if (!this.#options.mayAct() || this.#run.clock.elapsed() < this.#restUntil) return;
-      else if (open) await this.#goOn(open);
+      else if (open) await this.#requestSecondLeg(open);
       else await this.#consider();
     } finally {
       this.#isBusy = false;
-      this.#takeWord();
+      this.#applyStatement();
     }
   }
 
   /** Applies engine news. Records the state of the open hedge's taker order for the next check. */
   onNews(news: EngineNews): void {
     if (news.kind === 'fill' && news.fill.maker) this.#band?.fill(this.#run.time(), news.fill.major);
-    const order = takenOrderFromNews(news);
+    const order = takerOrderFromNews(news);
     if (order !== null && order.id === this.#rows.open?.offer?.id) this.#order = order;
   }
 
@@ -139,7 +139,7 @@ export class Hedger {
     if (open?.id !== id || !mayStillExecute(open) || open.offer?.way === 'book' || open.conversionId !== null)
       return 'not open';
     this.#statement = { id, as, why };
-    if (!this.#isBusy) this.#takeWord();
+    if (!this.#isBusy) this.#applyStatement();
     return this.#statement === null ? 'settled' : 'busy';
   }
 
@@ -147,15 +147,16 @@ export class Hedger {
    * Applies the operator's statement between checks, once no request is in flight. A hedge that may still execute has
    * not failed.
    */
-  #takeWord(): void {
+  #applyStatement(): void {
     const { open } = this.#rows;
-    if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isPast(open)) return;
+    if (this.#statement === null || open === undefined || open.id !== this.#statement.id || !this.#isOutcomeDue(open))
+      return;
     const { as, why } = this.#statement;
     this.#statement = null;
     if (!mayStillExecute(open) || open.conversionId !== null) return;
     this.#run.log.warn({ id: open.id, as, why }, `hedge ${open.id}: ${why}`);
     if (as === 'executed') this.#done(open, why);
-    else this.#undone(open, why);
+    else this.#handleNotExecuted(open, why);
   }
 
   async #consider(): Promise<void> {
@@ -187,13 +188,13 @@ export class Hedger {
     const by = (other: Partial<typeof rules>) =>
       compareRoutes(instrument, amount, inventory, mid, outs, { ...rules, ...other }, left, budgetName);
     const band = flatten === null ? this.#band : null;
-    const decision = band?.weighed({ at: time(), mid, inventory, amount, ways: outs }, by) ?? by({});
+    const decision = band?.decideWith({ at: time(), mid, inventory, amount, ways: outs }, by) ?? by({});
     const weighed = comparisonRows(decision);
     const known = { weighed, middle: textOfMoney(mid), inventory: textOfMoney(inventory) };
     const row = this.#rows.change({ state: 'quoted', ...known });
     log.info(
       { id: row.id, weighed },
-      `hedge: ${textOfMoney(amount)} ${instrument.major} to hedge: ${hedgeComparisonText(weighed)}`,
+      `hedge routes for ${textOfMoney(amount)} ${instrument.major}: ${hedgeComparisonText(weighed)}`,
     );
     const taken = ways.find(({ out }) => out.way === decision.taken);
     if (taken === undefined || taken.by === 'nothing') this.#fail('no way out was taken');
@@ -234,7 +235,7 @@ export class Hedger {
     this.#tell('in flight', conversionOf(row));
     if (row.route?.leg === 1) this.#plan(row);
     if (!this.#options.persist() || !this.#options.mayAct()) {
-      this.#undone(row, 'the hedge could not be written to disk, or trading was stopped');
+      this.#handleNotExecuted(row, 'the hedge could not be written to disk, or trading was stopped');
       return;
     }
     const outcome = await desk.accept({ way, id });
@@ -246,7 +247,7 @@ export class Hedger {
         { id: row.id },
         `hedge ${row.id}: outcome unknown; both outcomes count until the exchange reports the hedge or can no longer execute it`,
       );
-    } else this.#undone(row, `refused: ${outcome.code} ${outcome.message}`);
+    } else this.#handleNotExecuted(row, `refused: ${outcome.code} ${outcome.message}`);
     this.#options.persist();
   }
 
@@ -269,7 +270,7 @@ export class Hedger {
     const { desk } = this.#setup;
     const { offer, conversionId } = row;
     if (offer === null) throw new Error(`hedge ${row.id} was accepted without an offer`);
-    if (offer.way === 'book') this.#lookAtOrder(row);
+    if (offer.way === 'book') this.#applyOrderState(row);
     else if (conversionId !== null) {
       const outcome = await desk.state(offer.way, conversionId);
       if (outcome.kind === 'done') this.#hear(row, outcome.value);
@@ -277,9 +278,9 @@ export class Hedger {
       const outcome = await desk.find(offer.way, offer.id);
       const found = outcome.kind === 'done' ? outcome.value : null;
       if (found !== null) this.#hear(row, found);
-      else if (offer.way === 'conversion') this.#askBalances(row, outcome.kind === 'done');
-      else if (outcome.kind === 'done' && this.#isPast(row))
-        this.#undone(row, 'no list of conversions contains the hedge, and its offer has expired');
+      else if (offer.way === 'conversion') this.#settleByBalances(row, outcome.kind === 'done');
+      else if (outcome.kind === 'done' && this.#isOutcomeDue(row))
+        this.#handleNotExecuted(row, 'no list of conversions contains the hedge, and its offer has expired');
     }
   }
 
@@ -287,12 +288,12 @@ export class Hedger {
     if (status === 'pending') {
       if (row.offer?.way === 'rfq' && row.conversionId !== id)
         this.#rows.change({ state: 'executing', conversionId: id });
-    } else if (status === 'failed') this.#undone(row, 'the exchange could not execute it');
+    } else if (status === 'failed') this.#handleNotExecuted(row, 'the exchange could not execute it');
     else this.#done({ ...row, offer: row.offer && { ...row.offer, give, get } }, null);
   }
 
   /** Applies the state of the taker order to its hedge. */
-  #lookAtOrder(row: HedgeRow): void {
+  #applyOrderState(row: HedgeRow): void {
     const seen = takerOrderOutcome(row, this.#order);
     if (seen === null) return;
     if (seen.costMax !== undefined) this.#rows.change({ costMax: textOfMoney(seen.costMax) });
@@ -304,18 +305,22 @@ export class Hedger {
    * Settles a hedge by balances that are constant for the trade report delay. If they show nothing, the exchange's
    * answer that no conversion exists counts.
    */
-  #askBalances(row: HedgeRow, isNowhere: boolean): void {
+  #settleByBalances(row: HedgeRow, isNowhere: boolean): void {
     const { at: readAt, differences } = this.#options.view().balances;
     const verdict = outcomeFromBalances(conversionOf(row), differences) ?? (isNowhere ? 'failed' : null);
     // Between a fill and the next read, balances show nothing; only a different verdict restarts the time.
-    if (verdict === null || !this.#isPast(row, readAt)) return;
+    if (verdict === null || !this.#isOutcomeDue(row, readAt)) return;
     if (!(this.#evidence.heldFor(`${row.id} ${verdict}`, readAt) >= this.#setup.tradeReportDelayMaxMs)) return;
     if (verdict === 'completed') this.#done(row, 'the balances show it');
-    else this.#undone(row, isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances show it');
+    else
+      this.#handleNotExecuted(
+        row,
+        isNowhere ? 'the exchange knows no conversion of its quote' : 'the balances show it',
+      );
   }
 
   /** Whether the offer has expired, every pending request must have arrived, and its record must be available. */
-  #isPast({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
+  #isOutcomeDue({ acceptedAt, offer }: HedgeRow, at: Millis = this.#run.time()): boolean {
     const { requestDelayMaxMs, tradeReportDelayMaxMs } = this.#setup;
     return at - (acceptedAt ?? Infinity) >= Math.max(requestDelayMaxMs, offer?.lifeMs ?? 0) + tradeReportDelayMaxMs;
   }
@@ -341,7 +346,7 @@ export class Hedger {
   /**
    * Handles a hedge or leg that was certainly not executed: the hedge failed, or a route still waits between its legs.
    */
-  #undone(row: HedgeRow, why: string): void {
+  #handleNotExecuted(row: HedgeRow, why: string): void {
     if (row.route?.leg !== 2) {
       const end = { phase: 'failed', conversion: conversionOf(row) } as const;
       this.#end('failed', why, end);
@@ -353,7 +358,7 @@ export class Hedger {
   }
 
   /** Requests the second leg of a route, until its price is within the limits of the route or its time has passed. */
-  async #goOn(row: HedgeRow): Promise<void> {
+  async #requestSecondLeg(row: HedgeRow): Promise<void> {
     const { clock, log, time } = this.#run;
     const { route } = row;
     if (route === undefined) throw new Error(`hedge ${row.id} is no route`);

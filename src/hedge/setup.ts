@@ -72,10 +72,10 @@ export type HedgerOptions = {
 /** Operator's request to close all inventory, even inside the band. */
 export type FlattenRequest = {
   /** Returns the request's id and its maximum total cost in the quote currency; `null` if none. */
-  readonly asked: () => { readonly id: string; readonly costMax: Money } | null;
+  readonly current: () => { readonly id: string; readonly costMax: Money } | null;
   /**
    * Ends the request, once inventory is at its target or differs by less than the smallest order. Returns false if that
    * could not be stored; the hedger then retries.
    */
-  readonly done: (why: string) => boolean;
+  readonly end: (why: string) => boolean;
 };

@@ -2,7 +2,7 @@
 import { money, moneyOf, type Amount, type Ending, type EngineNews, type HedgeRow, type Money } from '../core/index.ts';
 
 /** Latest state of a taker order. Amounts are in lots. */
-export type TakenOrder =
+export type TakerOrderState =
   | { readonly id: string; readonly state: 'waiting' }
   | { readonly id: string; readonly state: 'executing' | 'unknown' }
   | { readonly id: string; readonly state: 'refused'; readonly why: string }
@@ -18,7 +18,7 @@ export type TakenOrder =
  * Returns an order's state from engine news; `null` for other news. Includes orders that are not taker orders; the
  * caller checks the id.
  */
-export function takenOrderFromNews(news: EngineNews): TakenOrder | null {
+export function takerOrderFromNews(news: EngineNews): TakerOrderState | null {
   if (news.kind === 'taking') return { id: news.command.id, state: 'executing' };
   if (news.kind === 'not taken') return { id: news.id, state: 'refused', why: news.why };
   if (news.kind !== 'order') return null;
@@ -37,7 +37,10 @@ export type TakerOrderOutcome =
  * Returns the resulting state of the hedge; `null` if the order is not sent yet. `costMax` is the possible cost of the
  * traded part. A `null` order means that there was no news since the start.
  */
-export function takerOrderOutcome(row: Pick<HedgeRow, 'costMax'>, order: TakenOrder | null): TakerOrderOutcome | null {
+export function takerOrderOutcome(
+  row: Pick<HedgeRow, 'costMax'>,
+  order: TakerOrderState | null,
+): TakerOrderOutcome | null {
   if (order === null)
     return {
       state: 'completed',

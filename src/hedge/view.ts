@@ -2,7 +2,7 @@
 import {
   money,
   quotingRefusal,
-  roomOf,
+  positionRoom,
   type Depth,
   type Engine,
   type Instrument,
@@ -68,7 +68,7 @@ export function hedgeViewOf(
   const riskContext = engine.riskContext(at);
   const sideOf = (side: Side): SideRoom => ({
     free: freeOf(instrument, snapshot, side),
-    room: Math.max(0, roomOf(side, riskContext)),
+    room: Math.max(0, positionRoom(side, riskContext)),
   });
   return {
     instrument,

@@ -56,7 +56,8 @@ export function withoutContradictions<
 }
 
 /**
- * Returns a trade as an unreadable row if its fee currency belongs neither to its book nor to the account, or `null`.
+ * Returns a trade as an unreadable row if its fee currency belongs neither to its book nor to the account; otherwise
+ * `null`.
  */
 export function strangeFee(trade: OwnTrade, { hasCurrency }: Pick<RowJudgment, 'hasCurrency'>): UnreadableRow | null {
   const { book, feeCurrency, tid, oid, originId = null } = trade;

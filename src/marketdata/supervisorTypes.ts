@@ -8,7 +8,7 @@ import type {
   MarketStream,
   Millis,
   Outcome,
-  Seeding,
+  SeedResult,
   StreamNews,
   StreamTrade,
 } from '../core/index.ts';
@@ -28,7 +28,7 @@ export interface SteppedBook {
   /**
    * Restarts from a complete book and the steps held since then. Any result except `live` means that nothing changed.
    */
-  seed(whole: BookSnapshot): Seeding;
+  seed(whole: BookSnapshot): SeedResult;
   /** Records a loss of steps; waits for a complete book. */
   markIncomplete(): void;
 }
@@ -61,7 +61,7 @@ export type MarketDataUser = {
   readonly onCountedAnew?: (sequence: bigint, newest: bigint) => void;
   readonly onTrades?: (trades: readonly StreamTrade[]) => void;
   /** Called if a complete book did not match the steps; the read counts as a poll. */
-  readonly onMisfit?: (why: Seeding) => void;
+  readonly onMisfit?: (why: SeedResult) => void;
   readonly onUnread: (why: UnreadBook) => void;
   /** Additional poll after each poll of the book. */
   readonly alsoPoll?: () => Promise<unknown>;

@@ -46,7 +46,7 @@ export function status({ log, instrument, now, clock, speed, queueAhead, room }:
     const [bids, asks] = [ordersShown(snapshot, 'buy').length, ordersShown(snapshot, 'sell').length];
     if (told || (bids > 0 && asks > 0) || clock.elapsed() - began >= every) {
       told = true;
-      const { whyNot, known } = snapshot;
+      const { emptySidesText: whyNot, known } = snapshot;
       const fills = known.trades && known.trades.fills;
       log.info(
         { bids, asks, fills, ...(whyNot !== null && { whyNot }) },
@@ -72,7 +72,7 @@ function whole(of: Snapshot, instrument: Instrument, ahead: QueueAhead): string 
   const quotes =
     of.quoting !== null
       ? [notQuoting(of, true)]
-      : [...best('buy'), ...best('sell'), ...(of.whyNot === null ? [] : [of.whyNot])];
+      : [...best('buy'), ...best('sell'), ...(of.emptySidesText === null ? [] : [of.emptySidesText])];
   return [
     ...quotes,
     `market ${textOfPrice(instrument, of.bid)} / ${textOfPrice(instrument, of.ask)}`,

@@ -35,9 +35,9 @@ export async function serveMonitor(options: MonitorOptions): Promise<MonitorServ
     host: options.host,
     port: options.port,
     remedies: {
-      taken: 'set metrics.port to another one, or start with --metrics-port 0 for any',
+      portInUse: 'set metrics.port to another one, or start with --metrics-port 0 for any',
       forbidden: 'set metrics.port to 1024 or above',
-      elsewhere: 'set metrics.host to one that is',
+      addressNotLocal: 'set metrics.host to one that is',
     },
     allowedHosts: options.allowedHosts ?? [],
     headers: HEADERS,

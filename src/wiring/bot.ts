@@ -231,7 +231,7 @@ function madeEngine(
     instance: config.instance,
     run,
     target: inventory.target === undefined ? null : amountFloor(instrument, inventory.target),
-    patience: {
+    timing: {
       requestDelayMaxMs: timing.requestDelayMaxMs,
       tradeReportDelayMaxMs: timing.tradeReportDelayMaxMs,
       cancelAgainMs: timing.privatePollMs,

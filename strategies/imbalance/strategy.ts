@@ -1,7 +1,7 @@
 /**
  * Imbalance maker: a spread around a fair value that shifts towards the side on which the book is thinner than usual.
  */
-import { amountFloor, depthImbalance, Unusual, type Instrument, type Strategy } from '../../src/core/index.ts';
+import { amountFloor, depthImbalance, RunningDeviation, type Instrument, type Strategy } from '../../src/core/index.ts';
 import { defineStrategy } from '../defineStrategy.ts';
 import { DEVIATIONS_MAX } from '../fairValueParameters.ts';
 import { spreadFromMarket } from '../fromMarket.ts';
@@ -44,7 +44,7 @@ export const imbalance = defineStrategy({
 /** Builds the strategy. Its only state is the mean and the deviation of the imbalance. */
 function leaning(p: ImbalanceParameters, instrument: Instrument): Strategy {
   const lots = amountFloor(instrument, p.amount);
-  const usual = new Unusual(millisOf(p.memory));
+  const usual = new RunningDeviation(millisOf(p.memory));
 
   return {
     quote(view) {

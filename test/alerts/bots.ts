@@ -7,7 +7,7 @@ export const none = { placed: 0, canceled: 0, filled: 0, refused: 0, unknown: 0 
 export const calm: RegimeState = { ...firstRegime, regime: 'normal', why: '', refusal: null };
 export const CALM: Bot = {
   snapshot: {
-    ...{ quoting: null, waitsFor: null, unshown: { buy: null, sell: null }, whyNot: null, regime: calm },
+    ...{ quoting: null, waitsFor: null, unshown: { buy: null, sell: null }, emptySidesText: null, regime: calm },
     counts: { buy: none, sell: none },
     booked: { fills: 0 },
   },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Alerts, nextAt } from '../../src/alerts/alerts.ts';
 import { channelsOf } from '../../src/alerts/channels.ts';
-import { ALERT_EVENTS, EVENTS_TOLD, configSchema, type AlertEvent } from '../../src/config.ts';
+import { ALERT_EVENTS, ALERT_EVENT_NAMES, configSchema, type AlertEvent } from '../../src/config.ts';
 import {
   moneyOf,
   Secret,
@@ -230,7 +230,7 @@ describe('a receiver', () => {
 
   test('of Telegram gets a flood of long texts in one message that it takes', async () => {
     const { alerts, clock, comes } = await rig();
-    for (const event of EVENTS_TOLD) if (event !== 'fill') alerts.raise(event, '😀 a long text '.repeat(300));
+    for (const event of ALERT_EVENT_NAMES) if (event !== 'fill') alerts.raise(event, '😀 a long text '.repeat(300));
     await clock.advance(1_000);
     await comes('halted: 😀');
     await comes('digest: 😀');
@@ -241,13 +241,13 @@ describe('names', () => {
   const nameOf = (event: string): string => `Puntas${event[0]!.toUpperCase()}${event.slice(1)}`;
 
   test('each alert of Prometheus is an event of the same name', () => {
-    expect(ALERT_NAMES.filter(name => !EVENTS_TOLD.some(event => nameOf(event) === name))).toEqual([]);
+    expect(ALERT_NAMES.filter(name => !ALERT_EVENT_NAMES.some(event => nameOf(event) === name))).toEqual([]);
   });
 
   test('each event has its row on the page, with what it is without a word in the YAML, and its alert of Prometheus', () => {
     const page = readFileSync(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
     const rows = page.split('\n').map(line => line.split('|').map(cell => cell.trim()));
-    for (const event of EVENTS_TOLD) {
+    for (const event of ALERT_EVENT_NAMES) {
       const row = rows.find(cells => cells[1] === `\`${event}\``);
       expect(row?.[3]?.split(/[ ,]/)[0], event).toBe(ALERT_EVENTS[event].mode);
       expect(row?.[4], event).toBe((ALERT_NAMES as readonly string[]).includes(nameOf(event)) ? nameOf(event) : '');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Conditions } from '../../src/alerts/conditions.ts';
 import { Outbox } from '../../src/alerts/outbox.ts';
 import type { Message } from '../../src/alerts/message.ts';
-import { EVENTS_TOLD, type AlertEvent, type AlertMode } from '../../src/config.ts';
+import { ALERT_EVENT_NAMES, type AlertEvent, type AlertMode } from '../../src/config.ts';
 import { VirtualClock, type Snapshot } from '../../src/core/index.ts';
 import { memoryLog } from '../memoryLog.ts';
 import { CALM, snapshot, type Bot } from './bots.ts';
@@ -116,7 +116,7 @@ function told(event: AlertEvent) {
       return { kind: 'delivered' as const };
     },
   };
-  const modes = Object.fromEntries(EVENTS_TOLD.map(each => [each, 'on'])) as Record<AlertEvent, AlertMode>;
+  const modes = Object.fromEntries(ALERT_EVENT_NAMES.map(each => [each, 'on'])) as Record<AlertEvent, AlertMode>;
   const options = { clock, log: memoryLog().log, channel, title: 'mm1', idPrefix: 'x', messagesPer10Min: 12, modes };
   const outbox = new Outbox(options);
   const conditions = new Conditions();

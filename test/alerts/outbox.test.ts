@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GAP_MS, LINES_MAX, Outbox, WINDOW_MS, type SendOutcome } from '../../src/alerts/outbox.ts';
 import { cut, messageText, type Entry, type Message } from '../../src/alerts/message.ts';
-import { EVENTS_TOLD, alertKind, type AlertEvent, type AlertMode } from '../../src/config.ts';
+import { ALERT_EVENT_NAMES, alertKind, type AlertEvent, type AlertMode } from '../../src/config.ts';
 import { sleep, VirtualClock } from '../../src/core/index.ts';
 import { memoryLog } from '../memoryLog.ts';
 
-const MODES = Object.fromEntries(EVENTS_TOLD.map(event => [event, 'on'])) as Record<AlertEvent, AlertMode>;
+const MODES = Object.fromEntries(ALERT_EVENT_NAMES.map(event => [event, 'on'])) as Record<AlertEvent, AlertMode>;
 
 function rig(messagesPer10Min: number, answer: () => SendOutcome, modes = MODES, answerMs = 50) {
   const clock = new VirtualClock();
@@ -38,7 +38,7 @@ const happenings = fc.array(
     // Some come again and again.
     event: fc.oneof(
       fc.constantFrom('halted' as const, 'bookStale' as const, 'fill' as const),
-      fc.constantFrom(...EVENTS_TOLD),
+      fc.constantFrom(...ALERT_EVENT_NAMES),
     ),
     what: fc.constantFrom('raise', 'raise', 'quiet', 'end'),
     text: fc.constantFrom('a', 'b', 'c'),
@@ -75,7 +75,7 @@ test('a flood: few messages by rule, three lines of an event, no happening lost,
       const linesOf = (event: AlertEvent) =>
         begun.filter(({ message }) => message.entries.some(e => e.event === event));
       const counts = outbox.takeCounts();
-      for (const event of EVENTS_TOLD) {
+      for (const event of ALERT_EVENT_NAMES) {
         const lines = linesOf(event);
         for (const { at } of lines)
           expect(lines.filter(other => other.at > at - WINDOW_MS && other.at <= at).length).toBeLessThanOrEqual(
@@ -94,7 +94,7 @@ test('a flood: few messages by rule, three lines of an event, no happening lost,
 });
 
 test('a critical event is told within five seconds in any flood of others, while it has lines and messages left', async () => {
-  const others = EVENTS_TOLD.filter(event => alertKind(event).isCritical !== true);
+  const others = ALERT_EVENT_NAMES.filter(event => alertKind(event).isCritical !== true);
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.constantFrom(...others), fc.integer({ min: 0, max: 20_000 })), {
@@ -224,10 +224,16 @@ describe('what does not arrive', () => {
 test('a text fits, has a line for every event, and no half of a character', () => {
   const of = (...units: string[]) => fc.string({ unit: fc.constantFrom(...units), maxLength: 3_000, size: 'max' });
   const text = fc.oneof(of('a', ' ', 'é', '😀'), of('é', '😀', '𝔘'));
-  const texts = fc.array(text, { minLength: 1, maxLength: EVENTS_TOLD.length, size: 'max' });
+  const texts = fc.array(text, { minLength: 1, maxLength: ALERT_EVENT_NAMES.length, size: 'max' });
   fc.assert(
     fc.property(texts, fc.integer({ min: 2_000, max: 5_000 }), (all, max) => {
-      const entries = all.map((text, i): Entry => ({ event: EVENTS_TOLD[i]!, state: 'once', text, at: 0, times: 1 }));
+      const entries = all.map((text, i): Entry => ({
+        event: ALERT_EVENT_NAMES[i]!,
+        state: 'once',
+        text,
+        at: 0,
+        times: 1,
+      }));
       const text = messageText({ title: 'mm1 btc_mxn', entries }, max);
       expect(text.length).toBeLessThanOrEqual(max);
       expect(text).not.toMatch(/\p{Surrogate}/u);

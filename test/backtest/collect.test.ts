@@ -112,10 +112,10 @@ describe('markouts', () => {
     const [all, buys, sells, level] = settled(markouts => {
       markouts.fill(0, 'buy', 1, 100, 50, 101);
       expect(markouts.dueAt).toBe(100);
-      for (const at of [100, 500, 1000, 5000]) markouts.look(at, 102);
+      for (const at of [100, 500, 1000, 5000]) markouts.advanceTo(at, 102);
       expect(markouts.dueAt).toBe(15_000);
-      markouts.look(15_000, 99);
-      markouts.look(60_000, 0);
+      markouts.advanceTo(15_000, 99);
+      markouts.advanceTo(60_000, 0);
     });
     expect(all?.bps).toEqual([100, 200, 200, 200, 200, -100, null, null]);
     expect(buys?.bps).toEqual(all?.bps);
@@ -128,9 +128,9 @@ describe('markouts', () => {
     const both = (side: Side) =>
       settled(markouts => {
         markouts.fill(0, side, 0, 1000, 10, 1000);
-        markouts.look(1000, 1001);
+        markouts.advanceTo(1000, 1001);
         markouts.fill(70_000, side, 0, 1000, 30, 1000);
-        markouts.look(71_000, 1005);
+        markouts.advanceTo(71_000, 1005);
       })[0];
     // One minute after the first fill is settled at 71 s too: at 5 ticks.
     expect(both('buy')?.bps[3]).toBeCloseTo((10 * 10 + 30 * 50) / 40, 9);
@@ -154,10 +154,10 @@ describe('markouts', () => {
         const markouts = new Markouts();
         const end = 1_000_000;
         for (const at of sorted) {
-          while (markouts.dueAt <= at) markouts.look(markouts.dueAt, 1000 + markouts.dueAt / 1000);
+          while (markouts.dueAt <= at) markouts.advanceTo(markouts.dueAt, 1000 + markouts.dueAt / 1000);
           markouts.fill(at, 'sell', 0, 1000, 1, 1000 + at / 1000);
         }
-        while (markouts.dueAt <= end) markouts.look(markouts.dueAt, 1000 + markouts.dueAt / 1000);
+        while (markouts.dueAt <= end) markouts.advanceTo(markouts.dueAt, 1000 + markouts.dueAt / 1000);
         expect(markouts.dueAt).toBe(Infinity);
         const [all] = markouts.curves();
         expect(all?.fills).toEqual(HORIZONS.map(() => times.length));

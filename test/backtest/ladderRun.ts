@@ -70,7 +70,7 @@ export const engineOf =
       instance: 'test',
       run: 1,
       target: null,
-      patience: {
+      timing: {
         requestDelayMaxMs: 50_000,
         tradeReportDelayMaxMs: 20_000,
         cancelAgainMs: 2_000,

@@ -57,7 +57,7 @@ function openEngine(
     instance: 'bench',
     run: 1,
     target: null,
-    patience: {
+    timing: {
       requestDelayMaxMs: 45_000,
       tradeReportDelayMaxMs: 20_000,
       cancelAgainMs: 2000,

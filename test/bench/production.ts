@@ -77,7 +77,7 @@ function optionsOf(
       instance: 'bench',
       run: 1,
       target: null,
-      patience: {
+      timing: {
         requestDelayMaxMs: 50_000,
         tradeReportDelayMaxMs: 20_000,
         cancelAgainMs: 2_000,

@@ -46,7 +46,7 @@ export const quoteAround = (...distances: number[]): Strategy => ({
 });
 
 /** It decides whenever it is told anything. */
-export const PATIENCE: EngineOptions['patience'] = {
+export const PATIENCE: EngineOptions['timing'] = {
   requestDelayMaxMs: 10_000,
   tradeReportDelayMaxMs: 3000,
   cancelAgainMs: 1000,
@@ -88,7 +88,7 @@ export class Desk {
       instance: 'mm',
       run: 7,
       target: null,
-      patience: PATIENCE,
+      timing: PATIENCE,
       ...options,
     });
   }

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { COMMAND_FILES } from '../../src/cli/commands/index.ts';
-import { EVENTS_TOLD } from '../../src/config/alerts.ts';
+import { ALERT_EVENT_NAMES } from '../../src/config/alerts.ts';
 import { ALERT_NAMES } from '../../src/monitor/index.ts';
 import { KINDS } from '../causes/kinds.ts';
 import { testsIn } from './testTitles.ts';
@@ -59,7 +59,7 @@ test('every alert, every event that is told, every halt and every pause has its 
   const alerted: readonly string[] = ALERT_NAMES;
   const wanted = [
     ...ALERT_NAMES,
-    ...EVENTS_TOLD.filter(event => !alerted.includes(nameOf(event))),
+    ...ALERT_EVENT_NAMES.filter(event => !alerted.includes(nameOf(event))),
     ...KINDS.filter(kind => /^(?:halt|pause): /.test(kind)),
   ];
   const told = entries.flatMap(({ name, body }) => [

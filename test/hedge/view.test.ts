@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Amount, EngineNews, Price } from '../../src/core/index.ts';
-import { takerOrderOutcome, takenOrderFromNews, type TakenOrder } from '../../src/hedge/takerOrderOutcome.ts';
+import { takerOrderOutcome, takerOrderFromNews, type TakerOrderState } from '../../src/hedge/takerOrderOutcome.ts';
 import { hedgeViewOf } from '../../src/hedge/view.ts';
 import { Desk, quoteAround } from '../core/desk.ts';
 import { plain } from '../core/market.ts';
@@ -9,9 +9,9 @@ const ID = 'mm-7-t1';
 
 /** Long by ten lots, with quotes two ticks from the middle; the last that is told of the order that takes. */
 function traded() {
-  let told: TakenOrder | null = null;
+  let told: TakerOrderState | null = null;
   const onNews = (news: EngineNews) => {
-    const order = takenOrderFromNews(news);
+    const order = takerOrderFromNews(news);
     if (order?.id === ID) told = order;
   };
   const desk = new Desk({ strategy: quoteAround(2), onNews }).open();

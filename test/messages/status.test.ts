@@ -103,7 +103,7 @@ describe('the status line', () => {
       'both sides for one reason',
       {
         unshown: { buy: empty('insufficient funds'), sell: empty('insufficient funds') },
-        whyNot: 'no bid: insufficient funds (a); no ask: insufficient funds (b)',
+        emptySidesText: 'no bid: insufficient funds (a); no ask: insufficient funds (b)',
         orders: [],
       },
       'no bid, no ask: insufficient funds | btc +0.0000 | mxn +0.00',

@@ -182,7 +182,7 @@ function runOf({ engine, seen, rules: { instrument }, setup, run, startedAt }: R
   const { regime, since, why } = shown.regime;
   const price = (of: Snapshot['bid']) => (of > 0 ? textOfPrice(instrument, of) : null);
   const { trades, holdings, unknown } = shown.known;
-  const silent = shown.quoting === null ? shown.whyNot : whyNothing(shown);
+  const silent = shown.quoting === null ? shown.emptySidesText : whyNothing(shown);
   const [bids, asks] = [quotesOf('buy', shown.orders, instrument), quotesOf('sell', shown.orders, instrument)];
   return {
     ...{ number: run, since: startedAt, book: instrument.symbol, instance: setup.instance },

@@ -79,7 +79,7 @@ export function bookFindings(
   const { levels, refusal } = preview;
   const shown = levels.filter(({ verdict }) => verdict === 'would be placed').length;
   if (needsOperator(preview.unshown))
-    found.push(fail('quotes', preview.whyNot ?? 'none', 'change what is named there'));
+    found.push(fail('quotes', preview.emptySidesText ?? 'none', 'change what is named there'));
   else if (preview.halt !== null)
     found.push(
       fail(
@@ -88,8 +88,8 @@ export function bookFindings(
         'fix this first; every start would halt again',
       ),
     );
-  else if (preview.whyNot !== null)
-    found.push(warn('quotes', preview.whyNot, 'check whether this is intended; puntas check shows each price'));
+  else if (preview.emptySidesText !== null)
+    found.push(warn('quotes', preview.emptySidesText, 'check whether this is intended; puntas check shows each price'));
   else if (refusal !== null)
     found.push(
       warn('quotes', `none now: ${refusal}`, 'run puntas doctor again; for a running bot, see puntas explain'),

@@ -59,7 +59,7 @@ export async function check(
     ].join('\n');
     return {
       text,
-      problem: needsOperator(preview.unshown) ? `nothing would be quoted: ${preview.whyNot ?? ''}` : null,
+      problem: needsOperator(preview.unshown) ? `nothing would be quoted: ${preview.emptySidesText ?? ''}` : null,
     };
   } finally {
     await client.close();
@@ -94,7 +94,7 @@ function previewLines(instrument: Instrument, preview: Preview): string[] {
     ...preview.refusals.map(
       ({ side, index, reason }) => `  ${side === 'buy' ? 'bid' : 'ask'} level ${index + 1}: ${reason}`,
     ),
-    ...(preview.whyNot === null ? [] : [`  ${preview.whyNot}`]),
+    ...(preview.emptySidesText === null ? [] : [`  ${preview.emptySidesText}`]),
   ];
 }
 

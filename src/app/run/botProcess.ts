@@ -136,7 +136,7 @@ export class BotProcess {
       venue: {
         exchange: client,
         newStream: () => marketStreamOf(config, venue, clock, seed),
-        moneyLists: client.moneyLists,
+        transferLists: client.transferLists,
       },
       ...first,
       openingApartMs: this.#options.openingApartMs ?? OPENING_APART_MS,

@@ -67,7 +67,7 @@ export function nextPreview(
 export function quotesNothing(next: Preview, running: Engine, at: Millis): string | null {
   if (next.halt !== null && running.haltedBecause === null) return `it would halt immediately: ${next.halt}`;
   if (!needsOperator(next.unshown) || needsOperator(running.snapshot(at).unshown)) return null;
-  return `nothing would be quoted: ${next.whyNot ?? ''}`;
+  return `nothing would be quoted: ${next.emptySidesText ?? ''}`;
 }
 
 type Row = { readonly price: Price; readonly amount: Amount };
@@ -100,7 +100,7 @@ export function quotesBeside(
   return [
     ...all.map(([name, now, then]) => `  ${name.padEnd(widths[0]!)}  ${now.padEnd(widths[1]!)}  ${then}`),
     ...(next.refusal === null ? [] : [`  then: none, ${next.refusal}`]),
-    ...(next.whyNot === null ? [] : [`  then: ${next.whyNot}`]),
+    ...(next.emptySidesText === null ? [] : [`  then: ${next.emptySidesText}`]),
   ];
 }
 

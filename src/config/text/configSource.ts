@@ -1,7 +1,7 @@
 /** Source file of a configuration, so that later errors can name the line. */
 import type { Config } from '../schema.ts';
 import { readYaml } from './yamlText.ts';
-import { asWritten, withCurrentKeys } from '../renamedKeys.ts';
+import { pathInFile, withCurrentKeys } from '../renamedKeys.ts';
 
 /** Symbol under which a configuration holds its source. Copies keep a symbol; JSON omits it. */
 const SOURCE = Symbol('file of the configuration');
@@ -19,7 +19,7 @@ export function placeOf(config: Config, path: readonly PropertyKey[]): string {
   const read = source && readYaml(source.text, source.path, '');
   if (!read?.ok) return key;
   const { taken } = withCurrentKeys(read.value);
-  return `${read.place(read.offset({ path: asWritten(path, taken) }))} ${key}`;
+  return `${read.place(read.offset({ path: pathInFile(path, taken) }))} ${key}`;
 }
 
 /** Returns the path of the first key whose value is this text, or `null` if none. */

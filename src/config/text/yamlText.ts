@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 
 /** Position that an error is about: the value at a path, or its key. */
-type Pointed = { readonly path: readonly PropertyKey[]; readonly aboutKey?: boolean };
+type ErrorTarget = { readonly path: readonly PropertyKey[]; readonly aboutKey?: boolean };
 
 /**
  * Parsed YAML. `offset`: position of a problem; `place`: an offset as `file:line:column`; `source`: the original text
@@ -23,7 +23,7 @@ export type ReadYaml =
       readonly ok: true;
       readonly value: unknown;
       readonly root: ParsedNode;
-      offset(problem: Pointed): number;
+      offset(problem: ErrorTarget): number;
       place(offset: number): string;
       source(path: readonly PropertyKey[]): string | null;
     }
@@ -135,7 +135,7 @@ function sourceAt(document: Document.Parsed, path: readonly PropertyKey[], text:
 /**
  * Returns the offset to report: that of the value, of a wrong key, or of the nearest parent key if the key is missing.
  */
-function offsetOf(root: ParsedNode | null, problem: Pointed): number {
+function offsetOf(root: ParsedNode | null, problem: ErrorTarget): number {
   let node: unknown = root;
   let offset = 0;
   for (const [depth, step] of problem.path.entries()) {

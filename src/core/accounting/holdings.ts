@@ -28,7 +28,7 @@ export type Booked = { readonly changes: readonly Change[] } & (
 export type FillOf = (trade: OwnTrade) => { readonly id: string | null; readonly level: number | null };
 
 export class Holdings {
-  readonly #told: (booked: Booked) => void;
+  readonly #onBooked: (booked: Booked) => void;
   readonly #fillOf: FillOf;
   readonly #ledger = new Ledger();
   readonly #reported = new Map<string, Money>();
@@ -39,7 +39,7 @@ export class Holdings {
 
   /** `told` receives each booking, except restored state. `fillOf` finds the filled order for the ledger's text. */
   constructor(told: (booked: Booked) => void, fillOf: FillOf = () => ({ id: null, level: null })) {
-    this.#told = told;
+    this.#onBooked = told;
     this.#fillOf = fillOf;
   }
 
@@ -106,7 +106,7 @@ export class Holdings {
     const changes = [...this.#reported].map(([currency, amount]): Change => ({ cause: 'opening', currency, amount }));
     this.#ledger.post({ source: 'opening', at, why: null, changes });
     this.#isOpen = true;
-    this.#told({ kind: 'opening', changes });
+    this.#onBooked({ kind: 'opening', changes });
   }
 
   /** Returns the currencies whose reported total differs from the ledger. `difference` is reported minus ledger. */
@@ -137,7 +137,7 @@ export class Holdings {
       { cause: 'fees', currency: trade.feeCurrency, amount: money(-moneyOf(trade.feeAmount)) },
     ];
     this.#ledger.post({ source: `trade ${tid} ${oid}`, at, why: this.#whyOf(trade), changes });
-    this.#told({ kind: 'trade', trade, changes });
+    this.#onBooked({ kind: 'trade', trade, changes });
   }
 
   /** Books an executed conversion of the bot. */
@@ -149,7 +149,7 @@ export class Holdings {
     ];
     if (!this.#ledger.book({ source: `conversion ${id}`, at, why: why ?? null, changes })) return;
     this.#unsettled = conversion;
-    this.#told({ kind: 'conversion', changes, worth });
+    this.#onBooked({ kind: 'conversion', changes, worth });
   }
 
   /**
@@ -173,13 +173,13 @@ export class Holdings {
       amount: difference,
     }));
     if (this.#ledger.book({ source: `residue ${conversion.id}`, at, why: 'rounding', changes }))
-      this.#told({ kind: 'conversion', changes });
+      this.#onBooked({ kind: 'conversion', changes });
   }
 
   /** Books an explained transfer. A repeated `source` changes nothing. */
   transfer({ source, cause, currency, amount, occurredAt, why }: Transfer): void {
     const changes = [{ cause, currency, amount }];
-    if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#told({ kind: 'transfer', changes });
+    if (this.#ledger.book({ source, at: occurredAt, why, changes })) this.#onBooked({ kind: 'transfer', changes });
   }
 
   /** Returns text such as `btc_mxn at 1500000.00 as maker of demo-1-7 level 2`; exports use its parts as columns. */

@@ -79,7 +79,7 @@ export class Position {
   #hedging = 0n;
   readonly #openingInventory: bigint;
   /** Value of the opening inventory at the first mid price. */
-  #openingWorth = 0n;
+  #openingValue = 0n;
   /** Last mid price of an earlier run, in half ticks times the tick's money; 0 if none. */
   readonly #earlierMark: bigint;
   #flows = 0n;
@@ -132,11 +132,11 @@ export class Position {
       throw new RangeError(`a mark must be a whole number above zero, found ${halfTicks}`);
     this.#halfTicks = halfTicks;
     if (this.#mark === 0n) this.#open(BigInt(halfTicks) * this.#tickMoney);
-    else if (this.#inventory !== 0n) this.#isAnother();
+    else if (this.#inventory !== 0n) this.#clearCache();
   }
 
   /** Books the effect of mid-price moves on the inventory. */
-  #carry(): void {
+  #bookMarkMoves(): void {
     const next = BigInt(this.#halfTicks) * this.#tickMoney;
     if (next === this.#mark) return;
     this.#carried += this.#inventory * (next - this.#mark);
@@ -144,11 +144,11 @@ export class Position {
   }
 
   fill(fill: Fill): void {
-    this.#moved();
+    this.#startChange();
     const sign = fill.side === 'buy' ? 1n : -1n;
     const hasMark = this.#mark !== 0n;
     // A taker order is a hedge, not earnings of quotes.
-    if (!fill.maker) this.#leave(sign * fill.major, -sign * fill.minor);
+    if (!fill.maker) this.#bookHedge(sign * fill.major, -sign * fill.minor);
     else if (hasMark) this.#spread += sign * (fill.major * this.#mark - toRawMoney(fill.minor));
     else {
       this.#early.bought += sign * fill.major;
@@ -163,15 +163,15 @@ export class Position {
 
   /** Books a conversion between the two currencies. The two changes have opposite signs. */
   convert(major: bigint, minor: bigint): void {
-    this.#moved();
-    this.#leave(major, minor);
+    this.#startChange();
+    this.#bookHedge(major, minor);
     this.#inventory += major;
     this.#cash += minor;
   }
 
   /** Books a refunded fee, in the base or quote currency. */
   rebate(isMajor: boolean, sum: Money): void {
-    this.#moved();
+    this.#startChange();
     if (!isMajor) {
       this.#fees += toRawMoney(sum);
       this.#cash += sum;
@@ -187,7 +187,7 @@ export class Position {
    * profit.
    */
   flow(major: Money): void {
-    this.#moved();
+    this.#startChange();
     this.#inventory += major;
     if (this.#mark === 0n) this.#early.flows += major;
     else this.#flows += major * this.#mark;
@@ -201,7 +201,7 @@ export class Position {
   /** Returns the total of `profit`, without its parts. Every decision needs the total. */
   total(): Money {
     if (this.#total === null) {
-      this.#carry();
+      this.#bookMarkMoves();
       this.#total = toMoney(this.#spread + this.#carried + this.#fees + this.#hedging);
     }
     return this.#total;
@@ -222,25 +222,25 @@ export class Position {
   }
 
   #addsUp(): boolean {
-    this.#carry();
+    this.#bookMarkMoves();
     if (this.#mark === 0n) return true;
     const equity = toRawMoney(money(this.#cash)) + this.#inventory * this.#mark;
-    return equity - this.#openingWorth === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
+    return equity - this.#openingValue === this.#spread + this.#carried + this.#fees + this.#hedging + this.#flows;
   }
 
-  #moved(): void {
-    this.#carry();
+  #startChange(): void {
+    this.#bookMarkMoves();
     this.#version++;
-    this.#isAnother();
+    this.#clearCache();
   }
 
-  #isAnother(): void {
+  #clearCache(): void {
     this.#total = null;
     this.#profit = null;
     this.#isExplained = null;
   }
 
-  #leave(major: bigint, minor: bigint): void {
+  #bookHedge(major: bigint, minor: bigint): void {
     if (this.#mark === 0n) {
       this.#early.converted += major;
       this.#early.cost -= minor;
@@ -250,10 +250,10 @@ export class Position {
   /** Applies the first mid price. Orders of an earlier run may have been filled before the first book arrived. */
   #open(mark: bigint): void {
     const { bought, paid, fees, flows, converted, cost } = this.#early;
-    this.#isAnother();
+    this.#clearCache();
     this.#mark = mark;
     this.#firstMark = mark;
-    this.#openingWorth = this.#openingInventory * mark;
+    this.#openingValue = this.#openingInventory * mark;
     this.#spread += bought * mark - toRawMoney(money(paid));
     this.#fees -= fees * mark;
     this.#hedging += converted * mark - toRawMoney(money(cost));

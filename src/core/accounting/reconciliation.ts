@@ -41,7 +41,7 @@ export class Reconciliation {
   #isOld = false;
   #equalled = false;
   #checked: BalanceCheck | null = null;
-  /** Difference to book after a resume, once it has been constant for the trade report delay, or `null`. */
+  /** Difference to book after a resume, once it has been constant for the trade report delay; otherwise `null`. */
   #adjusting: { readonly difference: string; readonly since: Millis } | null = null;
 
   /** `listWaitMs` is the maximum delay until the exchange's lists show a balance change. */
@@ -73,7 +73,7 @@ export class Reconciliation {
   }
 
   /** Records that balances equal the ledger, except for a conversion of unknown outcome. */
-  equalledButForConversions(): void {
+  recordEqualBalances(): void {
     // After a resume, the comparison continues until nothing differs.
     if (this.#adjusting !== null && this.#listOfDifferences() !== '') return;
     this.#adjusting = null;

@@ -14,7 +14,7 @@ import { money, type Millis, type Money, type Side } from '../model/units.ts';
  * Delays of the exchange. `listWaitMs` is the maximum delay until its lists show a balance change. If absent, a lasting
  * difference halts the bot immediately.
  */
-export type AccountPatience = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
+export type AccountDelays = { readonly tradeReportDelayMaxMs: Millis; readonly listWaitMs?: Millis };
 
 /** Account interface for code that makes no order decisions: drivers, the journal, the hedger. */
 export type AccountView = Pick<
@@ -38,7 +38,7 @@ export class TradingAccount {
 
   /** `told` receives every booking, for the books of the account. `fillOf` is as in `Holdings`. */
   constructor(
-    { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountPatience,
+    { tradeReportDelayMaxMs, listWaitMs = 0 }: AccountDelays,
     told: (booked: Booked) => void,
     fillOf?: FillOf,
   ) {
@@ -61,8 +61,7 @@ export class TradingAccount {
     if (!quiet) return null;
     if (this.#pending.isEmpty) return this.#reconciliation.read(startedAt);
     // Balances equal the ledger whether the conversion was executed, so a later run need not wait for its outcome.
-    if (this.#pending.explainDifferences(this.#holdings.differences()))
-      this.#reconciliation.equalledButForConversions();
+    if (this.#pending.explainDifferences(this.#holdings.differences())) this.#reconciliation.recordEqualBalances();
     return null;
   }
 
@@ -137,7 +136,7 @@ export class TradingAccount {
   }
 
   /** Returns the state for the next run. `recent` holds ids of trades that the exchange may report again. */
-  kept(recent: readonly string[]): AccountLedger {
+  stateToSave(recent: readonly string[]): AccountLedger {
     return this.#holdings.stateToSave(recent);
   }
 

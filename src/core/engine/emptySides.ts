@@ -11,7 +11,7 @@ import {
 } from '../model/instrument.ts';
 import { mayLive } from '../orders/orders.ts';
 import type { Reason } from './reasons.ts';
-import { fundsFor, roomOf, type RiskContext } from '../risk/preTradeRisk.ts';
+import { fundsFor, positionRoom, type RiskContext } from '../risk/preTradeRisk.ts';
 import type { AmountStep } from '../quoting/strategy.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side } from '../model/units.ts';
 
@@ -137,7 +137,7 @@ const NUMBERS: Readonly<Partial<Record<Reason, (of: RefusalFacts) => string | nu
   'order count limit': ({ riskContext: { orders, limits } }) =>
     `${orders.filter(mayLive).length} orders may be live, limits.ordersMax is ${limits?.ordersMax ?? 0}`,
   'position limit': ({ side, amount, riskContext, write }) =>
-    `${write.amount(amount)} more, but limits.positionMax ${write.amount(riskContext.limits?.positionMax ?? 0)} allows only ${write.amount(roomOf(side, riskContext))}`,
+    `${write.amount(amount)} more, but limits.positionMax ${write.amount(riskContext.limits?.positionMax ?? 0)} allows only ${write.amount(positionRoom(side, riskContext))}`,
   'insufficient funds': of => {
     const { side, amount, value, riskContext, write } = of;
     const funds = fundsFor(side, riskContext);

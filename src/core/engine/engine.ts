@@ -81,12 +81,12 @@ export class Engine {
     this.#ids = new OriginIds(options.instance, options.run);
     this.#rules = new BookTerms(options.instrument);
     this.#counts = new OrderCounts((side, event) => options.onNews?.({ kind: 'count', side, event }));
-    this.#orders = new Orders(options.instrument, options.patience, news => this.#onOrderNews(news));
-    this.#unknownOrders = new UnknownOrderResolver(this.#orders, options.patience.lookEveryMs);
+    this.#orders = new Orders(options.instrument, options.timing, news => this.#onOrderNews(news));
+    this.#unknownOrders = new UnknownOrderResolver(this.#orders, options.timing.lookEveryMs);
     this.#orphanOrders = new OrphanOrders(this.#ids, this.#orders);
     this.#inventory = new Inventory(options.instrument, options.target);
     this.#account = new TradingAccount(
-      options.patience,
+      options.timing,
       booked => this.#booked(booked),
       trade => this.#fillOf(trade),
     );
@@ -233,7 +233,7 @@ export class Engine {
     if (!this.#account.isOpen) return null;
     const adverse = this.#adverseSelection?.state() ?? this.#keptAdverseState;
     return {
-      ...this.#account.kept(recent),
+      ...this.#account.stateToSave(recent),
       target: this.#inventory.targetLots(this.#account.total(this.#rules.instrument.major)),
       guard: this.#risk.killSwitch?.state(this.#inventory.totalProfit()) ?? null,
       profit: this.#inventory.profitSinceOpening(this.#at),
@@ -243,7 +243,7 @@ export class Engine {
 
   /** Time of the next decision if no event causes an earlier one. Drivers send a timer event at this time. */
   get decidesAt(): Millis {
-    return this.#isDecisionDue ? -Infinity : this.#decidedAt + this.#options.patience.decideEveryMs;
+    return this.#isDecisionDue ? -Infinity : this.#decidedAt + this.#options.timing.decideEveryMs;
   }
 
   /** Whether the engine needs every public trade. Otherwise the last price before a decision is enough. */
@@ -305,7 +305,7 @@ export class Engine {
           fresh: this.#fresh,
           orders: this.#orders,
           regime: this.#risk.regimes.state,
-          staleAfterMs: this.#options.patience.privateStaleAfterMs,
+          staleAfterMs: this.#options.timing.privateStaleAfterMs,
         },
         at,
       ),
@@ -532,7 +532,7 @@ export class Engine {
   }
 
   riskContext(at: Millis): RiskContext {
-    const { limits, patience, unknownMax } = this.#options;
+    const { limits, timing: patience, unknownMax } = this.#options;
     const { major, minor } = this.#rules.instrument;
     return {
       instrument: this.#rules.instrument,

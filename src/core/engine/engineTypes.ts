@@ -6,7 +6,7 @@ import type { TakerRefusal } from '../hedging/takerOrder.ts';
 import type { HaltLimits } from '../risk/killSwitch.ts';
 import type { Instrument } from '../model/instrument.ts';
 import type { NormalizedLevel, LevelRefusal } from '../quoting/normalizeQuote.ts';
-import type { Order, OrderNews, Patience } from '../orders/orders.ts';
+import type { Order, OrderNews, OrderDelays } from '../orders/orders.ts';
 import type { PullRules } from '../quoting/quotePuller.ts';
 import type { CancelReason, RequoteTolerance } from '../quoting/quoteReconciler.ts';
 import type { ProfitSinceOpening } from '../accounting/sinceOpening.ts';
@@ -31,7 +31,7 @@ export type EngineOptions = {
   readonly run: number;
   /** Base currency to hold, in lots; `null` for the holding at the start. */
   readonly target: Amount | null;
-  readonly patience: Patience & {
+  readonly timing: OrderDelays & {
     readonly decideEveryMs: Millis;
     readonly lookEveryMs: Millis;
     /** Maximum age of the last complete account read; the bot does not quote with an older one. */
@@ -115,7 +115,7 @@ export type Snapshot = {
   readonly waitsFor: string | null;
   /** Empty sides with the reason from the last decision. `emptySidesText` is the text; `null` if both sides show a quote. */
   readonly unshown: EmptySides;
-  readonly whyNot: string | null;
+  readonly emptySidesText: string | null;
   readonly regime: RegimeState;
   /** Number of times that each regime was entered. */
   readonly regimes: Readonly<Record<Regime, number>>;
@@ -151,5 +151,5 @@ export type Preview = {
   readonly refusals: readonly { readonly side: Side; readonly index: number; readonly reason: LevelRefusal }[];
   /** Sides without a placeable order; `emptySidesText` is the text. Empty while the bot may not quote on either side. */
   readonly unshown: EmptySides;
-  readonly whyNot: string | null;
+  readonly emptySidesText: string | null;
 };

@@ -15,7 +15,7 @@ export const emptyPreview = (halt: string | null, refusal: RiskRefusal | null): 
   levels: [],
   refusals: [],
   unshown: { buy: null, sell: null },
-  whyNot: null,
+  emptySidesText: null,
 });
 
 /**
@@ -42,5 +42,5 @@ export function previewOf(
   });
   const unshown = refusal === null ? decisions.unshown : { buy: null, sell: null };
   const why = explainEmptySides(unshown, riskContext);
-  return { halt, refusal, mid, quote, levels, refusals: normalized.refusals, unshown, whyNot: why };
+  return { halt, refusal, mid, quote, levels, refusals: normalized.refusals, unshown, emptySidesText: why };
 }

@@ -8,7 +8,7 @@ import type { RiskRefusal } from '../risk/preTradeRisk.ts';
 export const ACTIONS = ['placed', 'kept', 'waits', 'canceled', 'not placed'] as const;
 export type DecisionAction = (typeof ACTIONS)[number];
 
-/** Reason why a strategy shows nothing on a side; its own text gives details. */
+/** Reason why a strategy shows nothing on a side; the strategy's own text gives details. */
 export type SilenceReason =
   | 'at the cap'
   | 'no fair value'

@@ -51,7 +51,7 @@ export function snapshotOf(of: Shown, at: Millis): Snapshot {
     quoting: state.refusal,
     waitsFor: state.refusal === 'not ready' ? (riskContext.missing ?? 'until the next decision') : null,
     unshown: decisions.unshown,
-    whyNot: explainEmptySides(decisions.unshown, riskContext),
+    emptySidesText: explainEmptySides(decisions.unshown, riskContext),
     regime: state,
     regimes: regimes.counts,
     silent: decisions.silent,

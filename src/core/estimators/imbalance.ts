@@ -24,7 +24,7 @@ const DEVIATION_START = 0.3;
 const DEVIATION_MIN = 0.02;
 
 /** Exponential mean and standard deviation over time of a number between -1 and 1. */
-export class Unusual {
+export class RunningDeviation {
   readonly #memoryMs: Millis;
   #mean = 0;
   #variance = DEVIATION_START ** 2;

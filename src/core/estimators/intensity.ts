@@ -110,7 +110,7 @@ export class IntensityMeter {
    * Advances time: counts a finished window and starts the next one. `displayed` returns the book's amount at a price.
    * Returns true if a window was counted.
    */
-  look(at: Millis, fair: number, displayed: (side: Side, price: Price) => number): boolean {
+  advanceTo(at: Millis, fair: number, displayed: (side: Side, price: Price) => number): boolean {
     if (!(fair > 0 && fair < Infinity)) {
       this.skip();
       return false;

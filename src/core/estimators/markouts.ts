@@ -113,7 +113,7 @@ export class Markouts {
   }
 
   /** Settles every horizon due by `at`. `mid` is the mid price at `at`, or a function of the due time; 0 if unknown. */
-  look(at: Millis, mid: number | ((due: Millis) => number)): void {
+  advanceTo(at: Millis, mid: number | ((due: Millis) => number)): void {
     if (at < this.dueAt) return;
     for (let h = 1; h < this.#horizons.length; h++) {
       while (this.#heads[h]! < this.#tail) {
@@ -178,7 +178,7 @@ export class Markouts {
   }
 
   #wait(at: Millis, ticks: number, weight: number, group: number, mid: number): void {
-    if (this.#waitingMax !== null && this.#tail - this.#oldest() >= this.#waitingMax) this.#giveUpOldest();
+    if (this.#waitingMax !== null && this.#tail - this.#oldest() >= this.#waitingMax) this.#dropOldest();
     if (this.#tail - this.#oldest() === this.#size) this.#grow();
     const i = this.#tail++ & (this.#size - 1);
     this.#at[i] = at;
@@ -211,7 +211,7 @@ export class Markouts {
     return oldest;
   }
 
-  #giveUpOldest(): void {
+  #dropOldest(): void {
     const oldest = this.#oldest();
     for (let h = 0; h < this.#heads.length; h++) if (this.#heads[h] === oldest) this.#heads[h] = oldest + 1;
   }

@@ -5,7 +5,7 @@
 import type { Millis } from '../model/units.ts';
 
 /** Best prices and amounts at one time, in any constant units. */
-export type TouchSeen = {
+export type TopOfBook = {
   readonly at: Millis;
   readonly bid: number;
   readonly bidAmount: number;
@@ -20,7 +20,7 @@ const GAP_MS: Millis = 10_000;
  * Returns the order flow of one change (Cont, Kukanov, Stoikov 2014, J. Financial Econometrics 12(1)). The new bid
  * amount counts if the bid rose or stayed, minus the old one if it fell or stayed. The ask counts in reverse.
  */
-export const flowOf = (from: TouchSeen, to: TouchSeen): number =>
+export const flowOf = (from: TopOfBook, to: TopOfBook): number =>
   (to.bid >= from.bid ? to.bidAmount : 0) -
   (to.bid <= from.bid ? from.bidAmount : 0) -
   (to.ask <= from.ask ? to.askAmount : 0) +
@@ -29,7 +29,7 @@ export const flowOf = (from: TouchSeen, to: TouchSeen): number =>
 /** Sum of observed order flow. Changes between two observations count as one. */
 export class OrderFlow {
   readonly #memoryMs: Millis;
-  #last: TouchSeen | null = null;
+  #last: TopOfBook | null = null;
   #sum = 0;
   #since: Millis = Number.NaN;
 
@@ -38,7 +38,7 @@ export class OrderFlow {
   }
 
   /** Adds an observation. An invalid one is skipped, and the sum restarts with the next. */
-  see(now: TouchSeen): void {
+  observe(now: TopOfBook): void {
     const isTouch = Number.isFinite(now.at) && now.bid > 0 && now.ask > now.bid && now.ask < Infinity;
     if (!(isTouch && now.bidAmount > 0 && now.askAmount > 0 && now.bidAmount + now.askAmount < Infinity)) {
       this.#last = null;

@@ -26,7 +26,7 @@ export class EwmaVolatility {
   }
 
   /** Adds a price; returns true if a move was sampled. */
-  see(at: Millis, price: number): boolean {
+  observe(at: Millis, price: number): boolean {
     if (!(price > 0 && price < Infinity && Number.isFinite(at))) return false;
     const passed = at - this.#at;
     if (passed < this.#sampleMs) return false;

@@ -58,14 +58,14 @@ export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: B
   const most = fillsPerS * edge;
   if (!(h > 0)) return { orders: all, marginal: new Array<number>(all).fill(0), earnsPerS: 2 * most };
   if (!(cost > 0 && most > 0)) return { orders: 0, marginal: new Array<number>(all).fill(0), earnsPerS: 0 };
-  const outside = most * Math.exp(-cost / edge) + earnedBack(most, edge, cost);
+  const outside = most * Math.exp(-cost / edge) + earningsAtPrice(most, edge, cost);
   const bandAt = (rho: number): number => Math.min(all, Math.floor(Math.sqrt(Math.max(0, outside - rho) / h)));
   /** p(0) to p(b - 1), preceded by p(-1). */
   const inside = (rho: number): number[] => {
     let p = cost;
     const found: number[] = [];
     for (let q = bandAt(rho); q >= 0; q--) {
-      p = paidFor(most, edge, rho + h * q * q - most * Math.exp(-p / edge));
+      p = priceForEarnings(most, edge, rho + h * q * q - most * Math.exp(-p / edge));
       found.push(p);
     }
     return found.reverse();
@@ -86,11 +86,11 @@ export function computeBand({ riskPerS: h, fillsPerS, edge, cost, ordersMax }: B
  * Returns H(-p) for p > 0: earnings per second of the side that reduces the position, if the holder pays up to p per
  * order.
  */
-const earnedBack = (most: number, edge: number, p: number): number =>
+const earningsAtPrice = (most: number, edge: number, p: number): number =>
   p <= edge ? most * Math.exp(p / edge) : (most * Math.E * p) / edge;
 
 /** Returns the p for which H(-p) is `earned`. */
-const paidFor = (most: number, edge: number, earned: number): number => {
+const priceForEarnings = (most: number, edge: number, earned: number): number => {
   if (!(earned > 0)) return -Infinity;
   return earned <= most * Math.E ? edge * Math.log(earned / most) : (edge * earned) / (most * Math.E);
 };

@@ -6,7 +6,7 @@ import type { TakerRequest } from './takerOrder.ts';
 import { money, textOfMoney, type Amount, type Money, type Price, type Side, type Value } from '../model/units.ts';
 
 /** Limits of a taker order. */
-export type TakeBounds = {
+export type TakerLimits = {
   /** Maximum cost against the mid price, including the fee, in basis points. */
   readonly costMaxBps: number;
   readonly collarBps: number;
@@ -29,7 +29,7 @@ export function sweepCost(
   amount: Money,
   takerRate: number,
   mid: Money,
-  bounds: TakeBounds,
+  bounds: TakerLimits,
 ): RouteOption & { readonly take?: Take } {
   const side: Side = amount > 0n ? 'sell' : 'buy';
   const sells = side === 'sell';
@@ -78,7 +78,7 @@ export function sweepCost(
 }
 
 /** Returns the last tick within the collar at which one unit costs at most the limit, including the fee. */
-function worstTicks(mid: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakeBounds): number {
+function worstTicks(mid: number, sells: boolean, takerRate: number, { costMaxBps, collarBps }: TakerLimits): number {
   const keeps = 1 - takerRate / RATE_ONE;
   const sign = sells ? -1 : 1;
   const byCost = mid * (1 + (sign * costMaxBps) / 10_000) * (sells ? 1 / keeps : keeps);

@@ -29,7 +29,7 @@ export type L3BookOptions = {
  * - too large: more orders than the maximum.
  * - damaged: an unreadable price near the other side.
  */
-export type Seeding = 'live' | 'too old' | 'no ids' | 'too large' | 'damaged';
+export type SeedResult = 'live' | 'too old' | 'no ids' | 'too large' | 'damaged';
 
 /** Maximum number of orders in one book. */
 export const L3_ORDERS_MAX = 500_000;
@@ -64,7 +64,7 @@ export class L3Book {
   #former = new Map<string, Entry>();
   readonly #levels: Record<Side, Map<Price, Level>> = { buy: new Map(), sell: new Map() };
   /** Entries of the bot's orders, including guesses. */
-  readonly #ours = new Set<Entry>();
+  readonly #ownEntries = new Set<Entry>();
   /** Guessed oid of each pending order, by origin id. */
   readonly #guesses = new Map<string, string>();
   readonly #ownOids = new Set<string>();
@@ -124,7 +124,7 @@ export class L3Book {
   }
 
   /** Restarts from a complete book and the steps held since then. Stops showing the levels. */
-  seed(snapshot: BookSnapshot): Seeding {
+  seed(snapshot: BookSnapshot): SeedResult {
     if (!this.#steps.reaches(snapshot.sequence)) return 'too old';
     if (snapshot.bids.length + snapshot.asks.length > L3_ORDERS_MAX) return 'too large';
     if (![...snapshot.bids, ...snapshot.asks].every(entry => entry.oid !== undefined)) return 'no ids';
@@ -134,7 +134,7 @@ export class L3Book {
     this.#entries = new Map();
     this.#levels.buy.clear();
     this.#levels.sell.clear();
-    this.#ours.clear();
+    this.#ownEntries.clear();
     this.#guesses.clear();
     for (const { oid, price, amount } of snapshot.bids) this.#open(oid!, 'buy', price, amount);
     for (const { oid, price, amount } of snapshot.asks) this.#open(oid!, 'sell', price, amount);
@@ -170,10 +170,10 @@ export class L3Book {
 
   /** Records an oid of the bot and its origin id. Returns true if a level changed. */
   own(oid: string, id?: string): boolean {
-    remember(this.#ownOids, oid);
+    rememberNewest(this.#ownOids, oid);
     const changed = this.#setOwnership(oid, 'yes');
     if (id === undefined) return changed;
-    remember(this.#matchedIds, id);
+    rememberNewest(this.#matchedIds, id);
     const guessed = this.#guesses.get(id);
     this.#guesses.delete(id);
     // A similar order was matched to this oid; that order is pending again.
@@ -195,7 +195,7 @@ export class L3Book {
   /** Returns the lots of other traders ahead of the bot's best order of a side; `null` if it has none there. */
   aheadOfBest(side: Side): Amount | null {
     let best: Price | null = null;
-    for (const { side: of, price } of this.#ours) {
+    for (const { side: of, price } of this.#ownEntries) {
       if (of === side && (best === null || (side === 'buy' ? price > best : price < best))) best = price;
     }
     return best === null ? null : this.#aheadOf(side, best, other => other.own !== 'no');
@@ -258,7 +258,7 @@ export class L3Book {
     if (level) level.queue.add(entry);
     else levels.set(price, { others: 0, isCapped: false, queue: new Set([entry]) });
     if (own === 'no') this.#addToLevel(entry, lots);
-    else this.#ours.add(entry);
+    else this.#ownEntries.add(entry);
   }
 
   /** An order that a complete book shows unchanged keeps its arrival number. */
@@ -270,7 +270,7 @@ export class L3Book {
 
   #remove(entry: Entry): void {
     this.#entries.delete(entry.oid);
-    this.#ours.delete(entry);
+    this.#ownEntries.delete(entry);
     const levels = this.#levels[entry.side];
     const level = levels.get(entry.price)!;
     level.queue.delete(entry);
@@ -281,7 +281,7 @@ export class L3Book {
   #addToLevel({ side, price }: Entry, lots: number): void {
     const level = this.#levels[side].get(price)!;
     level.others += lots;
-    if (level.isCapped || level.others > UNITS_MAX) countAgain(level);
+    if (level.isCapped || level.others > UNITS_MAX) recountLevel(level);
     if (this.#shown) this.#options.book.set(side, price, level.others as Amount);
   }
 
@@ -323,8 +323,8 @@ export class L3Book {
     const wasOurs = entry.own !== 'no';
     entry.own = own;
     if (wasOurs === (own !== 'no')) return false;
-    if (own === 'no') this.#ours.delete(entry);
-    else this.#ours.add(entry);
+    if (own === 'no') this.#ownEntries.delete(entry);
+    else this.#ownEntries.add(entry);
     this.#addToLevel(entry, own === 'no' ? entry.lots : -entry.lots);
     return true;
   }
@@ -343,7 +343,7 @@ export class L3Book {
 }
 
 /** Sums a level again from its orders, because a running sum above 2^53 lots is not exact. */
-function countAgain(level: Level): void {
+function recountLevel(level: Level): void {
   let lots = 0;
   for (const entry of level.queue) if (entry.own === 'no') lots += entry.lots;
   level.isCapped = lots > UNITS_MAX;
@@ -353,7 +353,7 @@ function countAgain(level: Level): void {
 /**
  * Adds an id as the newest, also if known, so that repeated ids are kept. Removes the older half if there are too many.
  */
-function remember(known: Set<string>, one: string): void {
+function rememberNewest(known: Set<string>, one: string): void {
   known.delete(one);
   known.add(one);
   if (known.size <= OWN_MAX) return;

@@ -4,7 +4,7 @@
 type Ended = {
   readonly id: string;
   /** Number of the order's end, in order of ends, from 1; 0 before. */
-  endedAs: number;
+  endNumber: number;
 };
 
 /** Maximum number of removed entries that keep their memory. */
@@ -40,12 +40,12 @@ export class FinishedOrders<Order extends Ended> {
     this.#byId.delete(id);
   }
 
-  /** Adds a finished order. Returns the oldest order if it is removed in exchange, or `null`. */
+  /** Adds a finished order. Returns the oldest order if it is removed in exchange; otherwise `null`. */
   add(order: Order): Order | null {
-    order.endedAs = ++this.#ends;
+    order.endNumber = ++this.#ends;
     this.#byId.set(order.id, order);
     this.#inTurn.push(order);
-    this.#endsInTurn.push(order.endedAs);
+    this.#endsInTurn.push(order.endNumber);
     if (this.#inTurn.length - this.#oldest > 2 * this.#most + FORGOTTEN_MAX) this.#keepLastEnds();
     return this.#byId.size > this.#most ? this.#forgetOldest() : null;
   }
@@ -55,9 +55,9 @@ export class FinishedOrders<Order extends Ended> {
    * without limit.
    */
   #keepLastEnds(): void {
-    const last = [...this.#byId.values()].sort((a, b) => a.endedAs - b.endedAs);
+    const last = [...this.#byId.values()].sort((a, b) => a.endNumber - b.endNumber);
     this.#inTurn = last;
-    this.#endsInTurn = last.map(({ endedAs }) => endedAs);
+    this.#endsInTurn = last.map(({ endNumber }) => endNumber);
     this.#oldest = 0;
   }
 
@@ -68,14 +68,14 @@ export class FinishedOrders<Order extends Ended> {
   #forgetOldest(): Order {
     for (;;) {
       const order = this.#inTurn[this.#oldest]!;
-      const endedAs = this.#endsInTurn[this.#oldest++]!;
+      const endNumber = this.#endsInTurn[this.#oldest++]!;
       // Free removed entries from time to time.
       if (this.#oldest > FORGOTTEN_MAX) {
         this.#inTurn = this.#inTurn.slice(this.#oldest);
         this.#endsInTurn = this.#endsInTurn.slice(this.#oldest);
         this.#oldest = 0;
       }
-      if (order.endedAs === endedAs && this.#byId.delete(order.id)) return order;
+      if (order.endNumber === endNumber && this.#byId.delete(order.id)) return order;
     }
   }
 }

@@ -55,20 +55,20 @@ type Live = {
   /** Final filled amount, once the exchange lists the order as finished. */
   finalFilled: Amount | null;
   /** Whether the bot has reported that trades of the order are missing. */
-  missed: boolean;
+  reportedMissing: boolean;
   /** Number of the last answer that listed the order; 0 before the first. */
-  presentIn: number;
+  lastListedIn: number;
   /** Number of complete reads without the order, of those that started late enough for absence to count. */
   absences: number;
   negativeLookUps: number;
   emptyCancels: number;
   emptyTradeReads: number;
   /** Number of the order's end, in order of ends, from 1; 0 before. */
-  endedAs: number;
+  endNumber: number;
 };
 
 /** Assumed delays of the exchange, in ms. */
-export type Patience = {
+export type OrderDelays = {
   /** Maximum time after which a delayed request may still be executed. */
   readonly requestDelayMaxMs: Millis;
   /** Maximum delay of a trade record. */
@@ -100,7 +100,7 @@ const NOTHING = 0n as Money;
 
 export class Orders {
   readonly #instrument: Instrument;
-  readonly #patience: Patience;
+  readonly #delays: OrderDelays;
   readonly #live = new Map<string, Live>();
   /** Immutable list of the live orders; `null` if it must be rebuilt after a change. */
   #liveList: readonly Order[] | null = null;
@@ -117,9 +117,9 @@ export class Orders {
    */
   #tradesReadAt = -Infinity;
 
-  constructor(instrument: Instrument, patience: Patience, news: (news: OrderNews) => void) {
+  constructor(instrument: Instrument, patience: OrderDelays, news: (news: OrderNews) => void) {
     this.#instrument = instrument;
-    this.#patience = patience;
+    this.#delays = patience;
     this.#news = news;
   }
 
@@ -130,7 +130,7 @@ export class Orders {
 
   /** Whether the trades of an ended order are overdue. */
   get areTradesMissing(): boolean {
-    for (const order of this.#live.values()) if (order.missed && order.state === 'closed-unsettled') return true;
+    for (const order of this.#live.values()) if (order.reportedMissing && order.state === 'closed-unsettled') return true;
     return false;
   }
 
@@ -188,13 +188,13 @@ export class Orders {
       reportedFilled: 0 as Amount,
       traded: 0,
       finalFilled: null,
-      missed: false,
-      presentIn: 0,
+      reportedMissing: false,
+      lastListedIn: 0,
       absences: 0,
       negativeLookUps: 0,
       emptyCancels: 0,
       emptyTradeReads: 0,
-      endedAs: 0,
+      endNumber: 0,
       filledRest: NOTHING,
     };
     if (more.placedFor !== undefined) order.placedFor = more.placedFor;
@@ -295,12 +295,12 @@ export class Orders {
     for (const report of reports) {
       const order = this.#find(report);
       if (!order) continue;
-      order.presentIn = answer;
+      order.lastListedIn = answer;
       this.#see(order, report, startedAt, at);
     }
     if (!complete) return;
     for (const order of this.live as readonly Live[]) {
-      if (order.presentIn !== answer) this.#absent(order, startedAt, at);
+      if (order.lastListedIn !== answer) this.#absent(order, startedAt, at);
     }
   }
 
@@ -313,7 +313,7 @@ export class Orders {
     for (const report of reports) {
       const order = this.#find(report);
       if (!order) continue;
-      order.presentIn = answer;
+      order.lastListedIn = answer;
       if (report.status !== 'completed' && report.status !== 'cancelled') {
         this.#see(order, report, startedAt, at);
         continue;
@@ -328,7 +328,7 @@ export class Orders {
     }
     for (const id of ids) {
       const order = this.#live.get(id);
-      if (order?.state !== 'unknown' || order.presentIn === answer) continue;
+      if (order?.state !== 'unknown' || order.lastListedIn === answer) continue;
       if (startedAt >= this.#expiry(order)) order.negativeLookUps++;
     }
   }
@@ -403,13 +403,17 @@ export class Orders {
       if (order.state === 'unknown' && this.#isProvenGone(order)) this.#close(order, 'never arrived', at);
       if (
         order.state === 'closed-unsettled' &&
-        this.#tradesReadAt - order.closedAt >= this.#patience.tradeReportDelayMaxMs &&
+        this.#tradesReadAt - order.closedAt >= this.#delays.tradeReportDelayMaxMs &&
         // A trade may be part of the amount reported at adoption, so an adopted order is settled only by time.
         (order.finalFilled === null || order.reportedFilled > 0)
       ) {
         this.#end(order, 'settle', order.ending ?? 'canceled');
-      } else if (order.state === 'closed-unsettled' && !order.missed && at - order.closedAt >= MISSING_AFTER_MS) {
-        order.missed = true;
+      } else if (
+        order.state === 'closed-unsettled' &&
+        !order.reportedMissing &&
+        at - order.closedAt >= MISSING_AFTER_MS
+      ) {
+        order.reportedMissing = true;
         this.#news({ kind: 'trades missing', order });
       }
     }
@@ -417,11 +421,11 @@ export class Orders {
 
   /** Whether a cancel is due; an inconclusive cancel is repeated after a pause. */
   isCancelDue(order: Order, at: Millis): boolean {
-    return at - (order as Live).cancelSentAt >= this.#patience.cancelAgainMs;
+    return at - (order as Live).cancelSentAt >= this.#delays.cancelAgainMs;
   }
 
   /** Whether a look-up may reveal the end or the final amount of the order. */
-  needsLook(order: Order): boolean {
+  needsLookUp(order: Order): boolean {
     const live = order as Live;
     if (order.state === 'unknown') return true;
     if (order.state === 'closed-unsettled') return live.finalFilled === null;
@@ -444,7 +448,7 @@ export class Orders {
    * request may have waited in a queue before it was sent.
    */
   #expiry(order: Live): Millis {
-    return Math.max(order.placedAt, order.answeredAt) + this.#patience.requestDelayMaxMs;
+    return Math.max(order.placedAt, order.answeredAt) + this.#delays.requestDelayMaxMs;
   }
 
   #see(order: Live, report: OrderReport, startedAt: Millis, at: Millis): void {
@@ -487,7 +491,7 @@ export class Orders {
         // Reads may be outdated. Fills or look-ups usually reveal the end sooner; absence closes the order only after
         // the trade report delay.
         if (order.absences < ABSENCES_TO_CLOSE_OPEN) return;
-        if (startedAt - order.answeredAt >= this.#patience.tradeReportDelayMaxMs) this.#close(order, 'vanished', at);
+        if (startedAt - order.answeredAt >= this.#delays.tradeReportDelayMaxMs) this.#close(order, 'vanished', at);
         return;
       case 'intent':
       case 'sending':

@@ -8,8 +8,8 @@ const PREFIX_MAX = 31;
 export class OriginIds {
   readonly instance: string;
   readonly run: number;
-  readonly #ours: string;
-  readonly #ofThisRun: string;
+  readonly #botPrefix: string;
+  readonly #runPrefix: string;
   #counter = 0;
 
   /** Creates the ids of one run. Throws RangeError if instance or run is invalid. */
@@ -22,16 +22,16 @@ export class OriginIds {
     }
     this.instance = instance;
     this.run = run;
-    this.#ours = `${instance}-`;
-    this.#ofThisRun = `${instance}-${run}-`;
-    if (this.#ofThisRun.length > PREFIX_MAX) {
-      throw new RangeError(`instance and run leave no room for a counter in ${this.#ofThisRun}`);
+    this.#botPrefix = `${instance}-`;
+    this.#runPrefix = `${instance}-${run}-`;
+    if (this.#runPrefix.length > PREFIX_MAX) {
+      throw new RangeError(`instance and run leave no room for a counter in ${this.#runPrefix}`);
     }
   }
 
   /** Id of the next order to be placed. */
   get next(): string {
-    return `${this.#ofThisRun}${this.#counter + 1}`;
+    return `${this.#runPrefix}${this.#counter + 1}`;
   }
 
   /** Consumes the next id. */
@@ -40,19 +40,19 @@ export class OriginIds {
   }
 
   /** Whether the id is of this bot, in any run. */
-  isOurs(id: string): boolean {
-    return id.startsWith(this.#ours);
+  isOwnId(id: string): boolean {
+    return id.startsWith(this.#botPrefix);
   }
 
-  /** Returns the origin id if the trade filled an order of the bot, or `null`. */
+  /** Returns the origin id if the trade filled an order of the bot; otherwise `null`. */
   ownerOf({ originId, oid }: OwnTrade, orders: Orders): string | null {
     // Includes orders that are not in `orders`: they ended in an earlier run, or their state was lost.
-    if (originId !== undefined && this.isOurs(originId)) return originId;
+    if (originId !== undefined && this.isOwnId(originId)) return originId;
     return orders.byOid(oid)?.id ?? null;
   }
 
   isOfThisRun(id: string): boolean {
-    return id.startsWith(this.#ofThisRun);
+    return id.startsWith(this.#runPrefix);
   }
 
   /** Whether the id belongs to a later run of this bot. */

@@ -31,7 +31,7 @@ export class OrphanOrders {
     let orphans = 0;
     for (const report of orders) {
       const { originId } = report;
-      if (originId === undefined || !this.#ids.isOurs(originId)) continue;
+      if (originId === undefined || !this.#ids.isOwnId(originId)) continue;
       if (report.book !== instrument.symbol || this.#orders.get(originId)) continue;
       if (this.#ids.isLater(originId)) {
         halt ??= `order ${originId} is of a later run of ${instance}: another process trades under this name`;

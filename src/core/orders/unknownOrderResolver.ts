@@ -33,7 +33,7 @@ export class UnknownOrderResolver {
   looks(at: Millis): readonly Approved<Command>[] {
     if (at - this.#lookedAt < this.#lookEveryMs) return NOTHING;
     const ids: string[] = [];
-    for (const order of this.#orders.live) if (this.#orders.needsLook(order)) ids.push(order.id);
+    for (const order of this.#orders.live) if (this.#orders.needsLookUp(order)) ids.push(order.id);
     if (ids.length === 0) return NOTHING;
     this.#lookedAt = at;
     return approveByIds('look', ids);

@@ -25,13 +25,13 @@ export type TransactionEvent = {
 } & TransactionParticulars;
 
 export type TransactionParticulars =
-  | ({ readonly kind: 'ISSUANCE' } & Moved & Refundable & Sender & { readonly externalFiatId?: string })
-  | ({ readonly kind: 'REDEMPTION' } & Moved & Refundable & { readonly receiver?: Receiver })
-  | ({ readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL' } & Moved)
+  | ({ readonly kind: 'ISSUANCE' } & TransferDetails & Refundable & Sender & { readonly externalFiatId?: string })
+  | ({ readonly kind: 'REDEMPTION' } & TransferDetails & Refundable & { readonly receiver?: Receiver })
+  | ({ readonly kind: 'CRYPTO_DEPOSIT' | 'CRYPTO_WITHDRAWAL' } & TransferDetails)
   | ({ readonly kind: 'CONVERSION' } & Converted);
 
 /** Transferred amount. Destination and hash are present only for complete transactions. */
-export type Moved = {
+export type TransferDetails = {
   readonly network: string;
   readonly asset: string;
   readonly amount: DecimalText;

@@ -100,7 +100,7 @@ export type VenueClient = Exchange & {
   /** Conversions; absent if the exchange has none. */
   readonly desk?: ConversionDesk;
   /** Transfer lists. If absent, the operator must explain transfers. */
-  readonly moneyLists?: TransferLists;
+  readonly transferLists?: TransferLists;
   /** Identity of the account. If absent, the bot cannot prove that two keys belong to one account. */
   readonly account?: {
     /** Account number at the exchange. */

@@ -41,7 +41,7 @@ const LEVELS_REMEMBERED = 2_000;
 /** Maximum gap in market data; in a longer gap the mid price is unknown. */
 const GAP_MS = 5_000;
 /** Limit on the adverse selection of one fill, as a multiple of that at which widening is at its maximum. */
-const OUTLIER = 2;
+const OUTLIER_FACTOR = 2;
 /**
  * Steps of the widening per bps: quotes widen in steps of 0.1 bps. Smaller steps are not worth losing queue position.
  */
@@ -65,7 +65,7 @@ export class AdverseSelection {
   readonly #tick: string;
   readonly #markouts: Markouts;
   readonly #means: Readonly<Record<Side, ClusteredMean>>;
-  readonly #mids = new Mids();
+  readonly #midHistory = new MidHistory();
   readonly #levels = new Map<string, number>();
   readonly #widen = { buy: 0, sell: 0 };
   #version = 0;
@@ -76,7 +76,7 @@ export class AdverseSelection {
     const memoryMs = options.halfLifeMs / Math.LN2;
     const mean = () => new ClusteredMean(memoryMs / clusterMsOf(options.horizonMs / 1000));
     this.#means = { buy: mean(), sell: mean() };
-    const limit = OUTLIER * (options.toleratedBps + 2 * options.widenBpsMax);
+    const limit = OUTLIER_FACTOR * (options.toleratedBps + 2 * options.widenBpsMax);
     this.#markouts = new Markouts({
       horizons: LIVE_HORIZONS,
       memoryMs,
@@ -102,9 +102,9 @@ export class AdverseSelection {
 
   /** Sets the mid price from `at` on; 0 while the book is not two-sided. Times must not decrease. */
   market(at: Millis, mid: number): void {
-    this.#mids.see(at, mid);
+    this.#midHistory.see(at, mid);
     if (at < this.#markouts.dueAt) return;
-    this.#markouts.look(at, due => this.#mids.at(due));
+    this.#markouts.advanceTo(at, due => this.#midHistory.at(due));
     this.#version++;
   }
 
@@ -115,7 +115,7 @@ export class AdverseSelection {
   fill(id: string, side: Side, price: Price, weight: number, tradedAt: Millis, heardAt: Millis): void {
     const at = Math.min(tradedAt, heardAt);
     if (!(price > 0 && weight > 0 && Number.isFinite(at))) return;
-    this.#markouts.fill(at, side, this.#levels.get(id) ?? null, price, weight, this.#mids.at(at));
+    this.#markouts.fill(at, side, this.#levels.get(id) ?? null, price, weight, this.#midHistory.at(at));
     this.#version++;
   }
 
@@ -167,7 +167,7 @@ export class AdverseSelection {
 }
 
 /** Most recent mid prices (4,096), so that a fill that is reported late uses the mid price of its own time. */
-class Mids {
+class MidHistory {
   readonly #size = 4_096;
   /** Start of each mid price. `#until` holds the ends; the end of the last one is the time up to which it is known. */
   readonly #from = new Float64Array(this.#size);

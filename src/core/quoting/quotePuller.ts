@@ -90,7 +90,7 @@ export class QuotePuller {
 
   /** Applies an event. `mid` is the current mid price of this book; 0 if unknown. */
   apply(event: PullInput, mid: number): void {
-    if (event.kind === 'reference') this.#follow(event.startedAt, event.price, mid);
+    if (event.kind === 'reference') this.#updateLeader(event.startedAt, event.price, mid);
     else if (event.amount !== undefined && event.side !== undefined) this.#print(event.at, event.amount, event.side);
   }
 
@@ -127,7 +127,7 @@ export class QuotePuller {
     };
   }
 
-  #follow(at: Millis, price: number, mid: number): void {
+  #updateLeader(at: Millis, price: number, mid: number): void {
     // The data of a read that started before a suspension may be older than its start.
     if (this.#basis === null || !(at >= this.#sleptAt && price > 0 && price < Infinity && mid > 0)) return;
     this.#mid = mid;

@@ -148,7 +148,7 @@ function pair(
   at: Millis,
 ): readonly number[] {
   if (levels.length === 0 || orders.length === 0) return new Array<number>(levels.length).fill(-1);
-  const partner = keepers(levels, orders, tolerance, at);
+  const partner = bestKeptPairs(levels, orders, tolerance, at);
   const freeLevels = unpaired(levels.length, i => partner[i]! < 0);
   const freeOrders = unpaired(orders.length, j => !partner.includes(j));
   // One level and one order are left: nothing to optimize.
@@ -181,7 +181,7 @@ let cost = new Float64Array(64);
  * Returns the largest set of fitting pairs that do not cross, then the one with the smallest sum of price differences.
  * Dynamic programming over prefixes.
  */
-function keepers(
+function bestKeptPairs(
   levels: readonly NormalizedLevel[],
   orders: readonly Order[],
   tolerance: RequoteTolerance,

@@ -19,7 +19,7 @@ export const isPositionLimitReason = (reason: string): boolean => /^position: .*
 /**
  * Tolerance factor. The risk gate keeps the worst case within the limit, so only activity outside the bot exceeds it.
  */
-const SLACK = 1.05;
+const TOLERANCE_FACTOR = 1.05;
 
 /** Check of inventory against its limit, both in lots. A `null` limit allows everything. */
 export class PositionLimit {
@@ -35,7 +35,7 @@ export class PositionLimit {
   }
 
   isBeyond(lots: number): boolean {
-    return this.#max !== null && Math.abs(lots) > this.#max * SLACK;
+    return this.#max !== null && Math.abs(lots) > this.#max * TOLERANCE_FACTOR;
   }
 
   isWithin(lots: number): boolean {
@@ -58,7 +58,7 @@ export class PositionLimit {
       return { reduces: false, halts: false };
     }
     this.#beyond ??= Math.abs(lots);
-    const hasGrown = !(Math.abs(lots) <= this.#beyond * SLACK);
+    const hasGrown = !(Math.abs(lots) <= this.#beyond * TOLERANCE_FACTOR);
     return { reduces: isFirst, halts: hasGrown || !(isReducing || isFirst) };
   }
 }

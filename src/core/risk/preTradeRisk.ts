@@ -150,8 +150,8 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
   } else if (crosses(s.depth, side, price)) return 'would cross the book';
   if (!(countLiveOrders(s.orders) < limits.ordersMax)) return 'order count limit';
   if (crossesOwn(side, price, s.orders)) return 'would cross our own order';
-  if (!(amount <= roomOf(side, s))) return 'position limit';
-  if (s.reduceOnly && !(amount <= roomOf(side, s) - limits.positionMax)) return 'reduce only';
+  if (!(amount <= positionRoom(side, s))) return 'position limit';
+  if (s.reduceOnly && !(amount <= positionRoom(side, s) - limits.positionMax)) return 'reduce only';
   if (!(neededFor(side, price, amount, s) <= fundsFor(side, s))) return 'insufficient funds';
   return command as Approved<PlaceCommand>;
 }
@@ -160,7 +160,7 @@ export function approvePlace(command: PlaceCommand, s: RiskContext): Approved<Pl
  * Returns the lots by which the worst-case position of a side may still grow. All possibly live orders and pending
  * conversions count as executed.
  */
-export function roomOf(side: Side, s: RiskContext): number {
+export function positionRoom(side: Side, s: RiskContext): number {
   const worst = lotsOnSide(s.orders, side) + s.converting[side] + (side === 'buy' ? s.position : -s.position);
   return (s.limits?.positionMax ?? 0) - worst;
 }

@@ -151,7 +151,7 @@ export class RegimeWatch {
       this.#wideWhy = why;
     };
     if (this.#volatility !== null && volatility !== undefined) {
-      this.#volatility.see(at, mid);
+      this.#volatility.observe(at, mid);
       sign('the price moves fast', (this.#volatility.perRootSecond * 60 * 10_000) / volatility.bps);
     }
     if (marketSpreadBps !== undefined) sign('the market is wide', ((ask - bid) * 10_000) / (mid * marketSpreadBps));

@@ -13,10 +13,10 @@ export function textOfError(thrown: unknown): string {
   try {
     // Undefined if a `toJSON` method returns undefined.
     const json: string | undefined = JSON.stringify(thrown);
-    return json ?? UNSAID;
+    return json ?? NO_MESSAGE;
   } catch {
-    return UNSAID;
+    return NO_MESSAGE;
   }
 }
 
-const UNSAID = 'something without a message was thrown';
+const NO_MESSAGE = 'something without a message was thrown';

@@ -7,7 +7,7 @@
  */
 
 /** One token of JSON: a string, white space, or any other single character. */
-const SIGN = /"(?:[^"\\]|\\.)*"|\s+|[^\s"]/gsy;
+const TOKEN = /"(?:[^"\\]|\\.)*"|\s+|[^\s"]/gsy;
 /** Maximum nesting; deeper text counts as hostile. */
 const DEPTH_MAX = 64;
 
@@ -21,8 +21,8 @@ export function ambiguityOf(text: string): string | null {
   /** Keys of each enclosing object; `null` for a list. */
   const around: (Set<string> | null)[] = [];
   let last = '';
-  SIGN.lastIndex = 0;
-  for (let match = SIGN.exec(text); match !== null; match = SIGN.exec(text)) {
+  TOKEN.lastIndex = 0;
+  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
     const [sign] = match;
     if (/^\s/.test(sign)) continue;
     if (sign === '{' || sign === '[') around.push(sign === '{' ? new Set() : null);
@@ -49,8 +49,8 @@ export function memberText(text: string, key: string): string | null {
   let depth = 0;
   let last = '';
   let found: string | null = null;
-  SIGN.lastIndex = 0;
-  for (let match = SIGN.exec(text); match !== null; match = SIGN.exec(text)) {
+  TOKEN.lastIndex = 0;
+  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
     const [sign] = match;
     if (/^\s/.test(sign)) continue;
     if (sign === '}' || sign === ']') depth--;

@@ -3,14 +3,15 @@
 import { secretPatterns, hideSecrets, type Hidden } from './hiddenSecrets.ts';
 
 /** Control characters (including escapes), line and paragraph separators, and marks that change text direction. */
-const UNSHOWN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Makes text one safe line: white space becomes a space, every other control character U+FFFD. */
-export const shownText = (text: string): string => text.replace(/[\t\n\r]+/g, ' ').replace(UNSHOWN, '\ufffd');
+export const shownText = (text: string): string =>
+  text.replace(/[\t\n\r]+/g, ' ').replace(CONTROL_CHARACTERS, '\ufffd');
 
 /** Makes text safe as `shownText` does, but keeps line breaks and tabs. */
 export const shownLines = (text: string): string =>
-  text.replace(UNSHOWN, sign => (/[\t\n]/.test(sign) ? sign : '\ufffd'));
+  text.replace(CONTROL_CHARACTERS, sign => (/[\t\n]/.test(sign) ? sign : '\ufffd'));
 
 /** Hex signature (256 or 512 bits), also after a URL-encoded %3A; not a hash that starts with 0x. */
 const SIGNATURE = /(?:(?<![0-9a-z])|(?<=%[0-9a-f]{2}))(?:[0-9a-f]{64}){1,2}(?![0-9a-z])/gi;
@@ -28,10 +29,10 @@ const BEFORE_NONCE_MAX = 400;
  * values of Authorization headers.
  */
 export function maskedText(text: string, secrets: readonly string[]): string {
-  let known = KNOWN.get(secrets);
+  let known = PATTERN_CACHE.get(secrets);
   if (known?.count !== secrets.length) {
     known = { count: secrets.length, hidden: secretPatterns(secrets) };
-    KNOWN.set(secrets, known);
+    PATTERN_CACHE.set(secrets, known);
   }
   return maskedAuthorization(hideSecrets(text, known.hidden)).replace(SIGNATURE, '[redacted]');
 }
@@ -83,4 +84,4 @@ function endOfScheme(text: string, from: number, nonce: number): number | null {
 }
 
 /** Cache of search terms by list of secrets, because a log masks all its lines with one list. */
-const KNOWN = new WeakMap<readonly string[], { readonly count: number; readonly hidden: Hidden }>();
+const PATTERN_CACHE = new WeakMap<readonly string[], { readonly count: number; readonly hidden: Hidden }>();

@@ -104,7 +104,7 @@ export function orders(ask: SendRequest) {
      */
     cancel: async (of: Ids): Promise<Outcome<readonly string[]>> => {
       const some = (ids: readonly string[]) =>
-        found(ids, part => buildAndSend(ask, () => cancelling(`/v3/orders${idQuery(of, part)}`)), anyOf);
+        requestByIds(ids, part => buildAndSend(ask, () => cancelling(`/v3/orders${idQuery(of, part)}`)), anyOf);
       return anyOf(await Promise.all(chunks(idsOf(of), IDS_PER_REQUEST).map(some)));
     },
     cancelOne: (oid: string) => buildAndSend(ask, () => cancelling(`/v3/orders/${oidPart(oid)}`)),
@@ -117,7 +117,11 @@ export function orders(ask: SendRequest) {
      */
     lookUp: async (of: Ids): Promise<Outcome<readonly replies.OrderDetails[]>> => {
       const some = (ids: readonly string[]) =>
-        found(ids, part => buildAndSend(ask, () => reading('orders', idQuery(of, part), replies.orderList)), allOf);
+        requestByIds(
+          ids,
+          part => buildAndSend(ask, () => reading('orders', idQuery(of, part), replies.orderList)),
+          allOf,
+        );
       return allOf(await Promise.all(chunks(idsOf(of), IDS_PER_REQUEST).map(some)));
     },
     order: (oid: string) => buildAndSend(ask, () => reading('orders', `/${oidPart(oid)}`, replies.orderList)),
@@ -272,7 +276,7 @@ const NOT_FOUND: readonly string[] = ['0312', '0357'];
  * Requests orders by id. An id without an order may reject the request instead of being omitted (public facts 7 and 8).
  * The ids are then requested again in halves, so that it does not hide the state of the others.
  */
-async function found<T>(
+async function requestByIds<T>(
   ids: readonly string[],
   request: (ids: readonly string[]) => Promise<Outcome<readonly T[]>>,
   merge: (outcomes: Lists<T>) => Outcome<readonly T[]>,
@@ -281,7 +285,7 @@ async function found<T>(
   if (outcome.kind !== 'refused' || !NOT_FOUND.includes(outcome.code)) return outcome;
   if (ids.length === 1) return { kind: 'done', value: [] };
   const halves = chunks(ids, Math.ceil(ids.length / 2));
-  return merge(await Promise.all(halves.map(half => found(half, request, merge))));
+  return merge(await Promise.all(halves.map(half => requestByIds(half, request, merge))));
 }
 
 type Lists<T> = readonly Outcome<readonly T[]>[];

@@ -70,10 +70,10 @@ export type RequestSender = {
 };
 
 /** Limits of requests per minute: public per address, private per account (public-facts 11). */
-export const ALLOWED = { public: 60, private: 300 } as const;
+export const EXCHANGE_RATE_LIMITS = { public: 60, private: 300 } as const;
 
 /** Default maximum waits. A placement that waited longer would be outdated. */
-const WAIT: Readonly<Record<Lane, Millis>> = {
+const WAIT_MAX_MS: Readonly<Record<Lane, Millis>> = {
   cancel: 5_000,
   place: 1_000,
   'private read': 5_000,
@@ -88,8 +88,8 @@ const WAIT: Readonly<Record<Lane, Millis>> = {
 export function requestSender(options: AskOptions): RequestSender {
   const { clock, apis, signer } = options;
   const budgets = {
-    public: new Budget(clock, { perMinute: options.budgets?.public ?? ALLOWED.public }),
-    private: new Budget(clock, { perMinute: options.budgets?.private ?? ALLOWED.private }),
+    public: new Budget(clock, { perMinute: options.budgets?.public ?? EXCHANGE_RATE_LIMITS.public }),
+    private: new Budget(clock, { perMinute: options.budgets?.private ?? EXCHANGE_RATE_LIMITS.private }),
   };
   const queues = lanes(options.lanes ?? {}, signer?.nonces.ordered ?? false);
   const underWay = new Set<Promise<unknown>>();
@@ -101,7 +101,7 @@ export function requestSender(options: AskOptions): RequestSender {
     if (closing) return refusal('closed', 'the client is closed');
     if (!open && !signer) return refusal('not-sent', `${question.endpoint} needs an API key`);
     const budget = open ? budgets.public : budgets.private;
-    const waitMs = options.waitMs?.[lane] ?? WAIT[lane];
+    const waitMs = options.waitMs?.[lane] ?? WAIT_MAX_MS[lane];
     const until = clock.elapsed() + waitMs;
     // Cancels are exempt from the exchange's limit (public facts 11), so they do not wait for the bot's budget.
     const slot = lane === 'cancel' ? EXEMPT : await budget.take(URGENCY[lane], waitMs);

@@ -7,7 +7,7 @@ import {
   TRANSACTION_KINDS,
   TRANSACTION_STATUSES,
   type Delivery,
-  type Moved,
+  type TransferDetails,
   type Receiver,
   type Refundable,
   type RefundStep,
@@ -76,7 +76,7 @@ function particulars(kind: TransactionEvent['kind'], of: Row): TransactionPartic
   }
 }
 
-const moved = (of: Row): Moved => ({
+const moved = (of: Row): TransferDetails => ({
   network: wire.filled(of, 'network'),
   asset: wire.filled(of, 'asset'),
   amount: wire.decimal(of, 'amount'),

@@ -249,7 +249,7 @@ export class Reads {
   }
 }
 
-/** Returns a failure if the balances lack a currency of the book or have it unreadable, or `null`. */
+/** Returns a failure if the balances lack a currency of the book or have it unreadable; otherwise `null`. */
 export function missingBalance(
   balances: readonly Balance[],
   unreadable: readonly UnreadableRow[],

@@ -54,9 +54,9 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     host: options.host,
     port: options.port,
     remedies: {
-      taken: 'set webhooks.port to a free one',
+      portInUse: 'set webhooks.port to a free one',
       forbidden: 'set webhooks.port to 1024 or above',
-      elsewhere: 'set webhooks.host to an address of this machine',
+      addressNotLocal: 'set webhooks.host to an address of this machine',
     },
     // The secret path is the credential. All wrong paths get one answer.
     allowedHosts: null,

@@ -17,8 +17,8 @@ type OfLoop = Pick<HedgerOptions, 'persist' | 'mayAct'> & {
  * reopen the inventory that the hedger closes.
  */
 const flattenOf = (file: FlattenFile, engine: LoopOptions['engine'], { clock }: RunContext): FlattenRequest => ({
-  asked: () => (engine.reducingBecause === null ? null : file.read()),
-  done: why => file.end(why, clock.now()),
+  current: () => (engine.reducingBecause === null ? null : file.read()),
+  end: why => file.end(why, clock.now()),
 });
 
 /** Returns the hedger of one run; `null` if hedging is not configured. */

@@ -26,7 +26,7 @@ export type ExchangeSide = {
   /** Market data stream. If absent, books are only polled. */
   readonly stream?: MarketStream | undefined;
   /** Lists of deposits and withdrawals. If absent, only the operator can explain transfers. */
-  readonly moneyLists?: TransferLists | undefined;
+  readonly transferLists?: TransferLists | undefined;
 };
 
 /** Optional activities in addition to quoting on the book. */

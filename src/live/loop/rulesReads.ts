@@ -55,7 +55,7 @@ export class RulesReads {
     return this.#known;
   }
 
-  /** Last rules, if their tick or lot differs from this run's, or `null`. */
+  /** Last rules, if their tick or lot differs from this run's; otherwise `null`. */
   get next(): Rules | null {
     return this.#next;
   }

@@ -143,7 +143,7 @@ export class Run {
       connectivity: this.#connectivity,
       reads: this.#reads,
       explained: {
-        lists: venue.moneyLists,
+        lists: venue.transferLists,
         adjustments: state.adjustments,
         known: opening.kind === 'restored' ? state.journal.leftovers.transfers : null,
         listAheadMaxMs: timing.transferListDelayMaxMs,

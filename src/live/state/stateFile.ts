@@ -76,7 +76,7 @@ export const unusable = (file: string, error: unknown): DamagedState =>
 const ADVICE = (dir: string): string =>
   `check the account, move ${dir} away and keep it, then start again; the balances at that time become the new ledger`;
 
-/** Returns the error if the disk is the cause, or `null`. */
+/** Returns the error if the disk is the cause; otherwise `null`. */
 function troubleWith(file: string, error: unknown): DamagedState | null {
   if (file === ':memory:') return null;
   const dir = dirname(file);

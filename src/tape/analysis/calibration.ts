@@ -204,7 +204,7 @@ function measure(
           before = null;
           return;
         }
-        meters[i]!.look(at, (touch.bid + touch.ask) / 2, (side, price) =>
+        meters[i]!.advanceTo(at, (touch.bid + touch.ask) / 2, (side, price) =>
           (side === 'buy' ? book.bids : book.asks).amountOf(price),
         );
         if (before !== null) {

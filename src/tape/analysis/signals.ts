@@ -7,7 +7,7 @@ import {
   depthImbalance,
   emptyDepth,
   OrderFlow,
-  Unusual,
+  RunningDeviation,
   type Depth,
   type Millis,
 } from '../../core/index.ts';
@@ -52,7 +52,7 @@ export function signalsOf(tape: Tape, logMids: LogSeconds, onShare?: (share: num
   const ofFlow = foretoldSums();
   const depths = DEPTHS_BPS.map(depthBps => ({
     depthBps,
-    usual: new Unusual(IMBALANCE_MEMORY_MS),
+    usual: new RunningDeviation(IMBALANCE_MEMORY_MS),
     sums: foretoldSums(),
   }));
   const depth = emptyDepth(DEPTH_LEVELS);
@@ -67,7 +67,7 @@ export function signalsOf(tape: Tape, logMids: LogSeconds, onShare?: (share: num
     const i = now - logMids.from;
     const move = 10_000 * ((logMids.values[i + AHEAD_S] ?? Number.NaN) - (logMids.values[i] ?? Number.NaN));
     const stretch = stretches[i] ?? 0;
-    flow.see({ at, ...touch });
+    flow.observe({ at, ...touch });
     ofFlow[stretch]?.add(flow.sum * unitsPerLot, move);
     fill(depth, book);
     for (const { depthBps, usual, sums } of depths) {

@@ -11,7 +11,7 @@ import {
   type BookSnapshot,
   type DecimalText,
   type Millis,
-  type Seeding,
+  type SeedResult,
   type StreamNews,
   type Timer,
 } from '../../core/index.ts';
@@ -160,7 +160,7 @@ export class Recorder {
     this.#gapWhy = reason;
   }
 
-  #seed(whole: BookSnapshot): Seeding {
+  #seed(whole: BookSnapshot): SeedResult {
     if (!isOrderByOrder(whole)) return 'no ids';
     if (unfitFor(whole) !== null) return 'damaged';
     if (!this.#steps.reaches(whole.sequence)) return 'too old';

@@ -130,7 +130,7 @@ export class WatchedBot {
       bot: { book: config.book, instance: config.instance, resumeCommand: 'puntas resume' },
       state: { journal, latch: stubbornLatch(latchIn(this.dir), log), flatten: flattenIn(this.dir) },
       venue: {
-        ...{ exchange: client, moneyLists: client.moneyLists },
+        ...{ exchange: client, transferLists: client.transferLists },
         newStream: () => marketStreamOf(config, venue, clock, seed),
       },
       roll: { afterMs: Infinity, bytes: Infinity },

@@ -63,7 +63,7 @@ describe('what is said of an empty side', () => {
             desk.bids = [[990 + ticks, 50]];
             desk.asks = [[1010 + ticks, 50]];
             desk.round();
-            const { unshown, whyNot, quoting } = snapshotOf(desk);
+            const { unshown, emptySidesText: whyNot, quoting } = snapshotOf(desk);
             if (quoting !== null) continue;
             for (const side of SIDES) {
               const isThere = desk.engine.liveOrders.some(order => order.side === side);
@@ -139,7 +139,7 @@ describe('what is said of an empty side', () => {
     desk.open();
     desk.round();
     const snapshot = snapshotOf(desk);
-    expect(snapshot.whyNot).toBe(text);
+    expect(snapshot.emptySidesText).toBe(text);
     expect(needsOperator(snapshot.unshown)).toBe(isLasting);
   });
 
@@ -150,7 +150,7 @@ describe('what is said of an empty side', () => {
     const balances = [balance('btc', '400'), balance('mxn', '500000.5')];
     desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
     desk.round();
-    expect(snapshotOf(desk).whyNot).toBe(
+    expect(snapshotOf(desk).emptySidesText).toBe(
       'no bid: insufficient funds (600 btc at 998 needs 598800 mxn, available are 500000.5 mxn: deposit more, or lower strategy.amount); ' +
         'no ask: insufficient funds (500 btc at 1002 needs 500 btc, available are 400 btc: deposit more, or lower strategy.amount)',
     );
@@ -206,14 +206,14 @@ describe('what is said of an empty side', () => {
     const balances = [balance('btc'), balance('mxn')];
     desk.step({ kind: 'balances', at: desk.now, startedAt: desk.now, quiet: true, balances });
     desk.round();
-    expect(snapshotOf(desk).whyNot).toBe(`no bid and no ask: ${text}`);
+    expect(snapshotOf(desk).emptySidesText).toBe(`no bid and no ask: ${text}`);
     expect(needsOperator(snapshotOf(desk).unshown)).toBe(true);
   });
 
   it('is of one side alone while the other shows something: no person is needed', () => {
     const desk = limited({}, { strategy: levels(2, 10, 0) }).open();
     desk.round();
-    const { unshown, whyNot } = snapshotOf(desk);
+    const { unshown, emptySidesText: whyNot } = snapshotOf(desk);
     expect(whyNot).toBe('no ask: at the cap (inventory is at its limit)');
     expect(needsOperator(unshown)).toBe(false);
   });

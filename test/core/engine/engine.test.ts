@@ -37,7 +37,7 @@ describe('the engine', () => {
     fc.assert(
       // Where a second leads past a power of two, digits are lost.
       fc.property(fc.integer({ min: 20, max: 41 }), fc.double({ min: 0, max: 1000, noNaN: true }), (power, before) => {
-        const desk = new Desk({ patience: { ...PATIENCE, decideEveryMs: 1000 } }).open();
+        const desk = new Desk({ timing: { ...PATIENCE, decideEveryMs: 1000 } }).open();
         let at = 2 ** power - before;
         for (let i = 0; i < 3; i++) {
           desk.step({ kind: 'timer', at });

@@ -58,7 +58,7 @@ describe('an order that the exchange takes and cancels as post-only', () => {
     desk.rounds(20, STEP_MS);
     expect(desk.sentOf('buy')).toEqual([998]);
     expect(desk.prices('sell')).toEqual([1002]);
-    const { decisions, unshown, whyNot, silent } = desk.engine.snapshot(desk.now);
+    const { decisions, unshown, emptySidesText: whyNot, silent } = desk.engine.snapshot(desk.now);
     expect(decisions).toContainEqual({ side: 'buy', action: 'not placed', reason: 'refused as post-only', count: 1 });
     expect(unshown.buy?.reason).toBe('post-only refused, waits for the book');
     expect(whyNot).toBe('no bid: post-only refused, waits for the book');

@@ -20,12 +20,12 @@ function generated(seed: number, seconds: number): readonly Cell[] {
   const random = randomOf(seed);
   const meter = new IntensityMeter({ distances: DISTANCES, windowMs: 20_000, memoryMs: Infinity });
   let [at, open] = [0, 0];
-  meter.look(0, FAIR, () => 0);
+  meter.advanceTo(0, FAIR, () => 0);
   while (at < seconds * 1_000) {
     at += exponential(random, 1_000 / (2 * TRUE.a));
     const side = random.next() < 0.5 ? 'buy' : 'sell';
     const away = FAIR * exponential(random, 1 / TRUE.k);
-    while (open + 20_000 <= at) meter.look((open += 20_000), FAIR, () => 0);
+    while (open + 20_000 <= at) meter.advanceTo((open += 20_000), FAIR, () => 0);
     meter.trade(at, price(Math.round(FAIR + (side === 'buy' ? away : -away))), amount(1), side);
   }
   return meter.cells('both');
@@ -71,11 +71,11 @@ describe('the fit of A and k', () => {
 describe('a virtual order', () => {
   const meterOf = (displayed: number) => {
     const meter = new IntensityMeter({ distances: [0.001], windowMs: 10_000, memoryMs: Infinity });
-    meter.look(0, 10_000, () => displayed);
+    meter.advanceTo(0, 10_000, () => displayed);
     return meter;
   };
   const ended = (meter: IntensityMeter) => {
-    meter.look(10_000, 10_000, () => 0);
+    meter.advanceTo(10_000, 10_000, () => 0);
     return meter.cells('sell')[0]!;
   };
 
@@ -112,7 +112,7 @@ describe('a virtual order', () => {
 
   test('is forgotten with time', () => {
     const meter = new IntensityMeter({ distances: [0.001], windowMs: 10_000, memoryMs: 20_000 });
-    for (let at = 0; at <= 400_000; at += 10_000) meter.look(at, 10_000, () => 0);
+    for (let at = 0; at <= 400_000; at += 10_000) meter.advanceTo(at, 10_000, () => 0);
     // 10 s each, times 1 / (1 - e^-0.5).
     expect(meter.cells('buy')[0]!.exposureS).toBeCloseTo(25.415, 3);
   });

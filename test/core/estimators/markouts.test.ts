@@ -32,10 +32,10 @@ function lived(life: readonly Step[], options: MarkoutOptions, cutAt = -1) {
       markouts.restore(state);
     }
     at += passed;
-    markouts.look(at, due => 1_000 + (due % 7));
+    markouts.advanceTo(at, due => 1_000 + (due % 7));
     markouts.fill(at, side, level, price, weight, middle);
   });
-  markouts.look(at + 400_000, 1_000);
+  markouts.advanceTo(at + 400_000, 1_000);
   return markouts;
 }
 
@@ -72,7 +72,7 @@ describe('markouts', () => {
           let adverse = Number.NaN;
           const markouts = new Markouts({ horizons: [0, 1], onAdverse: (_, __, bps) => (adverse = bps) });
           markouts.fill(0, side, 0, 1_000, 5, before);
-          markouts.look(1_000, after);
+          markouts.advanceTo(1_000, after);
           const [edge, markout] = markouts.curves()[0]!.bps;
           expect(markout).toBeCloseTo(edge! - adverse, 9);
         },
@@ -83,11 +83,11 @@ describe('markouts', () => {
   test('keep at most so many fills waiting: the oldest goes, and what it has found stays', () => {
     const markouts = new Markouts({ horizons: [0, 1, 300], waitingMax: 3 });
     for (let n = 0; n < 10; n++) {
-      markouts.look(n * 2_000, 1_001);
+      markouts.advanceTo(n * 2_000, 1_001);
       markouts.fill(n * 2_000, 'buy', 0, 1_000, 1, 1_000);
     }
     expect(markouts.state().waiting).toHaveLength(3);
-    markouts.look(1_000_000, 1_002);
+    markouts.advanceTo(1_000_000, 1_002);
     expect(markouts.curves()[0]!.fills).toEqual([10, 10, 3]);
   });
 });

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { depthImbalance, flowOf, normal, OrderFlow, randomOf, TradeMean, Unusual } from '../../../src/core/index.ts';
+import {
+  depthImbalance,
+  flowOf,
+  normal,
+  OrderFlow,
+  randomOf,
+  TradeMean,
+  RunningDeviation,
+} from '../../../src/core/index.ts';
 import { depthOf } from '../market.ts';
 
 const touch = (bid: number, bidAmount: number, ask: number, askAmount: number, at = 0) => ({
@@ -58,16 +66,16 @@ describe('order flow', () => {
   test('is forgotten e times in each memory, and begins anew after a silence or a touch that is none', () => {
     const flow = new OrderFlow(10_000);
     expect([flow.sum, flow.since]).toEqual([Number.NaN, Number.NaN]);
-    flow.see(touch(10, 5, 12, 5, 1_000));
-    flow.see(touch(10, 9, 12, 5, 2_000));
+    flow.observe(touch(10, 5, 12, 5, 1_000));
+    flow.observe(touch(10, 9, 12, 5, 2_000));
     expect(flow.sum).toBe(4);
-    flow.see(touch(10, 9, 12, 5, 7_000));
+    flow.observe(touch(10, 9, 12, 5, 7_000));
     expect(flow.sum).toBeCloseTo(4 * Math.exp(-0.5), 12);
-    flow.see(touch(10, 1, 12, 5, 17_001));
+    flow.observe(touch(10, 1, 12, 5, 17_001));
     expect([flow.sum, flow.since]).toEqual([0, 17_001]);
-    flow.see(touch(10, Number.NaN, 12, 5, 17_002));
+    flow.observe(touch(10, Number.NaN, 12, 5, 17_002));
     expect(flow.sum).toBeNaN();
-    flow.see(touch(10, 99, 12, 5, 17_003));
+    flow.observe(touch(10, 99, 12, 5, 17_003));
     expect([flow.sum, flow.since]).toEqual([0, 17_003]);
   });
 
@@ -77,7 +85,7 @@ describe('order flow', () => {
     const flow = new OrderFlow(2_000);
     let [xx, xy] = [0, 0];
     for (let at = 0; at < 5_000_000; at += 1_000) {
-      flow.see(touch(10, 1 + random.integer(0, 99), 12, 1 + random.integer(0, 99), at));
+      flow.observe(touch(10, 1 + random.integer(0, 99), 12, 1 + random.integer(0, 99), at));
       const move = beta * flow.sum + normal(random);
       xx += flow.sum ** 2;
       xy += flow.sum * move;
@@ -135,7 +143,7 @@ test('the imbalance of a book counts amounts within the depth, between -1 and 1'
 });
 
 test('what is always there is not unusual, and a number that is none changes nothing', () => {
-  const usual = new Unusual(1_000);
+  const usual = new RunningDeviation(1_000);
   for (let at = 0; at <= 100_000; at += 500) usual.deviations(at, 0.6);
   expect(Math.abs(usual.deviations(100_500, 0.6))).toBeLessThan(1e-6);
   expect(usual.deviations(101_000, Number.NaN)).toBeNaN();

@@ -17,7 +17,7 @@ describe('the irregular average', () => {
   test('recovers the volatility of generated prices, whatever it was told at the start', () => {
     for (const start of [1e-6, 1e-2]) {
       const estimate = new EwmaVolatility({ startPerRootSecond: start, memoryMs: 1_800_000, sampleMs: 1_000 });
-      walk(3, 2e-4, 6 * 3_600, (at, price) => estimate.see(at, price));
+      walk(3, 2e-4, 6 * 3_600, (at, price) => estimate.observe(at, price));
       // Some 750 moves are remembered: a relative error of 1 / sqrt(2 * 750), 2.6 %.
       expect(estimate.perRootSecond / 2e-4).toBeGreaterThan(0.9);
       expect(estimate.perRootSecond / 2e-4).toBeLessThan(1.1);
@@ -30,17 +30,17 @@ describe('the irregular average', () => {
     );
     for (let ms = 0; ms <= 60_000; ms += 100) {
       const price = 1_000 + Math.sin(Math.floor(ms / 1_000));
-      often!.see(ms, price);
-      if (ms % 1_000 === 0) rarely!.see(ms, price);
+      often!.observe(ms, price);
+      if (ms % 1_000 === 0) rarely!.observe(ms, price);
     }
     expect(often!.perRootSecond).toBe(rarely!.perRootSecond);
   });
 
   test('passes over what is no price or no time', () => {
     const estimate = new EwmaVolatility({ startPerRootSecond: 1e-4, memoryMs: 60_000, sampleMs: 1_000 });
-    estimate.see(0, 100);
-    for (const bad of [Number.NaN, 0, -5, Infinity]) expect(estimate.see(5_000, bad)).toBe(false);
-    expect(estimate.see(Number.NaN, 100)).toBe(false);
+    estimate.observe(0, 100);
+    for (const bad of [Number.NaN, 0, -5, Infinity]) expect(estimate.observe(5_000, bad)).toBe(false);
+    expect(estimate.observe(Number.NaN, 100)).toBe(false);
     expect(estimate.perRootSecond).toBe(1e-4);
   });
 });

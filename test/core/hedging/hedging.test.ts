@@ -12,7 +12,7 @@ import {
   compareRoutes,
   type HedgeRules,
   type Instrument,
-  type TakeBounds,
+  type TakerLimits,
   type Value,
   type RouteOption,
 } from '../../../src/core/index.ts';
@@ -158,7 +158,7 @@ describe('the way out', () => {
 });
 
 describe('the book as a way out', () => {
-  const wide: TakeBounds = {
+  const wide: TakerLimits = {
     costMaxBps: 5_000,
     collarBps: 5_000,
     orderValueMax: (10n ** 18n) as Value,
@@ -175,7 +175,7 @@ describe('the book as a way out', () => {
     ],
   );
   // One lot is one, one tick is one; 1 % fee.
-  const through = (amount: string, bounds: Partial<TakeBounds> = {}, rate = 1_000_000) =>
+  const through = (amount: string, bounds: Partial<TakerLimits> = {}, rate = 1_000_000) =>
     sweepCost(plain, depth, moneyOf(amount), rate, middle, { ...wide, ...bounds });
 
   test('takes level after level at the price of the last one, and the fee from what is received', () => {

@@ -1,7 +1,14 @@
 /** An order that takes liquidity, in the engine: once, towards the target, within every limit, and never against an order of ours. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { roomOf, textOfMoney, type Amount, type EngineNews, type Price, type Side } from '../../../src/core/index.ts';
+import {
+  positionRoom,
+  textOfMoney,
+  type Amount,
+  type EngineNews,
+  type Price,
+  type Side,
+} from '../../../src/core/index.ts';
 import { Desk, quoteAround } from '../desk.ts';
 
 const ID = 'mm-7-t1';
@@ -130,7 +137,7 @@ describe('an order that takes', () => {
       ask(desk, 'sell', 990, 20);
       expect(desk.engine.order(ID)?.state).toBe('unknown');
       // Long 20 and 20 that may be sold: 100 are the limit, and 20 of the room are taken.
-      expect(roomOf('sell', desk.engine.riskContext(desk.now))).toBeLessThanOrEqual(100);
+      expect(positionRoom('sell', desk.engine.riskContext(desk.now))).toBeLessThanOrEqual(100);
       desk.fateOfPlace = () => 'done';
       desk.rounds(200);
       expect(desk.engine.order(ID)?.state).toBe('done');

@@ -178,7 +178,7 @@ describe('a sighting', () => {
     open('a-1');
     orders.read([report('open')], true, T + 10, T + 10);
     orders.read(none, true, T + 5, T + 11);
-    expect(orders.needsLook(orders.get('a-1')!)).toBe(true);
+    expect(orders.needsLookUp(orders.get('a-1')!)).toBe(true);
   });
 
   it('takes back what absence, look-ups, cancels and reads of trades had proven', () => {
@@ -228,7 +228,7 @@ describe('a reopened order', () => {
     orders.read([report('open')], true, T + 5_000, T + 5_010);
     expect(state()).toBe('open');
     for (const at of [5_005, 5_010]) orders.read(none, true, T + at, T + 5_020);
-    expect([state(), orders.needsLook(orders.get('a-1')!)]).toEqual(['open', false]);
+    expect([state(), orders.needsLookUp(orders.get('a-1')!)]).toEqual(['open', false]);
   });
 
   it('leaves the just ended alone and no other, so that a book read lists each once', () => {
@@ -247,12 +247,12 @@ describe('a reopened order', () => {
   });
 
   it('is not forgotten while it lives, however many end meanwhile', () => {
-    const finished = new FinishedOrders<{ id: string; endedAs: number }>(3);
-    const lives = { id: 'lives', endedAs: 0 };
+    const finished = new FinishedOrders<{ id: string; endNumber: number }>(3);
+    const lives = { id: 'lives', endNumber: 0 };
     finished.add(lives);
     finished.reopen('lives');
     expect(finished.get('lives')).toBeUndefined();
-    const forgotten = Array.from({ length: 5 }, (_, n) => finished.add({ id: `${n}`, endedAs: 0 })?.id ?? null);
+    const forgotten = Array.from({ length: 5 }, (_, n) => finished.add({ id: `${n}`, endNumber: 0 })?.id ?? null);
     expect(forgotten).toEqual([null, null, null, '0', '1']);
     open('a-1');
     end('a-1', T + 1);
@@ -270,9 +270,9 @@ describe('absence', () => {
     place('a-1');
     orders.answered('a-1', done('oid-a-1'), false, T + 1_000);
     for (const at of [998, 999, 1_000]) orders.read(none, true, T + at, T + 5_000);
-    expect([state(), orders.needsLook(orders.get('a-1')!)]).toEqual(['open', false]);
+    expect([state(), orders.needsLookUp(orders.get('a-1')!)]).toEqual(['open', false]);
     orders.read(none, true, T + 1_001, T + 5_000);
-    expect(orders.needsLook(orders.get('a-1')!)).toBe(true);
+    expect(orders.needsLookUp(orders.get('a-1')!)).toBe(true);
   });
 });
 

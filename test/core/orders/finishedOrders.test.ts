@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FinishedOrders } from '../../../src/core/orders/finishedOrders.ts';
 
-type Ended = { readonly id: string; endedAs: number };
+type Ended = { readonly id: string; endNumber: number };
 
 /** The same without any care for time or memory. */
 class Plain {
@@ -22,7 +22,7 @@ describe('orders that are over', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 30 }), (most, steps) => {
         const [finished, plain] = [new FinishedOrders<Ended>(most), new Plain()];
-        const orders = Array.from({ length: 8 }, (_, i): Ended => ({ id: `o-${i}`, endedAs: 0 }));
+        const orders = Array.from({ length: 8 }, (_, i): Ended => ({ id: `o-${i}`, endNumber: 0 }));
         for (const { id, times } of steps)
           for (let i = 0; i < times; i++) {
             const order = orders[id]!;

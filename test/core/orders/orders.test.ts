@@ -591,7 +591,7 @@ describe('one order', () => {
     orders.cancelSent(id, 20);
     orders.cancelAnswered([id], { kind: 'done', value: ['oid-1'] }, 20, 30);
     expect([state(), orders.reserved('buy')]).toEqual(['canceling', 10]);
-    expect(orders.needsLook(orders.get(id)!)).toBe(true);
+    expect(orders.needsLookUp(orders.get(id)!)).toBe(true);
     orders.lookedUp([id], [listed('cancelled', '6')], 40, 50);
     expect([state(), orders.reserved('buy')]).toEqual(['closed-unsettled', 4]);
     orders.filled(id, 'oid-1', amount(4), 60);

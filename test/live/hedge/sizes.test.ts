@@ -13,7 +13,7 @@ import {
   type Snapshot,
   type RiskContext,
 } from '../../../src/core/index.ts';
-import { HedgeRows } from '../../../src/hedge/hedgeHistory.ts';
+import { HedgeHistory } from '../../../src/hedge/hedgeHistory.ts';
 import { roomMoney, hedgeableAmount, spentOnDay } from '../../../src/hedge/sizes.ts';
 import { hedgeViewOf, type HedgeView } from '../../../src/hedge/view.ts';
 import { btcMxn, plain } from '../../core/market.ts';
@@ -33,7 +33,7 @@ test('the cost of a day is that of every hedge which was not certainly left undo
       let now = 10 * DAY_MS;
       let spent = 0;
       const made = (rows: readonly HedgeRow[]) =>
-        new HedgeRows({ prefix: 'h', rows }, { time: () => now, step: () => undefined });
+        new HedgeHistory({ prefix: 'h', rows }, { time: () => now, step: () => undefined });
       let rows = made([]);
       for (const { days, cost, end, restarts } of list) {
         if (days > 0) spent = 0;

@@ -298,7 +298,7 @@ export class Bot {
       venue: {
         exchange,
         newStream: () => marketStreamOf(config, venue, life.clock, world.seed + life.number),
-        moneyLists: client.moneyLists,
+        transferLists: client.transferLists,
       },
       ...setupOf(config),
       state: { journal, ...this.#held(life) },
