@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { copiedFunctions, reusedNames, unusedExports } from './declarations.ts';
 import { foldersOf, foldersInCircles } from './folders.ts';
-import { arrowsIn, root, sourcesIn, type Arrow } from './imports.ts';
+import { arrowsIn, parsed, root, sourcesIn, type Arrow } from './imports.ts';
 
 /**
  * The map: what a room may import. Rooms of this project by name (then only through the files in DOORS), packages by theirs.
@@ -549,7 +549,7 @@ function rowsOfMap(title: string): readonly (readonly string[])[] {
 
 /** Exported functions without a comment of their own right above. */
 function uncommentedIn(path: string, text: string): readonly string[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  const source = parsed(path, text);
   return source.statements.flatMap(node => {
     const isExported =
       ts.canHaveModifiers(node) && node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
@@ -565,6 +565,7 @@ function uncommentedIn(path: string, text: string): readonly string[] {
 /** Names of strategies that the text goes by: whole strings, folders of imports, and the keys of a table with two of them or more. */
 function namesIn(path: string, text: string, names: readonly string[]): readonly string[] {
   const found: string[] = [];
+  if (!names.some(name => text.includes(name))) return found;
   const visit = (node: ts.Node): void => {
     if (ts.isStringLiteralLike(node))
       found.push(...names.filter(name => node.text === name || node.text.includes(`/${name}/`)));
@@ -579,7 +580,7 @@ function namesIn(path: string, text: string, names: readonly string[]): readonly
     if (keys.length > 1) found.push(...keys);
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true));
+  visit(parsed(path, text));
   return found;
 }
 

@@ -1,6 +1,6 @@
 /** Top-level declarations of each file and the uses of their names, for the tests of names. */
 import ts from 'typescript';
-import type { SourceFile } from './imports.ts';
+import { parsed, type SourceFile } from './imports.ts';
 
 export type Declaration = {
   readonly path: string;
@@ -24,7 +24,7 @@ export function declarationsIn(path: string, text: string): readonly Declaration
 }
 
 function readDeclarations(path: string, text: string): readonly Declaration[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  const source = parsed(path, text);
   const bodyOf = (node: ts.Node, name: string): string =>
     printer
       .printNode(ts.EmitHint.Unspecified, node, source)
@@ -49,13 +49,7 @@ function readDeclarations(path: string, text: string): readonly Declaration[] {
 
 /** Number of uses of each identifier in a file, without comments, strings, imports and re-exports. */
 export function wordsIn(path: string, text: string): ReadonlyMap<string, number> {
-  const source = ts.createSourceFile(
-    path,
-    text,
-    ts.ScriptTarget.ES2023,
-    true,
-    path.endsWith('x') ? ts.ScriptKind.TSX : undefined,
-  );
+  const source = parsed(path, text);
   const words = new Map<string, number>();
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) || (ts.isExportDeclaration(node) && node.moduleSpecifier)) return;
@@ -69,10 +63,11 @@ export function wordsIn(path: string, text: string): ReadonlyMap<string, number>
 /** Exported names that no file of the program uses beyond their declaration, as `path: name`. */
 export function unusedExports(files: readonly Pick<SourceFile, 'path' | 'text'>[]): readonly string[] {
   const uses = new Map<string, number>();
-  for (const { path, text } of files)
+  const declared = files.flatMap(({ path, text }) => {
     for (const [word, count] of wordsIn(path, text)) uses.set(word, (uses.get(word) ?? 0) + count);
-  return files
-    .flatMap(({ path, text }) => declarationsIn(path, text))
+    return declarationsIn(path, text);
+  });
+  return declared
     .filter(({ name, isExported }) => isExported && uses.get(name) === 1)
     .map(({ path, name }) => `${path}: ${name}`);
 }

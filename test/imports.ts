@@ -10,8 +10,16 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 export type Arrow = { readonly to: string; readonly names: readonly string[]; readonly typesOnly: boolean };
 export type SourceFile = { readonly path: string; readonly text: string; readonly arrows: readonly Arrow[] };
 
-/** Every source below a folder of the root; none where there is no such folder. */
+const known = new Map<string, readonly SourceFile[]>();
+
+/** Every source below a folder of the root; none where there is no such folder. A folder is read once for all tests of a process. */
 export function sourcesIn(folder: string): readonly SourceFile[] {
+  const found = known.get(folder) ?? readSources(folder);
+  known.set(folder, found);
+  return found;
+}
+
+function readSources(folder: string): readonly SourceFile[] {
   let names: readonly string[];
   try {
     names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
@@ -23,13 +31,32 @@ export function sourcesIn(folder: string): readonly SourceFile[] {
     .map(name => {
       const path = `${folder}/${name.replaceAll('\\', '/')}`;
       const text = readFileSync(join(root, path), 'utf8');
-      return { path, text, arrows: arrowsIn(path, text) };
+      let arrows: readonly Arrow[] | undefined;
+      // Most tests look at the text only, and parsing takes most of the time.
+      return {
+        path,
+        text,
+        get arrows() {
+          return (arrows ??= arrowsIn(path, text));
+        },
+      };
     });
+}
+
+let last: { readonly path: string; readonly text: string; readonly source: ts.SourceFile } | undefined;
+
+/** Syntax tree of a file. Several looks at one file in sequence share it; more of them would fill the memory. */
+export function parsed(path: string, text: string): ts.SourceFile {
+  if (last?.path !== path || last.text !== text) {
+    const kind = path.endsWith('x') ? ts.ScriptKind.TSX : undefined;
+    last = { path, text, source: ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true, kind) };
+  }
+  return last.source;
 }
 
 /** Every import, re-export and dynamic import, and every type that is imported where it stands. */
 export function arrowsIn(path: string, text: string): readonly Arrow[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  const source = parsed(path, text);
   const arrows: Arrow[] = [];
   const add = (specifier: string, names: readonly string[], typesOnly: boolean) => {
     const to = specifier.startsWith('.')

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { WORDS_IN_SENTENCE_MAX, wordsIn } from './docs/prose.ts';
-import { sourcesIn } from './imports.ts';
+import { parsed, sourcesIn } from './imports.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -26,8 +26,8 @@ const PRIVATE: Readonly<Record<string, RegExp>> = {
 };
 
 /** Comments of a file without their marks; consecutive lines of `//` are one comment. */
-function commentsOf(text: string): readonly string[] {
-  const source = ts.createSourceFile('a.ts', text, ts.ScriptTarget.ES2023);
+function commentsOf(path: string, text: string): readonly string[] {
+  const source = parsed(path, text);
   const ranges = new Map<number, ts.CommentRange>();
   const asked = new Set<number>();
   const add = (found: (at: number) => readonly ts.CommentRange[] | undefined, at: number): void => {
@@ -102,11 +102,15 @@ function messagesOf(path: string, text: string): readonly string[] {
       messages.push([node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join(' … '));
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2023));
+  visit(parsed(path, text));
   return messages.filter(message => wordsIn(message) >= 4);
 }
 
-const SOURCES = ['src', 'strategies', 'backtest'].flatMap(sourcesIn);
+const SOURCES = ['src', 'strategies', 'backtest'].flatMap(sourcesIn).map(({ path, text }) => ({
+  path,
+  comments: commentsOf(path, text),
+  messages: messagesOf(path, text),
+}));
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md'].concat(
   readdirSync(join(ROOT, 'docs'))
     .filter(name => name.endsWith('.md'))
@@ -114,15 +118,15 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md'].c
 );
 
 test('comments open with what something is or does, have the standard terms, and no sentence over 30 words', () => {
-  const faults = SOURCES.flatMap(({ path, text }) =>
-    commentsOf(text).flatMap(comment => faultsOf(comment, true).map(fault => `${path}: ${fault}`)),
+  const faults = SOURCES.flatMap(({ path, comments }) =>
+    comments.flatMap(comment => faultsOf(comment, true).map(fault => `${path}: ${fault}`)),
   );
   expect(faults).toEqual([]);
 });
 
 test('messages have the standard terms', () => {
-  const faults = SOURCES.flatMap(({ path, text }) =>
-    messagesOf(path, text).flatMap(message =>
+  const faults = SOURCES.flatMap(({ path, messages }) =>
+    messages.flatMap(message =>
       faultsOf(message, false)
         .filter(fault => !fault.startsWith('more than'))
         .map(fault => `${path}: ${fault}`),
@@ -142,6 +146,7 @@ test('pages have the standard terms, and no sentence over 30 words', () => {
 
 test('each fault is found, and plain text has none', () => {
   const comments = commentsOf(
+    'a.ts',
     '/** Of the book. */\nconst a = 1; // What came of it.\n// The bot\n// cancels.\n/* Nobody heeds it. */',
   );
   expect(comments).toEqual(['Of the book.', 'What came of it.', 'The bot cancels.', 'Nobody heeds it.']);

@@ -25,6 +25,7 @@ import {
 } from '../../src/core/index.ts';
 import { engineOf, rows, run, tape } from './ladderRun.ts';
 import { rowsOf, syntheticMarket } from './syntheticMarket.ts';
+import { runsOf } from '../many.ts';
 
 describe('stretches of time', () => {
   const puts = fc.array(fc.tuple(fc.nat({ max: 20_000 }), fc.double({ min: -1e6, max: 1e6, noNaN: true })), {
@@ -55,7 +56,7 @@ describe('stretches of time', () => {
           });
         }
       }),
-      { numRuns: 60 },
+      runsOf(60, 20),
     );
   });
 });
@@ -77,7 +78,7 @@ describe('distributions', () => {
           expect(Math.abs(shown - mean)).toBeLessThanOrEqual(width * total + 1e-6);
         },
       ),
-      { numRuns: 200 },
+      runsOf(200, 60),
     );
   });
 
@@ -95,7 +96,7 @@ describe('distributions', () => {
           expect(shares.at(-1)).toBeCloseTo(1, 12);
         },
       ),
-      { numRuns: 200 },
+      runsOf(200, 60),
     );
     expect(new Durations().quantile(0.5)).toBe(null);
   });
@@ -164,7 +165,7 @@ describe('markouts', () => {
         const average = times.reduce((sum, at) => sum + at, 0) / times.length;
         all?.bps.forEach((bps, h) => expect(bps).toBeCloseTo(-10 * (average / 1000 + (HORIZONS[h] ?? 0)), 4));
       }),
-      { numRuns: 40 },
+      runsOf(40, 15),
     );
   });
 });
@@ -279,7 +280,7 @@ describe('what is gathered of a replay', () => {
         };
         expect(answers(true)).toEqual(answers(false));
       }),
-      { numRuns: 15 },
+      runsOf(15, 5),
     );
   });
 

@@ -18,6 +18,7 @@ import { moneyOf, randomOf, type Conversion, type Engine, type EngineEvent } fro
 import { bestsOf, type RecordedBests } from '../../src/tape/index.ts';
 import { engineOf, run, runHedged, tape, type HedgedRun } from './ladderRun.ts';
 import { exponentialLatency } from './exponentialLatency.ts';
+import { runsOf } from '../many.ts';
 
 const DESK: ReplayDeskOptions = { timeoutMs: 5_000, refusedShare: 0, lostShare: 0, seed: 1 };
 const RULES = {
@@ -169,7 +170,7 @@ describe('a backtest with a hedger', () => {
         done += completed.length;
         failed += hedges.length - completed.length;
       }),
-      { numRuns: 6, seed: 7 },
+      { ...runsOf(6, 4), seed: 7 },
     );
     expect(done).toBeGreaterThan(20);
     expect(failed).toBeGreaterThan(20);
@@ -400,7 +401,7 @@ describe('a route over a third currency in a backtest', () => {
         expectKept(run);
         stranded += run.hedges.filter(({ state }) => state === 'stranded').length;
       }),
-      { numRuns: 8, seed: 3 },
+      { ...runsOf(8, 4), seed: 3 },
     );
     expect(stranded).toBeGreaterThan(0);
   });

@@ -21,6 +21,7 @@ import { randomOf, type Strategy } from '../../src/core/index.ts';
 import { openStoredTape, TapeWriter, type StoredTape } from '../../src/tape/index.ts';
 import { strategies } from '../../strategies/index.ts';
 import { engineOf, rows, run, tape } from './ladderRun.ts';
+import { runsOf } from '../many.ts';
 
 let dir = '';
 let stored: StoredTape;
@@ -123,7 +124,7 @@ describe('replays side by side', () => {
           expect(found[i]).toEqual(alone);
         }
       }),
-      { numRuns: 6 },
+      runsOf(6, 2),
     );
   });
 

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { edgeProblem, loadConfig, type Config } from '../../src/config.ts';
 import { strategies } from '../../strategies/index.ts';
 import { moneyOf, rateCeil } from '../../src/core/index.ts';
+import { runsOf } from '../many.ts';
 
 const folder = new URL('../../config/', import.meta.url);
 const shipped = readdirSync(folder).filter(name => name.endsWith('.yaml') && !NO_CONFIGURATION.includes(name));
@@ -445,7 +446,7 @@ describe('a file that was cut off while it was written', () => {
           if (!loaded.ok) for (const line of loaded.errors) expect(line).toMatch(/^a\.yaml:\d+:\d+ [^\n]+$/);
         },
       ),
-      { numRuns: 300 },
+      runsOf(300, 100),
     );
   });
 });

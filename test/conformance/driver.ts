@@ -80,8 +80,12 @@ const RICH = { balances: { mxn: '10000000', btc: '10', usd: '100000', eth: '50' 
 const OPENED = 1_790_000_000_000;
 const NO_LIMIT = { public: 1_000_000, private: 1_000_000 };
 
-export function everyWay(suite: (open: Open) => void): void {
-  describe.each(['in process', 'over HTTP', 'as shipped'] as const)('%s', way => {
+/** How a client reaches the exchange: without and with the shipped delays, and over a real connection. */
+type Way = 'in process' | 'over HTTP' | 'as shipped';
+const WAYS: readonly Way[] = ['in process', 'over HTTP', 'as shipped'];
+
+export function everyWay(suite: (open: Open) => void, ways: readonly Way[] = WAYS): void {
+  describe.each(ways)('%s', way => {
     let exchange: EmbeddedExchange | undefined;
     let served: Served | undefined;
     let transport: Transport;

@@ -14,6 +14,7 @@ import {
 import { orderBook } from '../../src/exchange/wire/marketReplies.ts';
 import { WireFault } from '../../src/exchange/wire/wire.ts';
 import { writeLevels } from '../../src/marketdata/index.ts';
+import { runsOf } from '../many.ts';
 
 /** A power of ten as text. */
 const power = (exponent: number): string =>
@@ -113,7 +114,7 @@ describe('a polled book with one damaged row', () => {
           }
         },
       ),
-      { numRuns: 400 },
+      runsOf(400, 130),
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FillCurve, type FillProfile } from '../../strategies/fillCurve.ts';
 import { exactDistances } from '../../strategies/glft/formula.ts';
 import { askedByInventory } from '../../strategies/glft/optimum.ts';
+import { runsOf } from '../many.ts';
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 
@@ -47,7 +48,7 @@ describe('an exponential curve with a constant move', () => {
           expect(Math.abs(asks[q]! - glft.asks[cap + q + 1]!)).toBeLessThan(1e-6);
         }
       }),
-      { numRuns: 300 },
+      runsOf(300, 100),
     );
   });
 });
@@ -168,7 +169,7 @@ describe('fills and moves that depend on the distance in any way', () => {
         for (const [q, { asked }] of programmed(profile, fee, sigma, gamma, cap).entries())
           expect(Math.abs(found.asked[q]! - asked)).toBeLessThan(1e-6);
       }),
-      { numRuns: 40, seed: 5 },
+      { ...runsOf(40, 15), seed: 5 },
     );
   });
 });

@@ -21,11 +21,12 @@ import {
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { itOnRecording, withFolder } from './folder.ts';
 import { NO_PROGRESS } from '../app/noProgress.ts';
+import { runsOf } from '../many.ts';
 
 const { instrument: CENT } = tapeRules('eth_usd', '0.01');
 const p = (ticks: number) => textOfPrice(CENT, price(ticks));
 const a = (lots: number) => textOfAmount(CENT, amount(lots));
-const RUNS = { numRuns: 15 };
+const RUNS = runsOf(15, 5);
 
 type PlainRow = readonly number[];
 const rowsOf = ({ columns: { length, kind, side, at, local, price: prices, amount: amounts } }: Tape): PlainRow[] =>
@@ -587,7 +588,7 @@ describe('whatever is in a file', () => {
           });
         },
       ),
-      { numRuns: 150 },
+      runsOf(150, 50),
     );
   });
 

@@ -6,6 +6,7 @@ import { KIND, mappedRecording, RecordedBook, SIDE, type Tape } from '../../src/
 import { collectTape } from '../../src/tape/import/collect.ts';
 import { OrderNumbers } from '../../src/tape/import/mapping/singleOrders.ts';
 import { withFolder } from './folder.ts';
+import { runsOf } from '../many.ts';
 
 const START = 1_700_000_000_000;
 
@@ -254,7 +255,7 @@ describe('one market of single orders', () => {
           expect(tape.flaws.filter(({ what }) => !/one-sided/.test(what))).toEqual([]);
         },
       ),
-      { numRuns: 120 },
+      runsOf(120, 40),
     );
   });
 

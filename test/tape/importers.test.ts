@@ -4,6 +4,7 @@ import { amount, price, textOfAmount, textOfPrice } from '../../src/core/index.t
 import { KIND, RecordedBook, SIDE, openTape, type Tape } from '../../src/tape/index.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { withFolder } from './folder.ts';
+import { runsOf } from '../many.ts';
 
 const { instrument: CENT } = tapeRules('eth_usd', '0.01');
 const p = (ticks: number) => textOfPrice(CENT, price(ticks));
@@ -12,7 +13,7 @@ const a = (lots: number) => textOfAmount(CENT, amount(lots));
 const lots = fc.integer({ min: 1, max: 10 ** 12 });
 const bidTicks = fc.integer({ min: 1000, max: 200_000 });
 const askTicks = fc.integer({ min: 200_001, max: 400_000 });
-const RUNS = { numRuns: 25 };
+const RUNS = runsOf(25, 8);
 
 /** The rows as plain values: kind, side, time, ticks, lots, id. */
 const rowsOf = (tape: Tape, kinds: readonly number[]) =>

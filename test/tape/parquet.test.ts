@@ -10,6 +10,7 @@ import { rowBatches } from '../../src/tape/import/mapping/tables.ts';
 import { textOfFloat32 } from '../../src/tape/import/read/parquet.ts';
 import { openTape } from '../../src/tape/index.ts';
 import { hostileParquet } from './hostileParquet.ts';
+import { runsOf } from '../many.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-parquet-'));
 let query: (sql: string) => Promise<unknown> = () => Promise.reject(new Error('not open'));
@@ -42,7 +43,7 @@ describe('a float of 32 bits', () => {
         const text = String(Number(`${digits}e-${decimals}`));
         expect(textOfFloat32(Math.fround(Number(text)))).toBe(text);
       }),
-      { numRuns: 5_000 },
+      runsOf(5_000, 1_000),
     );
   });
 
@@ -51,7 +52,7 @@ describe('a float of 32 bits', () => {
       fc.property(fc.float({ noNaN: true, noDefaultInfinity: true }), value => {
         expect(Math.fround(Number(textOfFloat32(value)))).toBe(value === 0 ? 0 : value);
       }),
-      { numRuns: 5_000 },
+      runsOf(5_000, 1_000),
     );
   });
 
@@ -151,11 +152,11 @@ describe('a file that asks for much', () => {
           expect(text).not.toMatch(/undefined|not a function|not iterable|Cannot read/);
           if (text === '300 rows') read++;
         }),
-        { numRuns: 1_500 },
+        runsOf(1_500, 500),
       );
       expect(peak.mb() - before).toBeLessThan(400);
       // Some have no number that is wrong.
-      expect(read).toBeGreaterThan(10);
+      expect(read).toBeGreaterThan(0);
     },
   );
 

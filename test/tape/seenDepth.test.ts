@@ -9,6 +9,7 @@ import { collectTape } from '../../src/tape/import/collect.ts';
 import { importRecording, type Recording } from '../../src/tape/import/recording.ts';
 import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { withFolder } from './folder.ts';
+import { runsOf } from '../many.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-depth-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -134,7 +135,7 @@ describe('the depth of a tape', () => {
           expect(found).toEqual([deepest, deepest, true]);
         },
       ),
-      { numRuns: 60 },
+      runsOf(60, 20),
     );
   });
 

@@ -28,6 +28,7 @@ import { tapeRules } from '../../src/tape/model/tapeRules.ts';
 import { run, tape as flow } from '../backtest/ladderRun.ts';
 import { withFolder } from './folder.ts';
 import { plainColumns } from './storedRows.ts';
+import { runsOf } from '../many.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-session-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -173,7 +174,7 @@ describe('a recording in a session', () => {
         for (const { from, to } of inside.gaps)
           expect(HOURS.some(([a, b]) => Math.max(a, from) < Math.min(b, to))).toBe(false);
       }),
-      { numRuns: 150 },
+      runsOf(150, 50),
     );
   });
 
@@ -204,7 +205,7 @@ describe('a recording in a session', () => {
         expect(plainColumns((await openTape(out, { session: SESSION })).columns)).toEqual(rows);
         expect(stored.hash()).not.toBe(openStoredTape(out).hash());
       }),
-      { numRuns: 25 },
+      runsOf(25, 8),
     );
   });
 

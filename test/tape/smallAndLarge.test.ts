@@ -8,6 +8,7 @@ import { moneyOf, moneyOfAmount, price, textOfMoney, type Amount } from '../../s
 import { KIND, mappedRecording, openRecording } from '../../src/tape/index.ts';
 import { collectTape } from '../../src/tape/import/collect.ts';
 import { mappingOf } from '../../src/tape/import/mapping/mapping.ts';
+import { runsOf } from '../many.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-sizes-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -71,7 +72,7 @@ describe('a recording of a coin of any price', () => {
           else expect(second.levels).toEqual(exactly(rows));
         },
       ),
-      { numRuns: 60 },
+      runsOf(60, 20),
     );
   });
 

@@ -15,6 +15,7 @@ import {
   type Columns,
 } from '../../src/tape/index.ts';
 import { fromChunks, plainColumns, plainRows, RULES, START } from './storedRows.ts';
+import { runsOf } from '../many.ts';
 
 const DAY = 86_400_000;
 
@@ -82,7 +83,7 @@ describe('a stored tape', () => {
           expect(plainRows(openStoredTape(inside))).toEqual(all);
         },
       ),
-      { numRuns: 40 },
+      runsOf(40, 15),
     );
   });
 });
@@ -115,7 +116,7 @@ describe('a part of a stored tape', () => {
           expect(bookOf(part)).toEqual(bookOf(all.filter(([, , at]) => at! <= to)));
         },
       ),
-      { numRuns: 40 },
+      runsOf(40, 15),
     );
   });
 
@@ -220,7 +221,7 @@ describe('what a stored tape says beside its rows', () => {
           expect(openStoredTape(inside).hash()).not.toBe(hashes[0]);
         },
       ),
-      { numRuns: 20 },
+      runsOf(20, 7),
     );
   });
 

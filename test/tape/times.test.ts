@@ -4,6 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { Findings } from '../../src/tape/import/read/findings.ts';
 import { CLOCK_FORMS, clockText, DATE_FORMS, dateIn, timeReader } from '../../src/tape/import/read/times.ts';
 import { timeZoneOf } from '../../src/tape/model/timeZone.ts';
+import { runsOf } from '../many.ts';
 
 const pad = (value: number, digits = 2) => String(value).padStart(digits, '0');
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -103,7 +104,7 @@ describe('what a form writes is read as the same moment', () => {
         // A time that is there twice is read as the first of both.
         expect(Math.round(read * 1_000)).toBe(moments[0]! * 1_000 + (exact % 1_000));
       }),
-      { numRuns: 3_000 },
+      runsOf(3_000, 600),
     );
   });
 
@@ -124,7 +125,7 @@ describe('what a form writes is read as the same moment', () => {
         const text = `${date(shown)} ${write(shown)}${colon ? name : name.replace(':', '')}`;
         expect(Math.round(timeReader({ unit: 'text', zone: 'Asia/Tokyo', order: 'mdy' })(text) * 1_000)).toBe(exact);
       }),
-      { numRuns: 2_000 },
+      runsOf(2_000, 500),
     );
   });
 
@@ -138,7 +139,7 @@ describe('what a form writes is read as the same moment', () => {
         const read = timeReader({ unit: 'text', zone: 'Z', order: 'mdy' });
         expect(all.map(({ text }) => Math.round(read(text) * 1_000))).toEqual(all.map(({ exact }) => exact));
       }),
-      { numRuns: 1_000 },
+      runsOf(1_000, 300),
     );
   });
 
@@ -245,7 +246,7 @@ describe('while the clocks change', () => {
         expect(moments).toContain(at * 1_000);
         expect(moments.length).toBeLessThan(3);
       }),
-      { numRuns: 2_000 },
+      runsOf(2_000, 500),
     );
   });
 });

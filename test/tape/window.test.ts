@@ -8,6 +8,7 @@ import { amount, price } from '../../src/core/index.ts';
 import { exportTape, KIND, loadStoredTape, openStoredTape, SIDE, TapeWriter } from '../../src/tape/index.ts';
 import { TapeSnapshot } from '../../src/tape/model/tapeSnapshot.ts';
 import { plainColumns, plainRows, RULES, START } from './storedRows.ts';
+import { runsOf } from '../many.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'puntas-window-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -82,7 +83,7 @@ describe('any window of a stored tape', () => {
           expect(readFileSync(file, 'utf8').trimEnd().split('\n').slice(1)).toHaveLength(expected.length);
         },
       ),
-      { numRuns: 150 },
+      runsOf(150, 50),
     );
   });
 

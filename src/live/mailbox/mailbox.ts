@@ -2,7 +2,7 @@
  * Messages between processes in a state directory: one file per message, written completely, and read only if no other
  * user can have written it.
  */
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOfError, type Millis } from '../../core/index.ts';
 import { readOpenFile, appendLine, syncFolder, writeDurably, writeDurablyAlone } from '../../guard/index.ts';
@@ -222,6 +222,8 @@ const sentenceOfRefusal = ({ path, why }: Refusal): string => `${path}: ${why}; 
 function textAt(path: string, name: string, bytesMax: number): string | { readonly refused: Refusal } | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const refused = (why: string) => ({ refused: { path: name, why, fault: 'file' as const } });
+  // Usually there is no file, and this look costs a fraction of an open that throws.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
   let fd: number;
   try {
     fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -12,6 +12,7 @@ import {
 } from '../../../src/core/index.ts';
 import { Desk, PATIENCE, quoteAround, type Fate } from '../desk.ts';
 import { bookRules, plain } from '../market.ts';
+import { runsOf } from '../../many.ts';
 
 /** As the desk's engine has it. */
 const SETTLE = 3000;
@@ -287,7 +288,7 @@ describe('the engine', () => {
         expect(commands[0]).toEqual(commands[1]);
         expect(seen[0]).toEqual(seen[1]);
       }),
-      { numRuns: 60 },
+      runsOf(60, 25),
     );
   });
 
@@ -600,7 +601,7 @@ describe('whatever the exchange does', () => {
         expect(one.live.length).toBeGreaterThan(0);
         expect(counts.buy.placed + counts.sell.placed).toBeLessThanOrEqual(one.places().length);
       }),
-      { numRuns: 80 },
+      runsOf(80, 40),
     );
     expect(busy).toBeGreaterThan(300);
   });

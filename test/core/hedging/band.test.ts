@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { computeBand, type BandInput } from '../../../src/core/index.ts';
+import { runsOf } from '../../many.ts';
 
 /** Relative value iteration of the same control problem on -Q..Q: quotes from a grid of distances, and a jump to any other inventory. */
 function solved({ riskPerS, fillsPerS, edge, cost }: BandInput, most = 28): { band: number; earnsPerS: number } {
@@ -79,7 +80,7 @@ describe('the band', () => {
         expect(computeBand({ ...input, cost: input.cost * times }).orders).toBeGreaterThanOrEqual(orders);
         expect(computeBand({ ...input, riskPerS: input.riskPerS * times }).orders).toBeLessThanOrEqual(orders);
       }),
-      { numRuns: 300 },
+      runsOf(300, 100),
     );
   });
 
@@ -92,7 +93,7 @@ describe('the band', () => {
         expect(new Set(marginal.slice(orders))).toEqual(new Set(orders < input.ordersMax ? [input.cost] : []));
         expect(Math.max(...marginal)).toBeLessThanOrEqual(input.cost * (1 + 1e-12));
       }),
-      { numRuns: 100 },
+      runsOf(100, 40),
     );
   });
 

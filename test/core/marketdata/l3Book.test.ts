@@ -19,6 +19,7 @@ import {
 import { orderBook } from '../../../src/exchange/wire/marketReplies.ts';
 import { streamFrame } from '../../../src/exchange/stream/streamFrames.ts';
 import { arena, publicCall } from '../../sandbox/trader.ts';
+import { runsOf } from '../../many.ts';
 
 const instrument = instrumentOf({
   book: 'btc_mxn',
@@ -406,7 +407,7 @@ test('whatever happens to frames and snapshots, every book that is shown is the 
       world.heal();
       compared += world.compared;
     }),
-    { numRuns: 150 },
+    runsOf(150, 100),
   );
   // The law would be empty if books were hardly ever live.
   expect(compared).toBeGreaterThan(1_000);

@@ -238,7 +238,7 @@ describe.each(LISTS)('one strange row of $name', list => {
     const running = await started(world);
     await clock.advance(30_000);
     see();
-    for (const { field, name, value } of few(spread, 5)) {
+    for (const { field, name, value } of few(spread, 3)) {
       const what = `${list.name}: ${field} is ${name}`;
       trade();
       const before = running.log.length;

@@ -164,7 +164,7 @@ describe('a new configuration for a bot that runs', () => {
   test('of what recordings may take holds for those of earlier runs from there on', async () => {
     const bot = await botOf(98);
     const bytes = () => recordingsIn(bot.world.stateDir).reduce((sum, each) => sum + each.bytes, 0);
-    await bot.world.clock.advance(1_200 * SECOND);
+    await bot.world.clock.advance(400 * SECOND);
     expect(bytes()).toBeGreaterThan(100_000);
     bot.change({ journal: { keepMb: 0.1 } });
     expect((await bot.ask()).end).toBe('taken');
@@ -211,7 +211,7 @@ describe('a new configuration for a bot that runs', () => {
   ])('with %s would halt at once: kept out with the reason, also when it is only shown', async (_, changes, told) => {
     const bot = await botOf(91);
     // Until something is held, and something lost.
-    await bot.world.clock.advance(1_200 * SECOND);
+    await bot.world.clock.advance(400 * SECOND);
     bot.change(changes);
     for (const isPreview of [true, false]) {
       const answer = await bot.ask(isPreview);

@@ -27,6 +27,7 @@ import { Mailbox, NumberedMailbox, RequestBox } from '../../../src/live/mailbox/
 import { disk, hookDisk } from '../../app/killedDisk.ts';
 import { started } from '../../app/promote/records.ts';
 import { memoryLog } from '../../memoryLog.ts';
+import { runsOf } from '../../many.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'puntas-mailboxes-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -95,7 +96,7 @@ describe('a message of any kind', () => {
         else expect(read.length).toBeLessThanOrEqual(Math.min(given.length, TEXT_MAX));
       }),
       {
-        numRuns: 30,
+        ...runsOf(30, 10),
         examples: [
           ['\ud83d\ude00'.repeat(5_000), 0],
           ['a\n\u001b[31m', 0],

@@ -8,6 +8,7 @@ import { ConnectivityLog } from '../../../src/live/connectivityLog.ts';
 import { memoryLog } from '../../memoryLog.ts';
 import { arena } from '../../sandbox/trader.ts';
 import { wireTo } from '../inProcess.ts';
+import { runsOf } from '../../many.ts';
 
 /** A client of Ann's whose list of open orders never shows more than `most`, whatever page it asks for. */
 function clientOf({ clock, exchange, ann }: ReturnType<typeof arena>, most = Infinity) {
@@ -105,7 +106,7 @@ describe('clearing out', () => {
           await client.close();
         },
       ),
-      { numRuns: 15 },
+      runsOf(15, 5),
     );
   });
 

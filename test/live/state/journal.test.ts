@@ -17,6 +17,7 @@ import {
 import { NotOurs } from '../../../src/live/state/owner.ts';
 import { recordingsIn } from '../../../src/live/recording/recordings.ts';
 import { ACCOUNT, AT, Folders, markOf, opened, OPENING, OWNER, place, textOf } from '../states.ts';
+import { runsOf } from '../../many.ts';
 
 const folders = new Folders();
 afterAll(() => folders.clear());
@@ -269,7 +270,7 @@ describe('damage', () => {
       fc.property(fc.integer({ min: 0, max: bytes.length }), length => {
         judge(dir, copy => truncateSync(join(copy, name), length));
       }),
-      { numRuns: 120 },
+      runsOf(120, 40),
     );
   });
 
@@ -282,7 +283,7 @@ describe('damage', () => {
           writeFileSync(join(copy, name), changed);
         });
       }),
-      { numRuns: 250 },
+      runsOf(250, 80),
     );
   });
 

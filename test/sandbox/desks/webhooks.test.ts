@@ -12,6 +12,7 @@ import { createVenue, serve } from '../../../src/sandbox/index.ts';
 import { DELIVERIES_MAX } from '../../../src/sandbox/desks/webhooks.ts';
 import { conserved, deskArena, stock, type Transacted } from '../desk.ts';
 import { CALM } from '../trader.ts';
+import { runsOf } from '../../many.ts';
 
 const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 const outcome = pick('COMPLETE' as const, 'FAILED' as const);
@@ -109,7 +110,7 @@ describe('the deliveries of generated histories', () => {
           for (const { locked } of exchange.truth().accounts.get(ann.id)!.balances.values()) expect(locked).toBe(0n);
         },
       ),
-      { numRuns: 60 },
+      runsOf(60, 20),
     );
   });
 

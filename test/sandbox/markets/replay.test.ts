@@ -12,6 +12,7 @@ import {
   type Tape,
 } from '../../../src/tape/index.ts';
 import { ReferenceMarketplace, type Fill } from './referenceMarketplace.ts';
+import { runsOf } from '../../many.ts';
 
 type Row =
   | { at: number; clear: true }
@@ -292,7 +293,7 @@ describe('whatever users do', () => {
         compare(true);
         expect(exchange.book.buy.concat(exchange.book.sell).every(order => order.owner === 'house')).toBe(true);
       }),
-      { numRuns: 300 },
+      runsOf(300, 100),
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { amount, price, value, type Amount, type Price, type Side } from '../../../src/core/index.ts';
 import { MatchingBook, type EngineTimeInForce, type SelfTrade } from '../../../src/sandbox/matching/matching.ts';
 import { NaiveBook, type NaiveFill } from './naiveBook.ts';
+import { runsOf } from '../../many.ts';
 
 const SIDES: readonly Side[] = ['buy', 'sell'];
 const TIMES_IN_FORCE: readonly EngineTimeInForce[] = ['GTC', 'IOC', 'FOK', 'postOnly'];
@@ -137,7 +138,7 @@ describe('the matching engine', () => {
           if (bid > 0 && ask > 0) expect(bid).toBeLessThan(ask);
         }
       }),
-      { numRuns: 400 },
+      runsOf(400, 130),
     );
   });
 

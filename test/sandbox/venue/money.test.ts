@@ -5,6 +5,7 @@ import { ceil8, feeOn, floor8, SMALLEST } from '../../../src/sandbox/wire/roundi
 import type { Switches } from '../../../src/sandbox/index.ts';
 import { arena } from '../trader.ts';
 import { impliedLock } from './impliedLock.ts';
+import { runsOf } from '../../many.ts';
 
 const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 const side = pick<Side>('buy', 'sell');
@@ -142,7 +143,7 @@ describe('money at the embedded exchange', () => {
         check();
         for (const account of exchange.truth().accounts.values()) expect(account.live).toEqual([]);
       }),
-      { numRuns: 150 },
+      runsOf(150, 50),
     );
   });
 
