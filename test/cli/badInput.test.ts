@@ -138,6 +138,11 @@ const CASES: Readonly<Record<string, Case>> = {
     code: 2,
     says: /the exchange refused \(0215: .*\); check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY/,
   },
+  'a key and a secret that are missing': {
+    args: () => run(live()),
+    code: 2,
+    says: /no key of the exchange: set PUNTAS_API_KEY and PUNTAS_API_SECRET, .*; without a key, add --paper/,
+  },
   'a secret that is missing': {
     args: () => run(live()),
     env: () => ({ PUNTAS_API_KEY: account.key }),
