@@ -1,6 +1,6 @@
 /** YAML text in, a checked configuration or every error at once out. Reads no file and no environment. */
 import { isPair, isScalar, visit, type Node } from 'yaml';
-import { crossProblems } from './config/crossFieldChecks.ts';
+import { crossProblems, withoutValues } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
 import { asWritten, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
 import { configSchema, type Config } from './config/schema.ts';
@@ -43,11 +43,13 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
   const found = parsed.success
     ? crossProblems(parsed.data, venues)
     : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
+  const beyond = parsed.success ? [] : problemsOfTheRest(value, parsed.error.issues, found, venues);
   const told = new Set([...secretPaths.map(path => path.join('.')), ...found.flatMap(problem => problem.meant ?? [])]);
   const problems: readonly Problem[] = [
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
     ...twice.map(givenTwice),
     ...found.filter(problem => !told.has(problem.path.join('.'))),
+    ...beyond,
   ];
   const lines = (of: readonly Problem[]) =>
     of
@@ -60,6 +62,62 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
   const warnings = lines(taken.map(oldName));
   if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data, warnings };
   return { ok: false, errors: lines(problems), warnings };
+}
+
+/**
+ * Returns what the checks across keys find in the rest of a file with problems: unknown keys are taken for the ones
+ * probably meant, and checks that would read a wrong value are left out. Empty if a required key is missing.
+ */
+function problemsOfTheRest(
+  value: unknown,
+  issues: readonly Issue[],
+  found: readonly Problem[],
+  venues: readonly string[] | undefined,
+): readonly Problem[] {
+  const rest = structuredClone(value);
+  const wrong: (readonly PropertyKey[])[] = [];
+  for (const { path, meant, aboutKey } of found) {
+    const given = aboutKey === true ? takeOut(rest, path) : undefined;
+    if (meant !== undefined && given !== undefined) putIn(rest, meant.split('.'), given);
+  }
+  const omit = (of: readonly Issue[]): void => {
+    for (const { code, path } of of) {
+      if (code === 'unrecognized_keys') continue;
+      wrong.push(path);
+      takeOut(rest, path);
+    }
+  };
+  omit(issues.filter(({ path }) => valueAt(value, path) !== undefined));
+  const again = configSchema.safeParse(rest);
+  // A key that was meant may have a wrong value.
+  if (!again.success) omit(again.error.issues);
+  const parsed = again.success ? again : configSchema.safeParse(rest);
+  return parsed.success ? crossProblems(withoutValues(parsed.data, wrong), venues) : [];
+}
+
+type Issue = Parameters<typeof problemsOf>[0];
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((at, step) => (isSection(at) && Object.hasOwn(at, step) ? at[step] : undefined), value);
+
+const isSection = (value: unknown): value is Record<PropertyKey, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/** Removes and returns a value; `undefined` if there is none. */
+function takeOut(value: unknown, path: readonly PropertyKey[]): unknown {
+  const above = valueAt(value, path.slice(0, -1));
+  const key = path.at(-1);
+  if (!isSection(above) || key === undefined || !Object.hasOwn(above, key)) return undefined;
+  const taken = above[key];
+  delete above[key];
+  return taken;
+}
+
+/** Adds a value to a section that does not have it. */
+function putIn(value: unknown, path: readonly string[], given: unknown): void {
+  const above = valueAt(value, path.slice(0, -1));
+  const key = path.at(-1);
+  if (isSection(above) && key !== undefined && !Object.hasOwn(above, key)) above[key] = given;
 }
 
 const refused = (error: string): Loaded => ({ ok: false, errors: [error], warnings: [] });
