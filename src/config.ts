@@ -1,6 +1,6 @@
 /** YAML text in, a checked configuration or every error at once out. Reads no file and no environment. */
 import { isPair, isScalar, visit, type Node } from 'yaml';
-import { crossProblems, withoutValues } from './config/crossFieldChecks.ts';
+import { crossProblems, isSection, withoutValues } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
 import { asWritten, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
 import { configSchema, type Config } from './config/schema.ts';
@@ -87,7 +87,7 @@ function problemsOfTheRest(
       takeOut(rest, path);
     }
   };
-  omit(issues.filter(({ path }) => valueAt(value, path) !== undefined));
+  omit(issues.filter(({ path }) => givenAtPath(value, path) !== undefined));
   const again = configSchema.safeParse(rest);
   // A key that was meant may have a wrong value.
   if (!again.success) omit(again.error.issues);
@@ -97,15 +97,12 @@ function problemsOfTheRest(
 
 type Issue = Parameters<typeof problemsOf>[0];
 
-const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+const givenAtPath = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((at, step) => (isSection(at) && Object.hasOwn(at, step) ? at[step] : undefined), value);
-
-const isSection = (value: unknown): value is Record<PropertyKey, unknown> =>
-  typeof value === 'object' && value !== null;
 
 /** Removes and returns a value; `undefined` if there is none. */
 function takeOut(value: unknown, path: readonly PropertyKey[]): unknown {
-  const above = valueAt(value, path.slice(0, -1));
+  const above = givenAtPath(value, path.slice(0, -1));
   const key = path.at(-1);
   if (!isSection(above) || key === undefined || !Object.hasOwn(above, key)) return undefined;
   const taken = above[key];
@@ -115,7 +112,7 @@ function takeOut(value: unknown, path: readonly PropertyKey[]): unknown {
 
 /** Adds a value to a section that does not have it. */
 function putIn(value: unknown, path: readonly string[], given: unknown): void {
-  const above = valueAt(value, path.slice(0, -1));
+  const above = givenAtPath(value, path.slice(0, -1));
   const key = path.at(-1);
   if (isSection(above) && key !== undefined && !Object.hasOwn(above, key)) above[key] = given;
 }

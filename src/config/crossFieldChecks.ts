@@ -43,7 +43,9 @@ export function withoutValues(config: Config, paths: readonly (readonly Property
   return copy;
 }
 
-const isSection = (value: unknown): boolean => typeof value === 'object' && value !== null;
+/** Whether a value has keys or elements. */
+export const isSection = (value: unknown): value is Record<PropertyKey, unknown> =>
+  typeof value === 'object' && value !== null;
 
 /**
  * Returns why these spreads lose money at this maker fee (in units of 10^-8, as from `rateCeil`), or `null`. For
