@@ -28,7 +28,7 @@ const unboundedReads = [
 ].map(selector => ({ selector, message: bounded }));
 
 export default tseslint.config(
-  { ignores: ['website/', 'dist/', 'coverage/', 'node_modules/', '*.js', 'config/'] },
+  { ignores: ['website/', 'dist/', 'coverage/', 'node_modules/', '*.js', 'bin/', 'config/'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

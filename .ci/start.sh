@@ -8,6 +8,11 @@ git clone --quiet --no-hardlinks . "$clone/puntas"
 cd "$clone/puntas"
 npm ci --no-audit --no-fund --loglevel=error
 
+# Before the first build npx says so, without asking a registry; after it, the same command must work.
+code=0
+npm_config_registry=http://127.0.0.1:9/ timeout 60 npx puntas --version > "$clone/unbuilt" 2>&1 || code=$?
+[[ $code == 2 ]] && grep -q '^puntas: not built yet; build it in .* with: npm run build$' "$clone/unbuilt" || { cat "$clone/unbuilt"; exit 1; }
+
 npm start -- --for 45s --json > "$clone/out" || { tail -n 20 "$clone/out"; exit 1; }
 tail -n 1 "$clone/out" > "$clone/last.json"
 cat "$clone/last.json"

@@ -2,7 +2,7 @@
  * Parser of the YAML text: a checked configuration, or all errors together. Reads no file and no environment variable.
  */
 import { isPair, isScalar, visit, type Node } from 'yaml';
-import { crossProblems } from './config/crossFieldChecks.ts';
+import { crossProblems, isSection, withoutValues } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
 import { pathInFile, OLD_KEYS_END, withCurrentKeys, type RenamedKey } from './config/renamedKeys.ts';
 import { configSchema, type Config } from './config/schema.ts';
@@ -49,6 +49,7 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
   const found = parsed.success
     ? crossProblems(parsed.data, venues)
     : parsed.error.issues.flatMap(issue => problemsOf(issue, configSchema, value, source));
+  const beyond = parsed.success ? [] : problemsOfTheRest(value, parsed.error.issues, found, venues);
   const told = new Set([
     ...secretPaths.map(path => path.join('.')),
     ...found.flatMap(problem => problem.intendedKey ?? []),
@@ -57,6 +58,7 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
     ...secretPaths.map(path => ({ path, message: SECRET_ADVICE, aboutKey: true })),
     ...twice.map(givenTwice),
     ...found.filter(problem => !told.has(problem.path.join('.'))),
+    ...beyond,
   ];
   const lines = (of: readonly Problem[]) =>
     of
@@ -69,6 +71,59 @@ export function loadConfig(text: string, fileName: string, venues?: readonly str
   const warnings = lines(taken.map(oldName));
   if (parsed.success && problems.length === 0) return { ok: true, config: parsed.data, warnings };
   return { ok: false, errors: lines(problems), warnings };
+}
+
+/**
+ * Returns what the checks across keys find in the rest of a file with problems: unknown keys count as the keys
+ * probably meant, and checks that would read a wrong value are left out. Empty if a required key is missing.
+ */
+function problemsOfTheRest(
+  value: unknown,
+  issues: readonly Issue[],
+  found: readonly Problem[],
+  venues: readonly string[] | undefined,
+): readonly Problem[] {
+  const rest = structuredClone(value);
+  const wrong: (readonly PropertyKey[])[] = [];
+  for (const { path, intendedKey, aboutKey } of found) {
+    const given = aboutKey === true ? takeOut(rest, path) : undefined;
+    if (intendedKey !== undefined && given !== undefined) putIn(rest, intendedKey.split('.'), given);
+  }
+  const omit = (of: readonly Issue[]): void => {
+    for (const { code, path } of of) {
+      if (code === 'unrecognized_keys') continue;
+      wrong.push(path);
+      takeOut(rest, path);
+    }
+  };
+  omit(issues.filter(({ path }) => givenAtPath(value, path) !== undefined));
+  const again = configSchema.safeParse(rest);
+  // An intended key may have a wrong value.
+  if (!again.success) omit(again.error.issues);
+  const parsed = again.success ? again : configSchema.safeParse(rest);
+  return parsed.success ? crossProblems(withoutValues(parsed.data, wrong), venues) : [];
+}
+
+type Issue = Parameters<typeof problemsOf>[0];
+
+const givenAtPath = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((at, step) => (isSection(at) && Object.hasOwn(at, step) ? at[step] : undefined), value);
+
+/** Removes and returns a value; `undefined` if there is none. */
+function takeOut(value: unknown, path: readonly PropertyKey[]): unknown {
+  const above = givenAtPath(value, path.slice(0, -1));
+  const key = path.at(-1);
+  if (!isSection(above) || key === undefined || !Object.hasOwn(above, key)) return undefined;
+  const taken = above[key];
+  delete above[key];
+  return taken;
+}
+
+/** Adds a value to a section that does not have it. */
+function putIn(value: unknown, path: readonly string[], given: unknown): void {
+  const above = givenAtPath(value, path.slice(0, -1));
+  const key = path.at(-1);
+  if (isSection(above) && key !== undefined && !Object.hasOwn(above, key)) above[key] = given;
 }
 
 const refused = (error: string): Loaded => ({ ok: false, errors: [error], warnings: [] });

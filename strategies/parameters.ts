@@ -105,7 +105,7 @@ export function levelProblems(p: Levels, limits: LimitsAsked, fromFairBps = 0): 
   if (!(furthestBps <= limits.collarBps)) {
     problems.push({
       key: 'levels',
-      message: `the last level can lie ${plainBps(furthestBps)} bps from the middle, beyond limits.collarBps ${plainBps(limits.collarBps)}`,
+      message: `the last level can lie ${plainBps(furthestBps)} bps from the mid price, beyond limits.collarBps ${plainBps(limits.collarBps)}`,
     });
   }
   return problems;

@@ -9,18 +9,43 @@ import type { Config } from './schema.ts';
  * Returns problems between the keys of a configuration. With `venues`, the known names, also checks the venue's name.
  */
 export function crossProblems(config: Config, venues?: readonly string[]): readonly Problem[] {
-  return [
-    ...strategyProblems(config),
-    ...missingReference(config),
-    ...missingTrades(config),
-    ...referenceProblems(config),
-    ...timingProblems(config),
-    ...hedgeProblems(config),
-    ...rfqReferenceProblems(config),
-    ...deskProblems(config),
-    ...exchangeProblems(config, venues),
-  ];
+  return CHECKS.flatMap(check => {
+    try {
+      return check(config, venues);
+    } catch (error) {
+      if (error instanceof InvalidValue) return [];
+      throw error;
+    }
+  });
 }
+
+/** A check read a value that the file has wrong; its problem is reported already. */
+class InvalidValue extends Error {}
+
+/** Returns a copy in which no check can read the values at these paths, or below them; such a check finds nothing. */
+export function withoutValues(config: Config, paths: readonly (readonly PropertyKey[])[]): Config {
+  const copy = structuredClone(config);
+  const isBelow = (path: readonly PropertyKey[]) =>
+    paths.some(above => above.length < path.length && above.every((step, i) => step === path[i]));
+  for (const path of paths.filter(one => !isBelow(one))) {
+    let at: Record<PropertyKey, unknown> = copy;
+    let [first, ...rest] = path;
+    while (rest.length > 0 && first !== undefined && isSection(at[first])) {
+      at = at[first] as Record<PropertyKey, unknown>;
+      [first, ...rest] = rest;
+    }
+    if (first === undefined) continue;
+    const get = () => {
+      throw new InvalidValue();
+    };
+    Object.defineProperty(at, first, { get, enumerable: true, configurable: true });
+  }
+  return copy;
+}
+
+/** Whether a value has keys or elements. */
+export const isSection = (value: unknown): value is Record<PropertyKey, unknown> =>
+  typeof value === 'object' && value !== null;
 
 /**
  * Returns why the configured spreads lose money at this maker fee (in units of 10^-8, as from `rateCeil`); `null` if
@@ -30,6 +55,19 @@ export function edgeProblem(config: Config, makerRate: number): string | null {
   const problem = kindOf(config.strategy.name).edgeProblem(config.strategy, makerRate);
   return problem === null ? null : `strategy: ${problem}`;
 }
+
+/** Checks of several keys together. */
+const CHECKS: readonly ((config: Config, venues?: readonly string[]) => readonly Problem[])[] = [
+  config => strategyProblems(config),
+  missingReference,
+  missingTrades,
+  referenceProblems,
+  timingProblems,
+  hedgeProblems,
+  rfqReferenceProblems,
+  deskProblems,
+  exchangeProblems,
+];
 
 /** Finds strategies and parts of the fair value that need a reference price, if none is configured. */
 function missingReference({ reference, strategy, fairValue, pull }: Config): readonly Problem[] {
@@ -150,7 +188,7 @@ function timingProblems({ timing, exchange }: Config): readonly Problem[] {
   return problems;
 }
 
-function exchangeProblems({ exchange, book }: Config, venues: readonly string[] | undefined): readonly Problem[] {
+function exchangeProblems({ exchange, book }: Config, venues?: readonly string[]): readonly Problem[] {
   if (exchange.kind === 'remote') {
     const { venue } = exchange;
     if (venue === undefined || venues === undefined || venues.includes(venue)) return [];

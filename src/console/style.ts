@@ -90,5 +90,6 @@ tr.own{background:var(--own)}tr.mid td{text-align:center!important;color:var(--i
 "profit profit profit hedges hedges events events"}th,td{padding-left:7px}}
 @media(max-width:1250px){#tiles{grid-template-columns:repeat(4,1fr)}.grid{grid-template-columns:repeat(2,minmax(0,1fr));grid-template-areas:"price price" "depth levels" "depth limits" "inv profitc" "orders fills" "regime budgets" "hours hours" "profit profit" "ledger events" "hedges hedges"}}
 @media(max-width:720px){header{align-items:flex-start}.at{flex-basis:100%;flex-direction:row-reverse;justify-content:flex-end}main{padding:6px 6px 20px}.time{flex-wrap:wrap}#slider{flex-basis:100%}#when{flex:1;text-align:left}#tiles{grid-template-columns:repeat(2,1fr)}
-.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "hours" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}}
+.grid{grid-template-columns:minmax(0,1fr);grid-template-areas:"price" "depth" "regime" "limits" "levels" "orders" "inv" "profitc" "fills" "hours" "profit" "budgets" "ledger" "hedges" "events"}.plot{min-height:220px!important}button{min-height:32px;padding:4px 10px}.read{display:none}
+.at-profit table{font-size:12px}.at-profit th,.at-profit td{padding-left:4px}.at-profit :is(th,td):is(:nth-child(6),:nth-child(n+8)){display:none}}
 `;

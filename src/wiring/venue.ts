@@ -115,6 +115,12 @@ export async function withMarket(
   }
 }
 
+/** Whether the environment names a key of the exchange, whatever it is. It no longer does after the key was read. */
+export const hasKey = (): boolean =>
+  ['PUNTAS_API_KEY', 'PUNTAS_API_KEY_FILE', 'PUNTAS_API_SECRET', 'PUNTAS_API_SECRET_FILE'].some(
+    name => process.env[name] !== undefined,
+  );
+
 /** Returns the exchange as `remoteVenue` does, with every configured address. */
 export const remoteAccess = (exchange: RemoteSettings): VenueAccess => ({
   ...remoteVenue(exchange),

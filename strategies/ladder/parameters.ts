@@ -137,7 +137,7 @@ export function ladderLimitProblems(p: LadderParameters, limits: LimitsAsked): r
   if (!(furthest <= limits.collarBps)) {
     problems.push({
       key: 'levelSpacingBps',
-      message: `the last level can lie ${microText(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'middle'}, beyond limits.collarBps ${microText(limits.collarBps)}`,
+      message: `the last level can lie ${microText(furthest)} bps from the ${limits.fairValueBps === undefined ? 'reference' : 'mid price'}, beyond limits.collarBps ${microText(limits.collarBps)}`,
     });
   }
   return problems;

@@ -255,8 +255,8 @@ describe('names', () => {
   });
 
   test('the critical events are those that the page names: the first seven and stopped', () => {
-    const critical = EVENTS_TOLD.filter(event => 'isCritical' in ALERT_EVENTS[event]);
-    expect(critical).toEqual([...EVENTS_TOLD.slice(0, 7), 'stopped']);
+    const critical = ALERT_EVENT_NAMES.filter(event => 'isCritical' in ALERT_EVENTS[event]);
+    expect(critical).toEqual([...ALERT_EVENT_NAMES.slice(0, 7), 'stopped']);
   });
 
   test('a day begins at the given time in UTC', () => {

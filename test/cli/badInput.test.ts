@@ -138,6 +138,11 @@ const CASES: Readonly<Record<string, Case>> = {
     code: 2,
     says: /rejected by the exchange \(0215: .*\); check that PUNTAS_API_SECRET is the secret of PUNTAS_API_KEY/,
   },
+  'a key and a secret that are missing': {
+    args: () => run(live()),
+    code: 2,
+    says: /no key of the exchange: set PUNTAS_API_KEY and PUNTAS_API_SECRET, .*; without a key, add --paper/,
+  },
   'a secret that is missing': {
     args: () => run(live()),
     env: () => ({ PUNTAS_API_KEY: account.key }),
@@ -174,9 +179,13 @@ const CASES: Readonly<Record<string, Case>> = {
   'a duration without a unit': {
     args: () => ['run', '--for', '5'],
     code: 2,
-    says: /'--for <duration>' argument '5' is invalid\. expected a duration like 60s, 10m or 2h\. \(see puntas --help\)/,
+    says: /'--for <duration>' argument '5' is invalid\. expected a duration like 60s, 10m or 2h\. \(see (?:npx )?puntas --help\)/,
   },
-  'an unknown command': { args: () => ['frob'], code: 2, says: /unknown command 'frob' \(see puntas --help\)/ },
+  'an unknown command': {
+    args: () => ['frob'],
+    code: 2,
+    says: /unknown command 'frob' \(see (?:npx )?puntas --help\)/,
+  },
   'a state folder that cannot be made': {
     args: () => ['run', '-c', bench.config(), '--state', `${bench.file('a-file', '')}/state`],
     code: 2,

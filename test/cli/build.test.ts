@@ -1,5 +1,5 @@
 /** What `npm start` does before the bot starts: a person sees that it works. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,24 @@ test('a build that takes long says that it builds, and ends as the compiler does
   const [long, broken] = await Promise.all([buildOf(0, true), buildOf(2, false)]);
   expect(long).toEqual({ code: 0, stderr: expect.stringMatching(/^building Puntas: \d+ s .*\n/) as string });
   expect(broken.code).toBe(2);
+});
+
+/** The command in a folder whose build, if there is one, prints its arguments. */
+function commandIn(name: string, build: string | null) {
+  const at = join(dir, name);
+  mkdirSync(join(at, 'bin'), { recursive: true });
+  mkdirSync(join(at, 'dist/src'), { recursive: true });
+  cpSync(join(ROOT, 'bin/puntas.mjs'), join(at, 'bin/puntas.mjs'));
+  if (build !== null) writeFileSync(join(at, 'dist/src/main.js'), build);
+  return spawnSync(process.execPath, [join(at, 'bin/puntas.mjs'), 'run', '--json'], { encoding: 'utf8' });
+}
+
+test('the command says in one line how to build before the first build, and runs the build after it', () => {
+  const before = commandIn('unbuilt', null);
+  expect([before.status, before.stdout]).toEqual([2, '']);
+  expect(before.stderr).toMatch(/^puntas: not built yet; build it in \S+unbuilt\/ with: npm run build\n$/);
+  const after = commandIn('built', 'console.log(process.argv.slice(2).join(" ")); process.exitCode = 3;');
+  expect([after.status, after.stdout, after.stderr]).toEqual([3, 'run --json\n', '']);
 });
 
 test('npm start builds with it', () => {

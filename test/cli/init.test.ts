@@ -1,5 +1,5 @@
 /** `puntas init` as a process: what it writes is accepted, what it was not told is said, and nothing is overwritten. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { init } from '../../src/app/develop/init.ts';
@@ -93,6 +93,35 @@ test('without a key the fee of the entry tier is taken, and said to be that', as
   expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(/the entry tier; set a key/)]);
   expect(written(file).strategy['halfSpreadBps']).toBeGreaterThan(30);
 });
+
+/** Its metrics are on the usual port, which another test may have. */
+const onFreePort = (file: string) => appendFileSync(file, 'metrics: { port: 0 }\n');
+
+test.each([
+  ['without a key', false, []],
+  ['with a key, at its fees', true, []],
+  ['with a target, from which it starts', false, ['--target', '1.5']],
+])(
+  'what it writes %s also runs on paper, with quotes on both sides, as it says',
+  async (name, isKeyed, flags) => {
+    const file = bench.path(`paper-${name.length}.yaml`);
+    const args = ['--exchange', face.url, '--stream', face.stream, '--book', 'btc_mxn', '--yes', ...flags];
+    const made = await ran(['init', file, ...args], isKeyed ? keys() : {});
+    expect(made.stdout).toContain(`puntas run --paper -c ${file}`);
+    expect(made.stdout.includes('check --paper')).toBe(!isKeyed);
+    const { instance, paper } = parse(readFileSync(file, 'utf8')) as { instance: string; paper: object };
+    expect(paper).toMatchObject({ stateDir: `./state-${instance}-paper` });
+    onFreePort(file);
+    const checked = await ran(['check', '--paper', '-c', file]);
+    expect([checked.code, checked.stdout.match(/^ {2}(bid|ask) .* at /gm)?.length]).toEqual([0, 4]);
+    expect(checked.stdout).not.toContain('not placed');
+    const run = await ran(['run', '--paper', '-c', file, '--for', '5s', '--json']);
+    const summary = JSON.parse(run.stdout) as { orders: { placed: number } };
+    expect([run.code, summary]).toMatchObject([0, { orders: { refused: 0 }, openOrdersLeft: 0, ledgerMatches: true }]);
+    expect(summary.orders.placed).toBeGreaterThanOrEqual(4);
+  },
+  120_000,
+);
 
 test('each of the ten is asked in turn, and again where the answer cannot be', async () => {
   const file = bench.path('asked.yaml');

@@ -12,7 +12,7 @@ test('the package has what the program needs and no script of developers', () =>
   const packed = execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: ROOT, encoding: 'utf8' });
   const [{ files }] = JSON.parse(packed) as [{ files: readonly { readonly path: string }[] }];
   const paths = files.map(({ path }) => path);
-  const shipped = Object.values(bin);
+  const shipped = [...Object.values(bin), 'dist/src/main.js'];
   expect(paths).toEqual(
     expect.arrayContaining([
       ...shipped,
@@ -30,7 +30,7 @@ test('the package has what the program needs and no script of developers', () =>
   expect(
     paths.filter(
       path =>
-        !/^(dist\/(src|strategies|backtest)|config|docs\/(adr|mappings|sources))\/|^docs\/[\w-]+\.(md|png|svg)$|^[\w.]+$/.test(
+        !/^(bin|dist\/(src|strategies|backtest)|config|docs\/(adr|mappings|sources))\/|^docs\/[\w-]+\.(md|png|svg)$|^[\w.]+$/.test(
           path,
         ),
     ),

@@ -201,6 +201,42 @@ describe('an error', () => {
     expect(errorsOf(text).map(line => line.split(' ')[1])).toEqual(['book:', 'strategy.amount:', 'limits.collarBps:']);
   });
 
+  const placeless = (lines: readonly string[]) => lines.map(line => line.replace(/^\S+ /, ''));
+  /** A file that breaks four checks across keys. */
+  const BROKEN = replaced("'0.004'", "'0.06'").replace('ordersMax: 12', 'ordersMax: 3');
+  const CROSSED = `${BROKEN}timing:\n  staleAfterMs: 1000\n  shutdownMs: 1000\n`;
+
+  test('of an unknown key hides no check across keys, wherever the key is', () => {
+    const across = placeless(errorsOf(CROSSED));
+    expect(across).toHaveLength(4);
+    const places = ['book:', '  kind:', '  name:', '  positionMax:', '  staleAfterMs:'];
+    fc.assert(
+      fc.property(fc.subarray(places, { minLength: 1 }), fc.stringMatching(/^zz[a-z]{1,20}$/), (at, key) => {
+        const text = at.reduce((all, line) => all.replace(line, `${line.match(/^ */)![0]}${key}: 1\n${line}`), CROSSED);
+        const errors = placeless(errorsOf(text));
+        expect(errors).toEqual(expect.arrayContaining(across));
+        expect(errors).toHaveLength(across.length + at.length);
+      }),
+    );
+  });
+
+  test('of a key that is misspelled hides none either: its value counts as that of the key that was meant', () => {
+    const text = CROSSED.replace('halfSpreadBps', 'half_spread_bps').replace('positionMax', 'positonMax');
+    expect(placeless(errorsOf(text))).toEqual([
+      'strategy.half_spread_bps: unknown key; did you mean halfSpreadBps?',
+      ...placeless(errorsOf(CROSSED)).slice(0, 2),
+      'limits.positonMax: unknown key; did you mean positionMax?',
+      ...placeless(errorsOf(CROSSED)).slice(2),
+    ]);
+  });
+
+  test('of a value hides only the checks that read it, and none is made with a default in its place', () => {
+    const errors = placeless(errorsOf(`${BROKEN}timing:\n  bookPollMs: often\n  staleAfterMs: 1000\n`));
+    expect(errors).toHaveLength(3);
+    expect(errors).toEqual(expect.arrayContaining(placeless(errorsOf(BROKEN))));
+    expect(errors.at(-1)).toMatch(/^timing\.bookPollMs: expected a number, found often/);
+  });
+
   test('says of keys of another kind of the section that they go, and never refuses without a word', () => {
     const copied = textOf('sandbox.yaml').replace('kind: embedded', 'kind: remote\n  restUrl: https://api.bitso.com');
     const keys = ['seed', 'engineDelayMs', 'market', 'balances', 'volume30d'];

@@ -45,3 +45,20 @@ test('the name of an operator, a reason and a preview have one text in all comma
     expect([...different].filter(text => !/^book to use|per line$/.test(text)).length, flags).toBeLessThanOrEqual(1);
   }
 });
+
+/** Commands for which paper has nothing: no key to check, no order to watch, no deliveries; `run` has its own --paper. */
+const NOT_ON_PAPER = ['run', 'sentinel', 'doctor', 'webhooks list'];
+
+test('every command that reads a state directory has --paper with one text', () => {
+  const ofState = commands.filter(({ command }) => command.options.some(({ long }) => long === '--state'));
+  expect(ofState.length).toBeGreaterThan(15);
+  const onPaper = ofState.filter(({ command }) =>
+    command.options.some(({ long, description }) => long === '--paper' && /state of the paper run/.test(description)),
+  );
+  expect(
+    ofState
+      .filter(one => !onPaper.includes(one))
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(NOT_ON_PAPER.toSorted());
+});

@@ -398,7 +398,7 @@ describe('what puntas calibrate writes', () => {
     [
       'a reach beyond the collar',
       { withinBps: 190, weightedMid: {} },
-      'strategy.levelSpacingBps: the last level can lie 228 bps from the middle, beyond limits.collarBps 200',
+      'strategy.levelSpacingBps: the last level can lie 228 bps from the mid price, beyond limits.collarBps 200',
     ],
     ['a weight of nothing', { mid: { weight: 0 } }, 'fairValue.mid.weight: expected more than 0, found 0'],
     ['a part that is none', { midd: {} }, 'fairValue.midd: unknown key; did you mean mid?'],

@@ -88,7 +88,9 @@ export class BesideRun {
 
   /** Reads the metrics. Never rejects; without an answer, there are no budgets. */
   async readMetrics(): Promise<void> {
-    const { host, port } = this.#config.metrics;
+    const { host } = this.#config.metrics;
+    // The running bot knows its port, also with --metrics-port or a free one.
+    const port = readHeartbeat(this.#config.state.dir, 'bot')?.metricsPort ?? this.#config.metrics.port;
     const { publicPerMinute, privatePerMinute } = this.#config.exchange.budgets;
     if (port === 0) return;
     try {

@@ -32,7 +32,7 @@ import { wrapped } from '../../messages/wrapped.ts';
 import { clientOf, publicClientOf, type VenueAccess } from '../../wiring/bot.ts';
 import { readShipped, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { remoteAccess, withVenue } from '../../wiring/venue.ts';
+import { hasKey, remoteAccess, withVenue } from '../../wiring/venue.ts';
 import { venueOf } from '../../wiring/venueRegistry.ts';
 import {
   addressProblem,
@@ -105,8 +105,6 @@ export async function init(options: InitOptions): Promise<string | null> {
   const wrong = addressProblem(addresses);
   if (wrong !== null) throw new UsageError(`--stream ${stream}: ${wrong}`);
   const settings = { ...rest, ...addresses };
-  const env = process.env;
-  const hasKey = env['PUNTAS_API_KEY'] !== undefined || env['PUNTAS_API_KEY_FILE'] !== undefined;
   const config = { ...base, exchange: settings };
   const url = venueOf(config).restUrl(restUrl);
   const client = publicClientOf(config, url, options.clock, options.seed);
@@ -115,7 +113,7 @@ export async function init(options: InitOptions): Promise<string | null> {
     if (books.kind !== 'done') await readBookRow(client, given.book ?? base.book);
     const names = books.kind === 'done' ? books.value.map(({ book }) => book) : [];
     const book = await whichBook(names, options, answers);
-    return await asked(options, answers, addresses, hasKey ? remoteAccess(settings) : client, { ...config, book });
+    return await asked(options, answers, addresses, hasKey() ? remoteAccess(settings) : client, { ...config, book });
   } finally {
     await client.close();
   }
@@ -249,7 +247,7 @@ function factsOf({ rules, mid, balances }: MarketRead): readonly string[] {
       : tier
         ? describeTier(tier)
         : rate,
-    `${i.symbol}: tick ${i.tick}, middle ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, least order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
+    `${i.symbol}: tick ${i.tick}, mid price ${textOfMoney((BigInt(mid) * i.tickMoney) as Money)}, least order ${textOfMoney((BigInt(i.amountMin) * i.lotMoney) as Money)} ${i.major} and ${textOfMoney(moneyOfValue(i, i.valueMin))} ${i.minor}`,
     ...(balances ?? [])
       .filter(({ currency }) => currency === i.major || currency === i.minor)
       .map(({ currency, total }) => `you hold ${textOfMoney(moneyOf(total))} ${currency}`),
@@ -261,10 +259,12 @@ const COMMENT_WIDTH = 96;
 function configText(
   answers: Answers,
   exchange: object,
-  { rules: { instrument: i }, mid }: MarketRead,
+  market: MarketRead,
   facts: readonly string[],
   now: number,
 ): string {
+  const { rules, mid } = market;
+  const i = rules.instrument;
   const value = (name: QuestionName): string => answers.get(name)?.value ?? '';
   const comment = (text: string, indent = ''): string =>
     wrapped(text, COMMENT_WIDTH)
@@ -311,10 +311,26 @@ function configText(
     `  orderValueMax: '${orderValueMax}'\n`,
     comment('live orders on both sides together (follows: all levels, and room to replace)', '  '),
     `  ordersMax: ${2 * levels + 4}\n`,
-    comment('no order farther than this from the middle, in bps (follows: beyond the last level)', '  '),
+    comment('no order farther than this from the mid price, in bps (follows: beyond the last level)', '  '),
     `  collarBps: ${Math.min(5_000, Math.max(200, Math.ceil(furthest * 1.5)))}\n`,
     `\n${said('target')}`,
     value('target') === AS_FOUND ? "# inventory: { target: '…' }\n" : `inventory: { target: '${value('target')}' }\n`,
+    'balances' in exchange ? '' : `\n${comment(PAPER_COMMENT)}${block('paper', paperKeys(market, value))}`,
     `\n# Everything that survives a restart; of this bot alone.\nstate: { dir: ./state-${value('instance')} }\n`,
   ].join('');
+}
+
+const PAPER_COMMENT =
+  'For puntas run --paper: play money (follows: the target, or twice the largest position, and the same value of the other currency), and the fee tier read above.';
+
+/** Returns the keys of a paper run: balances around the target that cover both sides, the fee tier, and a state of its own. */
+function paperKeys({ rules: { instrument: i, tier }, mid }: MarketRead, value: (name: QuestionName) => string): object {
+  const position = 2n * moneyOf(value('position-max'));
+  const held = value('target') === AS_FOUND ? position : moneyOf(value('target'));
+  const worth = twoDigits((position * BigInt(mid) * i.tickMoney) / 10n ** 18n);
+  return {
+    balances: { [i.major]: textOfMoney(held as Money), [i.minor]: textOfMoney(worth as Money) },
+    ...(tier && { volume30d: textOfMoney(tier.volume) }),
+    stateDir: `./state-${value('instance')}-paper`,
+  };
 }

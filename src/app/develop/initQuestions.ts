@@ -89,7 +89,7 @@ export const placeQuestions = {
         ? 'expected <major>_<minor>, like btc_mxn'
         : books.includes(answer)
           ? null
-          : `${answer} is not traded there; expected one of ${books.join(', ')}`,
+          : `${answer} is not traded at this exchange; expected one of ${books.join(', ')}`,
   }),
   /** `isFree`: whether no state of that name exists. */
   instance: (isFree: (name: string) => boolean): InitQuestion => ({
@@ -111,7 +111,7 @@ export const quoteQuestions = ({ rules }: MarketRead): readonly InitQuestion[] =
   return [
     {
       name: 'half-spread',
-      text: 'distance of the first level from the middle of the book, in bps',
+      text: 'distance of the first level from the mid price, in bps',
       proposal: String(Math.ceil(10 * (fee + OVER_FEE_BPS)) / 10),
       why: `the maker fee of ${fee} bps, and ${OVER_FEE_BPS} bps`,
       problem: answer =>
@@ -160,7 +160,7 @@ export function amountQuestion({ rules: { instrument: i }, mid, balances }: Mark
       notAmount(answer) ??
       (moneyOf(answer) >= moneyOfAmount(i, least as Amount)
         ? null
-        : `the book takes no order below ${lotsText(i, BigInt(least))} ${i.major}`),
+        : `the book accepts no order below ${lotsText(i, BigInt(least))} ${i.major}`),
   };
 }
 

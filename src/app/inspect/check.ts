@@ -88,7 +88,7 @@ function previewLines(instrument: Instrument, preview: Preview): string[] {
   return [
     ...(preview.refusal === null ? [] : [`none would be placed: ${preview.refusal}; otherwise`]),
     ...asks.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
-    `  middle ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
+    `  mid price ${(preview.mid * Number(instrument.tick)).toFixed(instrument.priceDecimals + 1)}`,
     ...bids.map(({ level, verdict }) => levelRow(instrument, level, verdict)),
     ...figures(preview),
     ...preview.refusals.map(

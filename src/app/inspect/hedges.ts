@@ -68,7 +68,7 @@ export function linesOf({ book, route, ...row }: ToldHedge): readonly string[] {
     : `${row.amount} ${major} to hedge`;
   const standing = [
     ...(row.inventory === undefined ? [] : [`inventory ${row.inventory}`]),
-    ...(row.middle === undefined ? [] : [`middle ${row.middle}`]),
+    ...(row.middle === undefined ? [] : [`mid price ${row.middle}`]),
     ...(row.costMax === undefined ? [] : [`at most ${row.costMax} ${minor}`]),
     ...(row.dayCost === undefined ? [] : [`${row.dayCost} ${minor} before it on its day`]),
     ...(row.flatten === undefined ? [] : [`to close everything, ${row.flatten.cost} ${minor} before it`]),

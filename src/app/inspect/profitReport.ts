@@ -238,7 +238,7 @@ export function notesOf(report: ProfitReport): readonly string[] {
     last.mark === null
       ? 'Nothing was traded, so inventory has no price.'
       : last.marked === 'middle'
-        ? `Inventory is marked at the middle of the book at each day's end, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
+        ? `Inventory is marked at the mid price at each day's end, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}.${byFillsNote(days)}`
         : `Inventory is marked at the last fill, at the end ${textOfMoney(last.mark.price)} ${minor} of ${minuteOf(last.mark.at)}. A later change of its value appears with the next fill.`,
     last.marked === 'middle'
       ? 'Trading: profit of quotes and of inventory. Hedging: conversions, and taker orders.'

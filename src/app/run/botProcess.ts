@@ -265,6 +265,8 @@ export class BotProcess {
       warnings: () => [this.#inbox?.state()?.problem ?? []].flat(),
     }).catch(misplaced);
     this.#ends.push(() => monitor.close());
+    // The configured port may be 0.
+    this.#heartbeat.setMetricsPort(Number(new URL(monitor.url).port));
     log.info({ url: monitor.url }, `metrics at ${monitor.url}/metrics`);
     return scrapes;
   }

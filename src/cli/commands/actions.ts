@@ -18,10 +18,10 @@ import { noteOrdersSeen } from '../../live/safety/ordersSeen.ts';
 import { realClock } from '../../live/realClock.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { logger } from '../terminal/logger.ts';
-import { folderOf, type Where } from './ledger.ts';
+import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
-type Flags = Where & {
+type Flags = BotFlags & {
   readonly preview: boolean;
   readonly reason?: string;
   readonly by?: string;
@@ -47,9 +47,9 @@ function addStatus(program: Command): void {
     program.command('status').description('show whether a bot runs, its regime, quotes, inventory, limits and profit'),
   )
     .option('--json', 'print one JSON object', false)
-    .action(async (options: Where & { json: boolean }) => {
+    .action(async (options: BotFlags & { json: boolean }) => {
       const clock = realClock();
-      const dir = folderOf(options);
+      const dir = folderToRead(options);
       const told = await botStatus(dir, clock, progress(clock, writeError));
       print(options.json ? JSON.stringify(told) : botStatusText(told, dir));
     });
@@ -168,12 +168,6 @@ function askOf({ preview, reason, by = ownName() }: Flags) {
   return { id: randomUUID(), reason: reason ?? (preview ? 'a preview' : ''), by, via: 'command' } as const;
 }
 
-const ofBot = (command: Command): Command =>
-  command
-    .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
-    .option('--paper', 'use the state of the paper run', false);
-
 const action = (command: Command): Command =>
   ofBot(command)
     .option('--preview', 'only show the effect', false)
@@ -182,7 +176,7 @@ const action = (command: Command): Command =>
     .option('--json', 'print one JSON object', false);
 
 /** Returns the selected bot. Throws `UsageError` if there is none. */
-const whichBot = (options: Where): WhichBot => ({
+const whichBot = (options: BotFlags): WhichBot => ({
   // Commands shown to the operator must name the same state; the file names that of a live run.
   configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
   stateDir: folderOf(options),

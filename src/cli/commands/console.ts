@@ -9,6 +9,7 @@ import { readConfig } from '../../wiring/configFile.ts';
 import { portFlag, several } from '../terminal/flags.ts';
 import { signalsToStop } from '../terminal/signals.ts';
 import { print, printError } from '../terminal/output.ts';
+import { ofBot, paperHint } from './botFlags.ts';
 
 type ConsoleFlags = {
   config: string;
@@ -22,12 +23,7 @@ type ConsoleFlags = {
 
 /** Adds `console`, which runs until it is stopped. Wrong use, or a key in its environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
-  program
-    .command('console')
-    .description('serve a web page of a bot, now and at any recorded time')
-    .requiredOption('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
-    .option('--paper', 'use the state of the paper run', false)
+  ofBot(program.command('console').description('serve a web page of a bot, now and at any recorded time'), 'file')
     .option('--host <address>', 'listen address (default: console.host)')
     .option('--port <n>', 'port (default: console.port); 0 takes a free one', portFlag)
     .addOption(
@@ -40,6 +36,8 @@ export function addConsoleCommand(program: Command): void {
       const given = readConfig(file);
       const config = { ...given, state: { dir: state ?? (paper ? given.paper.stateDir : given.state.dir) } };
       const { host, port, allowedHosts } = { ...CONSOLE_DEFAULTS, allowedHosts: [], ...given.console };
+      const hint = state === undefined && !paper ? paperHint(given) : null;
+      if (hint !== null) printError(hint);
       const { startConsole } = await import('../../app/console/console.ts');
       const environment = { ...process.env };
       keepHarmless(process.env);

@@ -1,36 +1,27 @@
 /** Commands on the ledger of a state directory: print it, and write a booking for the bot. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
-import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { durationFlag } from '../terminal/flags.ts';
 import { adjust, ledger, type AdjustAsk } from '../../app/inspect/ledger.ts';
 import { print } from '../terminal/output.ts';
-
-export type Where = {
-  readonly config?: string;
-  readonly state?: string;
-  /** Whether to use the state directory of a paper run. */
-  readonly paper?: boolean;
-};
+import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 
 /**
  * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` if no state directory is
  * given, or if it has no ledger.
  */
 export function addLedgerCommands(program: Command): void {
-  const command = program
-    .command('ledger')
-    .description('show the ledger by currency and its difference to the exchange')
-    .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
+  const command = ofBot(
+    program.command('ledger').description('show the ledger by currency and its difference to the exchange'),
+  )
     .option('--currency <ticker>', 'show only this currency')
     .addOption(new Option('--since <time>', 'start: time or age, like 24h').argParser(instant))
     .option('--entries', 'list every entry', false)
     .addOption(new Option('--json', 'print one JSON object').conflicts('csv'))
     .option('--csv', 'print CSV')
     .action(
-      async (options: Where & { currency?: string; since?: number; entries: boolean; json?: true; csv?: true }) => {
+      async (options: BotFlags & { currency?: string; since?: number; entries: boolean; json?: true; csv?: true }) => {
         const { currency, since, entries, json, csv } = options;
         const ask = {
           entries,
@@ -38,37 +29,24 @@ export function addLedgerCommands(program: Command): void {
           ...(currency === undefined ? {} : { currency: currency.toLowerCase() }),
           ...(since === undefined ? {} : { since }),
         };
-        for (const line of await ledger(folderOf(options), ask, realClock())) print(line);
+        for (const line of await ledger(folderToRead(options), ask, realClock())) print(line);
       },
     );
 
-  command
-    .command('adjust')
-    .description('book a difference that only you can explain')
+  // The parent command parses these four anywhere; they are here for the help.
+  ofBot(command.command('adjust').description('book a difference that only you can explain'))
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
-    // The parent command parses these three anywhere; they are here for the help.
-    .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
     .option('--currency <ticker>', 'currency of the difference')
     .requiredOption('--amount <n>', 'balance at the exchange minus that of the ledger')
     .requiredOption('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (_: unknown, self: Command) => {
-      const options = self.optsWithGlobals<Where & Partial<AdjustAsk>>();
+      const options = self.optsWithGlobals<BotFlags & Partial<AdjustAsk>>();
       const { currency, amount = '', reason = '', by } = options;
       if (currency === undefined) throw new UsageError('--currency: expected a ticker like btc');
       const ask = { currency, amount, reason, ...(by === undefined ? {} : { by }) };
       print(await adjust(folderOf(options), ask, realClock()));
     });
-}
-
-/** Returns the selected state directory. Throws `UsageError` if there is none. */
-export function folderOf({ config, state, paper = false }: Where): string {
-  if (state !== undefined) return state;
-  if (config === undefined)
-    throw new UsageError('pass the configuration of the bot with -c FILE, or its state directory with --state DIR');
-  const read = readConfig(config);
-  return paper ? read.paper.stateDir : read.state.dir;
 }
 
 /** Parses a time to ms since 1970. */

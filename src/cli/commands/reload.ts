@@ -7,7 +7,7 @@ import { ownName } from '../../app/inspect/ledger.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { digestFlag } from '../terminal/flags.ts';
 import { realClock } from '../../live/realClock.ts';
-import { folderOf } from './ledger.ts';
+import { folderOf, ofBot } from './botFlags.ts';
 import { print } from '../terminal/output.ts';
 
 type Flags = {
@@ -26,12 +26,10 @@ type Flags = {
  * is a `UsageError`.
  */
 export function addReloadCommand(program: Command): void {
-  program
-    .command('reload')
-    .description('apply a changed configuration to a running bot, completely or not at all')
-    .requiredOption('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
-    .option('--paper', 'use the state of the paper run', false)
+  ofBot(
+    program.command('reload').description('apply a changed configuration to a running bot, completely or not at all'),
+    'file',
+  )
     .option('--preview', 'only show the effect', false)
     .addOption(new Option('--reason <text>', 'reason for the record').default('', 'none'))
     .option('--digest <sha256>', 'SHA-256 that the file must have', digestFlag)

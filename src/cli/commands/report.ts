@@ -9,10 +9,10 @@ import { profitPage } from '../../app/inspect/reportPage.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
-import { folderOf, type Where } from './ledger.ts';
+import { folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
-type ReportFlags = Where & {
+type ReportFlags = BotFlags & {
   readonly from?: number;
   readonly to?: number;
   readonly json: boolean;
@@ -24,11 +24,7 @@ type ReportFlags = Where & {
  * ledger or no such day.
  */
 export function addReportCommand(program: Command): void {
-  program
-    .command('report')
-    .description('show profit by day: trading, fees, hedging and net')
-    .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
+  ofBot(program.command('report').description('show profit by day: trading, fees, hedging and net'))
     .option('--from <day>', 'first day, like 2026-11-01', day)
     .option('--to <day>', 'last day, like 2026-11-30', day)
     .option('--out <file>', 'write NAME.html, and NAME.json next to it')
@@ -37,10 +33,10 @@ export function addReportCommand(program: Command): void {
       if (out !== undefined && !/\.html?$/i.test(out))
         throw new UsageError(`--out: expected a name that ends in .html, found ${JSON.stringify(out)}`);
       const clock = realClock();
-      const file = await ledgerAt(folderOf(where), clock);
+      const dir = folderToRead(where);
+      const file = await ledgerAt(dir, clock);
       const asked = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       const book = where.config === undefined ? undefined : readConfig(where.config).book;
-      const dir = folderOf(where);
       const onInput = progress(clock, writeError);
       const current = profitAt(lastMoment(dir, onInput), file);
       const report = profitReport(file, asked, clock.now(), book, current);

@@ -1,5 +1,6 @@
 /** Commands before there is a bot: init, doctor. */
 import type { Command } from 'commander';
+import type { Config } from '../../config.ts';
 import { realClock } from '../../live/realClock.ts';
 import { init } from '../../app/develop/init.ts';
 import { QUESTION_NAMES, type QuestionName } from '../../app/develop/initQuestions.ts';
@@ -10,6 +11,7 @@ import { shellWord } from '../../messages/ownCommand.ts';
 import { wrapped } from '../../messages/wrapped.ts';
 import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
+import { hasKey } from '../../wiring/venue.ts';
 import { saysYes, terminal } from '../terminal/ask.ts';
 import { logger } from '../terminal/logger.ts';
 import { signalsToStop } from '../terminal/signals.ts';
@@ -50,6 +52,7 @@ function addInit(program: Command): void {
         throw new UsageError(
           `no terminal to ask questions; give ${missing.map(name => `--${name}`).join(', ')}, or --yes to accept the proposals`,
         );
+      const isKeyed = hasKey();
       const say = (line: string) => printError(wrapped(line, rowWidth()).join('\n'));
       const problem = await init({
         file,
@@ -69,10 +72,14 @@ function addInit(program: Command): void {
         openLog: (_, secrets) => logger('error', secrets),
       }).finally(() => asked.close());
       print(`written: ${file}; read it, then:`);
-      for (const verb of ['check', 'doctor']) print(`  puntas ${verb} -c ${shellWord(file)}`);
+      for (const verb of nextVerbs(readConfig(file), isKeyed)) print(`  puntas ${verb} -c ${shellWord(file)}`);
       if (problem !== null) print(wrapped(`currently ${problem}`, rowWidth()).join('\n'));
     });
 }
+
+/** Returns the commands to try next. Without a key, only those on paper read the market. */
+const nextVerbs = ({ exchange }: Config, isKeyed: boolean): readonly string[] =>
+  exchange.kind === 'embedded' ? ['check', 'doctor'] : [isKeyed ? 'check' : 'check --paper', 'run --paper', 'doctor'];
 
 const INIT_HELP: Readonly<Record<QuestionName, string>> = {
   exchange: 'embedded (play money), live, or the https URL of a REST interface',

@@ -6,7 +6,7 @@ import { openTape, type Tape } from '../../tape/index.ts';
 import type { VenueAccess } from '../../wiring/bot.ts';
 import { readConfig, readShipped, shippedConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
-import { withMarket, withVenue } from '../../wiring/venue.ts';
+import { hasKey, withMarket, withVenue } from '../../wiring/venue.ts';
 import { withProgress } from '../../messages/progress.ts';
 import { logger } from '../terminal/logger.ts';
 import { progressBar } from '../terminal/progressBar.ts';
@@ -71,7 +71,7 @@ export function wrongTape(error: unknown): UsageError {
 
 /**
  * Like `withVenue` of the app; `work` resolves to the exit code. Rejects with `UsageError` for flags that only apply to
- * the embedded exchange.
+ * the embedded exchange, and for a remote exchange without a key or --paper.
  */
 export async function withVenueOf(
   config: Config,
@@ -85,6 +85,10 @@ export async function withVenueOf(
     if (options.seed !== undefined)
       throw new UsageError('--seed needs the embedded exchange; a remote exchange has no seed');
     realTime(options, 'a remote one');
+    if (!hasKey())
+      throw new UsageError(
+        'no key of the exchange: set PUNTAS_API_KEY and PUNTAS_API_SECRET, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE; without a key, add --paper',
+      );
   }
   process.exitCode = await withVenue(config, tape, { ...options, openLog: logger }, clock, work);
 }

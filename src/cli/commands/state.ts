@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { botClockIn } from '../../live/safety/heartbeat.ts';
 import { realClock } from '../../live/realClock.ts';
-import { readConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
 import { EXIT } from '../../messages/exits.ts';
 import { explain, progress } from '../../app/inspect/explain.ts';
 import { explanationText } from '../../app/inspect/explainText.ts';
@@ -12,7 +12,7 @@ import { ownName } from '../../app/inspect/ledger.ts';
 import { hedgeEvidence, settleHedge, type SettleAsk } from '../../app/inspect/settleHedge.ts';
 import { SETTLED_AS } from '../../live/mailbox/kinds.ts';
 import { replay } from '../../app/inspect/stateCommands.ts';
-import { folderOf, type Where } from './ledger.ts';
+import { folderOf, folderToRead, ofBot, type BotFlags } from './botFlags.ts';
 import { print, writeError } from '../terminal/output.ts';
 
 /**
@@ -26,31 +26,26 @@ export function addStateCommands(program: Command): void {
 }
 
 function addReplay(program: Command): void {
-  program
-    .command('replay')
-    .description('replay a recorded run and compare every command')
-    .argument('<dir>', 'state directory of the run')
+  ofBot(program.command('replay').description('replay a recorded run and compare every command'))
+    .argument('[dir]', 'state directory of the run')
     .option('--run <n>', 'run number (default: the last)')
     .option('--all', 'all recorded runs', false)
-    .action((dir: string, options: { run?: string; all: boolean }) => {
+    .action((given: string | undefined, options: BotFlags & { run?: string; all: boolean }) => {
+      if (given !== undefined && (options.config ?? options.state) !== undefined)
+        throw new UsageError(`${given}: cannot be combined with -c or --state; name the state directory once`);
+      const dir = given ?? folderToRead(options);
       const which = options.all ? 'all' : options.run === undefined ? 'last' : Number(options.run);
       process.exitCode = replay(dir, which, line => print(line)) ? EXIT.clean : EXIT.broken;
     });
 }
 
 function addExplain(program: Command): void {
-  program
-    .command('explain')
-    .description('explain the decision now or at a past time, level by level')
-    .requiredOption('-c, --config <file>', 'configuration of the bot')
+  ofBot(program.command('explain').description('explain the decision now or at a past time, level by level'), 'file')
     .option('--at <time>', 'time, like 2026-11-22T13:05:00Z, or age, like 5m', moment)
-    .option('--state <dir>', 'state directory (default: state.dir)')
-    .option('--paper', 'use the state of the paper run', false)
     .option('--json', 'print one JSON object', false)
-    .action((options: { config: string; at?: Moment; state?: string; paper: boolean; json: boolean }) => {
-      const { state, paper } = readConfig(options.config);
+    .action((options: BotFlags & { at?: Moment; json: boolean }) => {
       const clock = realClock();
-      const dir = options.state ?? (options.paper ? paper.stateDir : state.dir);
+      const dir = folderToRead(options);
       // An accelerated bot records its own time.
       const botClock = botClockIn(dir);
       const told = explain({
@@ -64,29 +59,25 @@ function addExplain(program: Command): void {
 }
 
 function addHedges(program: Command): void {
-  const hedgesCommand = program
-    .command('hedges')
-    .description('list hedges with the cost of each route and the result')
-    .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
+  const hedgesCommand = ofBot(
+    program.command('hedges').description('list hedges with the cost of each route and the result'),
+  )
     .option('--json', 'print one JSON object', false)
-    .action((options: Where & { json: boolean }) => {
-      for (const line of hedges(folderOf(options), options.json)) print(line);
+    .action((options: BotFlags & { json: boolean }) => {
+      for (const line of hedges(folderToRead(options), options.json)) print(line);
     });
 
-  hedgesCommand
-    .command('settle')
-    .description('show a conversion with an unknown outcome, or settle it with --as')
+  // The parent command parses these flags anywhere; they are here for the help.
+  ofBot(
+    hedgesCommand.command('settle').description('show a conversion with an unknown outcome, or settle it with --as'),
+  )
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, from puntas hedges')
-    // The parent command parses these anywhere; they are here for the help.
-    .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
     .addOption(new Option('--as <end>', 'outcome to settle it as').choices(SETTLED_AS))
     .option('--reason <text>', 'reason for the record')
     .option('--by <name>', 'your name for the record (default: your login)')
     .action(async (id: string, _: unknown, self: Command) => {
-      const options = self.optsWithGlobals<Where & Partial<SettleAsk>>();
+      const options = self.optsWithGlobals<BotFlags & Partial<SettleAsk>>();
       const { as, reason = '', by = ownName() } = options;
       const dir = folderOf(options);
       const lines =

@@ -6,7 +6,7 @@ import { progressBar } from '../terminal/progressBar.ts';
 import { exportLedger } from '../../app/inspect/exportLedger.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { realClock } from '../../live/realClock.ts';
-import { folderOf } from './ledger.ts';
+import { folderToRead, ofBot } from './botFlags.ts';
 import { exportStored, lookAtTape } from '../../app/tapes/storedTape.ts';
 import { print } from '../terminal/output.ts';
 
@@ -19,20 +19,20 @@ export function addTapeCommands(program: Command): void {
       print(await lookAtTape(dir, storedOptions(flags), json, progressBar()));
     });
 
-  stored(program.command('export'))
-    .description("export a tape, or a bot's fills or ledger, as Parquet or CSV")
-    .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
-    .option('--tape <dir>', 'folder of the tape')
-    .option('-c, --config <file>', 'configuration of the bot')
-    .option('--state <dir>', 'state directory (default: state.dir)')
+  ofBot(
+    stored(program.command('export'))
+      .description("export a tape, or a bot's fills or ledger, as Parquet or CSV")
+      .usage('(--tape DIR | -c FILE --rows fills | --state DIR --rows ledger) --out FILE [options]')
+      .option('--tape <dir>', 'folder of the tape'),
+  )
     .addOption(new Option('--rows <which>', 'rows of a state').choices(ROWS))
     .requiredOption('--out <file>', 'output file: .parquet or .csv')
-    .action(async ({ tape, config, state, rows, out, ...flags }: ExportFlags) => {
+    .action(async ({ tape, config, state, paper, rows, out, ...flags }: ExportFlags) => {
       if (tape === undefined) {
         if (rows === undefined) throw new UsageError('--rows: expected fills or ledger, or a tape with --tape');
-        const where = { ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
-        print(await exportLedger(folderOf(where), { ...storedOptions(flags), rows }, out, realClock()));
-      } else if (config !== undefined || state !== undefined || rows !== undefined)
+        const where = { paper, ...(config === undefined ? {} : { config }), ...(state === undefined ? {} : { state }) };
+        print(await exportLedger(folderToRead(where), { ...storedOptions(flags), rows }, out, realClock()));
+      } else if (config !== undefined || state !== undefined || paper || rows !== undefined)
         throw new UsageError('--tape: cannot be combined with the state of a bot');
       else print(await exportStored(tape, storedOptions(flags), out, progressBar()));
     });
@@ -44,6 +44,7 @@ type ExportFlags = StoredFlags & {
   readonly tape?: string;
   readonly config?: string;
   readonly state?: string;
+  readonly paper: boolean;
   readonly rows?: (typeof ROWS)[number];
   readonly out: string;
 };

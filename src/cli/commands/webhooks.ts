@@ -16,7 +16,7 @@ import { readConfig } from '../../wiring/configFile.ts';
 import { UsageError } from '../../wiring/usageError.ts';
 import { callbackOf, webhookTokens } from '../../wiring/inbox.ts';
 import { venueNamed, venueOf } from '../../wiring/venueRegistry.ts';
-import { folderOf } from './ledger.ts';
+import { folderOf } from './botFlags.ts';
 import { remoteVenue } from '../../wiring/venue.ts';
 import { print } from '../terminal/output.ts';
 

@@ -119,7 +119,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['puntas reload -c my.yaml --reason "wider for the night"', 'applies the file'],
   ],
   replay: [
-    ['puntas replay ./state', 'replays the last run'],
+    ['puntas replay -c my.yaml', 'replays the last run'],
     ['puntas replay ./state --all', 'replays all runs'],
   ],
   explain: [

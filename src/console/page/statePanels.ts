@@ -189,7 +189,7 @@ const fiveDigits = (text: string): string =>
 /** Remaining requests, and the load of the bot's process, from its metrics. */
 export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
   of === null
-    ? none(past === null ? 'the bot serves no metrics (metrics.port)' : 'not recorded; only live')
+    ? none(past === null ? 'no metrics from the bot; see metrics.host and metrics.port' : 'not recorded; only live')
     : h(
         'ul',
         { class: 'limits' },

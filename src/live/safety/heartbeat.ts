@@ -26,6 +26,8 @@ export type HeartbeatRecord = {
   readonly process?: { readonly pid: number; readonly host: string };
   /** Clock of the process at the time of writing, if accelerated (`--speed`); otherwise absent. */
   readonly clock?: { readonly at: Millis; readonly speed: number };
+  /** Port on which the process serves its metrics; absent if it serves none yet. */
+  readonly metricsPort?: number;
 };
 
 export interface Heartbeat {
@@ -35,24 +37,37 @@ export interface Heartbeat {
   read(): void;
 }
 
+/** Heartbeat that writes to a state directory. */
+export interface FileHeartbeat extends Heartbeat {
+  /** Names the port of the metrics in each later heartbeat. */
+  setMetricsPort(port: number): void;
+}
+
 /** File names in a state directory. */
 export const HEARTBEAT_FILES = { bot: 'heartbeat.json', sentinel: 'sentinel.json' } as const;
 export type Whose = keyof typeof HEARTBEAT_FILES;
 
 /** Returns a heartbeat that writes to a state directory. */
-export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' | 'elapsed'>, speed = 1): Heartbeat {
+export function heartbeatIn(
+  dir: string,
+  whose: Whose,
+  clock: Pick<Clock, 'now' | 'elapsed'>,
+  speed = 1,
+): FileHeartbeat {
   const file = join(dir, HEARTBEAT_FILES[whose]);
   // The counter must also change across a restart.
   let counter = (readHeartbeat(dir, whose)?.counter ?? 0) + 1;
   const born = clock.now();
   let reads = 0;
   let readAt = clock.elapsed();
+  let metricsPort: number | null = null;
   const beat = (state: HeartbeatRecord['state']): void => {
     const unreadMs = Math.round(clock.elapsed() - readAt);
     const record: HeartbeatRecord = {
       ...{ counter: counter++, state, born, reads, unreadMs },
       process: { pid: process.pid, host: hostname() },
       ...(speed === 1 ? {} : { clock: { at: clock.now(), speed } }),
+      ...(metricsPort === null ? {} : { metricsPort }),
     };
     try {
       writeWhole(file, JSON.stringify(record));
@@ -62,6 +77,9 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
   };
   return {
     beat,
+    setMetricsPort: port => {
+      metricsPort = port;
+    },
     read: () => {
       reads++;
       readAt = clock.elapsed();
@@ -74,7 +92,7 @@ export function heartbeatIn(dir: string, whose: Whose, clock: Pick<Clock, 'now' 
 export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null {
   try {
     const told = JSON.parse(readRegularFile(join(dir, HEARTBEAT_FILES[whose]), SMALL_FILE)) as Partial<HeartbeatRecord>;
-    const { counter, state, process: where, clock } = told;
+    const { counter, state, process: where, clock, metricsPort: port } = told;
     if (!Number.isSafeInteger(counter)) return null;
     const number = (x: number | undefined): number => (Number.isFinite(x) ? x! : 0);
     return {
@@ -85,6 +103,7 @@ export function readHeartbeat(dir: string, whose: Whose): HeartbeatRecord | null
       unreadMs: number(told.unreadMs),
       ...(where && Number.isSafeInteger(where.pid) ? { process: { pid: where.pid, host: String(where.host) } } : {}),
       ...(clock && clock.speed > 0 && Number.isFinite(clock.at) ? { clock: { at: clock.at, speed: clock.speed } } : {}),
+      ...(Number.isInteger(port) && port! > 0 && port! <= 65_535 ? { metricsPort: port! } : {}),
     };
   } catch {
     return null;

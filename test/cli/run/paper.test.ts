@@ -109,3 +109,48 @@ test('puntas check --paper prints the quotes that it would place on the followed
   const ended = await ran(['check', '--paper', '-c', config()], NO_KEY);
   expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^ {2}bid [\d.]+ at \d+ = reference: mid /m)]);
 });
+
+describe('after a paper run', () => {
+  /** Each command that reads a state directory, with the flags that it needs besides. */
+  const READERS: readonly (readonly [name: string, ...more: readonly string[]])[] = [
+    ['status'],
+    ['report'],
+    ['ledger'],
+    ['explain'],
+    ['replay'],
+    ['hedges'],
+    ['export', '--rows', 'fills', '--out', bench.path('fills.csv')],
+  ];
+  let file = '';
+  beforeAll(async () => {
+    file = config();
+    expect((await ran(['run', '--paper', '-c', file, '--for', '3s'], NO_KEY)).code).toBe(0);
+  });
+
+  test.each(READERS)('%s reads its state with --paper, and names --paper without it', async (name, ...more) => {
+    const shown = await ran([name, '-c', file, '--paper', ...more]);
+    expect([shown.code, shown.stderr, shown.stdout.length > 0]).toEqual([0, '', true]);
+    const wrong = await ran([name, '-c', file, ...more]);
+    expect([wrong.code, wrong.stdout]).toEqual([2, '']);
+    expect(wrong.stderr).toMatch(/^\S+state-\d+: no such folder; only the paper run .* has a state; add --paper\n$/);
+  });
+
+  test('the console shows its state with --paper, and names --paper without it', async () => {
+    const [own, other] = [['--paper'], []].map(flags => puntas(['console', '-c', file, '--port', '0', ...flags]));
+    await own!.sees(/console of \S+paper-\d+ at http/);
+    await other!.sees(/no such folder; only the paper run of this configuration has a state; add --paper/);
+    await other!.sees(/console of \S+state-\d+ at http/);
+    for (const program of [own!, other!]) {
+      program.signal('SIGTERM');
+      expect((await program.ended).code).toBe(0);
+    }
+  });
+
+  test('replay refuses a state directory that is named twice', async () => {
+    const ended = await ran(['replay', bench.path('any'), '-c', file]);
+    expect([ended.code, ended.stderr]).toEqual([
+      2,
+      expect.stringMatching(/any: cannot be combined with -c or --state/),
+    ]);
+  });
+});

@@ -63,7 +63,7 @@ export class Clone {
     for (const folder of ['home', 'bin']) mkdirSync(join(dir, '..', folder), { recursive: true });
     const program = join(dir, '..', 'bin', 'puntas');
     rmSync(program, { force: true });
-    symlinkSync(join(dir, 'dist/src/main.js'), program);
+    symlinkSync(join(dir, 'bin/puntas.mjs'), program);
     const own = Object.entries(process.env).filter(([name]) => !/^(?:PUNTAS_|npm_|CI$|NODE_)/.test(name));
     this.#environment = {
       ...Object.fromEntries(own),

@@ -4,7 +4,6 @@ import type { Block, Command, Found } from './found.ts';
 /** Words that stand for something of the reader's, and what the runner has for them; the first that matches. */
 const STANDS_FOR: readonly (readonly [RegExp, string])[] = [
   [/<command>( --help)?$/, 'check$1'],
-  [/replay DIR/, 'replay ./state'],
   [/--out DIR/, '--out made'],
   [/(config\/)(btc|eth)(_usd\.yaml --tape) DIR/, '$1$2$3 recording-$2_usd'],
   [/queue:models -- --tape DIR/, 'queue:models -- --tape recording-btc_usd'],

@@ -1,0 +1,46 @@
+/** Flags that select the state directory of a bot. */
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Config } from '../../config.ts';
+import { readConfig } from '../../wiring/configFile.ts';
+import { UsageError } from '../../wiring/usageError.ts';
+
+export type BotFlags = {
+  readonly config?: string;
+  readonly state?: string;
+  /** Whether to use the state directory of a paper run. */
+  readonly paper?: boolean;
+};
+
+/** Adds the flags to a command. A command that also needs the configuration itself requires -c. */
+export const ofBot = (command: Command, needs: 'either' | 'file' = 'either'): Command =>
+  (needs === 'file'
+    ? command.requiredOption('-c, --config <file>', 'configuration of the bot')
+    : command.option('-c, --config <file>', 'configuration of the bot')
+  )
+    .option('--state <dir>', 'state directory (default: state.dir)')
+    .option('--paper', 'use the state of the paper run', false);
+
+/** Returns the selected state directory. Throws `UsageError` if there is none. */
+export function folderOf({ config, state, paper = false }: BotFlags): string {
+  if (state !== undefined) return state;
+  if (config === undefined)
+    throw new UsageError('pass the configuration of the bot with -c FILE, or its state directory with --state DIR');
+  const read = readConfig(config);
+  return paper ? read.paper.stateDir : read.state.dir;
+}
+
+/** Like `folderOf`, for commands that only read. Throws `UsageError` with the remedy if only the paper run has a state. */
+export function folderToRead(flags: BotFlags): string {
+  const dir = folderOf(flags);
+  const isLive = flags.state === undefined && flags.paper !== true && flags.config !== undefined;
+  const hint = isLive ? paperHint(readConfig(flags.config)) : null;
+  if (hint !== null) throw new UsageError(hint);
+  return dir;
+}
+
+/** Returns a line that names --paper if only the paper run of a configuration has a state; otherwise `null`. */
+export function paperHint({ state, paper }: Pick<Config, 'state' | 'paper'>): string | null {
+  if (existsSync(state.dir) || !existsSync(paper.stateDir)) return null;
+  return `${state.dir}: no such folder; only the paper run of this configuration has a state; add --paper`;
+}
