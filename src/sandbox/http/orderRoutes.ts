@@ -76,7 +76,7 @@ function openOrders({ venue, account, query }: PrivateRequest): WireReply {
   const limit = limitOf(query, OPEN_ORDERS_LIMIT, venue.switches);
   if (limit === null) return failureOf('0320', 'limit');
   const source = query.get('source') ?? 'all';
-  // No order here is from a retail application, so alpha and all are the same orders.
+  // No order of the embedded exchange is from a retail application, so alpha and all select the same orders.
   if (source !== 'all' && source !== 'alpha') return failureOf('0304', 'source');
   const found = [...account.active.values()].reverse().filter(order => {
     if (book !== undefined && book !== '' && order.book !== book) return false;
@@ -88,7 +88,7 @@ function openOrders({ venue, account, query }: PrivateRequest): WireReply {
 }
 
 /**
- * Whether open_orders lists the order: only limit orders that may rest, not market, IOC or FOK orders (rest-api 2.4).
+ * Whether open_orders lists the order: only a limit order that may rest, not a market, IOC or FOK order (rest-api 2.4).
  */
 const staysOpen = ({ type, timeInForce }: VenueOrder): boolean =>
   type === 'limit' && (timeInForce === 'goodtillcancelled' || timeInForce === 'postonly');
@@ -126,7 +126,7 @@ function cancelAll({ venue, account }: PrivateRequest): WireReply {
   return success([...account.active.values()].filter(order => venue.cancel(order)).map(order => order.oid));
 }
 
-/** Replaces an order (v3) with a new one. Needs the new lock in addition to the old. */
+/** Replaces an order (v3) with a new order. The account must have the new lock in addition to the old lock. */
 function replace(ask: PrivateRequest): WireReply {
   const { venue, account } = ask;
   const target = changing(ask);
@@ -160,7 +160,7 @@ function replace(ask: PrivateRequest): WireReply {
   return success({ oid: venue.replace(order, book, draft, checked.value.lock).oid });
 }
 
-/** Changes price, amount or stop of an order (v4). Needs only the difference of the locks. */
+/** Changes price, amount or stop of an order (v4). The account must have only the difference of the locks. */
 function modify(ask: PrivateRequest): WireReply {
   const { venue } = ask;
   const target = changing(ask);
@@ -286,14 +286,14 @@ function amountsGiven(
   return amounts.kind === 'refused' ? amounts : done({ major: amounts.value.major });
 }
 
-/** Parses true, 1 and "1", or false, 0 and "0" (public-facts 6); null for anything else. */
+/** Parses true, 1 and "1", or false, 0 and "0" (public-facts 6); returns `null` for anything else. */
 function flagOf(field: unknown): boolean | null {
   if (field === undefined || field === null || field === false || field === 0 || field === '0' || field === 'false')
     return false;
   return field === true || field === 1 || field === '1' || field === 'true' ? true : null;
 }
 
-/** Returns the fields of rest-api 2.4. */
+/** Returns a row of open_orders with the fields of rest-api 2.4. */
 function openRow(order: VenueOrder, { orderUpdatedAt }: Switches): Record<string, string | null> {
   const { instrument: i } = order;
   const unchanged = orderUpdatedAt === 'null' ? null : order.createdAt;
@@ -316,7 +316,7 @@ function openRow(order: VenueOrder, { orderUpdatedAt }: Switches): Record<string
   };
 }
 
-/** Returns the fields of public-facts 7. */
+/** Returns a row of a lookup with the fields of public-facts 7. */
 function lookupRow(order: VenueOrder, switches: Switches): Record<string, string | null> {
   const stop = order.stop === undefined ? null : textOfPrice(order.instrument, order.stop);
   const triggered = order.triggeredAt === undefined ? null : timeMillis(order.triggeredAt);
@@ -328,7 +328,10 @@ function lookupRow(order: VenueOrder, switches: Switches): Record<string, string
   };
 }
 
-/** Returns the original value. A market order by amount has no value before it trades, so its traded value is used. */
+/**
+ * Returns the original value of an order. A market order by amount has no value before it trades, so its traded value
+ * is returned.
+ */
 function originalValue(order: VenueOrder): Money {
   if (order.minor !== undefined) return order.minor;
   if (order.type === 'market') return order.traded;

@@ -14,7 +14,7 @@ import type { Transaction } from '../desks/transactions.ts';
 import { truthText } from '../venue/truthText.ts';
 import { reply } from '../wire/wire.ts';
 
-/** Row of the operator's table; `takes` and `does` are for the page that lists it. */
+/** Row of the operator's table; `takes` and `does` are texts for the page that lists the calls. */
 export type OperatorRoute = {
   readonly method: WireRequest['method'];
   readonly pattern: string;
@@ -96,7 +96,7 @@ export function withOperator(exchange: EmbeddedExchange, token: string): Respond
   return (request, peer) => {
     const [path = '', query = ''] = request.target.split('?', 2);
     if (segmentsOf(path)[0] !== 'operator') return exchange.respond(request, peer);
-    // Other machines get 404, as if it did not exist.
+    // Other machines get 404, as if the interface did not exist.
     if (!isLoopback(peer)) return reply(404, '');
     if (!holds(request, token)) return answer(401, { error: 'the operator token is missing or wrong' });
     const found = match(request.method, segmentsOf(path));
