@@ -1,4 +1,6 @@
-/** YAML text in, a checked configuration or every error at once out. Reads no file and no environment. */
+/**
+ * Parser of the YAML text: returns a checked configuration, or all errors together. Reads no file and no environment.
+ */
 import { isPair, isScalar, visit, type Node } from 'yaml';
 import { crossProblems } from './config/crossFieldChecks.ts';
 import { problemsOf, type Problem } from './config/problems.ts';
@@ -22,14 +24,20 @@ export type { TakesEffect } from './config/takesEffect.ts';
 export { readAlertSecrets, readQueuePassword, readSecrets, readWebhookTokens } from './config/secrets.ts';
 export type { AlertSecrets, Secrets } from './config/secrets.ts';
 
-/** Lines like `file:line:column path: what is wrong`, in the order of the file. `warnings`: old names of keys, which are taken. */
+/**
+ * Result of parsing. Errors are lines like `file:line:column path: message`, in the order of the file. `warnings`:
+ * outdated keys that were accepted.
+ */
 export type Loaded = { readonly warnings: readonly string[] } & (
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly errors: readonly string[] }
 );
 
-/** Files larger than this are not configurations. */
+/** Maximum size of a configuration file. */
 
-/** Checks the text of a YAML file. `fileName` is only used in the errors; `venues` are the names that `exchange.venue` may have, any where it is left out. */
+/**
+ * Checks the text of a YAML file. `fileName` is only used in errors. `venues`: allowed names in `exchange.venue`; if
+ * omitted, all are allowed.
+ */
 export function loadConfig(text: string, fileName: string, venues?: readonly string[]): Loaded {
   if (!(text.length <= YAML_LENGTH_MAX)) {
     return refused(`${fileName}: larger than ${YAML_LENGTH_MAX} characters, this is no configuration`);
@@ -76,17 +84,20 @@ const givenTwice = ({ old, now }: RenamedKey): Problem => ({
   aboutKey: true,
 });
 
-/** The configuration of a recorded run, as it was written then: JSON, checked and with its defaults, under the names of now. */
+/**
+ * Returns the configuration of a recorded run from its JSON. It is already checked and has its defaults; its keys get
+ * their current names.
+ */
 export const recordedConfig = (setup: string): Config => withCurrentKeys(JSON.parse(setup)).value as Config;
 
 const SECRET_ADVICE =
   'secrets do not belong in this file: set PUNTAS_API_KEY and PUNTAS_API_SECRET in the environment, or PUNTAS_API_KEY_FILE and PUNTAS_API_SECRET_FILE';
 const SECRET = /secret|pass(word|phrase)|api[-_]?key|private[-_]?key|credential|token/i;
 
-/** Keys whose names look like secrets and whose values are paths: the schema accepts nothing else. */
+/** Keys whose names look like secrets but whose values are paths: the schema accepts nothing else. */
 const NAMES_A_FILE = ['console.operatorTokenFile', 'console.viewerTokenFile'];
 
-/** Paths of keys whose values may be secrets. */
+/** Returns the paths of keys whose values may be secrets. */
 function pathsOfSecrets(root: Node): readonly (readonly string[])[] {
   const paths: string[][] = [];
   visit(root, {

@@ -1,6 +1,5 @@
 /**
- * Routes that do more than read: login and logout, the preview of an action, its approval, and its result. Only these
- * routes accept a POST.
+ * Routes for login and logout, and for the preview, approval and result of an action. Only these routes accept a POST.
  */
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,20 +13,20 @@ export const POSTED = ['/login', '/logout', '/actions/preview', '/actions/confir
 /** Decides the access of requests. */
 export type Doorkeeper = {
   /**
-   * Returns null if the sender may not read. Otherwise returns a function that checks it again, because a stream
+   * Returns `null` if the sender may not read. Otherwise returns a function that repeats this check, because a stream
    * outlives its request.
    */
   mayRead(request: FastifyRequest): (() => boolean) | null;
-  /** Returns the role that the connection counts for. */
+  /** Returns the role under whose limits the connection counts. */
   roleOf(request: FastifyRequest): CallerRole;
 };
 
-/** Access without tokens: everyone can read, and actions are off. */
+/** Access guard without tokens: everyone can read, and actions are off. */
 export const openDoor: Doorkeeper = { mayRead: () => () => true, roleOf: () => 'anonymous' };
 
 const NAME_MAX = 40;
 const REASON = { min: 4, max: 500 };
-/** One week. */
+/** Maximum length of a pause, in minutes: one week. */
 const MINUTES_MAX = 10_080;
 
 const KEY_HEADER = 'x-puntas-key';
@@ -69,7 +68,7 @@ export function addAccess(
     return { role: end.session.role, key: end.session.key };
   });
 
-  /** Returns the login if the request is allowed; otherwise answers it and returns null. */
+  /** Returns the login if the request is allowed; otherwise answers the request and returns `null`. */
   const allowed = (request: FastifyRequest, reply: FastifyReply, role: Role | null): Login | null => {
     const refuse = (code: number, why: string) => (void replyProblem(reply, code, why), null);
     const why = whyNotHere(request, access);
@@ -146,8 +145,8 @@ function addActions(
 }
 
 /**
- * Answers with one line of JSON. If the replay takes long, progress lines precede it; a later error is then a line
- * instead of a status code.
+ * Answers with one line of JSON. If the replay takes long, progress lines precede it; a later error is a line instead
+ * of a status code.
  */
 async function toldOnItsWay(
   reply: FastifyReply,
@@ -205,7 +204,7 @@ function shownSession(
     mustLogIn: access.viewerToken !== null && session === null,
     role: session?.role ?? null,
     name: session?.name ?? '',
-    // Names of the available actions, if this page can act.
+    // Names of the actions that this page can execute.
     actions: isKeyed && session.role === 'operator' ? (actions?.names ?? []) : [],
     whyNot: whyNotHere(request, access),
   };
@@ -239,7 +238,7 @@ function callerOf({ headers, socket }: FastifyRequest, { behindTls }: ConsoleAcc
 /** Whether the text is an address or a name of this machine. */
 const isLoopback = (name = ''): boolean => /^(?:localhost|\[?::1\]?|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i.test(name);
 
-/** Returns the cookie's value; null if the name occurs more than once. */
+/** Returns the value of a cookie; `null` if absent or if the name occurs more than once. */
 function cookieOf({ headers: { cookie = '' } }: FastifyRequest, name: string): string | null {
   const found = cookie
     .split(';')

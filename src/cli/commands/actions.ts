@@ -29,8 +29,8 @@ type Flags = Where & {
 };
 
 /**
- * Adds the action commands. Exit code 0 if done or shown; for `halt` and `cancel`, 3 if orders may be left. A refusal
- * is a `UsageError`.
+ * Adds the action commands. Exit code 0 if the action was executed or shown; for `halt` and `cancel`, 3 if orders may
+ * remain. A rejected action is a `UsageError`.
  */
 export function addActionCommands(program: Command): void {
   addStatus(program);
@@ -108,7 +108,7 @@ function addHalt(program: Command): void {
       .option('--cancel', "also cancel the bot's orders with its key, and verify", false),
   ).action(async (options: Flags & { cancel: boolean }) => {
     const ask = { ...askOf(options), action: 'halt' } as const;
-    // Read first, so that errors in the file are reported before any action.
+    // The file is read first, so that its errors are reported before any action.
     const given = options.config === undefined ? null : readConfig(options.config);
     if (options.preview || !options.cancel) return act(ask, options, EXIT.leftOrders);
     const bot = whichBot(options);
@@ -127,8 +127,8 @@ function addHalt(program: Command): void {
 const worse = (a: ActionEnd, b: ActionEnd): ActionEnd['end'] => (a.end === 'done' ? b.end : a.end);
 
 /**
- * Cancels with the bot's own key, in this process. `given`: the bot's file; without it, the configuration of its last
- * run.
+ * Cancels orders with the bot's own key, in this process. `given`: the bot's configuration; without it, the
+ * configuration of its last run.
  */
 async function cancelBeside(
   { stateDir }: WhichBot,
@@ -145,7 +145,7 @@ async function cancelBeside(
   return canceled;
 }
 
-/** Previews or executes an action. `refusedCode`: exit code if it is refused. */
+/** Previews or executes an action. `refusedCode`: exit code if the bot refuses the action. */
 async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.misused): Promise<void> {
   const bot = whichBot(options);
   const clock = realClock();
@@ -163,7 +163,7 @@ async function act(ask: ActionAsk, options: Flags, refusedCode: number = EXIT.mi
 
 const printJson = (told: object): void => print(JSON.stringify(told));
 
-/** A preview needs no reason. */
+/** Returns the operator's request from the flags. A preview needs no reason. */
 function askOf({ preview, reason, by = ownName() }: Flags) {
   return { id: randomUUID(), reason: reason ?? (preview ? 'a preview' : ''), by, via: 'command' } as const;
 }
@@ -181,9 +181,12 @@ const action = (command: Command): Command =>
     .option('--by <name>', 'operator name for the record (default: your login)')
     .option('--json', 'print one JSON object', false);
 
-/** Returns the selected bot. Throws `UsageError` if there is none. */
+/**
+ * Returns the selected bot.
+ * @throws UsageError if no bot is selected.
+ */
 const whichBot = (options: Where): WhichBot => ({
-  // Commands shown to the operator must name the same state; the file names that of a live run.
+  // Commands shown to the operator must name the state used here; the file names the state of a live run.
   configFile: options.state === undefined && options.paper !== true ? options.config : undefined,
   stateDir: folderOf(options),
 });

@@ -1,4 +1,4 @@
-/** Command that shows a bot: console. */
+/** The command `console`, which shows a bot. */
 import { spawn } from 'node:child_process';
 import { Option, type Command } from 'commander';
 import { CONSOLE_DEFAULTS } from '../../config.ts';
@@ -20,7 +20,7 @@ type ConsoleFlags = {
   open: boolean;
 };
 
-/** Adds `console`, which runs until it is stopped. Wrong use, or a key in its environment, is a `UsageError`. */
+/** Adds `console`, which runs until stopped. Wrong use, or an API key in its environment, is a `UsageError`. */
 export function addConsoleCommand(program: Command): void {
   program
     .command('console')
@@ -56,7 +56,7 @@ export function addConsoleCommand(program: Command): void {
       print(`console of ${config.state.dir} at ${server.url}`);
       if (flags.open) openBrowser(server.url);
       await new Promise<void>(resolve => {
-        // A console alongside a run ends with that run: Ctrl-C in their terminal reaches both, and the operator wants
+        // A console started by a run ends with that run: Ctrl-C in their terminal reaches both, and the operator wants
         // to watch the cancels.
         process.once('disconnect', () => resolve());
         signals.tell(why => (process.connected && why === 'SIGINT' ? undefined : resolve()));
@@ -67,7 +67,7 @@ export function addConsoleCommand(program: Command): void {
     });
 }
 
-/** Opens the address by the platform's command; prints a line if there is none. */
+/** Opens the address with the platform's command; prints a line if there is no such command. */
 function openBrowser(url: string): void {
   const [program, ...before] = OPENERS[process.platform] ?? ['xdg-open'];
   const opener = spawn(program!, [...before, url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')], {

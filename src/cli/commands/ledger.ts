@@ -15,7 +15,7 @@ export type Where = {
 };
 
 /**
- * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both end in `UsageError` if no state directory is
+ * Adds `ledger` and `ledger adjust`; --since becomes ms since 1970. Both throw a `UsageError` if no state directory is
  * given, or if it has no ledger.
  */
 export function addLedgerCommands(program: Command): void {
@@ -46,7 +46,7 @@ export function addLedgerCommands(program: Command): void {
     .command('adjust')
     .description('book a difference that only you can explain')
     .usage('(-c FILE | --state DIR) --currency TICKER --amount N --reason TEXT [--by NAME]')
-    // The parent command parses these three anywhere; they are here for the help.
+    // The parent command parses these three options anywhere; they are repeated here for the help.
     .option('-c, --config <file>', 'configuration of the bot')
     .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .option('--currency <ticker>', 'currency of the difference')
@@ -62,7 +62,10 @@ export function addLedgerCommands(program: Command): void {
     });
 }
 
-/** Returns the selected state directory. Throws `UsageError` if there is none. */
+/**
+ * Returns the selected state directory.
+ * @throws UsageError if no directory is selected.
+ */
 export function folderOf({ config, state, paper = false }: Where): string {
   if (state !== undefined) return state;
   if (config === undefined)

@@ -1,4 +1,4 @@
-/** Commands that create tapes: record, import. */
+/** Commands that create tapes: `record` and `import`. */
 import type { Command } from 'commander';
 import { realClock } from '../../live/realClock.ts';
 import { formats } from '../../tape/index.ts';
@@ -105,5 +105,5 @@ function progressLine(isTerminal: boolean, log: (line: string) => void): (line: 
   };
 }
 
-/** Progress lines per log line; there is one progress line per second. */
+/** Number of progress lines per log line; there is one progress line per second. */
 const LOGGED_EVERY = 60;

@@ -51,7 +51,7 @@ function addExplain(program: Command): void {
       const { state, paper } = readConfig(options.config);
       const clock = realClock();
       const dir = options.state ?? (options.paper ? paper.stateDir : state.dir);
-      // An accelerated bot records its own time.
+      // An accelerated bot records accelerated times.
       const botClock = botClockIn(dir);
       const told = explain({
         dir,
@@ -79,7 +79,7 @@ function addHedges(program: Command): void {
     .description('show a conversion with an unknown outcome, or settle it with --as')
     .usage('ID (-c FILE | --state DIR) [--as executed|failed --reason TEXT [--by NAME]]')
     .argument('<id>', 'id of the hedge, from puntas hedges')
-    // The parent command parses these anywhere; they are here for the help.
+    // The parent command parses these options anywhere; they are repeated here for the help.
     .option('-c, --config <file>', 'configuration of the bot')
     .option('--state <dir>', 'state directory (default: the one in the configuration)')
     .addOption(new Option('--as <end>', 'outcome to settle it as').choices(SETTLED_AS))

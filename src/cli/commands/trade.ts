@@ -19,7 +19,10 @@ import { chosen, seedOf, withVenueOf, type Source } from './source.ts';
 import { describe } from '../../messages/summary.ts';
 import { outputTerminal, print } from '../terminal/output.ts';
 
-/** Returns the access data of an exchange: unwrapped rows on a terminal, for copying; one JSON object for programs. */
+/**
+ * Returns the text with an exchange's address and keys: unwrapped rows on a terminal, for copying; one JSON object for
+ * programs.
+ */
 export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boolean): string =>
   isTerminal
     ? Object.entries(face)
@@ -28,8 +31,8 @@ export const faceText = (face: Readonly<Record<string, string>>, isTerminal: boo
     : JSON.stringify(face);
 
 /**
- * Adds the four commands. `run` ends with exit code 3 if the bot's orders may be left, 1 if it halted, failed, or its
- * ledger differs; wrong use is a `UsageError`.
+ * Adds the four commands. `run` ends with exit code 3 if the bot's orders may remain, 1 if the bot halted, failed, or
+ * its ledger differs; wrong use is a `UsageError`.
  */
 export function addTradeCommands(program: Command): void {
   addRun(program);
@@ -79,7 +82,7 @@ function addRun(program: Command): void {
           };
           if (options.config !== undefined && options.state === undefined)
             await assertNoEarlierState(shaped, file, process.cwd(), clock, log);
-          // Without -c, the state is in the working directory, and no file names it.
+          // Without -c, the state is in the working directory, and hints cannot name a file.
           const isNamed = options.config !== undefined && options.state === undefined && !options.paper;
           const configFile = isNamed ? file : undefined;
           const ended = await BotProcess.run({
@@ -98,7 +101,8 @@ function addRun(program: Command): void {
             onStarted: (stop, broke, reload) => {
               signals.tell(stop);
               signals.onReload(reload);
-              // An uncaught error halts, cancels and is reported; the run never continues after it.
+              // After an uncaught error the bot halts, cancels its orders and reports the error; the run never
+              // continues.
               process.on('uncaughtException', broke);
               if (options.for !== undefined) setTimeout(() => stop('the time of --for is over'), options.for).unref();
             },
@@ -123,7 +127,7 @@ function addRun(program: Command): void {
     });
 }
 
-/** Arguments of this program that show the bot's console. */
+/** Returns the arguments of this program that open the bot's console. */
 const consoleArgs = (file: string, stateDir: string): readonly string[] => [
   process.argv[1]!,
   'console',

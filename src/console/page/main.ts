@@ -25,7 +25,7 @@ const PANELS: Readonly<Record<string, Panel>> = {
   ledger: account.ledgerPanel,
   events: account.eventsPanel,
 };
-/** Steps of the keys, in ms. */
+/** Steps of the time keys, in ms. */
 const STEP = { small: 10_000, minute: 60_000, large: 600_000 };
 
 const place = (id: string): HTMLElement => document.getElementById(id)!;
@@ -47,19 +47,19 @@ const state = new State(
   },
   () => lookLater(),
 );
-// Monotonic time of the page, which has no injected clock.
+// Monotonic time from an event, because the page has no injected clock.
 const now = (): number => new Event('now').timeStamp;
 const dialogs = new Dialogs(place('actions'), place('dialog') as HTMLDialogElement, state, now);
 
 const LOOK_AGAIN_MS = 2_000;
 let looking: number | undefined;
-/** Schedules the next attempt, so that a console that is down or full is not polled constantly. */
+/** Schedules the next attempt after a pause, to spare a console that is down or full. */
 function lookLater(): void {
   window.clearTimeout(looking);
   looking = window.setTimeout(() => void whoIsThere(), LOOK_AGAIN_MS);
 }
 
-/** Starts the live stream if this page may read; otherwise removes what it shows. */
+/** Starts the live stream if this page may read; otherwise clears the page. */
 async function whoIsThere(): Promise<void> {
   const session = await dialogs.access.look();
   if (session?.mustLogIn === true) state.forget();
@@ -93,7 +93,7 @@ const waitingText = ({ bot, trouble }: NonNullable<State['waiting']>): string =>
     ? 'this bot has not run yet; the page shows data after its first start'
     : `the bot is ${bot.state}: nothing is recorded yet`);
 
-/** Updates the slider, from the first recorded run to now. */
+/** Updates the time slider, which spans the first recorded run to now. */
 function showTime(live: ConsoleView | null): void {
   const { asked, past } = state;
   const [from, to] = [live?.runs[0]?.from ?? 0, live?.at ?? 0];

@@ -11,11 +11,11 @@ const PAUSED: Readonly<Record<string, string>> = {
   halted: 'bad',
 };
 
-/** State of the bot beside the time of the newest view. Only a bot that runs is live. */
+/** Text about the bot's process, next to the time of the newest view. Only a running bot is live. */
 export const lifeText = ({ bot }: ConsoleView): string =>
   bot.state === 'running' ? 'live' : bot.state === 'silent' ? 'no sign of life' : bot.state;
 
-/** Text of the button that leads to the newest view. */
+/** Text of the button that shows the newest view. */
 export const newestText = ({ bot }: ConsoleView): string => (bot.state === 'running' ? 'live' : 'newest');
 
 /** Header with the bot's identity, process state and regime. */
@@ -49,7 +49,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
         ? small('pill fair', `nothing written for ${span(bot.writtenAgo ?? 0)}`)
         : null,
     ),
-    // Texts that change within seconds are here, so that they do not move the page.
+    // Texts that change every few seconds have fixed places here, so that they do not move the page.
     div(
       'at',
       h(
@@ -62,7 +62,7 @@ export const headPanel: Panel = (view, { isUp, past, live }) => {
   ];
 };
 
-/** Warnings; empty if there are none. */
+/** Warnings of the bot and the console; empty if there are none. */
 export const warningsPanel: Panel = ({ decision, bot }, { problem, past }) => {
   const { note, difference } = decision;
   const lines = [
@@ -185,7 +185,7 @@ export const limitsPanel: Panel = ({ limits: all }) =>
 const fiveDigits = (text: string): string =>
   Number(Number(text).toPrecision(5)).toLocaleString('en-US', { maximumFractionDigits: 8 });
 
-/** Remaining requests, and the load of the bot's process, from its metrics. */
+/** Remaining requests and the load of the bot's process, from the bot's metrics. */
 export const budgetsPanel: Panel = ({ budgets: of, counts }, { past }) => [
   of === null
     ? none(past === null ? 'the bot serves no metrics (metrics.port)' : 'not recorded; only live')
